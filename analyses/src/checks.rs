@@ -13,6 +13,7 @@ macro_rules! header {
     }};
 }
 
+mod chain;
 mod constant_condition;
 mod contract_violated;
 mod dead_store;

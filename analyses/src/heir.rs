@@ -11,6 +11,7 @@
 //! | `unclear.rs` | what has no level in HEIR, as it does not know whether it is secret |
 //! | `plaintext.rs` | the level that a plaintext is needed at |
 //! | `params.rs`, `log2.rs`, `bits.rs` | noise models as functions on numbers |
+//! | `entries.rs` | the text of attributes and types, by tokens |
 //! | `base.rs` | the level that is left for a value, and what `mgmt.mgmt` says |
 //! | `noise.rs`, `scale.rs` | noise in bits and scales by dataflow |
 //! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
@@ -27,6 +28,7 @@ mod chain;
 mod ciphertext;
 mod clients;
 mod derivation;
+mod entries;
 mod header;
 mod log2;
 mod loops;
@@ -49,7 +51,7 @@ mod unreadable;
 mod upkeep;
 mod work;
 
-pub(crate) use annotation::{Mismatch, Resized, place, place_of};
+pub(crate) use annotation::{Mismatch, Resized, place};
 pub(crate) use base::{Annotation, Holder, annotation, known};
 pub(crate) use catalogue::version;
 pub(crate) use chain::{Of, chain};
@@ -205,6 +207,9 @@ impl Heir {
             Some(_) => self.resettle(ir, &upkeep)?,
             None => scheme::Difference::default(),
         };
+        for &op in &delta.changed {
+            self.facts.analysis.note_call(ir, op);
+        }
         let input = Input { ir, base: integers.constants() };
         self.facts.update(&input, delta, integers.moved());
         let Moved::These(moved) = self.facts.moved() else { return None };

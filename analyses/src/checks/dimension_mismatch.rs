@@ -1,7 +1,7 @@
 //! dimension-mismatch: the number of polynomials in `mgmt.mgmt` is wrong
 //!
 //! HEIR writes how many polynomials a ciphertext has into `mgmt.mgmt`, and nothing if they are two. The number follows from the ops: a product of two ciphertexts has one more, and
-//! `mgmt.relinearize` gives two. It later becomes part of the type of the ciphertext.
+//! `mgmt.relinearize` gives two. It later becomes part of the type of the ciphertext. Two are not reported in functions that HEIR has yet to relinearize.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
@@ -29,11 +29,11 @@
 //! }
 //! ```
 
+use super::chain::related;
 use super::level_mismatch::{annotated_range, holders};
 use super::{Check, Index};
-use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, TextEdit};
-use crate::explain::value_range;
-use crate::heir::{self, Resized};
+use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
+use crate::heir::{self, Of, Resized};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -52,7 +52,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
     let Some(sites) = program.sites() else { return };
-    for Resized { value, holder, written, dimension } in sites.resized(ir) {
+    for Resized { value, holder, written, dimension } in sites.resized(ir, heir) {
         if heir::stands_on_linalg(ir, value) {
             continue;
         }
@@ -68,10 +68,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             ),
         };
         let mut found = CHECK.at(annotated_range(program, holder, value), message);
-        let steps = heir::chain(ir, heir, value, heir::Of::Dimension).into_iter();
-        let steps =
-            steps.map(|(value, message)| Related { range: value_range(ir, value), message });
-        found.related = steps.collect();
+        found.related = related(program, heir, value, Of::Dimension);
         found.help =
             Some("Write the number of polynomials, or let HEIR annotate the program again".into());
         out.push(found);
@@ -86,14 +83,12 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let it = found.next().filter(|_| found.next().is_none())?;
     let place = heir::place(program.source(), it.holder)?;
     let number = it.dimension.to_string();
-    let (range, text) = match (place.dimension, it.written) {
+    let (range, text) = match place.entry("dimension") {
         // Two go without saying.
-        (Some(_), Some(_)) if it.dimension == 2 => (place.entry?, String::new()),
-        (Some(range), Some(_)) => (range, number),
-        // It may be what cannot be read.
-        (_, None) if sites.is_garbled(it.holder.op()) => return None,
-        _ => {
-            let at = place.level?.end;
+        Some(entry) if it.dimension == 2 => (entry.with_comma.clone()?, String::new()),
+        Some(entry) => (entry.value.clone(), number),
+        None => {
+            let at = place.entry("level")?.value.end;
             (at..at, format!(", dimension = {number}"))
         }
     };

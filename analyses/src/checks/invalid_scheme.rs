@@ -23,6 +23,7 @@
 
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::noise::contract;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -40,12 +41,8 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     for (module, fault) in heir.scheme_faults() {
-        let mut range = program.ir().head_range(module);
-        let head = program.source().slice(range.clone());
-        if let Some(at) = head.find(fault.key) {
-            range.start += at;
-            range.end = range.start + fault.key.len();
-        }
+        let place = contract::own_attribute(program.source(), module, fault.key);
+        let range = place.map_or_else(|| program.ir().head_range(module), |it| it.name);
         out.push(CHECK.at(range, fault.message.clone()));
     }
 }

@@ -29,10 +29,11 @@
 //! }
 //! ```
 
-use super::level_mismatch::related;
+use super::chain::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity};
 use crate::explain::value_range;
+use crate::heir::Of;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -58,7 +59,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             None => format!("{name}: uses a level, but none is left"),
         };
         let mut found = CHECK.at(value_range(ir, it.value), message);
-        found.related = related(program, heir, it.value);
+        found.related = related(program, heir, it.value, Of::Level);
         found.help = Some("Bootstrap before this op".into());
         out.push(found);
     }

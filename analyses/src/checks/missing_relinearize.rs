@@ -33,10 +33,11 @@
 //! }
 //! ```
 
+use super::chain::related;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Related, Severity};
-use crate::explain::{core_range, value_range};
-use crate::heir;
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::explain::core_range;
+use crate::heir::Of;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -59,10 +60,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
         let message = format!("{value} has {} polynomials, but {name} takes 2", it.dimension);
         let mut found = CHECK.at(core_range(ir, it.op), message);
-        let steps = heir::chain(ir, heir, it.value, heir::Of::Dimension).into_iter();
-        found.related = steps
-            .map(|(value, message)| Related { range: value_range(ir, value), message })
-            .collect();
+        found.related = related(program, heir, it.value, Of::Dimension);
         found.help = Some(format!(
             "Insert mgmt.relinearize on {value} before this op, or let the optimizer choose the places"
         ));

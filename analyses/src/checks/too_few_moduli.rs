@@ -32,7 +32,7 @@
 //! }
 //! ```
 
-use super::level_mismatch::related;
+use super::chain::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity};
 use crate::explain::value_range;
@@ -64,7 +64,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"
     );
     let mut found = CHECK.at(value_range(ir, first.value), message);
-    found.related = related(program, heir, first.value);
+    found.related = related(program, heir, first.value, heir::Of::Level);
     found.help = Some("Bootstrap before this op, or choose parameters with more moduli".into());
     out.push(found);
 }

@@ -1,7 +1,7 @@
 //! unreadable-attribute: an attribute that levels depend on cannot be read
 //!
-//! An op says with an attribute how many levels it drops, or lists annotations of what it takes and gives, and the value is no such thing. What would follow from it is
-//! not known; no default is taken in its place.
+//! An op says with an attribute how many levels it drops or which polynomial it evaluates, or lists annotations of what it takes and gives, or says in one how many polynomials or
+//! what scale a ciphertext has, and the value is no such thing. What would follow from it is not known; no default is taken in its place.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
@@ -30,7 +30,6 @@
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity};
 use crate::explain::core_range;
-use crate::heir;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -51,7 +50,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
     let (ir, Some(sites)) = (program.ir(), program.sites()) else { return };
     for (op, it) in sites.garbled(ir) {
-        let place = heir::place_of(program.source(), op, it.key);
+        let place = it.place(program.source(), op);
         let range = place.unwrap_or_else(|| core_range(ir, op));
         out.push(CHECK.at(range, format!("`{}` {}", it.key, it.message)));
     }

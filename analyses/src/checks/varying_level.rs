@@ -38,7 +38,7 @@
 use noisy_syntax::Op;
 use rustc_hash::FxHashMap;
 
-use super::level_mismatch::related;
+use super::chain::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::value_range;
@@ -85,7 +85,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             it.from
         );
         let mut found = CHECK.at(value_range(ir, it.yielded), message);
-        found.related = related(program, heir, it.yielded);
+        found.related = related(program, heir, it.yielded, heir::Of::Level);
         let message = format!("{init} enters the loop");
         found.related.push(Related { range: value_range(ir, it.init), message });
         let carried = it.carried.map_or_else(|| "the carried value".into(), |it| ir.value_text(it));

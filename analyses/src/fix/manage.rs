@@ -11,6 +11,7 @@
 //! promised, and needs no further one. A function with any error of its own, or of which too little is known, is left byte for byte as
 //! it is.
 
+use std::num::NonZeroU32;
 use std::time::Instant;
 
 use noisy_syntax::{Def, Ir, Op, Type, Value};
@@ -130,14 +131,18 @@ fn within_budget(
     options: &Options,
     stage: fn(u32) -> Stage,
 ) -> Result<Outcome, FixError> {
-    let wanted = program.model().heir;
-    match wanted.level_budget {
-        Some(budget) => {
-            let budget = budget.get().saturating_sub(wanted.bootstrap_waterline);
-            insert(program, functions, options, stage(budget))
+    match levels(program) {
+        (0, _) => Ok(Outcome::default()),
+        (budget, waterline) => {
+            insert(program, functions, options, stage(budget.saturating_sub(waterline)))
         }
-        None => Ok(Outcome::default()),
     }
+}
+
+/// The levels between two bootstraps, 0 if the settings do not say, and how many of these are kept.
+fn levels(program: &Program) -> (u32, u32) {
+    let wanted = program.model().heir;
+    (wanted.level_budget.map_or(0, NonZeroU32::get), wanted.bootstrap_waterline)
 }
 
 fn insert(
@@ -362,9 +367,23 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
         Why::NotFound => "no placement was found within the limits".to_owned(),
         Why::Malformed => "internal error: malformed placement problem".to_owned(),
         Why::Over { least, limit } => match placed {
-            Placed::Bootstrap(_) => format!(
-                "no placement is possible: {name} uses at least {least} levels, and at most {limit} are available"
-            ),
+            Placed::Bootstrap(_) => {
+                let (budget, waterline) = levels(program);
+                let kept = match waterline {
+                    _ if waterline >= budget => {
+                        return format!(
+                            "no placement is possible: `heir.bootstrap-waterline` keeps {waterline} of the {budget} levels of `heir.level-budget`, so no product has one; set a waterline below the budget"
+                        );
+                    }
+                    0 => String::new(),
+                    _ => format!(
+                        "; `heir.bootstrap-waterline` keeps {waterline} of the {budget} of `heir.level-budget`"
+                    ),
+                };
+                format!(
+                    "no placement is possible: {name} uses at least {least} levels, and at most {limit} are available{kept}"
+                )
+            }
             Placed::Relinearize => format!(
                 "no placement is possible: {name} has at least {least} polynomials, and at most {limit} are allowed"
             ),

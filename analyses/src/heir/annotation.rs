@@ -1,7 +1,9 @@
 //! Where the levels and the polynomials that are written differ from those that follow from the ops.
 //!
 //! Polynomials that are not written are two, in HEIR and here. What HEIR writes where it knows no level or no polynomials, and on what is
-//! lowered to a scheme, is not judged.
+//! lowered to a scheme, is not judged. Nor is what HEIR is still to reach: levels and polynomials of what generics and functions take and
+//! give where no op within has any and none of `mgmt` is placed (`--ilp-bootstrap-placement` takes them for goals), and two polynomials
+//! where nothing is relinearized.
 //!
 //! HEIR writes how many levels are *left*; the analysis counts those that are *used*. The two add up to one number everywhere: the
 //! largest level of the module. Which number that is in a program that someone has edited is decided by vote: what most values of a
@@ -13,12 +15,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use noisy_syntax::{Attr, Ir, Op, OpKind, Source, Span, Value};
+use noisy_syntax::{Attr, Ir, Op, OpKind, Source, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::base::{self, Holder};
-use super::{Heir, plaintext, rows};
+use super::base::{self, Holder, Said};
+use super::entries::{self, entries};
+use super::{Heir, plaintext, rows, scale_rules};
 use crate::flow;
 use crate::noise::contract::{self, Side};
 
@@ -50,16 +53,25 @@ pub(crate) struct Resized {
     pub(crate) dimension: u32,
 }
 
+impl Resized {
+    /// Whether two are written.
+    pub(super) fn says_two(&self) -> bool {
+        self.written.unwrap_or(base::UNSAID_DIMENSION) == base::UNSAID_DIMENSION
+    }
+}
+
 /// What is written of the level of a value.
 #[derive(Clone, Copy, Debug)]
-struct Said {
+struct Claim {
     value: Value,
     holder: Holder,
     written: u32,
     used: u32,
+    /// Whether the value is encrypted at this level, by its type.
+    is_typed: bool,
 }
 
-impl Said {
+impl Claim {
     /// The levels that a fresh ciphertext has by this.
     fn all(&self) -> u32 {
         self.written.saturating_add(self.used)
@@ -71,7 +83,7 @@ impl Said {
 struct Noted {
     function: Option<Op>,
     part: usize,
-    said: SmallVec<[Said; 1]>,
+    said: SmallVec<[Claim; 1]>,
 }
 
 /// Who says one number.
@@ -79,6 +91,24 @@ struct Noted {
 struct Votes {
     n: usize,
     ops: FxHashSet<Op>,
+}
+
+/// The ops of a function with other polynomials written than follow.
+#[derive(Debug, Default)]
+struct OfFunction {
+    /// Those that say another number.
+    others: FxHashSet<Op>,
+    /// Those that say two, all of them.
+    twos: FxHashSet<Op>,
+}
+
+/// What HEIR has done to a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stage {
+    /// It has placed ops of `mgmt`.
+    pub(super) is_managed: bool,
+    /// Relinearizations are among them.
+    pub(super) is_relinearized: bool,
 }
 
 /// What got more votes than anything else.
@@ -100,8 +130,9 @@ pub(super) struct Written {
     by_part: BTreeMap<usize, BTreeMap<u32, usize>>,
     /// By op that takes a plaintext: which ops encode it, or something else from the same source.
     encoding: FxHashMap<Op, SmallVec<[Op; 1]>>,
-    /// By op that holds annotations: other polynomials than follow.
-    resized: FxHashMap<Op, SmallVec<[Resized; 1]>>,
+    /// By op that holds annotations: other polynomials than follow, and the function.
+    resized: FxHashMap<Op, (Option<Op>, SmallVec<[Resized; 1]>)>,
+    resized_in: FxHashMap<Option<Op>, OfFunction>,
 }
 
 impl Written {
@@ -133,7 +164,7 @@ impl Written {
                 }
             }
         }
-        let said = |value: Value, holder: Holder, written: u32| {
+        let note = |value: Value, holder: Holder, written: u32| {
             let used = match heir.ciphertext(value).level() {
                 Some(_) => heir.written(ir, value)?,
                 None if heir.unclear.contains(&value) => return None,
@@ -145,7 +176,12 @@ impl Written {
                     heir.written(ir, taken.find(|&it| heir.ciphertext(it).level().is_some())?)?
                 }
             };
-            Some(Said { value, holder, written, used })
+            // What is encrypted is so at the level of its type.
+            let is_encryption =
+                ir.defining_op(value).is_some_and(|it| rows::encrypts(ir.op_name(it)));
+            let is_typed =
+                is_encryption && heir.level_by_type(ir, value) == usize::try_from(written).ok();
+            Some(Claim { value, holder, written, used, is_typed })
         };
         let of = |value: Value| {
             let (holder, attr) = base::holder(ir, value)?;
@@ -168,24 +204,31 @@ impl Written {
             }));
         }
         let resized = all.iter().filter_map(|&(value, holder, attr)| {
-            base::number(ir, attr, "level")?;
-            let written = base::number(ir, attr, "dimension");
+            base::said(ir, attr, "level").number()?;
+            let written = match base::said(ir, attr, "dimension") {
+                Said::Number(it) => Some(it),
+                Said::Nothing => None,
+                Said::Unreadable => return None,
+            };
             let dimension = heir.comparable_dimension(ir, value)?;
             let is_other = dimension != written.unwrap_or(base::UNSAID_DIMENSION);
             is_other.then_some(Resized { value, holder, written, dimension })
         });
         let resized: SmallVec<[Resized; 1]> = resized.collect();
+        let (function, part) = (ir.function_of(op), heir.settings().part(op));
         if !resized.is_empty() {
-            self.resized.insert(op, resized);
+            let here = self.resized_in.entry(function).or_default();
+            let says_two = resized.iter().all(Resized::says_two);
+            if says_two { &mut here.twos } else { &mut here.others }.insert(op);
+            self.resized.insert(op, (function, resized));
         }
         let levels = all.iter().filter_map(|&(value, holder, attr)| {
-            said(value, holder, base::number(ir, attr, "level")?)
+            note(value, holder, base::said(ir, attr, "level").number()?)
         });
-        let found: SmallVec<[Said; 1]> = levels.collect();
+        let found: SmallVec<[Claim; 1]> = levels.collect();
         if found.is_empty() {
             return;
         }
-        let (function, part) = (ir.function_of(op), heir.settings().part(op));
         let votes = self.by_function.entry(function).or_default();
         let of_part = self.by_part.entry(part).or_default();
         for it in &found {
@@ -199,7 +242,12 @@ impl Written {
 
     /// Forgets what was written on an op.
     pub(super) fn forget(&mut self, op: Op) {
-        self.resized.remove(&op);
+        if let Some((function, _)) = self.resized.remove(&op)
+            && let Some(here) = self.resized_in.get_mut(&function)
+        {
+            here.others.remove(&op);
+            here.twos.remove(&op);
+        }
         let Some(Noted { function, part, said }) = self.said.remove(&op) else { return };
         let Some(votes) = self.by_function.get_mut(&function) else { return };
         let Some(of_part) = self.by_part.get_mut(&part) else { return };
@@ -242,12 +290,38 @@ impl Written {
         here.filter(is_said_twice).or_else(of_part).unwrap_or_else(|| heir.levels())
     }
 
+    /// Whether what is written in a function is what HEIR is to reach: only what generics and functions take and give has levels, and
+    /// no op of `mgmt` is placed yet that brings it there.
+    fn is_goal(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> bool {
+        let Some(votes) = self.by_function.get(&function).filter(|_| !stage.is_managed) else {
+            return false;
+        };
+        let is_rim =
+            |&op: &Op| ir.op(op).kind == OpKind::FuncFunc || scale_rules::is_generic(ir, op);
+        let is_encrypted = |it: &Value| heir.ciphertext(*it).level().is_some();
+        let computes = |op: Op| ir.op(op).results.iter().any(is_encrypted);
+        let body = function.and_then(|it| flow::body(ir, it));
+        let generics = body.into_iter().flat_map(|it| ir.items(it));
+        votes.values().flat_map(|it| &it.ops).all(is_rim)
+            && generics
+                .filter(|&it| scale_rules::is_generic(ir, it))
+                .any(|generic| ir.op(generic).regions.iter().any(|it| ir.items(it.1).any(computes)))
+    }
+
     /// All that is wrong, in textual order.
-    pub(super) fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
+    pub(super) fn mismatches(
+        &self,
+        ir: &Ir,
+        heir: &Heir,
+        stage: &dyn Fn(Option<Op>) -> Stage,
+    ) -> Vec<Mismatch> {
         let wrong_in = |(&function, votes): (&Option<Op>, &BTreeMap<u32, Votes>)| {
             let Some(&op) = votes.values().find_map(|it| it.ops.iter().next()) else {
                 return Vec::new();
             };
+            if self.is_goal(ir, heir, function, stage(function)) {
+                return Vec::new();
+            }
             let all = self.of(heir, function, op);
             let wrong = votes.iter().filter(|it| *it.0 != all);
             wrong.flat_map(|it| it.1.ops.iter().map(|&op| (op, all))).collect::<Vec<_>>()
@@ -266,9 +340,9 @@ impl Written {
 
     /// What an op says that does not go with the levels of a fresh ciphertext.
     fn mismatches_among(&self, op: Op, all: u32) -> impl Iterator<Item = Mismatch> {
-        let said = self.said.get(&op).map_or(&[] as &[Said], |it| &it.said);
-        said.iter().filter(move |it| it.all() != all).map(
-            move |&Said { value, holder, written, used }| Mismatch {
+        let said = self.said.get(&op).map_or(&[] as &[Claim], |it| &it.said);
+        said.iter().filter(move |it| it.all() != all && !it.is_typed).map(
+            move |&Claim { value, holder, written, used, .. }| Mismatch {
                 value,
                 holder,
                 written,
@@ -278,14 +352,27 @@ impl Written {
         )
     }
 
-    /// The ops with other polynomials written than follow, in no particular order.
-    pub(super) fn resized(&self) -> impl Iterator<Item = Op> {
-        self.resized.keys().copied()
+    /// The ops with other polynomials written than follow, in no particular order. Before HEIR has relinearized a function, two are as many
+    /// as there will be.
+    pub(super) fn resized(
+        &self,
+        ir: &Ir,
+        heir: &Heir,
+        stage: &dyn Fn(Option<Op>) -> Stage,
+    ) -> Vec<Op> {
+        let of = |(&function, here): (&Option<Op>, &OfFunction)| {
+            let stage = stage(function);
+            let twos = here.twos.iter().filter(|_| stage.is_relinearized);
+            let found: Vec<Op> = here.others.iter().chain(twos).copied().collect();
+            let is_goal = !found.is_empty() && self.is_goal(ir, heir, function, stage);
+            if is_goal { Vec::new() } else { found }
+        };
+        self.resized_in.iter().flat_map(of).collect()
     }
 
     /// The polynomials that are written on an op and are others.
     pub(super) fn resized_of(&self, op: Op) -> &[Resized] {
-        self.resized.get(&op).map_or(&[], |it| it)
+        self.resized.get(&op).map_or(&[], |it| &it.1)
     }
 }
 
@@ -294,86 +381,63 @@ impl Written {
 pub(crate) struct Place {
     /// The whole of it, if its op holds several, or other ops.
     pub(crate) whole: Option<Range<usize>>,
-    /// The number of the level in it, if it is written there and not by an alias.
-    pub(crate) level: Option<Range<usize>>,
-    /// That of the polynomials.
-    pub(crate) dimension: Option<Range<usize>>,
-    /// What says the polynomials, with a comma that goes with it.
-    pub(crate) entry: Option<Range<usize>>,
+    entries: Vec<Entry>,
+}
+
+/// A key of an annotation with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    key: String,
+    /// The key.
+    pub(crate) name: Range<usize>,
+    /// The value.
+    pub(crate) value: Range<usize>,
+    /// All of it, with a comma that goes with it; none if that is a comment away.
+    pub(crate) with_comma: Option<Range<usize>>,
 }
 
 impl Place {
-    /// That of an annotation; `at` is where a part of its text stands in the file.
-    fn new(
-        text: &str,
-        whole: Option<Range<usize>>,
-        at: &dyn Fn(Range<usize>) -> Range<usize>,
-    ) -> Self {
-        let entry = entry_of(text, "dimension");
-        Self {
-            whole,
-            level: number_of(text, "level").map(at),
-            dimension: number_of(text, "dimension").map(at),
-            entry: entry.map(at),
-        }
+    /// What stands under a key, if it is written there and not by an alias.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|it| it.key == key)
     }
 }
 
 /// Where an annotation of a value stands.
 pub(crate) fn place(source: &Source, holder: Holder) -> Option<Place> {
-    let (op, side, index) = match holder {
-        Holder::Op(op) => {
-            let text = contract::own_text(source, op);
-            let start = text.find("#mgmt.mgmt<")?;
-            let is_one = !text[start + 1..].contains("#mgmt.mgmt<");
-            let end = start + text[start..].find('>').filter(|_| is_one)?;
-            let at = |it: Range<usize>| {
-                let span = Span::new((start + it.start) as u32, (start + it.end) as u32);
-                source.ir().absolute(op, span)
-            };
-            // It stands behind the regions of an op.
-            let is_apart = !source.ir().op(op).regions.is_empty();
-            let whole = is_apart.then(|| at(0..end + 1 - start));
-            return Some(Place::new(&text[start..end], whole, &at));
-        }
-        Holder::Taken(op, index) => (op, Side::Argument, index),
-        Holder::Given(op, index) => (op, Side::Result, index),
+    let name = "mgmt.mgmt";
+    let found = match holder {
+        Holder::Op(op) => contract::own_attribute(source, op, name),
+        Holder::Taken(op, at) => contract::listed_attribute(source, op, Side::Argument, at, name),
+        Holder::Given(op, at) => contract::listed_attribute(source, op, Side::Result, at, name),
+    }?;
+    let is_apart = match holder {
+        // It stands behind the regions of an op.
+        Holder::Op(op) => !source.ir().op(op).regions.is_empty(),
+        _ => true,
     };
-    let whole = contract::attribute_range(source, op, side, index, "mgmt.mgmt")?;
-    let text = source.slice(whole.clone());
-    let start = whole.start;
-    Some(Place::new(&text, Some(whole), &|it| start + it.start..start + it.end))
+    let start = found.value.start;
+    let text = source.slice(found.value);
+    let at = |it: Range<usize>| start + it.start..start + it.end;
+    let entries = entries(&text).map(|it| Entry {
+        key: it.key.to_owned(),
+        with_comma: with_comma(&text, &it).map(at),
+        name: at(it.name),
+        value: at(it.value),
+    });
+    Some(Place { whole: is_apart.then_some(found.whole), entries: entries.collect() })
 }
 
-/// Where a key first has a value in the text of an op, outside of its regions.
-pub(crate) fn place_of(source: &Source, op: Op, key: &str) -> Option<Range<usize>> {
-    let text = contract::own_text(source, op);
-    let is_key = |at: &usize| {
-        let rest = text[at + key.len()..].trim_start_matches(['"', ' ']);
-        rest.starts_with('=')
-            && !text[..*at].ends_with(|it: char| it.is_alphanumeric() || it == '_')
-    };
-    let start = text.match_indices(key).map(|it| it.0).find(is_key)?;
-    let span = Span::new(start as u32, (start + key.len()) as u32);
-    Some(source.ir().absolute(op, span))
-}
-
-/// The number behind a key in `mgmt.mgmt = #mgmt.mgmt<level = 3, dimension = 3>`.
-fn number_of(text: &str, key: &str) -> Option<Range<usize>> {
-    let at = text.find(key)? + key.len();
-    let number = text[at..].find(|it: char| it.is_ascii_digit())? + at;
-    let len = text[number..].find(|it: char| !it.is_ascii_digit());
-    Some(number..len.map_or(text.len(), |it| number + it))
-}
-
-/// A key with its number, and the comma before it, or else behind it.
-fn entry_of(text: &str, key: &str) -> Option<Range<usize>> {
-    let (start, end) = (text.find(key)?, number_of(text, key)?.end);
-    let before = text[..start].trim_end();
-    if before.ends_with(',') {
-        return Some(before.len() - 1..end);
+/// An entry with the comma before it, or else the one behind it.
+fn with_comma(text: &str, entry: &entries::Entry<'_>) -> Option<Range<usize>> {
+    let (start, end) = (entry.name.start, entry.value.end);
+    let is_blank = |it: &str| it.trim().is_empty();
+    match entry.commas {
+        [Some(comma), _] => is_blank(&text[comma + 1..start]).then_some(comma..end),
+        [None, Some(comma)] => is_blank(&text[end..comma]).then(|| {
+            let behind = text[comma + 1..].trim_start();
+            start..text.len() - behind.len()
+        }),
+        [None, None] => Some(start..end),
     }
-    let rest = text[end..].trim_start();
-    let behind = rest.strip_prefix(',').map_or(rest, str::trim_start);
-    Some(start..text.len() - behind.len())
 }

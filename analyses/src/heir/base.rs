@@ -5,6 +5,7 @@ use std::fmt;
 use noisy_syntax::{Attr, AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
 
 use super::Heir;
+use super::entries::entries;
 use super::params::SchemeParams;
 use super::scheme::{Scheme, Setting};
 use crate::noise::contract::{self, Side};
@@ -17,8 +18,10 @@ pub(super) fn params(setting: &Setting) -> Option<(Scheme, &SchemeParams)> {
 
 /// How many levels are left for a value: what `mgmt.mgmt` says of it, else what the levels that are used leave of the moduli.
 pub(super) fn left(ir: &Ir, heir: &Heir, value: Value) -> Option<usize> {
-    if let Some(level) = annotated(ir, value, "level") {
-        return usize::try_from(level).ok();
+    match annotated(ir, value, "level") {
+        Said::Number(level) => return usize::try_from(level).ok(),
+        Said::Unreadable => return None,
+        Said::Nothing => {}
     }
     if let Some(level) = heir.level_by_type(ir, value) {
         return Some(level);
@@ -52,18 +55,9 @@ pub(crate) enum Holder {
     Given(Op, usize),
 }
 
-impl Holder {
-    /// The op in whose text the annotation stands.
-    pub(crate) fn op(self) -> Op {
-        match self {
-            Holder::Op(op) | Holder::Taken(op, _) | Holder::Given(op, _) => op,
-        }
-    }
-}
-
-/// A number in `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value.
-pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
-    held(ir, value, key).map(|it| it.1)
+/// What `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value says under a key.
+pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Said {
+    holder(ir, value).map_or(Said::Nothing, |it| said(ir, it.1, key))
 }
 
 /// What `mgmt.mgmt` says of a ciphertext of two polynomials.
@@ -77,8 +71,9 @@ pub(crate) struct Annotation {
 
 /// What is written on a value; `None` if that is no level.
 pub(crate) fn annotation(ir: &Ir, value: Value) -> Option<Annotation> {
-    let level = annotated(ir, value, "level")?;
-    Some(Annotation { level, scale: annotated(ir, value, "scale") })
+    let (_, attr) = holder(ir, value)?;
+    let level = said(ir, attr, "level").number()?;
+    Some(Annotation { level, scale: said(ir, attr, "scale").number() })
 }
 
 impl fmt::Display for Annotation {
@@ -90,12 +85,6 @@ impl fmt::Display for Annotation {
             None => write!(f, "mgmt.mgmt = #mgmt.mgmt<level = {level}>"),
         }
     }
-}
-
-/// As [`annotated`], with what holds it.
-fn held(ir: &Ir, value: Value, key: &str) -> Option<(Holder, u32)> {
-    let (holder, attr) = holder(ir, value)?;
-    Some((holder, number(ir, attr, key)?))
 }
 
 /// The `mgmt.mgmt` of a value, and what holds it.
@@ -134,13 +123,13 @@ pub(super) fn returned(ir: &Ir, function: Op, index: usize) -> Option<(Value, At
 }
 
 /// As [`annotated`], on what an op gives.
-pub(super) fn on_result(ir: &impl View, op: Op, key: &str) -> Option<u32> {
-    number(ir, ir.attr(op, "mgmt.mgmt")?, key)
+pub(super) fn on_result(ir: &impl View, op: Op, key: &str) -> Said {
+    ir.attr(op, "mgmt.mgmt").map_or(Said::Nothing, |it| said(ir, it, key))
 }
 
 /// As [`annotated`], on an argument of a function.
-pub(super) fn on_argument(ir: &impl View, function: Op, index: usize, key: &str) -> Option<u32> {
-    number(ir, listed(ir, function, Side::Argument, index)?, key)
+pub(super) fn on_argument(ir: &impl View, function: Op, index: usize, key: &str) -> Said {
+    listed(ir, function, Side::Argument, index).map_or(Said::Nothing, |it| said(ir, it, key))
 }
 
 fn listed(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
@@ -156,40 +145,41 @@ fn in_dictionary(ir: &impl View, dict: Attr) -> Option<Attr> {
 
 /// Whether an op has an annotation without a level that can be read, for itself or for one of what it takes or gives.
 pub(super) fn is_unreadable(ir: &Ir, op: Op) -> bool {
-    let is_bad = |attr: Attr| match ir.interner.attr_data(attr) {
-        AttrData::Text(text, _) => {
-            let text = ir.interner.str(*text);
-            let keys = text.split(['<', ',']).skip(1);
-            let n_levels = keys.filter(|it| it.trim_start().starts_with("level")).count();
-            n_levels != 1 || level_in(text).is_none()
+    annotations(ir, op).any(|(_, attr)| !matches!(said(ir, attr, "level"), Said::Number(_)))
+}
+
+/// All `mgmt.mgmt` of an op, its own and those that it lists, each with what holds it.
+pub(super) fn annotations(ir: &Ir, op: Op) -> impl Iterator<Item = (Holder, Attr)> {
+    let listed = contract::dictionaries(ir, op).into_iter().filter_map(move |(side, at, dict)| {
+        let holder = match side {
+            Side::Argument => Holder::Taken(op, at),
+            Side::Result => Holder::Given(op, at),
+        };
+        Some((holder, in_dictionary(ir, dict)?))
+    });
+    let own = ir.attr(op, "mgmt.mgmt").map(|it| (Holder::Op(op), it));
+    own.into_iter().chain(listed)
+}
+
+/// What a `mgmt.mgmt` says under a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Nothing.
+    Nothing,
+    /// A number.
+    Number(u32),
+    /// Something that is none, or several.
+    Unreadable,
+}
+
+impl Said {
+    /// The number, if it is one.
+    pub(super) fn number(self) -> Option<u32> {
+        match self {
+            Said::Number(it) => Some(it),
+            _ => None,
         }
-        _ => true,
-    };
-    annotations(ir, op).any(is_bad)
-}
-
-/// All `mgmt.mgmt` of an op, its own and those that it lists.
-pub(super) fn annotations(ir: &Ir, op: Op) -> impl Iterator<Item = Attr> {
-    let listed = contract::dictionaries(ir, op).into_iter();
-    ir.attr(op, "mgmt.mgmt").into_iter().chain(listed.filter_map(|it| in_dictionary(ir, it)))
-}
-
-/// Whether a `mgmt.mgmt` has a key whose value is no number, or has it twice.
-pub(super) fn is_garbled(ir: &Ir, attr: Attr, key: &str) -> bool {
-    let AttrData::Text(text, _) = ir.interner.attr_data(attr) else { return false };
-    let entries = ir.interner.str(*text).split(['<', ',', '>']).skip(1);
-    // HEIR writes -1 for a scale that nothing says.
-    let least = if key == "scale" { -1 } else { 0 };
-    let mut values = entries.filter_map(|it| it.trim().strip_prefix(key));
-    let is_number = |it: &str| {
-        let number = it.trim_start().strip_prefix('=').map(|it| it.trim().parse::<i64>());
-        number.is_some_and(|it| it.is_ok_and(|it| it >= least && it <= i64::from(u32::MAX)))
-    };
-    values.next().is_some_and(|it| !is_number(it)) || values.next().is_some()
-}
-
-fn level_in(text: &str) -> Option<u32> {
-    in_text(text, "level").filter(|&it| it <= MOST_LEVELS)
+    }
 }
 
 /// The polynomials of an annotation that does not say how many they are.
@@ -198,19 +188,21 @@ pub(super) const UNSAID_DIMENSION: u32 = 2;
 /// More levels than any program has.
 const MOST_LEVELS: u32 = 1 << 30;
 
-/// A number in a `mgmt.mgmt`.
-pub(super) fn number(ir: &impl View, attr: Attr, key: &str) -> Option<u32> {
-    let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return None };
-    let text = ir.interner().str(*text);
-    if key == "level" { level_in(text) } else { in_text(text, key) }
-}
-
-/// A number in the text of a `#mgmt.mgmt<...>`.
-pub(super) fn in_text(text: &str, key: &str) -> Option<u32> {
-    let body = &text[text.find('<')? + 1..];
-    let body = body.split('>').next()?;
-    let entry = body.split(',').find_map(|it| it.trim().strip_prefix(key))?;
-    entry.trim_start().strip_prefix('=')?.trim().parse().ok()
+/// What a `mgmt.mgmt` says under a key.
+pub(super) fn said(ir: &impl View, attr: Attr, key: &str) -> Said {
+    let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return Said::Unreadable };
+    let mut found = entries(ir.interner().str(*text)).filter(|it| it.key == key);
+    let Some(entry) = found.next() else { return Said::Nothing };
+    let most = if key == "level" { MOST_LEVELS } else { u32::MAX };
+    match entry.integer() {
+        _ if found.next().is_some() => Said::Unreadable,
+        // HEIR writes this for a scale that nothing says.
+        Some(-1) if key == "scale" => Said::Nothing,
+        Some(it) => {
+            u32::try_from(it).ok().filter(|&it| it <= most).map_or(Said::Unreadable, Said::Number)
+        }
+        None => Said::Unreadable,
+    }
 }
 
 /// The facts of the operands of an op without those that are names of arguments in the header of an op whose form is not known.

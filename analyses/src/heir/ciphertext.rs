@@ -12,7 +12,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use noisy_syntax::{AttrData, Interner, Ir, Op, OpKind, Type, Value};
+use noisy_syntax::{Attr, AttrData, Interner, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::base;
@@ -196,9 +196,7 @@ impl Ciphertexts {
         }
         let mut declared = FxHashSet::default();
         ir.walk(ir.root(), &mut |op| {
-            let callee =
-                if ir.op(op).kind == OpKind::FuncCall { flow::callee(ir, op) } else { None };
-            if callee.is_some_and(|it| flow::body(ir, it).is_none()) {
+            if calls_declared(ir, op) {
                 declared.insert(op);
             }
         });
@@ -211,6 +209,15 @@ impl Ciphertexts {
             resized: FxHashMap::default(),
             encoded: FxHashMap::default(),
             types: Types::default(),
+        }
+    }
+
+    /// Takes note of what is called by an op that changed.
+    pub(super) fn note_call(&mut self, ir: &Ir, op: Op) {
+        if calls_declared(ir, op) {
+            self.declared.insert(op);
+        } else if !self.declared.is_empty() {
+            self.declared.remove(&op);
         }
     }
 
@@ -236,6 +243,12 @@ impl Ciphertexts {
     fn marks_secrets(&self, op: Op) -> bool {
         self.marks_secrets[self.settings.part(op)]
     }
+}
+
+/// Whether an op calls a function that is only declared.
+fn calls_declared(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind == OpKind::FuncCall
+        && flow::callee(ir, op).is_some_and(|it| flow::body(ir, it).is_none())
 }
 
 /// Whether a function, which may be broken, marks an argument as a ciphertext.
@@ -379,6 +392,26 @@ pub(super) enum Moved {
     Bootstrapped,
 }
 
+/// The attribute of an op that evaluates a polynomial.
+pub(super) const COEFFICIENTS: &str = "coefficients";
+
+/// How many levels an attribute says to drop.
+pub(super) fn dropped(ir: &impl View, attr: Attr) -> Option<u32> {
+    match ir.interner().attr_data(attr) {
+        AttrData::Int { value, .. } => u32::try_from(*value).ok(),
+        _ => None,
+    }
+}
+
+/// How many coefficients an attribute lists.
+pub(super) fn length(ir: &impl View, attr: Attr) -> Option<usize> {
+    match ir.interner().attr_data(attr) {
+        AttrData::Array(items) => Some(items.len()),
+        AttrData::DenseArray { values, .. } => Some(values.len()),
+        _ => None,
+    }
+}
+
 impl Ciphertexts {
     /// What an op does to the level of its operands; `None` if it is not known.
     pub(super) fn moved(&self, ir: &impl View, op: Op) -> Option<Moved> {
@@ -389,17 +422,10 @@ impl Ciphertexts {
             LevelRule::Drop(default, None) => default,
             LevelRule::Drop(default, Some(attribute)) => match ir.attr(op, attribute) {
                 None => default,
-                Some(attr) => match ir.interner().attr_data(attr) {
-                    AttrData::Int { value, .. } => u32::try_from(*value).ok()?,
-                    _ => return None,
-                },
+                Some(attr) => dropped(ir, attr)?,
             },
             LevelRule::Chebyshev => {
-                let coefficients = match ir.interner().attr_data(ir.attr(op, "coefficients")?) {
-                    AttrData::Array(items) => items.len(),
-                    AttrData::DenseArray { values, .. } => values.len(),
-                    _ => return None,
-                };
+                let coefficients = length(ir, ir.attr(op, COEFFICIENTS)?)?;
                 let Some(degree) = coefficients.checked_sub(1) else { return Some(Moved::By(0)) };
                 let is_openfhe = self.settings.of(op).is_some_and(|it| it.is_openfhe);
                 let library = if is_openfhe { Library::OpenFhe } else { Library::Lattigo };

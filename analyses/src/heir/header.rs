@@ -8,7 +8,6 @@ use noisy_syntax::{Attr, Ir, Name, Op, OpKind, Region};
 use smallvec::SmallVec;
 
 use super::ciphertext;
-use crate::flow;
 
 /// A region, and where it starts and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +25,6 @@ pub(super) struct Header {
     around: Region,
     regions: SmallVec<[Extent; 1]>,
     symbol: Option<Name>,
-    /// Of a call: the function that is called.
-    callee: Option<Op>,
     /// Of a function: whether an argument is secret.
     marks_secrets: bool,
     /// Of a function those of HEIR's client; what a module says is compared apart (`upkeep.rs`).
@@ -55,7 +52,6 @@ impl Header {
             is_generic: ir.op_name(op) == "secret.generic",
             around: data.parent,
             regions: data.regions.iter().map(extent).collect(),
-            callee: if data.kind == OpKind::FuncCall { flow::callee(ir, op) } else { None },
             symbol: extra.and_then(|it| it.symbol).map(|it| it.0),
             marks_secrets,
             attributes: attributes.unwrap_or_default(),

@@ -2,9 +2,9 @@
 //!
 //! The level is part of a ciphertext's type after lowering, so HEIR demands that what a loop carries round has the level that it came in
 //! with. Where more levels are used up by what is yielded, that is told, and the carried argument and the result have the level that the
-//! loop takes, in HEIR and here. Source: HEIR, `lib/Analysis/LevelAnalysis`; what it writes on what is yielded was measured.
+//! loop takes, in HEIR and here. A loop that runs once carries nothing round. Source: HEIR, `lib/Analysis/LevelAnalysis`; what it writes on what is yielded was measured.
 
-use noisy_syntax::{Def, Ir, Op, Region, Value};
+use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
 use super::rows;
@@ -24,6 +24,8 @@ pub(super) struct Carried {
     pub(super) yielded: Value,
     /// The operands of the loop and of its end that are the first and the last of these.
     pub(super) uses: [(Op, u32); 2],
+    /// Whether there is a next round, as far as HEIR sees.
+    pub(super) is_repeated: bool,
 }
 
 /// Tells all that loops of a region carry, in textual order.
@@ -41,6 +43,7 @@ pub(super) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
     };
     let Some(&(_, region)) = last else { return };
     let is_while = Flow::of(ir, op) == Flow::While;
+    let is_repeated = !runs_once(ir, op);
     let n = data.operands.len() - first;
     for at in 0..n {
         let Some(init) = data.operands[first + at].value else { continue };
@@ -53,9 +56,22 @@ pub(super) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
             // What comes out of a `while` is what its condition forwards.
             let result = data.results.get(at).copied().filter(|_| !is_while);
             let uses = [(op, (first + at) as u32), (end, index as u32)];
-            tell(&Carried { op, init, argument, result, yielded, uses });
+            tell(&Carried { op, init, argument, result, yielded, uses, is_repeated });
         }
     }
+}
+
+/// Whether a loop runs once by its bounds as they are written: HEIR takes an `affine.for` by the constants in its text, and an `scf.for` by
+/// the constants that it is given.
+fn runs_once(ir: &Ir, op: Op) -> bool {
+    let is_affine = ir.op(op).kind == OpKind::AffineFor;
+    let constant = |at: usize| {
+        let value = ir.op(op).operands.get(at)?.value.filter(|_| !is_affine)?;
+        let by = ir.defining_op(value).filter(|&it| ir.op(it).kind == OpKind::ArithConstant)?;
+        let number = ir.interner.int_value(ir.attr(by, "value")?)?;
+        Some((number, number))
+    };
+    flow::trips(ir, op, &constant).count() == Some(1)
 }
 
 /// The arguments and results of all loops that would give more to the next round than they take, with what they take. Where what is yielded
@@ -73,7 +89,7 @@ pub(super) fn variant<T: Copy + PartialOrd>(
     let mut out = FxHashMap::default();
     carried(ir, ir.root(), &mut |it| {
         let (Some(from), Some(to)) = (of(it.init), of(it.yielded)) else { return };
-        if from < to && !meets_plaintext(it.yielded) {
+        if it.is_repeated && from < to && !meets_plaintext(it.yielded) {
             out.extend(it.argument.map(|it| (it, from)));
             out.extend(it.result.map(|it| (it, from)));
         }

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use super::entries::entries;
+
 /// How the encryption is randomized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
@@ -62,8 +64,6 @@ impl SchemeParams {
     /// Where `logN` or `Q` is missing or a known key has a value of another kind, or one without meaning: no modulus, a modulus below
     /// 2, a ring dimension beyond 2^32.
     pub fn parse(text: &str) -> Result<Self, ParamsError> {
-        let body = text.find('<').map_or(text, |at| &text[at + 1..]);
-        let body = body.trim_end().strip_suffix('>').unwrap_or(body);
         let mut params = SchemeParams {
             log_n: 0,
             q: Vec::new(),
@@ -74,44 +74,42 @@ impl SchemeParams {
             is_extended: false,
         };
         let (mut has_n, mut has_q) = (false, false);
-        for (key, value) in entries(body) {
-            match key {
+        for entry in entries(text) {
+            let bad = |key| ParamsError::Bad(key, text[entry.value.clone()].to_owned());
+            match entry.key {
                 "logN" => {
-                    params.log_n = number(value)
+                    params.log_n = number(&entry.words)
                         .and_then(|it| u32::try_from(it).ok())
                         .filter(|it| (1..=32).contains(it))
-                        .ok_or_else(|| ParamsError::Bad("logN", value.into()))?;
+                        .ok_or_else(|| bad("logN"))?;
                     has_n = true;
                 }
                 "Q" => {
-                    params.q = moduli(value).ok_or_else(|| ParamsError::Bad("Q", value.into()))?;
+                    params.q = moduli(&entry.words).ok_or_else(|| bad("Q"))?;
                     has_q = true;
                 }
-                "P" => {
-                    params.p = moduli(value).ok_or_else(|| ParamsError::Bad("P", value.into()))?;
-                }
+                "P" => params.p = moduli(&entry.words).ok_or_else(|| bad("P"))?,
                 "plaintextModulus" => {
-                    let modulus = number(value).filter(|&it| it >= 2);
-                    let bad = || ParamsError::Bad("plaintextModulus", value.into());
-                    params.plaintext_modulus = Some(modulus.ok_or_else(bad)?);
+                    let modulus = number(&entry.words).filter(|&it| it >= 2);
+                    let modulus = modulus.ok_or_else(|| bad("plaintextModulus"))?;
+                    params.plaintext_modulus = Some(modulus);
                 }
                 "logDefaultScale" => {
-                    let scale = number(value).and_then(|it| u32::try_from(it).ok());
-                    let bad = || ParamsError::Bad("logDefaultScale", value.into());
-                    params.log_default_scale = Some(scale.ok_or_else(bad)?);
+                    let scale = number(&entry.words).and_then(|it| u32::try_from(it).ok());
+                    params.log_default_scale = Some(scale.ok_or_else(|| bad("logDefaultScale"))?);
                 }
                 "encryptionType" => {
-                    params.encryption = match value {
-                        "pk" => Encryption::PublicKey,
-                        "sk" => Encryption::SecretKey,
-                        _ => return Err(ParamsError::Bad("encryptionType", value.into())),
+                    params.encryption = match entry.words.as_slice() {
+                        ["pk"] => Encryption::PublicKey,
+                        ["sk"] => Encryption::SecretKey,
+                        _ => return Err(bad("encryptionType")),
                     }
                 }
                 "encryptionTechnique" => {
-                    params.is_extended = match value {
-                        "standard" => false,
-                        "extended" => true,
-                        _ => return Err(ParamsError::Bad("encryptionTechnique", value.into())),
+                    params.is_extended = match entry.words.as_slice() {
+                        ["standard"] => false,
+                        ["extended"] => true,
+                        _ => return Err(bad("encryptionTechnique")),
                     }
                 }
                 _ => {}
@@ -142,37 +140,21 @@ impl SchemeParams {
     }
 }
 
-/// `key = value` pairs, separated by commas outside of brackets.
-fn entries(body: &str) -> impl Iterator<Item = (&str, &str)> {
-    let pairs = top_level(body).filter_map(|entry| entry.split_once('='));
-    pairs.map(|(key, value)| (key.trim(), value.trim()))
-}
-
-/// The parts of a list between commas that stand in no bracket.
-fn top_level(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_i32;
-    text.split(move |c: char| {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' | ')' | ']' | '}' => depth -= 1,
-            _ => {}
-        }
-        c == ',' && depth == 0
-    })
-}
-
 /// An integer, with a type after it or not.
-fn number(text: &str) -> Option<u64> {
-    text.split(':').next()?.trim().parse().ok()
+fn number(words: &[&str]) -> Option<u64> {
+    match words {
+        [number] | [number, ":", ..] => number.parse().ok(),
+        _ => None,
+    }
 }
 
 /// `[3, 5, 7]`, each at least 2.
-fn moduli(text: &str) -> Option<Vec<u64>> {
-    let inside = text.strip_prefix('[')?.strip_suffix(']')?.trim();
+fn moduli(words: &[&str]) -> Option<Vec<u64>> {
+    let ["[", inside @ .., "]"] = words else { return None };
     if inside.is_empty() {
         return Some(Vec::new());
     }
-    inside.split(',').map(|it| number(it).filter(|&it| it >= 2)).collect()
+    inside.split(|&it| it == ",").map(|it| number(it).filter(|&it| it >= 2)).collect()
 }
 
 #[cfg(test)]
@@ -187,6 +169,8 @@ mod tests {
         assert_eq!((params.log_n, params.max_level(), params.dnum()), (12, 1, 2));
         assert_eq!(params.plaintext_modulus, Some(65537));
         assert_eq!((params.encryption, params.is_extended), (Encryption::SecretKey, true));
+        let commented = text.replace(", ", ", // P = [4], logN = 3, plaintextModulus = 7\n ");
+        assert_eq!(SchemeParams::parse(&commented), Ok(params));
     }
 
     #[test]

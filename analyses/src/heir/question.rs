@@ -382,6 +382,19 @@ impl Builder<'_> {
         if rows::encrypts(name) {
             return Ok((NodeRule::Source(self.fresh()), Vec::new()));
         }
+        if let Some(callee) = flow::callee(ir, op)
+            && let Some(body) = flow::body(ir, callee)
+            && self.moves_within(body)
+        {
+            let value = ir.value_text(value);
+            let what = match self.placed {
+                Placed::Relinearize => "polynomials",
+                Placed::Bootstrap(_) => "levels",
+            };
+            return Err(format!(
+                "{value} is returned by a call, and {what} are not placed across calls"
+            ));
+        }
         let dimension = rows::dimension(name);
         Ok(match self.placed {
             Placed::Relinearize => match dimension {
@@ -405,6 +418,22 @@ impl Builder<'_> {
                 }
             }
         })
+    }
+
+    /// Whether a ciphertext that a function is called with may come back with another number.
+    fn moves_within(&self, body: Region) -> bool {
+        let ir = self.ir;
+        let mut found = false;
+        ir.walk(body, &mut |op| {
+            let results = &ir.op(op).results;
+            let is_node = results.iter().any(|&it| self.heir.ciphertext(it).level().is_some());
+            let name = ir.op_name(op);
+            let multiplies = rows::dimension(name) == Some(DimensionRule::Product);
+            let drops = matches!(self.placed, Placed::Bootstrap(_)) && rows::moves_level(name);
+            let calls = flow::callee(ir, op).and_then(|it| flow::body(ir, it)).is_some();
+            found |= is_node && (multiplies || drops || calls);
+        });
+        found
     }
 
     /// Notes which uses of a value take degree 1 only.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use noisy_syntax::{Op, OpKind, Value};
 
-use super::base;
+use super::base::{self, Said};
 use super::params::SchemeParams;
 use super::scheme::Settings;
 use super::solved::Solved;
@@ -105,6 +105,15 @@ fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
     Some((params, (scheme == Scheme::Ckks).then_some(params.log_default_scale?)?.into()))
 }
 
+/// The scale that is written, else another; what cannot be read is not known.
+fn written(said: Said, otherwise: Scale) -> Scale {
+    match said {
+        Said::Number(bits) => Scale::Log2(bits.into()),
+        Said::Nothing => otherwise,
+        Said::Unreadable => Scale::Unknown,
+    }
+}
+
 impl SparseForward for ScaleBits {
     type Fact = Scale;
     type Base = Solved;
@@ -128,8 +137,8 @@ impl SparseForward for ScaleBits {
             if known.is_lowered {
                 return None;
             }
-            let annotated = base::on_argument(ir, op, index, "scale").map(i64::from);
-            Some(Scale::Log2(annotated.unwrap_or(default * self.fresh)))
+            let default = Scale::Log2(default * self.fresh);
+            Some(written(base::on_argument(ir, op, index, "scale"), default))
         };
         ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh)
     }
@@ -147,12 +156,10 @@ impl SparseForward for ScaleBits {
         };
         match name {
             "mgmt.init" => {
-                let annotated = base::on_result(ir, op, "scale");
-                return Scale::Log2(annotated.map_or(default, i64::from));
+                return written(base::on_result(ir, op, "scale"), Scale::Log2(default));
             }
             "mgmt.adjust_scale" => {
-                let annotated = base::on_result(ir, op, "scale");
-                return annotated.map_or(Scale::Unknown, |it| Scale::Log2(it.into()));
+                return written(base::on_result(ir, op, "scale"), Scale::Unknown);
             }
             "mgmt.bootstrap" | "secret.conceal" => return Scale::Log2(default * self.fresh),
             _ => {}

@@ -8,7 +8,7 @@
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 
-use super::base;
+use super::base::{self, Said};
 use super::{Ciphertext, Heir, Scheme, SchemeParams};
 use crate::flow;
 use rustc_hash::FxHashSet;
@@ -61,12 +61,17 @@ impl Rules<'_> {
 
     /// The scale that is written on a value.
     fn scale(&self, value: Value) -> Option<i64> {
-        if let Some(scale) = base::annotated(self.ir, value, "scale") {
-            return Some(scale.into());
-        }
-        match self.ir.value(value).def {
-            Def::Result(..) => None,
-            Def::Argument(block, _) => self.scale(base::forwarded(self.ir, block, value)?),
+        self.said(value).number().map(i64::from)
+    }
+
+    /// What is written of the scale of a value.
+    fn said(&self, value: Value) -> Said {
+        match (base::annotated(self.ir, value, "scale"), self.ir.value(value).def) {
+            (Said::Nothing, Def::Argument(block, _)) => {
+                let from = base::forwarded(self.ir, block, value);
+                from.map_or(Said::Nothing, |it| self.said(it))
+            }
+            (said, _) => said,
         }
     }
 
@@ -78,9 +83,11 @@ impl Rules<'_> {
             if !is_encrypted || self.params(value).is_none() {
                 return;
             }
-            match self.scale(value) {
-                Some(_) => is_partial = true,
-                None => first = first.or(Some(value)),
+            match self.said(value) {
+                Said::Number(_) => is_partial = true,
+                Said::Nothing => first = first.or(Some(value)),
+                // It is told of as such.
+                Said::Unreadable => {}
             }
         };
         let generics = holders.iter().filter(|&&it| is_generic(ir, it));

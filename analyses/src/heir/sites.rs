@@ -11,7 +11,7 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::annotation::{Mismatch, Resized, Written};
+use super::annotation::{Mismatch, Resized, Stage, Written};
 use super::scale_rules::{self, ScaleFault};
 use super::surplus::{self, Surplus};
 use super::underflow::{self, Underflow, Varying, budget, switches};
@@ -251,8 +251,8 @@ impl Sites {
                 return Vec::new();
             }
             let managed = |function: Option<Op>| {
-                let here = self.managed.get(&function).filter(|it| it.n > 0)?;
-                Some(here.n_relinearizations > 0)
+                let stage = self.stage(function);
+                stage.is_managed.then_some(stage.is_relinearized)
             };
             surplus::surpluses(ir, heir, &in_order(ir, &self.wide), &managed)
         })
@@ -260,7 +260,7 @@ impl Sites {
 
     /// Where the levels that are written are others, in textual order.
     pub(crate) fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
-        self.written.mismatches(ir, heir)
+        self.written.mismatches(ir, heir, &|it| self.stage(it))
     }
 
     /// As [`Sites::mismatches`], of one op.
@@ -269,9 +269,20 @@ impl Sites {
     }
 
     /// Where the polynomials that are written are others, in textual order.
-    pub(crate) fn resized(&self, ir: &Ir) -> Vec<Resized> {
-        let all = in_order(ir, self.written.resized()).into_iter();
-        all.flat_map(|it| self.written.resized_of(it).to_vec()).collect()
+    pub(crate) fn resized(&self, ir: &Ir, heir: &Heir) -> Vec<Resized> {
+        let all = in_order(ir, self.written.resized(ir, heir, &|it| self.stage(it)));
+        let of = |op: Op| {
+            let is_relinearized = self.stage(ir.function_of(op)).is_relinearized;
+            let found = self.written.resized_of(op).iter();
+            found.filter(move |it| is_relinearized || !it.says_two()).copied()
+        };
+        all.into_iter().flat_map(of).collect()
+    }
+
+    /// What HEIR has done to a function.
+    fn stage(&self, function: Option<Op>) -> Stage {
+        let here = self.managed.get(&function).copied().unwrap_or_default();
+        Stage { is_managed: here.n > 0, is_relinearized: here.n_relinearizations > 0 }
     }
 
     /// As [`Sites::resized`], of one op.
@@ -288,11 +299,6 @@ impl Sites {
     pub(crate) fn garbled(&self, ir: &Ir) -> Vec<(Op, Unreadable)> {
         let all = in_order(ir, &self.garbled).into_iter();
         all.filter_map(|it| Some((it, unreadable::unreadable(ir, it)?))).collect()
-    }
-
-    /// Whether an op has an attribute that cannot be read.
-    pub(crate) fn is_garbled(&self, op: Op) -> bool {
-        self.garbled.contains(&op)
     }
 
     /// The levels that a fresh ciphertext has where a value is defined.

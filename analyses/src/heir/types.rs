@@ -6,6 +6,7 @@
 use noisy_syntax::{Interner, Ir, Type, Value};
 use rustc_hash::FxHashMap;
 
+use super::entries::entries;
 use crate::view::View;
 
 /// The longest text of a type that is read.
@@ -75,45 +76,47 @@ pub(super) fn is_plaintext(ir: &Ir, value: Value) -> bool {
     ir.interner.short_type_text(ir.value(value).ty).contains("plaintext")
 }
 
+/// The type of a ciphertext of a scheme.
+const CIPHERTEXT: &str = "!lwe.lwe_ciphertext";
+
 fn read(interner: &Interner, ty: Type) -> TypeFacts {
     let text = interner.bounded_type_text(ty, MOST);
     let text = text.unwrap_or_else(|| interner.short_type_text(ty));
-    let has_space = text.contains("!lwe.lwe_ciphertext");
-    let is_lowered = has_space
+    let of_scheme = text.find(CIPHERTEXT).map(|at| &text[at..]);
+    let is_lowered = of_scheme.is_some()
         || ["!openfhe.ciphertext", "!lattigo.rlwe.ciphertext"].iter().any(|it| text.contains(it));
     TypeFacts {
         is_ciphertext: is_lowered || text.contains("!secret.secret<"),
         is_lowered,
-        level: if has_space { number(&text, "current = ") } else { None },
-        size: if has_space { size(&text) } else { Size::Silent },
+        level: of_scheme.and_then(level),
+        size: of_scheme.map_or(Size::Silent, size),
     }
 }
 
-/// The number after a key.
-fn number(text: &str, key: &str) -> Option<usize> {
-    let (_, rest) = text.split_once(key)?;
-    let digits = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..digits].parse().ok()
+/// The text of the value of a key of a type or an attribute.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    entries(text).find(|it| it.key == key).map(|it| &text[it.value])
+}
+
+/// A number under a key.
+fn number(text: &str, key: &str) -> Option<i64> {
+    entries(text).find(|it| it.key == key)?.integer()
+}
+
+/// The `current` of a `modulus_chain`.
+fn level(text: &str) -> Option<usize> {
+    usize::try_from(number(value(text, "modulus_chain")?, "current")?).ok()
 }
 
 /// The `size` of a `ciphertext_space`.
 fn size(text: &str) -> Size {
-    let Some((_, space)) = text.split_once("ciphertext_space = ") else { return Size::Unreadable };
-    let mut depth = 0_usize;
-    let end = space.find(|it: char| {
-        depth = match it {
-            '<' => depth + 1,
-            '>' => depth.saturating_sub(1),
-            _ => depth,
-        };
-        it == '>' && depth == 0
-    });
-    let Some(end) = end else { return Size::Unreadable };
-    let space = &space[..end];
-    if !space.contains("size = ") {
+    let Some(space) = value(text, "ciphertext_space").filter(|it| it.contains('<')) else {
+        return Size::Unreadable;
+    };
+    if value(space, "size").is_none() {
         return Size::Of(2);
     }
-    let written = number(space, "size = ").and_then(|it| u32::try_from(it).ok());
+    let written = number(space, "size").and_then(|it| u32::try_from(it).ok());
     written.map_or(Size::Unreadable, Size::Of)
 }
 
@@ -129,6 +132,10 @@ mod tests {
         assert_eq!(of("<ring = <a>, encryption_type = lsb>"), Size::Of(2));
         assert_eq!(of("#lwe.ciphertext_space<ring = <a>, size = 3>"), Size::Of(3));
         assert_eq!(of("<ring = <a>, size = many>"), Size::Unreadable);
+        assert_eq!(of("<ring = <a>, // size = 4\n size = 3>"), Size::Of(3));
+        assert_eq!(of("#c"), Size::Unreadable);
         assert_eq!(size("!lwe.lwe_ciphertext<"), Size::Unreadable);
+        let chain = "!lwe.lwe_ciphertext<a = <current = 4>, modulus_chain = #lwe.modulus_chain<elements = <7 : i64>, // current = 3\n current = 1>>";
+        assert_eq!(level(chain), Some(1));
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
         let (Some(Level::Used(from)), Some(to)) = (level(it.init), level(it.yielded)) else {
             return;
         };
-        if to != Level::Used(from) {
+        if it.is_repeated && to != Level::Used(from) {
             out.push(Varying {
                 op: it.op,
                 init: it.init,

@@ -3,33 +3,57 @@
 //! *Law.* What cannot be read is not known, never the default. *Cost.* The attributes of the op. A `mgmt.mgmt` without a level is
 //! told of in `base.rs`.
 
-use noisy_syntax::{Attr, AttrData, Ir, Op};
+use std::ops::Range;
 
-use super::base;
+use noisy_syntax::{Attr, AttrData, Ir, Op, Source};
+
+use super::base::{self, Holder, Said};
 use super::catalogue::LevelRule;
-use super::rows;
+use super::{annotation, ciphertext, rows};
 use crate::noise::contract;
 
 /// What an op says and what cannot be read of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// The attribute, or the key in it, as it stands in the text.
+    /// The attribute, or the key in an annotation.
     pub(crate) key: &'static str,
+    /// The annotation.
+    holder: Option<Holder>,
     /// What it should be, and what is not known therefore.
     pub(crate) message: &'static str,
 }
 
+impl Unreadable {
+    /// Where the key stands in the text of its op; `None` if it does not, as where an alias says it.
+    pub(crate) fn place(&self, source: &Source, op: Op) -> Option<Range<usize>> {
+        match self.holder {
+            Some(holder) => Some(annotation::place(source, holder)?.entry(self.key)?.name.clone()),
+            None => Some(contract::own_attribute(source, op, self.key)?.name),
+        }
+    }
+}
+
 /// The first such attribute of an op.
 pub(super) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
-    let is_int = |attr: Attr| match ir.interner.attr_data(attr) {
-        AttrData::Int { value, .. } => u32::try_from(*value).is_ok(),
-        _ => false,
-    };
-    if let Some(LevelRule::Drop(_, Some(key))) = rows::level(ir.op_name(op))
-        && ir.attr(op, key).is_some_and(|it| !is_int(it))
-    {
-        let message = "is not a number of levels, so the level of what follows is not known";
-        return Some(Unreadable { key, message });
+    let own = |key, message| Some(Unreadable { key, holder: None, message });
+    match rows::level(ir.op_name(op)) {
+        Some(LevelRule::Drop(_, Some(key)))
+            if ir.attr(op, key).is_some_and(|it| ciphertext::dropped(ir, it).is_none()) =>
+        {
+            return own(
+                key,
+                "is not a number of levels, so the level of what follows is not known",
+            );
+        }
+        Some(LevelRule::Chebyshev)
+            if ir
+                .attr(op, ciphertext::COEFFICIENTS)
+                .is_some_and(|it| ciphertext::length(ir, it).is_none()) =>
+        {
+            let message = "is not a list, so the level of what follows is not known";
+            return own(ciphertext::COEFFICIENTS, message);
+        }
+        _ => {}
     }
     for key in contract::LISTS {
         let is_bad = |attr: Attr| match ir.interner.attr_data(attr) {
@@ -41,15 +65,18 @@ pub(super) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
         };
         if ir.attr(op, key).is_some_and(is_bad) {
             let message = "is not a list of dictionaries, so levels and scales in it are not known";
-            return Some(Unreadable { key, message });
+            return own(key, message);
         }
     }
     let keys = [
-        ("dimension", "of `mgmt.mgmt` is not a number of polynomials, so 2 is taken"),
-        ("scale", "of `mgmt.mgmt` is not a number, so none is taken"),
+        ("dimension", "of `mgmt.mgmt` is not a number of polynomials, so it is not compared"),
+        ("scale", "of `mgmt.mgmt` is not a number, so the scale of what follows is not known"),
     ];
-    let bad = keys
-        .into_iter()
-        .find(|it| base::annotations(ir, op).any(|attr| base::is_garbled(ir, attr, it.0)));
-    bad.map(|(key, message)| Unreadable { key, message })
+    // One that is no list of keys has no level either.
+    let is_text = |attr: Attr| matches!(ir.interner.attr_data(attr), AttrData::Text(..));
+    let is_bad = |attr: Attr, key| is_text(attr) && base::said(ir, attr, key) == Said::Unreadable;
+    keys.into_iter().find_map(|(key, message)| {
+        let found = base::annotations(ir, op).find(|it| is_bad(it.1, key))?;
+        Some(Unreadable { key, holder: Some(found.0), message })
+    })
 }

@@ -2,7 +2,7 @@
 //!
 //! *Law.* After an edit that is taken in, all that is said equals what is said from scratch. An edit is not taken in, and all is made anew when
 //! somebody asks, where what one place says depends on the whole program: an op that holds others comes, goes or says something else that
-//! counts elsewhere (`header.rs`); another function is called; a module says that bootstraps use other levels, and there are some; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known; a value has the largest
+//! counts elsewhere (`header.rs`); a module says that bootstraps use other levels, and there are some; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known; a value has the largest
 //! level of the program, and that becomes another; the file has several parts or modules within modules.
 //!
 //! *Cost.* In proportion to what the edit moves, and to the calls of the program.
@@ -356,8 +356,9 @@ fn is_irregular(ir: &Ir, heir: &Heir, op: Op) -> bool {
     for op in holder.into_iter().chain([op]) {
         loops::carried_by(ir, op, &mut |it| {
             let (from, to) = (of(it.init), of(it.yielded));
-            varies |= from.level().is_some() && from.level() < to.level();
-            varies |= from.dimension().is_some() && from.dimension() < to.dimension();
+            let is_wider = from.dimension().is_some() && from.dimension() < to.dimension();
+            let is_deeper = from.level().is_some() && from.level() < to.level();
+            varies |= it.is_repeated && (is_deeper || is_wider);
         });
     }
     if varies {

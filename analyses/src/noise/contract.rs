@@ -6,7 +6,9 @@
 use std::ops::Range;
 
 use noisy_syntax::lex::lex;
-use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Source, Span, TokenKind, TypeData};
+use noisy_syntax::{
+    Attr, AttrData, Form, Ir, Op, OpKind, Source, Span, Token, TokenKind, TypeData,
+};
 
 use crate::noise::model::Bits;
 use crate::view::View;
@@ -72,33 +74,31 @@ pub fn of(ir: &impl View, function: Op, side: Side, index: usize) -> Option<Cont
 
 /// The attributes of an argument or a result of a function, or of an operand or a result of another op.
 pub(crate) fn dictionary(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
-    let written = match side {
-        Side::Argument => ir.extra(op).argument_attrs.get(index).copied().flatten(),
-        Side::Result => None,
-    };
+    let written = written(ir, op, side).get(index).copied().flatten();
     written.or_else(|| dicts(ir, op, side).get(index).copied())
 }
 
+/// The attributes that stand behind the types of arguments.
+fn written(ir: &impl View, op: Op, side: Side) -> &[Option<Attr>] {
+    match side {
+        Side::Argument => &ir.extra(op).argument_attrs,
+        Side::Result => &[],
+    }
+}
+
 /// The attributes of all arguments and results of a function, or operands and results of another op, that have any.
-pub(crate) fn dictionaries(ir: &Ir, op: Op) -> Vec<Attr> {
-    let written = ir.extra(op).argument_attrs.iter().copied().flatten();
-    let listed = [Side::Argument, Side::Result].map(|it| dicts(ir, op, it));
-    written.chain(listed.into_iter().flatten().copied()).collect()
+pub(crate) fn dictionaries(ir: &Ir, op: Op) -> Vec<(Side, usize, Attr)> {
+    let of = |side: Side| {
+        let n = written(ir, op, side).len().max(dicts(ir, op, side).len());
+        (0..n).filter_map(move |at| Some((side, at, dictionary(ir, op, side, at)?)))
+    };
+    of(Side::Argument).chain(of(Side::Result)).collect()
 }
 
 /// All contracts of a function.
 pub(crate) fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
-    let mut out = Vec::new();
-    for side in [Side::Argument, Side::Result] {
-        let n = match side {
-            Side::Argument => ir.extra(function).argument_attrs.len(),
-            Side::Result => 0,
-        };
-        for index in 0..n.max(dicts(ir, function, side).len()) {
-            out.extend(of(ir, function, side, index).map(|it| (side, index, it)));
-        }
-    }
-    out
+    let all = dictionaries(ir, function).into_iter();
+    all.filter_map(|(side, index, dict)| Some((side, index, in_dict(ir, dict)?))).collect()
 }
 
 /// Whether a function states any.
@@ -120,30 +120,48 @@ pub(crate) fn results_of_type(
 
 /// Where a contract stands: `noisy.bound = 20 : i64`; the head of the function if it is not to be found there.
 pub fn range(source: &Source, function: Op, side: Side, index: usize) -> Range<usize> {
-    let found = attribute_range(source, function, side, index, NAME);
-    found.unwrap_or_else(|| source.ir().head_range(function))
+    let found = listed_attribute(source, function, side, index, NAME);
+    found.map_or_else(|| source.ir().head_range(function), |it| it.whole)
 }
 
-/// Where an attribute of an argument or a result of a function, or of an operand or a result of another op, stands: `name = value`.
-pub(crate) fn attribute_range(
+/// Where an attribute stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// All of it, `name = value`.
+    pub(crate) whole: Range<usize>,
+    /// The name.
+    pub(crate) name: Range<usize>,
+    /// The value; empty if there is none.
+    pub(crate) value: Range<usize>,
+}
+
+/// Where an attribute of an argument or a result of a function, or of an operand or a result of another op, stands.
+pub(crate) fn listed_attribute(
     source: &Source,
     op: Op,
     side: Side,
     index: usize,
     name: &str,
-) -> Option<Range<usize>> {
-    let ir = source.ir();
-    let data = ir.op(op);
+) -> Option<Place> {
+    let data = source.ir().op(op);
     let is_function = data.kind == OpKind::FuncFunc;
     // Functions and generics have them behind types, unless they are in the generic form.
     let is_listed = data.form == Form::Generic || !is_function && data.form != Form::Opaque;
     let list = is_listed.then(|| list(side, is_function));
-    let found = find(&own_text(source, op), list, side, index, name)?;
-    Some(ir.absolute(op, found))
+    let text = own_text(source, op);
+    Some(Words::new(&text).listed(list, side, index, name)?.absolute(source, op))
+}
+
+/// Where an attribute of an op itself stands, or a key within one of these.
+pub(crate) fn own_attribute(source: &Source, op: Op, name: &str) -> Option<Place> {
+    let text = own_text(source, op);
+    let words = Words::new(&text);
+    let found = words.own(name, &|depth| depth == 1).or_else(|| words.own(name, &|_| true))?;
+    Some(found.absolute(source, op))
 }
 
 /// The text of an op without that of its regions.
-pub(crate) fn own_text(source: &Source, op: Op) -> String {
+fn own_text(source: &Source, op: Op) -> String {
     let data = source.ir().op(op);
     let ends = data.regions.iter().map(|it| it.0).chain([data.own_len]);
     let mut from = 0;
@@ -155,63 +173,129 @@ pub(crate) fn own_text(source: &Source, op: Op) -> String {
     out
 }
 
-/// Where an attribute stands in the text of an op, by the number of what has it: in the attribute `list`, or behind a type.
-fn find(text: &str, list: Option<&str>, side: Side, index: usize, name: &str) -> Option<Span> {
-    let tokens = lex(text).tokens;
-    let word = |at: usize| tokens.get(at).map_or("", |it| &text[it.range()]);
-    let kind = |at: usize| tokens.get(at).map_or(TokenKind::Eof, |it| it.kind);
-    // The token that opens the list.
-    let mut depth = 0_i32;
-    let mut open = None;
-    for at in 0..tokens.len() {
-        let is_start = if let Some(list) = list {
-            word(at).trim_matches('"') == list
-                && kind(at + 1) == TokenKind::Equal
-                && kind(at + 2) == TokenKind::LSquare
-        } else {
-            depth == 0
-                && match side {
-                    Side::Argument => kind(at) == TokenKind::LParen,
-                    Side::Result => {
-                        kind(at) == TokenKind::Arrow && kind(at + 1) == TokenKind::LParen
+/// An attribute in the text of an op: its name, and its value.
+struct Found {
+    name: Span,
+    value: Span,
+}
+
+impl Found {
+    fn absolute(&self, source: &Source, op: Op) -> Place {
+        let of = |it: Span| source.ir().absolute(op, it);
+        let whole = of(self.name.to(self.value));
+        Place { whole, name: of(self.name), value: of(self.value) }
+    }
+}
+
+/// The text of an op, in tokens: comments and what stands in strings name nothing.
+struct Words<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, tokens: lex(text).tokens }
+    }
+
+    fn word(&self, at: usize) -> &str {
+        self.tokens.get(at).map_or("", |it| &self.text[it.range()])
+    }
+
+    fn kind(&self, at: usize) -> TokenKind {
+        self.tokens.get(at).map_or(TokenKind::Eof, |it| it.kind)
+    }
+
+    /// An attribute by the number of what has it: in the attribute `list`, or behind a type.
+    fn listed(&self, list: Option<&str>, side: Side, index: usize, name: &str) -> Option<Found> {
+        // The token that opens the list.
+        let mut depth = 0_i32;
+        for at in 0..self.tokens.len() {
+            let is_start = if let Some(list) = list {
+                self.word(at).trim_matches('"') == list
+                    && self.kind(at + 1) == TokenKind::Equal
+                    && self.kind(at + 2) == TokenKind::LSquare
+            } else {
+                depth == 0
+                    && match side {
+                        Side::Argument => self.kind(at) == TokenKind::LParen,
+                        Side::Result => {
+                            self.kind(at) == TokenKind::Arrow
+                                && self.kind(at + 1) == TokenKind::LParen
+                        }
                     }
+            };
+            if is_start {
+                let skipped = if list.is_some() { 2 } else { usize::from(side == Side::Result) };
+                return self.entry(at + skipped, name, &|depth, n| depth == 2 && n == index);
+            }
+            depth += nesting(self.kind(at));
+        }
+        None
+    }
+
+    /// An attribute in a dictionary of the op itself, within so many brackets.
+    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<Found> {
+        let mut depth = 0_i32;
+        for at in 0..self.tokens.len() {
+            // Properties have a bracket more.
+            let is_dict = |at: usize| self.kind(at) == TokenKind::LBrace;
+            let open = match self.kind(at) {
+                TokenKind::Less if is_dict(at + 1) => at + 1,
+                _ => at,
+            };
+            if depth == 0 && is_dict(open) {
+                let found = self.entry(open, name, &|depth, _| is_in(depth));
+                if found.is_some() {
+                    return found;
                 }
-        };
-        if is_start {
-            let skipped = if list.is_some() { 2 } else { usize::from(side == Side::Result) };
-            open = Some(at + skipped);
-            break;
-        }
-        depth += nesting(kind(at));
-    }
-    // From the comma before it to the comma after it.
-    let (mut depth, mut n) = (0_i32, 0);
-    let mut start = None;
-    for at in open?..tokens.len() {
-        let change = nesting(kind(at));
-        let is_end = |depth: i32| kind(at) == TokenKind::Comma || depth + change < 2;
-        match start {
-            Some((_, inner)) if depth == inner && is_end(depth) => {
-                let (first, _): (usize, i32) = start?;
-                return Some(tokens[first].span().to(tokens[at - 1].span()));
             }
-            None if n == index
-                && word(at).trim_matches('"') == name
-                && kind(at + 1) == TokenKind::Equal =>
-            {
-                start = Some((at, depth));
-            }
-            _ => {}
+            depth += nesting(self.kind(at));
         }
-        depth += change;
-        if depth <= 0 {
-            return None;
-        }
-        if depth == 1 && kind(at) == TokenKind::Comma {
-            n += 1;
-        }
+        None
     }
-    None
+
+    /// The attribute of a name behind an opening bracket, within so many brackets and behind so many commas that stand in this one alone.
+    fn entry(&self, open: usize, name: &str, is_in: &dyn Fn(i32, usize) -> bool) -> Option<Found> {
+        let (mut depth, mut n) = (0_i32, 0);
+        // Its name, and the brackets around it.
+        let mut start: Option<(usize, i32)> = None;
+        for at in open..self.tokens.len() {
+            let kind = self.kind(at);
+            let change = nesting(kind);
+            match start {
+                Some((first, inner))
+                    if depth == inner && (kind == TokenKind::Comma || depth + change < inner) =>
+                {
+                    let of = |at: usize| self.tokens[at].span();
+                    let value = match at - 1 - first {
+                        0 | 1 => Span::new(of(first).end, of(first).end),
+                        _ => of(first + 2).to(of(at - 1)),
+                    };
+                    return Some(Found { name: of(first), value });
+                }
+                None if is_in(depth, n) && self.names(at, name) => start = Some((at, depth)),
+                _ => {}
+            }
+            depth += change;
+            if depth <= 0 {
+                return None;
+            }
+            if depth == 1 && kind == TokenKind::Comma {
+                n += 1;
+            }
+        }
+        None
+    }
+
+    /// Whether a token is a name of an attribute in a dictionary.
+    fn names(&self, at: usize, name: &str) -> bool {
+        let before = at.checked_sub(1).map(|it| self.kind(it));
+        matches!(self.kind(at), TokenKind::Bare | TokenKind::Str)
+            && self.word(at).trim_matches('"') == name
+            && matches!(before, Some(TokenKind::LBrace | TokenKind::Comma))
+            && matches!(self.kind(at + 1), TokenKind::Equal | TokenKind::Comma | TokenKind::RBrace)
+    }
 }
 
 fn nesting(kind: TokenKind) -> i32 {
@@ -228,7 +312,8 @@ mod tests {
 
     fn check(text: &str, is_generic: bool, side: Side, index: usize, expected: Option<&str>) {
         let list = is_generic.then(|| list(side, true));
-        let found = find(text, list, side, index, NAME).map(|it| &text[it.range()]);
+        let found = Words::new(text).listed(list, side, index, NAME);
+        let found = found.map(|it| &text[it.name.to(it.value).range()]);
         assert_eq!(found, expected, "{text} {side:?} {index}");
     }
 
@@ -244,5 +329,21 @@ mod tests {
         check(generic, true, Side::Argument, 1, Some("noisy.bound = 9 : i64"));
         check(generic, true, Side::Argument, 0, None);
         check(generic, true, Side::Result, 0, None);
+    }
+    #[test]
+    fn attributes_of_an_op_are_found_where_they_stand() {
+        let check = |text: &str, expected: Option<&str>| {
+            let words = Words::new(text);
+            let found = words.own("a.b", &|depth| depth == 1);
+            assert_eq!(found.map(|it| &text[it.name.to(it.value).range()]), expected, "{text}");
+        };
+        check(
+            "%1 = x.y %0 {s = \"a.b = 1\", a.b = [1, // a.b = 2\n 3], c} : i1",
+            Some("a.b = [1, // a.b = 2\n 3]"),
+        );
+        check("%1 = \"x.y\"(%0) <{c, a.b}> {d = {a.b = 3}} : i1", Some("a.b"));
+        check("%1 = x.y(%0 : i1 {a.b = 1}) {} -> (i1 {a.b = 1}) // {a.b = 2}", None);
+        check("%1 = x.y {} {\"a.b\" = #c.d<a.b = 3>}", Some("\"a.b\" = #c.d<a.b = 3>"));
+        check("%1 = x.y {d = {a.b = 3}, e = a.b}", None);
     }
 }

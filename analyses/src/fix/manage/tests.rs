@@ -201,14 +201,17 @@ fn a_waterline_keeps_levels() {
     for (budget, waterline, wanted) in [(3, 0, 2), (3, 1, 4), (3, 2, 8), (5, 2, 2)] {
         assert_eq!(of(budget, waterline).inserted(), wanted, "{budget} {waterline}");
     }
-    let outcome = of(2, 2);
-    let [FunctionOutcome { verdict: Verdict::Refused(why), .. }] = &outcome.functions[..] else {
-        panic!("{outcome:?}")
-    };
-    assert_eq!(
-        why,
-        "no placement is possible: %v2 uses at least 1 levels, and at most 0 are available"
-    );
+    for waterline in [2, 7] {
+        let outcome = of(2, waterline);
+        let [FunctionOutcome { verdict: Verdict::Refused(why), .. }] = &outcome.functions[..]
+        else {
+            panic!("{outcome:?}")
+        };
+        let wanted = format!(
+            "no placement is possible: `heir.bootstrap-waterline` keeps {waterline} of the 2 levels of `heir.level-budget`, so no product has one; set a waterline below the budget"
+        );
+        assert_eq!(*why, wanted);
+    }
 }
 
 #[test]
@@ -365,4 +368,37 @@ fn what_is_not_known_is_left_as_it_is() {
         &outcome.functions[..],
         [FunctionOutcome { verdict: Verdict::Refused(_), .. }]
     ));
+}
+
+#[test]
+fn what_a_call_does_to_a_ciphertext_is_not_guessed() {
+    let of = |within: &str, insert: Insert| {
+        let ty = "tensor<8xf32>";
+        let lines = format!(
+            "      %1 = arith.mulf %v0, %v1 : {ty}\n      %2 = func.call @g(%1) : ({ty}) -> {ty}\n      %3 = arith.mulf %2, %2 : {ty}\n"
+        );
+        let text = generic(&lines, "%3");
+        let callee = format!(
+            "  func.func private @g(%y: {ty}) -> {ty} {{\n    %4 = {within} : {ty}\n    return %4 : {ty}\n  }}\n}}\n"
+        );
+        let text = format!("{}{callee}", text.strip_suffix("}\n").expect("a module"));
+        let document = document(&text, 1);
+        let functions = document.ir().functions();
+        let outcome = insert(&document, &functions, &Options::default()).expect("it stands up");
+        match &outcome.functions[0].verdict {
+            Verdict::Refused(why) => why.clone(),
+            _ => format!("{} inserted", outcome.inserted()),
+        }
+    };
+    for (insert, what) in [
+        (insert_bootstraps as Insert, "levels"),
+        (insert_relinearizations as Insert, "polynomials"),
+    ] {
+        assert!(of("arith.addf %y, %y", insert).ends_with(" inserted"), "{what}");
+        let why = of("arith.mulf %y, %y", insert);
+        assert_eq!(
+            why,
+            format!("%2 is returned by a call, and {what} are not placed across calls")
+        );
+    }
 }

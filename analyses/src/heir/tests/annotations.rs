@@ -1,8 +1,12 @@
 //! Polynomials that are written, and attributes that cannot be read.
 
+use noisy_syntax::{Ir, Value};
+
 use super::generic;
 use crate::Document;
 use crate::diagnostic::TextEdit;
+use crate::heir::Heir;
+use crate::program::Program;
 
 /// What is found, each with its line.
 fn told(text: &str) -> String {
@@ -41,13 +45,14 @@ fn a_wrong_dimension_is_told_wherever_it_is_written() {
     );
     let printed = format!(
         "\"builtin.module\"() ({{
-  \"func.func\"() <{{arg_attrs = [{two}], function_type = (!secret.secret<i16>) -> !secret.secret<i16>, res_attrs = [{three}], sym_name = \"f\"}}> ({{
+  \"func.func\"() <{{arg_attrs = [{two}], function_type = (!secret.secret<i16>) -> !secret.secret<i16>, res_attrs = [{two}], sym_name = \"f\"}}> ({{
   ^bb0(%x: !secret.secret<i16>):
     %0 = \"secret.generic\"(%x) ({{
     ^bb0(%a: i16):
       %1 = \"arith.muli\"(%a, %a) {three} : (i16, i16) -> i16
-      \"secret.yield\"(%1) : (i16) -> ()
-    }}) {{__argattrs = [{two}], __resattrs = [{three}]}} : (!secret.secret<i16>) -> !secret.secret<i16>
+      %2 = \"mgmt.relinearize\"(%1) {two} : (i16) -> i16
+      \"secret.yield\"(%2) : (i16) -> ()
+    }}) {{__argattrs = [{two}], __resattrs = [{two}]}} : (!secret.secret<i16>) -> !secret.secret<i16>
     \"func.return\"(%0) : (!secret.secret<i16>) -> ()
   }}) : () -> ()
 }}) {{scheme.bgv}} : () -> ()"
@@ -58,7 +63,7 @@ fn a_wrong_dimension_is_told_wherever_it_is_written() {
         found.retain(|it| it.code != "missing-relinearize");
         found
     };
-    for (text, n) in [(custom, 13), (printed, 5)] {
+    for (text, n) in [(custom, 13), (printed, 6)] {
         assert_eq!(others(&text), []);
         let places: Vec<usize> = text.match_indices("level = 0").map(|it| it.0 + 9).collect();
         assert_eq!(places.len(), n);
@@ -114,8 +119,9 @@ fn level_and_dimension_of_one_annotation_are_both_fixed() {
             "%1 = arith.muli %a, %a {{mgmt.mgmt = #mgmt.mgmt<{rest}>}} : i16
       %2 = arith.addi %a, %a {m} : i16
       %3 = arith.addi %2, %a {m} : i16
-      %4 = arith.addi %3, %1 : i16
-      secret.yield %4 : i16"
+      %4 = mgmt.relinearize %1 : i16
+      %5 = arith.addi %3, %4 : i16
+      secret.yield %5 : i16"
         );
         generic("scheme.bgv", &body)
     };
@@ -227,4 +233,168 @@ fn a_dimension_that_cannot_be_read_is_not_written_a_second_time() {
         let edited = fixes.iter().flatten().flat_map(|it| &it.edits);
         assert!(edited.clone().all(|it| !it.text.contains("dimension")), "{written}");
     }
+}
+
+#[test]
+fn comments_in_annotations_say_nothing() {
+    let text = |level: u32, dimension: &str| {
+        let m = |level: u32, rest: &str| {
+            format!(
+                "{{note = \"mgmt.mgmt = #mgmt.mgmt<level = 7, dimension = 9> // x\", mgmt.mgmt = #mgmt.mgmt< // level = 4, of <all>
+        level = {level} // dimension = 5, level = 6
+        {rest} // scale = x
+        >}} // {{mgmt.mgmt = #mgmt.mgmt<level = 8>}}\n      "
+            )
+        };
+        let (one, none) = (m(1, ""), m(0, ""));
+        let body = format!(
+            "%1 = arith.muli %a, %a {} : i16
+      %2 = mgmt.relinearize %1 {one} : i16
+      %3 = mgmt.modreduce %2 {none} : i16
+      %4 = arith.addi %3, %3 {none} : i16
+      secret.yield %4 : i16",
+            m(level, dimension)
+        );
+        generic("scheme.bgv", &body)
+    };
+    let right = text(1, ", // of products\n dimension = 3");
+    assert_eq!(Document::new(&right).diagnostics(), []);
+    for (wrong, code) in [
+        (text(2, ", // of products\n dimension = 3"), "level-mismatch"),
+        (text(1, ", // of products\n dimension = 4"), "dimension-mismatch"),
+    ] {
+        let document = Document::new(&wrong);
+        let found = document.diagnostics();
+        assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), [code], "{wrong}");
+        assert_eq!(document.fixes(&found).remove(0).expect("a fix").apply(&wrong), right);
+    }
+    // A comment is not taken out with a number.
+    let body = "%1 = arith.addi %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 0, // here\n dimension = 3>} : i16\n secret.yield %1 : i16";
+    let document = Document::new(&generic("scheme.bgv", body));
+    let found = document.diagnostics();
+    assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), ["dimension-mismatch"]);
+    assert_eq!(document.fixes(&found), [None]);
+}
+
+#[test]
+fn what_cannot_be_read_is_underlined_in_the_attribute_itself() {
+    let attributes = [
+        ("levelToDrop", "levelToDrop = -3 : i64"),
+        ("__argattrs", "__argattrs = 7 : i64"),
+        ("dimension", "mgmt.mgmt = #mgmt.mgmt<level = 0, dimension = x>"),
+        ("scale", "mgmt.mgmt = #mgmt.mgmt<level = 0, scale = x>"),
+    ];
+    for (key, attribute) in attributes {
+        let body = format!(
+            "%1 = mgmt.level_reduce %a {{note = \"{key} = 1, {{{key} = 2\", other = {{{key} = 3}}, // {key} = 4\n {attribute}}} : i16\n      secret.yield %1 : i16"
+        );
+        let text = generic("scheme.bgv", &body);
+        let found = Document::new(&text).diagnostics();
+        let it = found.iter().find(|it| it.code == "unreadable-attribute").expect("it is told");
+        let own = text.rfind(attribute).expect("it is there");
+        let start = own + attribute.find(key).expect("it is there");
+        assert_eq!(it.range, start..start + key.len(), "{text}");
+    }
+    // The one of two annotations that cannot be read.
+    let text = generic("scheme.bgv", "secret.yield %a : i16").replace(
+        "%x: !secret.secret<i16>) {\n    ^",
+        "%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 0, dimension = 2>}, %x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 0, dimension = two>}) {\n    ^",
+    );
+    let text = text.replace("^body(%a: i16)", "^body(%a: i16, %b: i16)");
+    let found = Document::new(&text).diagnostics();
+    let it = found.iter().find(|it| it.code == "unreadable-attribute").expect("it is told");
+    let start = text.find("dimension = two").expect("it is there");
+    assert_eq!(it.range, start..start + "dimension".len(), "{text}");
+}
+
+#[test]
+fn coefficients_that_are_no_list_are_told_of() {
+    let of = |coefficients: &str| {
+        let text = generic(
+            "scheme.ckks",
+            &format!(
+                "%1 = kernel.eval_chebyshev %a {{coefficients = {coefficients}}} : i16 -> i16\n      secret.yield %1 : i16"
+            ),
+        );
+        let found = Document::new(&text).diagnostics().into_iter();
+        let all: Vec<_> = found.map(|it| format!("{} {}", it.code, &text[it.range])).collect();
+        (all.join(", "), super::levels(&text).rsplit('=').next().map(str::to_owned))
+    };
+    assert_eq!(of("[1.0, 2.0, 3.0]"), (String::new(), Some("2".into())));
+    for bad in ["5", "5 : i64", "\"[1.0, 2.0]\"", "{a = [1.0]}"] {
+        let told = "unreadable-attribute coefficients".to_owned();
+        assert_eq!(of(bad), (told, Some("-".into())), "{bad}");
+    }
+}
+
+#[test]
+fn two_polynomials_are_as_many_as_there_will_be_before_a_function_is_relinearized() {
+    let text = |rest: &str, end: &str| {
+        let body = format!(
+            "%1 = arith.muli %a, %a {{mgmt.mgmt = #mgmt.mgmt<level = 0{rest}>}} : i16
+      %2 = arith.addi %1, %1 {{mgmt.mgmt = #mgmt.mgmt<level = 0>}} : i16
+      {end}"
+        );
+        generic("scheme.bgv", &body)
+    };
+    let bare = "secret.yield %2 : i16";
+    assert_eq!(told(&text("", bare)), "");
+    assert_eq!(told(&text(", dimension = 2", bare)), "");
+    assert_eq!(told(&text(", dimension = 3", bare)), "");
+    assert_eq!(told(&text(", dimension = 4", bare)), "7 dimension-mismatch");
+    let end = "%3 = mgmt.relinearize %2 : i16\n      secret.yield %3 : i16";
+    assert_eq!(told(&text("", end)), "7 dimension-mismatch, 8 dimension-mismatch");
+    // It is placed, and taken out again.
+    let mut document = Document::new(&text("", bare));
+    assert_eq!(document.diagnostics(), []);
+    let at = text("", bare).find(bare).expect("it is there");
+    document.edit(at..at + bare.len(), end);
+    assert_eq!(document.diagnostics().len(), 2);
+    document.edit(at..at + end.len(), bare);
+    assert_eq!(document.diagnostics(), []);
+}
+
+#[test]
+fn what_generics_give_is_a_goal_until_they_are_managed() {
+    let text = |body: &str| {
+        let m = "{mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 51>}";
+        let body = format!("{body}\n      secret.yield %2 : i16");
+        let text = generic("scheme.bgv", &body);
+        let text =
+            text.replace("-> (!secret.secret<i16>)", &format!("-> (!secret.secret<i16> {m})"));
+        text.replace(
+            "%x: !secret.secret<i16>",
+            "%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 3>}",
+        )
+    };
+    let fresh = "%1 = arith.muli %a, %a : i16\n      %2 = arith.muli %1, %1 : i16";
+    assert_eq!(told(&text(fresh)), "");
+    let annotated =
+        fresh.replace("%1 :", "%1 {mgmt.mgmt = #mgmt.mgmt<level = 3, dimension = 5>} :");
+    assert_eq!(told(&text(&annotated)), "2 level-mismatch, 10 level-mismatch");
+    let managed = "%1 = mgmt.modreduce %a : i16\n      %2 = mgmt.relinearize %1 : i16";
+    assert!(told(&text(managed)).contains("level-mismatch"), "{}", told(&text(managed)));
+}
+
+#[test]
+fn a_scale_that_cannot_be_read_is_not_known() {
+    let scale = |rest: &str| {
+        let body = format!(
+            "%1 = mgmt.init %q {{mgmt.mgmt = #mgmt.mgmt<level = 0{rest}>}} : i16
+      %2 = arith.muli %a, %1 : i16
+      secret.yield %2 : i16"
+        );
+        let params = "ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks";
+        let text = generic(params, &body);
+        let of = |program: &Program, _: &Heir, _: &Ir, value: Value| {
+            program.scales()?.log2(value).map(|it| it.to_string())
+        };
+        let all = super::said(&text, &of);
+        all.rsplit('=').next().map(str::to_owned).unwrap_or_default()
+    };
+    assert_eq!(scale(", scale = 50"), "95");
+    assert_eq!(scale(", scale = 50 // scale = 60\n"), "95");
+    // HEIR writes -1 where nothing says the scale.
+    assert_eq!([scale(""), scale(", scale = -1")], ["90", "90"]);
+    assert_eq!(scale(", scale = x"), "-");
 }

@@ -300,6 +300,48 @@ fn typing_in_headers_is_taken_in() {
     }
 }
 
+#[test]
+fn another_callee_is_taken_in() {
+    let text = "module attributes {scheme.bgv} {
+  func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 2>}, %p: i16) -> !secret.secret<i16> {
+    %g = secret.generic(%x: !secret.secret<i16>) {
+    ^body(%a: i16):
+      %1 = arith.muli %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 2, dimension = 3>} : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = func.call @one(%2) : (i16) -> i16
+      %4 = mgmt.modreduce %3 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      %5 = func.call @one(%a) : (i16) -> i16
+      %6 = func.call @two(%a) : (i16) -> i16
+      secret.yield %4 : i16
+    } -> (!secret.secret<i16>)
+    return %g : !secret.secret<i16>
+  }
+  func.func private @one(%a: i16) -> i16 {
+    %1 = mgmt.modreduce %a {mgmt.mgmt = #mgmt.mgmt<level = 1>} : i16
+    return %1 : i16
+  }
+  func.func private @two(%a: i16) -> i16 {
+    %1 = arith.muli %a, %a : i16
+    %2 = mgmt.level_reduce %1 {levelToDrop = 2 : i64} : i16
+    return %2 : i16
+  }
+  func.func private @none(%a: i16) -> i16
+}
+";
+    let mut document = Document::with_model(text, model());
+    let _ = told(&document);
+    let at = text.find("@one(%2)").expect("it is there");
+    let (mut len, mut n_kept) = ("@one".len(), 0);
+    for callee in ["@two", "@none", "@on", "@one", "@none", "@two", "@f", "@one"] {
+        document.edit(at..at + len, callee);
+        len = callee.len();
+        let after = document.source().text().to_string();
+        n_kept += usize::from(document.keeps_levels());
+        assert_eq!(told(&document), told(&Document::with_model(&after, model())), "{after}");
+    }
+    assert!(n_kept > 3, "{n_kept} of 8 edits were taken in");
+}
+
 /// What is encoded often is not looked at for each time that it is.
 #[test]
 fn a_plaintext_that_is_encoded_thousands_of_times_is_looked_at_once() {

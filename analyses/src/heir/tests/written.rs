@@ -130,3 +130,40 @@ fn a_while_carries_the_level_that_it_takes() {
     );
     assert!(written(&text).ends_with("%3=1 %4=0"), "{}", written(&text));
 }
+
+#[test]
+fn a_loop_that_runs_once_carries_nothing_round() {
+    let text = |header: &str, end: &str| {
+        let body = format!(
+            "%c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %1 = {header} iter_args(%b = %a) -> (i16) {{
+        %2 = mgmt.modreduce %b : i16
+        {end} %2 : i16
+      }}
+      secret.yield %1 : i16"
+        );
+        generic("scheme.ckks", &body)
+    };
+    // As HEIR 2026.9.1 has them: it looks at constants, in the text of an `affine.for`.
+    for (header, end, is_repeated) in [
+        ("affine.for %i = 0 to 1", "affine.yield", false),
+        ("affine.for %i = 0 to 4 step 4", "affine.yield", false),
+        ("affine.for %i = 0 to 2", "affine.yield", true),
+        ("affine.for %i = 0 to %c1", "affine.yield", true),
+        ("scf.for %i = %c0 to %c1 step %c1", "scf.yield", false),
+        ("scf.for %i = %c0 to %q2 step %c1", "scf.yield", true),
+    ] {
+        let text =
+            text(header, end).replace("%c0 =", "%q2 = arith.constant 2 : index\n      %c0 =");
+        let (one, two) = if is_repeated { ("%1=0", "%2=-") } else { ("%1=1", "%2=1") };
+        let levels = levels(&text);
+        assert!(
+            levels.contains(&format!(" {one} ")) && levels.ends_with(two),
+            "{header}: {levels}"
+        );
+        let is_told =
+            crate::Document::new(&text).diagnostics().iter().any(|it| it.code == "varying-level");
+        assert_eq!(is_told, is_repeated, "{header}");
+    }
+}

@@ -1,0 +1,15 @@
+//! What is told beside what is wrong with a ciphertext of HEIR's: the ops that moved its level or its polynomials.
+
+use noisy_syntax::Value;
+
+use crate::diagnostic::Related;
+use crate::explain::value_range;
+use crate::heir::{self, Heir, Of};
+use crate::program::Program;
+
+/// The ops that used up levels or multiplied, up to a value.
+pub(super) fn related(program: &Program, heir: &Heir, value: Value, of: Of) -> Vec<Related> {
+    let ir = program.ir();
+    let steps = heir::chain(ir, heir, value, of).into_iter();
+    steps.map(|(value, message)| Related { range: value_range(ir, value), message }).collect()
+}
