@@ -8,6 +8,7 @@
 //! | `loops.rs` | what loops carry with another level than they take it |
 //! | `clients.rs` | levels of what functions of the client get and give |
 //! | `question.rs` | where to relinearize and to bootstrap, as a question to the optimizer |
+//! | `movers.rs` | what ciphertexts come back from otherwise |
 //! | `unclear.rs` | what has no level in HEIR, as it does not know whether it is secret |
 //! | `plaintext.rs` | the level that a plaintext is needed at |
 //! | `params.rs`, `log2.rs`, `bits.rs` | noise models as functions on numbers |
@@ -32,6 +33,7 @@ mod entries;
 mod header;
 mod log2;
 mod loops;
+mod movers;
 mod noise;
 mod params;
 mod plaintext;
@@ -51,7 +53,7 @@ mod unreadable;
 mod upkeep;
 mod work;
 
-pub(crate) use annotation::{Mismatch, Resized, place};
+pub(crate) use annotation::{Mismatch, Places, Resized, place};
 pub(crate) use base::{Annotation, Holder, annotation, known};
 pub(crate) use catalogue::version;
 pub(crate) use chain::{Of, chain};
@@ -106,6 +108,8 @@ pub struct Heir {
     yielded_dimensions: FxHashMap<Value, Dimension>,
     /// What plaintexts that are encoded are wanted at besides, found when somebody asks.
     sources: OnceLock<FxHashMap<Value, Option<Level>>>,
+    /// Functions that give ciphertexts with other polynomials, and those that give them at other levels, found when somebody asks.
+    movers: [OnceLock<FxHashSet<Op>>; 2],
     /// The levels that are left, by value.
     left: Vec<Option<u32>>,
     /// What edits need; `None` if each makes all anew.
@@ -186,6 +190,7 @@ impl Heir {
             yielded,
             yielded_dimensions,
             sources: OnceLock::new(),
+            movers: Default::default(),
             left: vec![None; ir.bounds().1],
             upkeep: None,
         };
@@ -236,6 +241,7 @@ impl Heir {
         self.largest_of_part = vec![largest];
         self.is_largest_known = vec![is_known];
         self.sources = OnceLock::new();
+        self.movers = Default::default();
         let all = if difference.n_moduli { plaintext::values(ir) } else { Vec::new() };
         for &value in touched.values.iter().chain(&all) {
             self.left[value.index()] = self.find_left(ir, value);
@@ -341,6 +347,12 @@ impl Heir {
     /// What HEIR knows of a value.
     fn clear(&self, value: Value) -> Ciphertext {
         if self.unclear.contains(&value) { Ciphertext::Unknown } else { self.ciphertext(value) }
+    }
+
+    /// The functions that may give a ciphertext with another number than they take.
+    fn movers(&self, ir: &Ir, placed: Placed) -> &FxHashSet<Op> {
+        let at = usize::from(placed != Placed::Relinearize);
+        self.movers[at].get_or_init(|| movers::movers(ir, self, placed))
     }
 
     /// At which level something is wanted that is also encoded.

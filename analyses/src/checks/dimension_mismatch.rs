@@ -33,7 +33,7 @@ use super::chain::related;
 use super::level_mismatch::{annotated_range, holders};
 use super::{Check, Index};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
-use crate::heir::{self, Of, Resized};
+use crate::heir::{self, Of, Places, Resized};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -52,6 +52,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
     let Some(sites) = program.sites() else { return };
+    let mut places = Places::new(program.source());
     for Resized { value, holder, written, dimension } in sites.resized(ir, heir) {
         if heir::stands_on_linalg(ir, value) {
             continue;
@@ -67,7 +68,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
                 "{name}: no dimension is written, which stands for 2, but it has {dimension} polynomials"
             ),
         };
-        let mut found = CHECK.at(annotated_range(program, holder, value), message);
+        let mut found = CHECK.at(annotated_range(&mut places, ir, holder, value), message);
         found.related = related(program, heir, value, Of::Dimension);
         found.help =
             Some("Write the number of polynomials, or let HEIR annotate the program again".into());
@@ -78,8 +79,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let (ir, sites) = (program.ir(), program.sites()?);
     let found = holders(ir, &diagnostic.range).flat_map(|it| sites.resized_of(it).to_vec());
-    let is_it = |it: &Resized| annotated_range(program, it.holder, it.value) == diagnostic.range;
-    let mut found = found.filter(is_it);
+    let mut places = Places::new(program.source());
+    let mut found = found
+        .filter(|it| annotated_range(&mut places, ir, it.holder, it.value) == diagnostic.range);
     let it = found.next().filter(|_| found.next().is_none())?;
     let place = heir::place(program.source(), it.holder)?;
     let number = it.dimension.to_string();

@@ -1,7 +1,7 @@
 //! invalid-scheme: what a module says of its scheme cannot be used
 //!
 //! The attributes of a module say which scheme and which library run the program, and with which parameters. Reported where two of them contradict each other, where
-//! parameters are missing, of another scheme or unreadable, and where the levels of a bootstrap are no number; with what counts instead, or what is not known for that.
+//! parameters are missing, written twice, of another scheme or none, or unreadable, and where the levels of a bootstrap are no number; with what counts instead, or what is not known for that.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761]>, scheme.bgv} {   // without a plaintext modulus

@@ -39,7 +39,7 @@ use super::chain::related;
 use super::{Check, Index};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
 use crate::explain::{core_range, value_range};
-use crate::heir::{self, Holder, Mismatch, Of};
+use crate::heir::{self, Holder, Mismatch, Of, Places};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -66,8 +66,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         );
         out.push(found);
     }
+    let mut places = Places::new(program.source());
     for it in sites.mismatches(ir, heir) {
-        let Mismatch { value, written, used, all, .. } = it;
+        let Mismatch { value, holder, written, used, all } = it;
         let name = ir.value_text(value);
         let message = match all.checked_sub(used) {
             Some(left) => {
@@ -77,7 +78,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             }
             None => format!("{name}: level {written} is written, but all {all} levels are used"),
         };
-        let mut found = CHECK.at(range(program, &it), message);
+        let mut found = CHECK.at(annotated_range(&mut places, ir, holder, value), message);
         found.related = related(program, heir, value, Of::Level);
         found.help =
             Some("Write the remaining level, or let HEIR annotate the program again".into());
@@ -85,14 +86,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn range(program: &Program, it: &Mismatch) -> Range<usize> {
-    annotated_range(program, it.holder, it.value)
-}
-
 /// What is told of an annotation that is wrong: the op, or of one that holds several annotations or other ops the annotation.
-pub(super) fn annotated_range(program: &Program, holder: Holder, value: Value) -> Range<usize> {
-    let place = heir::place(program.source(), holder);
-    place.and_then(|it| it.whole).unwrap_or_else(|| value_range(program.ir(), value))
+pub(super) fn annotated_range(
+    places: &mut Places<'_>,
+    ir: &Ir,
+    holder: Holder,
+    value: Value,
+) -> Range<usize> {
+    places.apart(holder).unwrap_or_else(|| value_range(ir, value))
 }
 
 /// The ops that may hold the annotation that is told of at a place.
@@ -104,8 +105,10 @@ pub(super) fn holders(ir: &Ir, range: &Range<usize>) -> impl Iterator<Item = Op>
 
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let (ir, heir, sites) = (program.ir(), program.heir()?, program.sites()?);
-    let found = holders(ir, &diagnostic.range).flat_map(|it| sites.mismatches_of(heir, it));
-    let mut found = found.filter(|it| range(program, it) == diagnostic.range);
+    let mut places = Places::new(program.source());
+    let found = holders(ir, &diagnostic.range).flat_map(|it| sites.mismatches_of(ir, heir, it));
+    let mut found = found
+        .filter(|it| annotated_range(&mut places, ir, it.holder, it.value) == diagnostic.range);
     let it = found.next().filter(|_| found.next().is_none())?;
     let left = it.all.checked_sub(it.used)?;
     let range = heir::place(program.source(), it.holder)?.entry("level")?.value.clone();

@@ -443,7 +443,9 @@ fn annotation(
 ) -> Option<String> {
     let ir = program.ir();
     let before = heir::annotation(ir, value)?;
-    let fresh = program.sites()?.fresh_levels(ir, heir, value);
+    // Else what is written would be a goal no more, which HEIR is to reach.
+    let sites = program.sites().filter(|it| !it.is_goal(ir, heir, value))?;
+    let fresh = sites.fresh_levels(ir, heir, value);
     let setting = heir.setting_of(ir.definition_site(value)?);
     let used = match stage {
         Stage::Bootstrap(_) => setting.map_or(0, |it| it.bootstrap_level),

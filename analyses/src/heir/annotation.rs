@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use noisy_syntax::{Attr, Ir, Op, OpKind, Source, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -107,9 +108,22 @@ struct OfFunction {
 pub(super) struct Stage {
     /// It has placed ops of `mgmt`.
     pub(super) is_managed: bool,
+    /// Ops that say where levels are used are among them.
+    pub(super) uses_levels: bool,
     /// Relinearizations are among them.
     pub(super) is_relinearized: bool,
 }
+
+/// What is written of functions that HEIR is still to bring there.
+#[derive(Debug, Default)]
+struct Goals {
+    functions: FxHashSet<Option<Op>>,
+    /// How often they say a number, by part of the document.
+    said: FxHashMap<(usize, u32), usize>,
+}
+
+/// What HEIR has done to each function.
+pub(super) type StageOf<'a> = &'a dyn Fn(Option<Op>) -> Stage;
 
 /// What got more votes than anything else.
 fn winner(votes: impl Iterator<Item = (u32, usize)> + Clone) -> Option<u32> {
@@ -128,6 +142,10 @@ pub(super) struct Written {
     by_function: FxHashMap<Option<Op>, BTreeMap<u32, Votes>>,
     /// How often each number is said, by part of the document.
     by_part: BTreeMap<usize, BTreeMap<u32, usize>>,
+    /// By function.
+    generics: FxHashMap<Option<Op>, Vec<Op>>,
+    /// Found when somebody asks.
+    goals: OnceLock<Goals>,
     /// By op that takes a plaintext: which ops encode it, or something else from the same source.
     encoding: FxHashMap<Op, SmallVec<[Op; 1]>>,
     /// By op that holds annotations: other polynomials than follow, and the function.
@@ -143,6 +161,11 @@ impl Written {
         } else {
             self.encoding.remove(&op).unwrap_or_default()
         }
+    }
+
+    /// Takes note of a generic; what edits these makes all anew.
+    pub(super) fn add_generic(&mut self, function: Option<Op>, op: Op) {
+        self.generics.entry(function).or_default().push(op);
     }
 
     /// Takes note of what is written on an op.
@@ -242,6 +265,7 @@ impl Written {
 
     /// Forgets what was written on an op.
     pub(super) fn forget(&mut self, op: Op) {
+        self.goals = OnceLock::new();
         if let Some((function, _)) = self.resized.remove(&op)
             && let Some(here) = self.resized_in.get_mut(&function)
         {
@@ -272,57 +296,86 @@ impl Written {
     }
 
     /// The levels that a fresh ciphertext has in the function of a value.
-    pub(super) fn levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
+    pub(super) fn levels(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>, value: Value) -> u32 {
         let Some(op) = ir.definition_site(value) else { return heir.levels() };
-        self.of(heir, ir.function_of(op), op)
+        self.of(heir, self.goals(ir, heir, stage), ir.function_of(op), op)
     }
 
     /// The levels that a fresh ciphertext has in a function with an op.
-    fn of(&self, heir: &Heir, function: Option<Op>, op: Op) -> u32 {
+    fn of(&self, heir: &Heir, goals: &Goals, function: Option<Op>, op: Op) -> u32 {
         let votes = self.by_function.get(&function);
         let here = votes.and_then(|it| winner(it.iter().map(|it| (*it.0, it.1.n))));
         // One alone may be the wrong one.
         let is_said_twice = |all: &u32| votes.and_then(|it| it.get(all)).is_some_and(|it| it.n > 1);
         let of_part = || {
-            let votes = self.by_part.get(&heir.settings().part(op))?;
-            winner(votes.iter().map(|it| (*it.0, *it.1)))
+            let part = heir.settings().part(op);
+            let votes = self.by_part.get(&part)?.iter().map(|(&all, &n)| {
+                (all, n - goals.said.get(&(part, all)).copied().unwrap_or_default())
+            });
+            winner(votes.filter(|it| it.1 > 0))
         };
         here.filter(is_said_twice).or_else(of_part).unwrap_or_else(|| heir.levels())
     }
 
-    /// Whether what is written in a function is what HEIR is to reach: only what generics and functions take and give has levels, and
-    /// no op of `mgmt` is placed yet that brings it there.
-    fn is_goal(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> bool {
-        let Some(votes) = self.by_function.get(&function).filter(|_| !stage.is_managed) else {
+    /// Whether what is written in a function is what HEIR is to reach.
+    pub(super) fn is_goal(
+        &self,
+        ir: &Ir,
+        heir: &Heir,
+        stage: StageOf<'_>,
+        function: Option<Op>,
+    ) -> bool {
+        self.goals(ir, heir, stage).functions.contains(&function)
+    }
+
+    fn goals(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> &Goals {
+        self.goals.get_or_init(|| {
+            let has_goal = |it: Option<Op>| self.has_goal(ir, heir, it, stage(it));
+            let all = self.by_function.iter().filter(|it| has_goal(*it.0));
+            let found: Vec<(&Option<Op>, &BTreeMap<u32, Votes>)> = all.collect();
+            let mut goals = Goals::default();
+            for (&function, votes) in found {
+                goals.functions.insert(function);
+                for (&all, votes) in votes {
+                    let noted = votes.ops.iter().filter_map(|it| self.said.get(it));
+                    let said =
+                        noted.flat_map(|it| it.said.iter().map(|said| (it.part, said.all())));
+                    let said: Vec<usize> = said.filter(|it| it.1 == all).map(|it| it.0).collect();
+                    for part in said {
+                        *goals.said.entry((part, all)).or_default() += 1;
+                    }
+                }
+            }
+            goals
+        })
+    }
+
+    /// Whether only what generics and functions take and give has levels, and no op of `mgmt` is placed yet that brings it there.
+    fn has_goal(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> bool {
+        let Some(votes) = self.by_function.get(&function).filter(|_| !stage.uses_levels) else {
             return false;
         };
         let is_rim =
             |&op: &Op| ir.op(op).kind == OpKind::FuncFunc || scale_rules::is_generic(ir, op);
         let is_encrypted = |it: &Value| heir.ciphertext(*it).level().is_some();
         let computes = |op: Op| ir.op(op).results.iter().any(is_encrypted);
-        let body = function.and_then(|it| flow::body(ir, it));
-        let generics = body.into_iter().flat_map(|it| ir.items(it));
+        let generics = self.generics.get(&function).into_iter().flatten();
+        let mut regions = generics.flat_map(|&it| &ir.op(it).regions);
         votes.values().flat_map(|it| &it.ops).all(is_rim)
-            && generics
-                .filter(|&it| scale_rules::is_generic(ir, it))
-                .any(|generic| ir.op(generic).regions.iter().any(|it| ir.items(it.1).any(computes)))
+            && regions.any(|it| ir.items(it.1).any(computes))
     }
 
     /// All that is wrong, in textual order.
-    pub(super) fn mismatches(
-        &self,
-        ir: &Ir,
-        heir: &Heir,
-        stage: &dyn Fn(Option<Op>) -> Stage,
-    ) -> Vec<Mismatch> {
+    pub(super) fn mismatches(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> Vec<Mismatch> {
+        let goals = self.goals(ir, heir, stage);
         let wrong_in = |(&function, votes): (&Option<Op>, &BTreeMap<u32, Votes>)| {
             let Some(&op) = votes.values().find_map(|it| it.ops.iter().next()) else {
                 return Vec::new();
             };
-            if self.is_goal(ir, heir, function, stage(function)) {
+            if goals.functions.contains(&function) {
                 return Vec::new();
             }
-            let all = self.of(heir, function, op);
+            let all = self.of(heir, goals, function, op);
             let wrong = votes.iter().filter(|it| *it.0 != all);
             wrong.flat_map(|it| it.1.ops.iter().map(|&op| (op, all))).collect::<Vec<_>>()
         };
@@ -333,9 +386,19 @@ impl Written {
     }
 
     /// As [`Written::mismatches`], of one op.
-    pub(super) fn mismatches_of(&self, heir: &Heir, op: Op) -> Vec<Mismatch> {
+    pub(super) fn mismatches_of(
+        &self,
+        ir: &Ir,
+        heir: &Heir,
+        stage: StageOf<'_>,
+        op: Op,
+    ) -> Vec<Mismatch> {
         let Some(noted) = self.said.get(&op) else { return Vec::new() };
-        self.mismatches_among(op, self.of(heir, noted.function, op)).collect()
+        let goals = self.goals(ir, heir, stage);
+        if goals.functions.contains(&noted.function) {
+            return Vec::new();
+        }
+        self.mismatches_among(op, self.of(heir, goals, noted.function, op)).collect()
     }
 
     /// What an op says that does not go with the levels of a fresh ciphertext.
@@ -354,17 +417,12 @@ impl Written {
 
     /// The ops with other polynomials written than follow, in no particular order. Before HEIR has relinearized a function, two are as many
     /// as there will be.
-    pub(super) fn resized(
-        &self,
-        ir: &Ir,
-        heir: &Heir,
-        stage: &dyn Fn(Option<Op>) -> Stage,
-    ) -> Vec<Op> {
+    pub(super) fn resized(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> Vec<Op> {
         let of = |(&function, here): (&Option<Op>, &OfFunction)| {
-            let stage = stage(function);
-            let twos = here.twos.iter().filter(|_| stage.is_relinearized);
+            let is_relinearized = stage(function).is_relinearized;
+            let twos = here.twos.iter().filter(|_| is_relinearized);
             let found: Vec<Op> = here.others.iter().chain(twos).copied().collect();
-            let is_goal = !found.is_empty() && self.is_goal(ir, heir, function, stage);
+            let is_goal = !found.is_empty() && self.is_goal(ir, heir, stage, function);
             if is_goal { Vec::new() } else { found }
         };
         self.resized_in.iter().flat_map(of).collect()
@@ -403,29 +461,77 @@ impl Place {
     }
 }
 
+/// Where annotations stand. Those of one op that are asked for one after another are found at once.
+pub(crate) struct Places<'a> {
+    source: &'a Source,
+    of: Option<Op>,
+    found: FxHashMap<Holder, contract::Place>,
+}
+
+impl<'a> Places<'a> {
+    /// Of the annotations of a program.
+    pub(crate) fn new(source: &'a Source) -> Self {
+        Self { source, of: None, found: FxHashMap::default() }
+    }
+
+    /// Where an annotation of a value stands.
+    pub(crate) fn of(&mut self, holder: Holder) -> Option<Place> {
+        place_at(self.source, holder, self.whole(holder)?)
+    }
+
+    /// As [`Places::of`], the whole of it, if its op holds several, or other ops.
+    pub(crate) fn apart(&mut self, holder: Holder) -> Option<Range<usize>> {
+        let whole = self.whole(holder)?.whole.clone();
+        is_apart(self.source, holder).then_some(whole)
+    }
+
+    fn whole(&mut self, holder: Holder) -> Option<&contract::Place> {
+        let (Holder::Op(op) | Holder::Taken(op, _) | Holder::Given(op, _)) = holder;
+        if self.of != Some(op) {
+            self.of = Some(op);
+            let listed = contract::listed_attributes(self.source, op, NAME).into_iter();
+            let listed = listed.map(|(side, at, place)| match side {
+                Side::Argument => (Holder::Taken(op, at), place),
+                Side::Result => (Holder::Given(op, at), place),
+            });
+            let own = contract::own_attribute(self.source, op, NAME);
+            self.found = listed.chain(own.map(|it| (Holder::Op(op), it))).collect();
+        }
+        self.found.get(&holder)
+    }
+}
+
+/// The name of annotations.
+const NAME: &str = "mgmt.mgmt";
+
 /// Where an annotation of a value stands.
 pub(crate) fn place(source: &Source, holder: Holder) -> Option<Place> {
-    let name = "mgmt.mgmt";
-    let found = match holder {
-        Holder::Op(op) => contract::own_attribute(source, op, name),
-        Holder::Taken(op, at) => contract::listed_attribute(source, op, Side::Argument, at, name),
-        Holder::Given(op, at) => contract::listed_attribute(source, op, Side::Result, at, name),
-    }?;
-    let is_apart = match holder {
+    Places::new(source).of(holder)
+}
+
+/// Whether an annotation is told of apart from its op.
+fn is_apart(source: &Source, holder: Holder) -> bool {
+    match holder {
         // It stands behind the regions of an op.
         Holder::Op(op) => !source.ir().op(op).regions.is_empty(),
         _ => true,
-    };
-    let start = found.value.start;
-    let text = source.slice(found.value);
+    }
+}
+
+fn place_at(source: &Source, holder: Holder, found: &contract::Place) -> Option<Place> {
+    let text = source.slice(found.value.clone());
+    // What cannot be read is not there.
+    let text = base::body(&text)?;
+    let start = found.value.end - text.len();
     let at = |it: Range<usize>| start + it.start..start + it.end;
-    let entries = entries(&text).map(|it| Entry {
+    let entries = entries(text).map(|it| Entry {
         key: it.key.to_owned(),
-        with_comma: with_comma(&text, &it).map(at),
+        with_comma: with_comma(text, &it).map(at),
         name: at(it.name),
         value: at(it.value),
     });
-    Some(Place { whole: is_apart.then_some(found.whole), entries: entries.collect() })
+    let whole = is_apart(source, holder).then(|| found.whole.clone());
+    Some(Place { whole, entries: entries.collect() })
 }
 
 /// An entry with the comma before it, or else the one behind it.

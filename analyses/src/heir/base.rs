@@ -45,7 +45,7 @@ pub(super) fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
 }
 
 /// What holds the annotation of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Holder {
     /// The op that gives it, for all that it gives.
     Op(Op),
@@ -69,11 +69,16 @@ pub(crate) struct Annotation {
     pub(crate) scale: Option<u32>,
 }
 
-/// What is written on a value; `None` if that is no level.
+/// What is written on a value; `None` if that is no level, or cannot be read.
 pub(crate) fn annotation(ir: &Ir, value: Value) -> Option<Annotation> {
     let (_, attr) = holder(ir, value)?;
     let level = said(ir, attr, "level").number()?;
-    Some(Annotation { level, scale: said(ir, attr, "scale").number() })
+    let scale = match said(ir, attr, "scale") {
+        Said::Number(it) => Some(it),
+        Said::Nothing => None,
+        Said::Unreadable => return None,
+    };
+    Some(Annotation { level, scale })
 }
 
 impl fmt::Display for Annotation {
@@ -188,10 +193,19 @@ pub(super) const UNSAID_DIMENSION: u32 = 2;
 /// More levels than any program has.
 const MOST_LEVELS: u32 = 1 << 30;
 
+/// The end of the text of an attribute from the brackets of `#mgmt.mgmt<...>` on, which may be written `#mgmt<mgmt<...>>`; `None` for
+/// another attribute.
+pub(super) fn body(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("#mgmt.mgmt");
+    let rest = rest.or_else(|| text.strip_prefix("#mgmt<")?.trim_start().strip_prefix("mgmt"))?;
+    rest.trim_start().starts_with('<').then_some(rest)
+}
+
 /// What a `mgmt.mgmt` says under a key.
 pub(super) fn said(ir: &impl View, attr: Attr, key: &str) -> Said {
     let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return Said::Unreadable };
-    let mut found = entries(ir.interner().str(*text)).filter(|it| it.key == key);
+    let Some(text) = body(ir.interner().str(*text)) else { return Said::Unreadable };
+    let mut found = entries(text).filter(|it| it.key == key);
     let Some(entry) = found.next() else { return Said::Nothing };
     let most = if key == "level" { MOST_LEVELS } else { u32::MAX };
     match entry.integer() {

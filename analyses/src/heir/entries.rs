@@ -28,10 +28,18 @@ impl Entry<'_> {
     /// The value, if it is an integer and nothing else.
     pub(super) fn integer(&self) -> Option<i64> {
         match self.words.as_slice() {
-            [number] => number.parse().ok(),
-            ["-", number] => number.parse::<i64>().ok().map(|it| -it),
+            [it] => i64::try_from(number(it)?).ok(),
+            ["-", it] => i64::try_from(number(it)?).ok().map(|it| -it),
             _ => None,
         }
+    }
+}
+
+/// A number as MLIR reads it, in decimal digits or hexadecimal ones.
+pub(super) fn number(word: &str) -> Option<u64> {
+    match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
     }
 }
 
@@ -66,7 +74,11 @@ impl<'a> Iterator for Entries<'a> {
             let end = loop {
                 let token = self.lexer.next(bytes).0;
                 let range = token.start as usize + self.base..token.end as usize + self.base;
+                // `<=` and `>=` are no brackets.
+                let compares = matches!(token.kind, TokenKind::Less | TokenKind::Greater)
+                    && self.text.as_bytes().get(range.end) == Some(&b'=');
                 match token.kind {
+                    _ if compares => {}
                     TokenKind::Eof | TokenKind::Split => {
                         self.is_done = true;
                         return None;
@@ -115,7 +127,7 @@ mod tests {
 
     #[test]
     fn comments_and_strings_are_no_entries() {
-        let text = "#a.b<level = 3 // scale = 9, >\n , // level = 2\n s = \"// level = 4, x\", q = [1, // 2,\n 3], t = <a = 1, b>, n = -2, u>, z = 1>";
+        let text = "#a.b<level = 3 // scale = 9, >\n , // level = 2\n s = \"// level = 4, x\", q = [1, // 2,\n 3], t = <a = 1, b>, n = -2, h = 0x1F, m = (d0) : (d0 >= 0), u>, z = 1>";
         let all: Vec<(&str, String, Option<i64>)> =
             entries(text).map(|it| (it.key, it.words.join(" "), it.integer())).collect();
         let of = |key, words: &str, integer| (key, words.to_owned(), integer);
@@ -125,6 +137,8 @@ mod tests {
             of("q", "[ 1 , 3 ]", None),
             of("t", "< a = 1 , b >", None),
             of("n", "- 2", Some(-2)),
+            of("h", "0x1F", Some(31)),
+            of("m", "( d0 ) : ( d0 > = 0 )", None),
             of("u", "", None),
         ];
         assert_eq!(all, expected);

@@ -61,17 +61,72 @@ pub(super) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
     }
 }
 
-/// Whether a loop runs once by its bounds as they are written: HEIR takes an `affine.for` by the constants in its text, and an `scf.for` by
-/// the constants that it is given.
+/// Whether a loop runs once by its bounds as they are written: HEIR takes an `affine.for` by the one constant that each bound is in its
+/// text, and an `scf.for` by the constants that it is given, also as another type.
 fn runs_once(ir: &Ir, op: Op) -> bool {
     let is_affine = ir.op(op).kind == OpKind::AffineFor;
-    let constant = |at: usize| {
-        let value = ir.op(op).operands.get(at)?.value.filter(|_| !is_affine)?;
-        let by = ir.defining_op(value).filter(|&it| ir.op(it).kind == OpKind::ArithConstant)?;
-        let number = ir.interner.int_value(ir.attr(by, "value")?)?;
+    let is_one = |name: &str| {
+        let map = ir.attr(op, name).and_then(|it| ir.interner.affine(it));
+        map.and_then(|it| it.evaluate(&|_| None)).is_some_and(|it| it.len() == 1)
+    };
+    if is_affine && !["lowerBoundMap", "upperBoundMap"].into_iter().all(is_one) {
+        return false;
+    }
+    let given = |at: usize| {
+        let number = constant(ir, ir.op(op).operands.get(at)?.value.filter(|_| !is_affine)?)?;
         Some((number, number))
     };
-    flow::trips(ir, op, &constant).count() == Some(1)
+    flow::trips(ir, op, &given).count() == Some(1)
+}
+
+/// The most casts behind one another that are looked through.
+const MOST_CASTS: usize = 8;
+
+/// Whether an op gives the number that it takes as another type, if that is not negative and the type wide enough.
+fn is_cast(ir: &Ir, op: Op) -> bool {
+    let name = ir.op_name(op);
+    matches!(name, "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui")
+}
+
+/// The number that a value is by the constant that it is cast from.
+fn constant(ir: &Ir, mut value: Value) -> Option<i128> {
+    for n_casts in 0..=MOST_CASTS {
+        let by = ir.defining_op(value)?;
+        if ir.op(by).kind == OpKind::ArithConstant {
+            let number = ir.interner.int_value(ir.attr(by, "value")?)?;
+            // A cast to a narrower type, or without a sign, may give another one.
+            let ty = ir.interner.short_type_text(ir.value(value).ty);
+            let is_wide = matches!(&*ty, "index" | "i8" | "i16" | "i32" | "i64");
+            let is_small = (0..=i128::from(i8::MAX)).contains(&number);
+            let is_same = n_casts == 0 || is_wide && is_small;
+            return is_same.then_some(number);
+        }
+        if !is_cast(ir, by) {
+            return None;
+        }
+        value = ir.op(by).operands.first()?.value?;
+    }
+    None
+}
+
+/// The loops with bounds that are what an op gives, also as another type.
+pub(super) fn bounded_by(ir: &Ir, op: Op) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut stack: Vec<(Op, usize)> = vec![(op, 0)];
+    while let Some((op, n_casts)) = stack.pop() {
+        if ir.op(op).kind != OpKind::ArithConstant && !is_cast(ir, op) || n_casts > MOST_CASTS {
+            continue;
+        }
+        for &value in &ir.op(op).results {
+            for &(user, at) in &ir.value(value).uses {
+                match Flow::of(ir, user) {
+                    Flow::For { first } if (at as usize) < first => out.push(user),
+                    _ => stack.push((user, n_casts + 1)),
+                }
+            }
+        }
+    }
+    out
 }
 
 /// The arguments and results of all loops that would give more to the next round than they take, with what they take. Where what is yielded

@@ -4,7 +4,9 @@
 
 use std::fmt;
 
-use super::entries::entries;
+use rustc_hash::FxHashSet;
+
+use super::entries::{self, entries};
 
 /// How the encryption is randomized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +44,10 @@ pub enum ParamsError {
     Missing(&'static str),
     /// The value of a key cannot be read.
     Bad(&'static str, String),
+    /// A key is there twice.
+    Repeated(String),
+    /// No scheme has a key of this name.
+    Unheard(String),
 }
 
 impl fmt::Display for ParamsError {
@@ -51,6 +57,10 @@ impl fmt::Display for ParamsError {
             ParamsError::Bad(key, value) => {
                 write!(f, "the scheme parameter `{key}` cannot be read: `{value}`")
             }
+            ParamsError::Repeated(key) => {
+                write!(f, "the scheme parameter `{key}` is written more than once")
+            }
+            ParamsError::Unheard(key) => write!(f, "there is no scheme parameter `{key}`"),
         }
     }
 }
@@ -58,10 +68,10 @@ impl fmt::Display for ParamsError {
 impl std::error::Error for ParamsError {}
 
 impl SchemeParams {
-    /// Reads the text of a `#bgv.scheme_param<...>` or `#ckks.scheme_param<...>` attribute. Keys that are not known are passed over.
+    /// Reads the text of a `#bgv.scheme_param<...>` or `#ckks.scheme_param<...>` attribute.
     ///
     /// # Errors
-    /// Where `logN` or `Q` is missing or a known key has a value of another kind, or one without meaning: no modulus, a modulus below
+    /// Where `logN` or `Q` is missing, a key is there twice or is none, or a key has a value of another kind, or one without meaning: no modulus, a modulus below
     /// 2, a ring dimension beyond 2^32.
     pub fn parse(text: &str) -> Result<Self, ParamsError> {
         let mut params = SchemeParams {
@@ -74,7 +84,11 @@ impl SchemeParams {
             is_extended: false,
         };
         let (mut has_n, mut has_q) = (false, false);
+        let mut seen: FxHashSet<&str> = FxHashSet::default();
         for entry in entries(text) {
+            if !seen.insert(entry.key) {
+                return Err(ParamsError::Repeated(entry.key.to_owned()));
+            }
             let bad = |key| ParamsError::Bad(key, text[entry.value.clone()].to_owned());
             match entry.key {
                 "logN" => {
@@ -112,7 +126,7 @@ impl SchemeParams {
                         _ => return Err(bad("encryptionTechnique")),
                     }
                 }
-                _ => {}
+                other => return Err(ParamsError::Unheard(other.to_owned())),
             }
         }
         if !has_n {
@@ -143,7 +157,7 @@ impl SchemeParams {
 /// An integer, with a type after it or not.
 fn number(words: &[&str]) -> Option<u64> {
     match words {
-        [number] | [number, ":", ..] => number.parse().ok(),
+        [number] | [number, ":", ..] => entries::number(number),
         _ => None,
     }
 }
@@ -170,7 +184,9 @@ mod tests {
         assert_eq!(params.plaintext_modulus, Some(65537));
         assert_eq!((params.encryption, params.is_extended), (Encryption::SecretKey, true));
         let commented = text.replace(", ", ", // P = [4], logN = 3, plaintextModulus = 7\n ");
-        assert_eq!(SchemeParams::parse(&commented), Ok(params));
+        assert_eq!(SchemeParams::parse(&commented), Ok(params.clone()));
+        let hexadecimal = text.replace("= 12", "= 0xC").replace(", 3]", ", 0x3]");
+        assert_eq!(SchemeParams::parse(&hexadecimal), Ok(params));
     }
 
     #[test]
@@ -181,6 +197,9 @@ mod tests {
         assert_eq!(error("<logN = 12, Q = []>"), ParamsError::Missing("Q"));
         assert_eq!(error("<logN = 12, Q = [1]>"), ParamsError::Bad("Q", "[1]".into()));
         assert_eq!(error("<logN = 99, Q = [3]>"), ParamsError::Bad("logN", "99".into()));
+        let twice = error("<logN = 13, logN = 14, Q = [3]>");
+        assert_eq!(twice, ParamsError::Repeated("logN".into()));
+        assert_eq!(error("<logN = 13, Q = [3], foo = 3>"), ParamsError::Unheard("foo".into()));
         assert_eq!(error(""), ParamsError::Missing("logN"));
     }
 }

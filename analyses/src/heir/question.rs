@@ -203,10 +203,7 @@ pub(crate) fn question(
     builder.collect(body, false)?;
     ir.walk(body, &mut |op| {
         let name = ir.op_name(op);
-        // Bootstraps, and what drops levels for loops, are placed before HEIR says where levels are used.
-        builder.is_managed |= name.starts_with("mgmt.")
-            && rows::moves_level(name)
-            && !matches!(name, "mgmt.bootstrap" | "mgmt.level_reduce");
+        builder.is_managed |= rows::uses_levels(name);
         builder.is_relinearized |= name == "mgmt.relinearize";
     });
     builder.nodes(weight)?;
@@ -383,8 +380,7 @@ impl Builder<'_> {
             return Ok((NodeRule::Source(self.fresh()), Vec::new()));
         }
         if let Some(callee) = flow::callee(ir, op)
-            && let Some(body) = flow::body(ir, callee)
-            && self.moves_within(body)
+            && self.heir.movers(ir, self.placed).contains(&callee)
         {
             let value = ir.value_text(value);
             let what = match self.placed {
@@ -418,22 +414,6 @@ impl Builder<'_> {
                 }
             }
         })
-    }
-
-    /// Whether a ciphertext that a function is called with may come back with another number.
-    fn moves_within(&self, body: Region) -> bool {
-        let ir = self.ir;
-        let mut found = false;
-        ir.walk(body, &mut |op| {
-            let results = &ir.op(op).results;
-            let is_node = results.iter().any(|&it| self.heir.ciphertext(it).level().is_some());
-            let name = ir.op_name(op);
-            let multiplies = rows::dimension(name) == Some(DimensionRule::Product);
-            let drops = matches!(self.placed, Placed::Bootstrap(_)) && rows::moves_level(name);
-            let calls = flow::callee(ir, op).and_then(|it| flow::body(ir, it)).is_some();
-            found |= is_node && (multiplies || drops || calls);
-        });
-        found
     }
 
     /// Notes which uses of a value take degree 1 only.

@@ -64,6 +64,11 @@ pub(super) fn manages(name: &str) -> bool {
     name.strip_prefix("mgmt.").is_some_and(|it| it != "init")
 }
 
+/// Whether an op is one of those by which HEIR says where levels are used. Bootstraps, and what drops levels for loops, are placed before.
+pub(super) fn uses_levels(name: &str) -> bool {
+    manages(name) && moves_level(name) && !matches!(name, "mgmt.bootstrap" | "mgmt.level_reduce")
+}
+
 /// Whether the scales of the operands of an op add up.
 pub(crate) fn multiplies(name: &str) -> bool {
     dimension(name) == Some(DimensionRule::Product)

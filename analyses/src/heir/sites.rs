@@ -37,6 +37,7 @@ pub(crate) struct Sight<'a> {
 struct Managed {
     n: usize,
     n_relinearizations: usize,
+    n_using_levels: usize,
 }
 
 /// What is to be reported, by op.
@@ -59,7 +60,7 @@ pub(crate) struct Sites {
     wide_ends: FxHashSet<Op>,
     surpluses: OnceLock<Vec<Surplus>>,
     /// `mgmt` ops with their functions, and by function.
-    managers: FxHashMap<Op, (Option<Op>, bool)>,
+    managers: FxHashMap<Op, (Option<Op>, bool, bool)>,
     managed: FxHashMap<Option<Op>, Managed>,
     written: Written,
     /// Ops with an annotation without a level that can be read, and those with another attribute that cannot be.
@@ -79,8 +80,12 @@ impl Sites {
     fn add_all(&mut self, at: &Sight<'_>, region: noisy_syntax::Region) {
         let ir = at.ir;
         for op in ir.items(region) {
-            if ir.op(op).kind == OpKind::FuncFunc || scale_rules::is_generic(ir, op) {
+            let is_generic = scale_rules::is_generic(ir, op);
+            if ir.op(op).kind == OpKind::FuncFunc || is_generic {
                 self.holders.push(op);
+            }
+            if is_generic {
+                self.written.add_generic(ir.function_of(op), op);
             }
             self.note(at, op);
             for &(_, inner) in &ir.op(op).regions {
@@ -171,10 +176,12 @@ impl Sites {
         let name = ir.op_name(op);
         if rows::manages(name) {
             let (function, relinearizes) = (ir.function_of(op), name == "mgmt.relinearize");
-            self.managers.insert(op, (function, relinearizes));
+            let uses_levels = rows::uses_levels(name);
+            self.managers.insert(op, (function, relinearizes, uses_levels));
             let here = self.managed.entry(function).or_default();
             here.n += 1;
             here.n_relinearizations += usize::from(relinearizes);
+            here.n_using_levels += usize::from(uses_levels);
             if here.n == 1 || relinearizes && here.n_relinearizations == 1 {
                 self.surpluses = OnceLock::new();
             }
@@ -189,10 +196,11 @@ impl Sites {
     }
 
     fn unmanage(&mut self, op: Op) {
-        let Some((function, relinearizes)) = self.managers.remove(&op) else { return };
+        let Some((function, relinearizes, uses_levels)) = self.managers.remove(&op) else { return };
         let Some(here) = self.managed.get_mut(&function) else { return };
         here.n -= 1;
         here.n_relinearizations -= usize::from(relinearizes);
+        here.n_using_levels -= usize::from(uses_levels);
         if here.n == 0 || relinearizes && here.n_relinearizations == 0 {
             self.surpluses = OnceLock::new();
         }
@@ -264,8 +272,14 @@ impl Sites {
     }
 
     /// As [`Sites::mismatches`], of one op.
-    pub(crate) fn mismatches_of(&self, heir: &Heir, op: Op) -> Vec<Mismatch> {
-        self.written.mismatches_of(heir, op)
+    pub(crate) fn mismatches_of(&self, ir: &Ir, heir: &Heir, op: Op) -> Vec<Mismatch> {
+        self.written.mismatches_of(ir, heir, &|it| self.stage(it), op)
+    }
+
+    /// Whether what is written in the function of a value is what HEIR is to reach.
+    pub(crate) fn is_goal(&self, ir: &Ir, heir: &Heir, value: Value) -> bool {
+        let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
+        self.written.is_goal(ir, heir, &|it| self.stage(it), function)
     }
 
     /// Where the polynomials that are written are others, in textual order.
@@ -282,7 +296,11 @@ impl Sites {
     /// What HEIR has done to a function.
     fn stage(&self, function: Option<Op>) -> Stage {
         let here = self.managed.get(&function).copied().unwrap_or_default();
-        Stage { is_managed: here.n > 0, is_relinearized: here.n_relinearizations > 0 }
+        Stage {
+            is_managed: here.n > 0,
+            uses_levels: here.n_using_levels > 0,
+            is_relinearized: here.n_relinearizations > 0,
+        }
     }
 
     /// As [`Sites::resized`], of one op.
@@ -303,7 +321,7 @@ impl Sites {
 
     /// The levels that a fresh ciphertext has where a value is defined.
     pub(crate) fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
-        self.written.levels(ir, heir, value)
+        self.written.levels(ir, heir, &|it| self.stage(it), value)
     }
 }
 

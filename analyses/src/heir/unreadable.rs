@@ -73,8 +73,11 @@ pub(super) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
         ("scale", "of `mgmt.mgmt` is not a number, so the scale of what follows is not known"),
     ];
     // One that is no list of keys has no level either.
-    let is_text = |attr: Attr| matches!(ir.interner.attr_data(attr), AttrData::Text(..));
-    let is_bad = |attr: Attr, key| is_text(attr) && base::said(ir, attr, key) == Said::Unreadable;
+    let is_list = |attr: Attr| match ir.interner.attr_data(attr) {
+        AttrData::Text(text, _) => base::body(ir.interner.str(*text)).is_some(),
+        _ => false,
+    };
+    let is_bad = |attr: Attr, key| is_list(attr) && base::said(ir, attr, key) == Said::Unreadable;
     keys.into_iter().find_map(|(key, message)| {
         let found = base::annotations(ir, op).find(|it| is_bad(it.1, key))?;
         Some(Unreadable { key, holder: Some(found.0), message })

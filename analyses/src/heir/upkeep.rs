@@ -53,6 +53,9 @@ impl Touched {
                 }
             }
         }
+        // How often a loop runs follows from constants, which are no ciphertexts that move.
+        let bounded = delta.changed.iter().flat_map(|&it| loops::bounded_by(ir, it));
+        ops.extend(bounded.filter(|&it| seen.insert(it)));
         let is_init = |op: Op| ir.op_name(op) == "mgmt.init";
         for at in 0..ops.len() {
             if is_init(ops[at]) {

@@ -143,13 +143,23 @@ pub(crate) fn listed_attribute(
     index: usize,
     name: &str,
 ) -> Option<Place> {
+    let mut all = listed_attributes(source, op, name).into_iter();
+    Some(all.find(|it| (it.0, it.1) == (side, index))?.2)
+}
+
+/// As [`listed_attribute`], all of a name.
+pub(crate) fn listed_attributes(source: &Source, op: Op, name: &str) -> Vec<(Side, usize, Place)> {
     let data = source.ir().op(op);
     let is_function = data.kind == OpKind::FuncFunc;
     // Functions and generics have them behind types, unless they are in the generic form.
     let is_listed = data.form == Form::Generic || !is_function && data.form != Form::Opaque;
-    let list = is_listed.then(|| list(side, is_function));
     let text = own_text(source, op);
-    Some(Words::new(&text).listed(list, side, index, name)?.absolute(source, op))
+    let words = Words::new(&text);
+    let of = |side: Side| {
+        let found = words.listed(is_listed.then(|| list(side, is_function)), side, name);
+        found.into_iter().map(move |(at, it)| (side, at, it.absolute(source, op)))
+    };
+    of(Side::Argument).chain(of(Side::Result)).collect()
 }
 
 /// Where an attribute of an op itself stands, or a key within one of these.
@@ -206,32 +216,28 @@ impl<'a> Words<'a> {
         self.tokens.get(at).map_or(TokenKind::Eof, |it| it.kind)
     }
 
-    /// An attribute by the number of what has it: in the attribute `list`, or behind a type.
-    fn listed(&self, list: Option<&str>, side: Side, index: usize, name: &str) -> Option<Found> {
-        // The token that opens the list.
+    /// The attributes of a name, each by the number of what has it: in the attribute `list` of the op itself, or behind types.
+    fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, Found)> {
+        let in_dict = |depth, n| (depth == 2).then_some(n);
+        if let Some(list) = list {
+            let found = self.own(list, &|depth| depth == 1);
+            let open = found.map(|it| self.tokens.partition_point(|t| t.start < it.value.start));
+            let open = open.filter(|&it| self.kind(it) == TokenKind::LSquare);
+            return open.map_or_else(Vec::new, |it| self.entries(it, name, &in_dict));
+        }
         let mut depth = 0_i32;
         for at in 0..self.tokens.len() {
-            let is_start = if let Some(list) = list {
-                self.word(at).trim_matches('"') == list
-                    && self.kind(at + 1) == TokenKind::Equal
-                    && self.kind(at + 2) == TokenKind::LSquare
-            } else {
-                depth == 0
-                    && match side {
-                        Side::Argument => self.kind(at) == TokenKind::LParen,
-                        Side::Result => {
-                            self.kind(at) == TokenKind::Arrow
-                                && self.kind(at + 1) == TokenKind::LParen
-                        }
-                    }
+            let open = match side {
+                Side::Argument => at,
+                Side::Result if self.kind(at) == TokenKind::Arrow => at + 1,
+                Side::Result => self.tokens.len(),
             };
-            if is_start {
-                let skipped = if list.is_some() { 2 } else { usize::from(side == Side::Result) };
-                return self.entry(at + skipped, name, &|depth, n| depth == 2 && n == index);
+            if depth == 0 && self.kind(open) == TokenKind::LParen {
+                return self.entries(open, name, &in_dict);
             }
-            depth += nesting(self.kind(at));
+            depth += self.nesting(at);
         }
-        None
+        Vec::new()
     }
 
     /// An attribute in a dictionary of the op itself, within so many brackets.
@@ -245,26 +251,33 @@ impl<'a> Words<'a> {
                 _ => at,
             };
             if depth == 0 && is_dict(open) {
-                let found = self.entry(open, name, &|depth, _| is_in(depth));
-                if found.is_some() {
-                    return found;
+                let found = self.entries(open, name, &|depth, _| is_in(depth).then_some(0));
+                if let Some((_, found)) = found.into_iter().next() {
+                    return Some(found);
                 }
             }
-            depth += nesting(self.kind(at));
+            depth += self.nesting(at);
         }
         None
     }
 
-    /// The attribute of a name behind an opening bracket, within so many brackets and behind so many commas that stand in this one alone.
-    fn entry(&self, open: usize, name: &str, is_in: &dyn Fn(i32, usize) -> bool) -> Option<Found> {
+    /// The attributes of a name behind an opening bracket, the first for each number: `number` says that by how many brackets are around and
+    /// how many commas stand before that are in this one alone, or none where none is looked for.
+    fn entries(
+        &self,
+        open: usize,
+        name: &str,
+        number: &dyn Fn(i32, usize) -> Option<usize>,
+    ) -> Vec<(usize, Found)> {
         let (mut depth, mut n) = (0_i32, 0);
-        // Its name, and the brackets around it.
-        let mut start: Option<(usize, i32)> = None;
+        let mut out: Vec<(usize, Found)> = Vec::new();
+        // Its name, the brackets around it, and its number.
+        let mut start: Option<(usize, i32, usize)> = None;
         for at in open..self.tokens.len() {
             let kind = self.kind(at);
-            let change = nesting(kind);
+            let change = self.nesting(at);
             match start {
-                Some((first, inner))
+                Some((first, inner, number))
                     if depth == inner && (kind == TokenKind::Comma || depth + change < inner) =>
                 {
                     let of = |at: usize| self.tokens[at].span();
@@ -272,20 +285,38 @@ impl<'a> Words<'a> {
                         0 | 1 => Span::new(of(first).end, of(first).end),
                         _ => of(first + 2).to(of(at - 1)),
                     };
-                    return Some(Found { name: of(first), value });
+                    out.push((number, Found { name: of(first), value }));
+                    start = None;
                 }
-                None if is_in(depth, n) && self.names(at, name) => start = Some((at, depth)),
+                None if self.names(at, name) => {
+                    let number = number(depth, n);
+                    let is_new = |number: &usize| out.last().is_none_or(|it| it.0 != *number);
+                    start = number.filter(is_new).map(|it| (at, depth, it));
+                }
                 _ => {}
             }
             depth += change;
             if depth <= 0 {
-                return None;
+                return out;
             }
             if depth == 1 && kind == TokenKind::Comma {
                 n += 1;
             }
         }
-        None
+        out
+    }
+
+    /// How many brackets a token opens; `<=` and `>=` are none.
+    fn nesting(&self, at: usize) -> i32 {
+        let compares = |token: &Token| self.text.as_bytes().get(token.end as usize) == Some(&b'=');
+        let is_bracket = !self.tokens.get(at).is_some_and(compares);
+        match self.kind(at) {
+            TokenKind::LParen | TokenKind::LBrace | TokenKind::LSquare => 1,
+            TokenKind::RParen | TokenKind::RBrace | TokenKind::RSquare => -1,
+            TokenKind::Less if is_bracket => 1,
+            TokenKind::Greater if is_bracket => -1,
+            _ => 0,
+        }
     }
 
     /// Whether a token is a name of an attribute in a dictionary.
@@ -298,21 +329,14 @@ impl<'a> Words<'a> {
     }
 }
 
-fn nesting(kind: TokenKind) -> i32 {
-    match kind {
-        TokenKind::LParen | TokenKind::LBrace | TokenKind::LSquare | TokenKind::Less => 1,
-        TokenKind::RParen | TokenKind::RBrace | TokenKind::RSquare | TokenKind::Greater => -1,
-        _ => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(text: &str, is_generic: bool, side: Side, index: usize, expected: Option<&str>) {
         let list = is_generic.then(|| list(side, true));
-        let found = Words::new(text).listed(list, side, index, NAME);
+        let found = Words::new(text).listed(list, side, NAME);
+        let found = found.into_iter().find(|it| it.0 == index).map(|it| it.1);
         let found = found.map(|it| &text[it.name.to(it.value).range()]);
         assert_eq!(found, expected, "{text} {side:?} {index}");
     }
@@ -329,6 +353,8 @@ mod tests {
         check(generic, true, Side::Argument, 1, Some("noisy.bound = 9 : i64"));
         check(generic, true, Side::Argument, 0, None);
         check(generic, true, Side::Result, 0, None);
+        let nested = "\"x.y\"() {Z = {arg_attrs = [{noisy.bound = 1}]}, arg_attrs = [{noisy.bound = 2}]} : () -> ()";
+        check(nested, true, Side::Argument, 0, Some("noisy.bound = 2"));
     }
     #[test]
     fn attributes_of_an_op_are_found_where_they_stand() {
@@ -345,5 +371,7 @@ mod tests {
         check("%1 = x.y(%0 : i1 {a.b = 1}) {} -> (i1 {a.b = 1}) // {a.b = 2}", None);
         check("%1 = x.y {} {\"a.b\" = #c.d<a.b = 3>}", Some("\"a.b\" = #c.d<a.b = 3>"));
         check("%1 = x.y {d = {a.b = 3}, e = a.b}", None);
+        let compared = "%1 = x.y {s = affine_set<(d0) : (d0 - 1 >= 0, 9 <= d0)>, a.b = 1} : i1";
+        check(compared, Some("a.b = 1"));
     }
 }

@@ -357,6 +357,36 @@ fn what_is_inserted_is_annotated_where_it_stands_behind_what_is() {
 }
 
 #[test]
+fn what_stands_behind_an_annotation_that_cannot_be_read_has_none() {
+    let m = "{mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = foo>}";
+    let lines = format!("      %2 = arith.mulf %v0, %v1 {m} : tensor<8xf32>\n");
+    let (n, _, after) = placed(&generic(&lines, "%2"), None);
+    assert_eq!(n, 1, "{after}");
+    let line = after.lines().find(|it| it.contains("mgmt.relinearize")).map_or("", str::trim);
+    assert!(line.ends_with("mgmt.relinearize %2 : tensor<8xf32>"), "{after}");
+}
+
+/// What is said of levels in a program whose levels are goals, before and after the fix.
+#[test]
+fn goals_stay_as_they_are() {
+    let lines = "      %2 = arith.mulf %v0, %v1 : tensor<8xf32>\n      %3 = arith.mulf %2, %2 : tensor<8xf32>\n";
+    let m = |level: u32| {
+        format!("!secret.secret<tensor<8xf32>> {{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}")
+    };
+    let text = generic(lines, "%3");
+    let text =
+        text.replace("generic(%x: !secret.secret<tensor<8xf32>>", &format!("generic(%x: {}", m(5)));
+    let text = text.replace("} -> (!secret.secret<tensor<8xf32>>)", &format!("}} -> ({})", m(2)));
+    assert_eq!(text.matches("level = ").count(), 2);
+    let (inserted, after) = staged(&text, 1);
+    assert!(inserted.iter().sum::<usize>() > 1, "{after}");
+    for text in [text, after] {
+        let found = document(&text, 1).diagnostics();
+        assert!(found.iter().all(|it| it.code != "level-mismatch"), "{found:?}");
+    }
+}
+
+#[test]
 fn what_is_not_known_is_left_as_it_is() {
     let text = generic("      %1 = other.op %v0 : tensor<8xf32>\n", "%1");
     let document = document(&text, 1);
@@ -379,7 +409,8 @@ fn what_a_call_does_to_a_ciphertext_is_not_guessed() {
         );
         let text = generic(&lines, "%3");
         let callee = format!(
-            "  func.func private @g(%y: {ty}) -> {ty} {{\n    %4 = {within} : {ty}\n    return %4 : {ty}\n  }}\n}}\n"
+            "  func.func private @h(%y: {ty}) -> {ty} {{\n    %5 = arith.addf %y, %y : {ty}\n    return %5 : {ty}\n  }}\n  func.func private @m(%y: {ty}) -> {ty} {{\n    %6 = arith.mulf %y, %y : {ty}\n    return %6 : {ty}\n  }}\n  func.func private @g(%y: {ty}) -> {ty} {{\n    %e = arith.constant dense<2.0> : {ty}\n    %4 = {within} : {}\n    return %4 : {ty}\n  }}\n}}\n",
+            if within.contains('@') { format!("({ty}) -> {ty}") } else { ty.to_owned() }
         );
         let text = format!("{}{callee}", text.strip_suffix("}\n").expect("a module"));
         let document = document(&text, 1);
@@ -394,11 +425,13 @@ fn what_a_call_does_to_a_ciphertext_is_not_guessed() {
         (insert_bootstraps as Insert, "levels"),
         (insert_relinearizations as Insert, "polynomials"),
     ] {
+        let refused = format!("%2 is returned by a call, and {what} are not placed across calls");
         assert!(of("arith.addf %y, %y", insert).ends_with(" inserted"), "{what}");
-        let why = of("arith.mulf %y, %y", insert);
-        assert_eq!(
-            why,
-            format!("%2 is returned by a call, and {what} are not placed across calls")
-        );
+        assert!(of("func.call @h(%y)", insert).ends_with(" inserted"), "{what}");
+        assert_eq!(of("arith.mulf %y, %y", insert), refused);
+        assert_eq!(of("func.call @m(%y)", insert), refused);
+        // A product with a plaintext has as many polynomials, and one level less.
+        let with_plain = of("arith.mulf %y, %e", insert);
+        assert_eq!(with_plain == refused, what == "levels", "{with_plain}");
     }
 }

@@ -211,7 +211,7 @@ fn a_loop_whose_products_will_use_levels_varies_only_if_it_does_with_these() {
 
 #[test]
 fn a_dimension_that_cannot_be_read_is_not_written_a_second_time() {
-    for written in ["-1", "three", "0x3"] {
+    for written in ["-1", "three", "0xg"] {
         let text = format!(
             "module attributes {{scheme.bgv}} {{
   func.func @f(%x: !secret.secret<i16> {{mgmt.mgmt = #mgmt.mgmt<level = 0>}}) -> !secret.secret<i16> {{
@@ -233,6 +233,45 @@ fn a_dimension_that_cannot_be_read_is_not_written_a_second_time() {
         let edited = fixes.iter().flatten().flat_map(|it| &it.edits);
         assert!(edited.clone().all(|it| !it.text.contains("dimension")), "{written}");
     }
+}
+
+#[test]
+fn numbers_are_read_as_heir_reads_them() {
+    let text = |annotation: &str| {
+        let body = format!(
+            "%1 = arith.muli %a, %a {{mgmt.mgmt = {annotation}}} : i16
+      %2 = mgmt.relinearize %1 {{mgmt.mgmt = #mgmt.mgmt<level = 0x0, scale = 0x10>}} : i16
+      secret.yield %2 : i16"
+        );
+        told(&generic("scheme.bgv", &body))
+    };
+    assert_eq!(text("#mgmt.mgmt<level = 0x0, dimension = 0x3>"), "");
+    assert_eq!(text("#mgmt<mgmt<level = 0, dimension = 3>>"), "");
+    assert_eq!(text("#mgmt.mgmt<level = 0, dimension = 0x4>"), "7 dimension-mismatch");
+    // Another attribute says no level, and is not written anew.
+    assert_eq!(text("#foo.bar<level = 1, dimension = 4>"), "7 level-mismatch");
+}
+
+#[test]
+fn many_wrong_operands_of_one_op_are_fixed_in_one_go() {
+    let n = 400;
+    let m = |level: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}");
+    let text = |level: u32| {
+        let operands = vec![format!("%x: !secret.secret<i16> {}", m(level)); n].join(", ");
+        let args: Vec<String> = (0..n).map(|it| format!("%a{it}: i16")).collect();
+        let op = |it: usize| format!("      %b{it} = mgmt.modreduce %a0 {} : i16\n", m(0));
+        let ops: Vec<String> = (0..n + 5).map(op).collect();
+        let ops = ops.concat();
+        format!(
+            "func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {{\n  %0 = secret.generic({operands}) {{\n    ^body({}):\n{ops}      secret.yield %b0 : i16\n  }} -> (!secret.secret<i16> {})\n  return %0 : !secret.secret<i16>\n}}\n",
+            args.join(", "),
+            m(0)
+        )
+    };
+    let document = Document::new(&text(7));
+    let found = document.diagnostics();
+    let (edits, n_fixed) = document.fix_all(&found, false);
+    assert_eq!((n_fixed, TextEdit::apply_all(&edits, &text(7))), (n, text(1)));
 }
 
 #[test]
@@ -372,8 +411,59 @@ fn what_generics_give_is_a_goal_until_they_are_managed() {
     let annotated =
         fresh.replace("%1 :", "%1 {mgmt.mgmt = #mgmt.mgmt<level = 3, dimension = 5>} :");
     assert_eq!(told(&text(&annotated)), "2 level-mismatch, 10 level-mismatch");
+    // What relinearizes or bootstraps says nothing of where levels are used.
+    for op in ["relinearize", "bootstrap"] {
+        let placed = fresh.replace("%2 = arith.muli %1, %1", "%3 = arith.muli %1, %1");
+        let placed = format!("{placed}\n      %2 = mgmt.{op} %3 : i16");
+        assert!(!told(&text(&placed)).contains("level-mismatch"), "{}", told(&text(&placed)));
+    }
     let managed = "%1 = mgmt.modreduce %a : i16\n      %2 = mgmt.relinearize %1 : i16";
     assert!(told(&text(managed)).contains("level-mismatch"), "{}", told(&text(managed)));
+}
+
+#[test]
+fn goals_are_found_in_branches_and_say_nothing_of_other_functions() {
+    let goal = |to: u32| {
+        let m =
+            |level: u32| format!("!secret.secret<i16> {{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}");
+        format!(
+            "secret.generic(%x: {}) {{
+    ^body(%a: i16):
+      %1 = arith.muli %a, %a : i16
+      secret.yield %1 : i16
+    }} -> ({})",
+            m(5),
+            m(to)
+        )
+    };
+    let branch = format!(
+        "func.func @b(%x: !secret.secret<i16>, %c: i1) -> !secret.secret<i16> {{
+  %r = scf.if %c -> !secret.secret<i16> {{
+    %0 = {}
+    scf.yield %0 : !secret.secret<i16>
+  }} else {{
+    scf.yield %x : !secret.secret<i16>
+  }}
+  return %r : !secret.secret<i16>
+}}
+",
+        goal(2)
+    );
+    assert_eq!(told(&branch), "");
+    let other = "func.func @o(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+  %0 = secret.generic(%x: !secret.secret<i16>) {
+    ^body(%a: i16):
+      %1 = mgmt.modreduce %a {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      secret.yield %1 : i16
+    } -> (!secret.secret<i16>)
+  return %0 : !secret.secret<i16>
+}
+";
+    let first = format!(
+        "func.func @a(%x: !secret.secret<i16>) -> !secret.secret<i16> {{\n  %0 = {}\n  return %0 : !secret.secret<i16>\n}}\n",
+        goal(5)
+    );
+    assert_eq!(told(&format!("{first}{other}")), "");
 }
 
 #[test]

@@ -301,6 +301,47 @@ fn typing_in_headers_is_taken_in() {
 }
 
 #[test]
+fn another_bound_of_a_loop_is_another_number_of_rounds() {
+    let text = "module attributes {scheme.bgv} {
+  func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %k = arith.constant 1 : i32
+    %n = arith.index_cast %k : i32 to index
+    %g = secret.generic(%x: !secret.secret<i16>) {
+    ^body(%a: i16):
+      %1 = scf.for %i = %c0 to %n step %c1 iter_args(%b = %a) -> (i16) {
+        %2 = mgmt.modreduce %b : i16
+        scf.yield %2 : i16
+      }
+      secret.yield %1 : i16
+    } -> (!secret.secret<i16>)
+    return %g : !secret.secret<i16>
+  }
+}
+";
+    for text in [
+        text.to_owned(),
+        text.replace("to %n", "to %d")
+            .replace("%k = arith.constant 1 : i32", "%d = arith.constant 1 : index")
+            .replace("    %n = arith.index_cast %k : i32 to index\n", ""),
+    ] {
+        let mut document = Document::with_model(&text, model());
+        let varies = |it: &Document| it.diagnostics().iter().any(|it| it.code == "varying-level");
+        assert!(!varies(&document), "{text}");
+        let name = if text.contains("%d") { "%d" } else { "%k" };
+        let at = text.find(&format!("{name} = arith.constant 1")).expect("it is there");
+        let at = at + "%k = arith.constant ".len();
+        for (new, is_told) in [("3", true), ("1", false), ("3", true)] {
+            document.edit(at..at + 1, new);
+            let after = document.source().text().to_string();
+            assert_eq!(varies(&document), is_told, "{after}");
+            assert_eq!(told(&document), told(&Document::with_model(&after, model())), "{after}");
+        }
+    }
+}
+
+#[test]
 fn another_callee_is_taken_in() {
     let text = "module attributes {scheme.bgv} {
   func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 2>}, %p: i16) -> !secret.secret<i16> {

@@ -149,13 +149,16 @@ fn a_loop_that_runs_once_carries_nothing_round() {
     for (header, end, is_repeated) in [
         ("affine.for %i = 0 to 1", "affine.yield", false),
         ("affine.for %i = 0 to 4 step 4", "affine.yield", false),
+        ("affine.for %i = 0 to min affine_map<() -> (1, 7)>()", "affine.yield", true),
+        ("affine.for %i = max affine_map<() -> (0, -4)>() to 1", "affine.yield", true),
+        ("scf.for %i = %c0 to %k1 step %c1", "scf.yield", false),
         ("affine.for %i = 0 to 2", "affine.yield", true),
         ("affine.for %i = 0 to %c1", "affine.yield", true),
         ("scf.for %i = %c0 to %c1 step %c1", "scf.yield", false),
         ("scf.for %i = %c0 to %q2 step %c1", "scf.yield", true),
     ] {
         let text =
-            text(header, end).replace("%c0 =", "%q2 = arith.constant 2 : index\n      %c0 =");
+            text(header, end).replace("%c0 =", "%q2 = arith.constant 2 : index\n      %k = arith.constant 1 : i32\n      %k1 = arith.index_cast %k : i32 to index\n      %c0 =");
         let (one, two) = if is_repeated { ("%1=0", "%2=-") } else { ("%1=1", "%2=1") };
         let levels = levels(&text);
         assert!(

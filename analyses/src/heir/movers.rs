@@ -1,0 +1,59 @@
+//! What ciphertexts come back from with other polynomials or at another level.
+//!
+//! *Cost.* Linear in the program, once until it is edited.
+
+use noisy_syntax::{Ir, Op, OpKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Ciphertext, Heir, Placed, rows};
+use crate::flow;
+
+/// The functions with a body that may give a ciphertext with another number than they take, by themselves or by what they call. What
+/// may be a ciphertext is taken for one.
+pub(super) fn movers(ir: &Ir, heir: &Heir, placed: Placed) -> FxHashSet<Op> {
+    let mut out = FxHashSet::default();
+    let mut stack: Vec<Op> = Vec::new();
+    let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
+    for function in ir.functions() {
+        let Some(body) = flow::body(ir, function) else { continue };
+        let mut moves = false;
+        ir.walk(body, &mut |op| {
+            if ir.op(op).kind == OpKind::FuncCall {
+                if let Some(callee) = flow::callee(ir, op) {
+                    callers.entry(callee).or_default().push(function);
+                }
+            } else {
+                moves = moves || is_mover(ir, heir, placed, op);
+            }
+        });
+        if moves {
+            stack.push(function);
+        }
+    }
+    while let Some(function) = stack.pop() {
+        if out.insert(function) {
+            stack.extend(callers.remove(&function).into_iter().flatten());
+        }
+    }
+    out
+}
+
+fn is_mover(ir: &Ir, heir: &Heir, placed: Placed, op: Op) -> bool {
+    let may_be = |it: &noisy_syntax::Value| heir.ciphertext(*it) != Ciphertext::Plain;
+    let data = ir.op(op);
+    if !data.results.iter().any(may_be) {
+        return false;
+    }
+    let name = ir.op_name(op);
+    match placed {
+        Placed::Bootstrap(_) => rows::moves_level(name) || rows::multiplies(name),
+        Placed::Relinearize => {
+            // What an op of `linalg` adds to comes third.
+            let n = if rows::contracts(name) { 2 } else { data.operands.len() };
+            let multiplied = data.operands.iter().take(n).filter_map(|it| it.value);
+            let is_product = rows::contracts(name)
+                || rows::dimension(name) == Some(rows::DimensionRule::Product);
+            is_product && multiplied.filter(may_be).count() > 1
+        }
+    }
+}
