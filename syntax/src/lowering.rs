@@ -1,19 +1,18 @@
-//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and regions (`arena.rs`), enters the
-//! name tables (`names.rs`), and leaves again.
+//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and regions (`arena.rs`), or an op that stays
+//! (`again.rs`), enters the name tables (`names.rs`), and leaves again.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::grammar::{
-    AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, ParsedOperand, parse_item,
-};
+use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse_item};
 use crate::ir::names::Use;
 use crate::ir::seq::{self, Piece};
 use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
-use crate::skeleton::{DIALECT, Inner, Item, Part, Shape, Skeleton};
+use crate::skeleton::{DIALECT, Inner, Item, OpenParts, Part, Shape, Skeleton};
 use crate::token_stream::TokenStream;
-use crate::{Attr, Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
+use crate::{Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
 
+mod again;
 mod arena;
 mod names;
 
@@ -38,8 +37,18 @@ pub(crate) struct Work {
     pub(crate) kept: FxHashMap<Op, usize>,
     /// These runs, cut out.
     pub(crate) trees: Vec<seq::Root>,
+    /// The ops whose items are open where the last stretch ended, outermost first.
+    open: Vec<Option<OpenOp>>,
     /// A scratch buffer.
     parsed: Option<Box<Parsed>>,
+}
+
+/// An op whose item is open: its regions are filled, of itself nothing is known.
+#[derive(Debug)]
+struct OpenOp {
+    op: Op,
+    /// Its regions and what stands in them, not yet in their sequences.
+    regions: Vec<(Region, Vec<Piece>)>,
 }
 
 /// Where tokens and items come from.
@@ -116,32 +125,76 @@ impl Ir {
         pieces
     }
 
+    /// Makes what the items hold that are open where a stretch ends. They themselves are lowered where they end.
+    pub(crate) fn build_open(
+        &mut self,
+        run: Run<'_>,
+        region: Region,
+        open: &[OpenParts],
+        work: &mut Work,
+    ) {
+        let mut parent = region;
+        for (level, it) in open.iter().enumerate() {
+            let mut at = match work.open.get_mut(level).and_then(Option::take) {
+                Some(at) if !it.is_new => at,
+                _ => OpenOp { op: self.start_op(parent, work), regions: Vec::new() },
+            };
+            for (n, parts) in (it.from..).zip(&it.parts) {
+                if n == at.regions.len() {
+                    at.regions.push((self.new_region(Some(at.op)), Vec::new()));
+                }
+                let (region, pieces) = &mut at.regions[n];
+                pieces.extend(self.build_parts(run, *region, parts, work));
+                parent = *region;
+            }
+            if level == work.open.len() {
+                work.open.push(None);
+            }
+            work.open[level] = Some(at);
+        }
+        work.open.truncate(open.len());
+    }
+
+    /// A new op that says nothing yet, in a region (not yet in its sequence).
+    fn start_op(&mut self, parent: Region, work: &mut Work) -> Op {
+        let op = self.new_op(OpData::new(parent, OpKind::Unknown));
+        work.fresh.push(op);
+        op
+    }
+
     /// Gives an old op what its item holds now.
     fn lower_inside(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) -> Op {
         for (n, inner) in run.item(index).regions.iter().enumerate() {
             let region = self.op(op).regions[n].1;
-            self.lower_parts(run, region, inner, work);
+            self.lower_parts(run, region, inner, Vec::new(), work);
         }
         op
     }
 
-    fn lower_parts(&mut self, run: Run<'_>, region: Region, inner: &Inner, work: &mut Work) {
-        let pieces = self.build_parts(run, region, &inner.parts, work);
+    /// Fills a region: what was made of it before, and the parts of it that are read now.
+    fn lower_parts(
+        &mut self,
+        run: Run<'_>,
+        region: Region,
+        inner: &Inner,
+        mut pieces: Vec<Piece>,
+        work: &mut Work,
+    ) {
+        pieces.extend(self.build_parts(run, region, &inner.parts, work));
         seq::fill(self, region, &pieces);
-        let end = match inner.parts.last() {
-            None => inner.open,
-            Some(&Part::Item(it)) => run.item(it).end,
-            Some(&Part::Kept(it)) => run.stream.holes()[it as usize],
-        };
         let data = &mut self.regions[region.index()];
-        data.tail = inner.close - end;
+        data.tail = inner.close - inner.end;
         data.closed = inner.closed;
     }
 
-    /// Lowers an item into a new op of a region (not yet in its sequence).
+    /// Lowers an item into a new op of a region (not yet in its sequence), or into the one that was made when it was open.
     fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut Work) -> Op {
         let item = run.item(index);
-        let op = self.new_op(OpData::new(parent, OpKind::Unknown));
+        let open = item.level.and_then(|level| work.open.get_mut(level)?.take());
+        let (op, made) = match open {
+            Some(it) => (it.op, it.regions),
+            None => (self.start_op(parent, work), Vec::new()),
+        };
         let mut parsed = work.parsed.take().unwrap_or_default();
         let is_misplaced = match item.shape {
             Shape::TypeAlias | Shape::AttrAlias => parent != run.chunk,
@@ -159,7 +212,6 @@ impl Ir {
             // What is read next means it.
             self.define_alias(op);
         }
-        work.fresh.push(op);
         if parsed.kind == OpKind::Label {
             let block = self.new_block(parent, Some(op));
             let args = self.new_arguments(block, item, &parsed.arguments, &[]);
@@ -169,23 +221,26 @@ impl Ir {
         }
         let arguments = std::mem::take(&mut parsed.region_arguments);
         work.parsed = Some(parsed);
+        let mut made = made.into_iter();
         for (n, inner) in item.regions.iter().enumerate() {
+            let (region, pieces) =
+                made.next().unwrap_or_else(|| (self.new_region(Some(op)), Vec::new()));
             let arguments = arguments.get(n).map_or(&[][..], Vec::as_slice);
-            self.lower_region(run, item, op, inner, arguments, work);
+            self.start_region(item, op, region, inner, arguments);
+            self.lower_parts(run, region, inner, pieces, work);
         }
         op
     }
 
-    fn lower_region(
+    /// Gives an op a region, with its arguments.
+    fn start_region(
         &mut self,
-        run: Run<'_>,
         item: &Item,
         op: Op,
+        region: Region,
         inner: &Inner,
         arguments: &[ParsedArgument],
-        work: &mut Work,
     ) {
-        let region = self.new_region(Some(op));
         let open = Own { item }.at(inner.open);
         self.ops[op.index()].regions.push((open, region));
         let entry = self.regions[region.index()].entry;
@@ -198,7 +253,6 @@ impl Ir {
         if self.ops[op.index()].form == Form::Opaque {
             self.new_maybe_arguments(op, region);
         }
-        self.lower_parts(run, region, inner, work);
     }
 
     /// The arguments that the header of an opaque op may define, as values without text.
@@ -388,152 +442,6 @@ impl Ir {
         }
         out
     }
-
-    /// Parses an item anew into an op that is alike ([`Ir::is_alike`]). The op keeps its id and its regions, its results keep
-    /// their ids as far as they go.
-    pub(crate) fn lower_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
-        let item = run.item(index);
-        let mut parsed = work.parsed.take().unwrap_or_default();
-        self.parse(run, item, &mut parsed);
-        let signature = self.signature(op);
-        self.unlink(op);
-        self.names.suspects.remove(&op);
-        let old: SmallVec<[Value; 1]> = self.op(op).results.clone();
-        let same = {
-            let names = &self.op(op).result_names;
-            names.len() == parsed.results.len()
-                && names
-                    .iter()
-                    .zip(&parsed.results)
-                    .all(|(a, b)| a.name == b.name && a.count == b.count)
-        };
-        if !same {
-            self.remove_result_defs(op, &mut work.retry);
-        }
-        let typed = |ir: &Ir, it: Value| (ir.value(it).ty, ir.value(it).guessed);
-        let types: SmallVec<[(Type, bool); 1]> = old.iter().map(|&it| typed(self, it)).collect();
-        self.fill(op, item, &mut parsed, &old);
-        for (&value, ty) in old.iter().zip(types) {
-            if typed(self, value) != ty {
-                work.retyped.push(value);
-            }
-        }
-        let n_kept = self.op(op).results.len();
-        for &value in old.iter().skip(n_kept) {
-            self.drop_value(value, &mut work.retry);
-        }
-        self.keep_regions(op, item, &mut parsed, work);
-        if self.signature(op) != signature {
-            self.names.touched.signature_changed.push(op);
-        }
-        work.parsed = Some(parsed);
-        work.fresh.push(op);
-        if !same {
-            work.defines.extend(self.result_firsts(op));
-        }
-    }
-
-    /// What the ops inside an op with regions may depend on.
-    fn signature(&self, op: Op) -> Option<Signature> {
-        let data = self.op(op);
-        if data.regions.is_empty() {
-            return None;
-        }
-        let entry = |it: &(u32, Region)| self.region(it.1).entry;
-        Some(Signature {
-            form: data.form,
-            results: data.results.iter().map(|&it| self.value(it).ty).collect(),
-            function_type: self.attr(op, "function_type"),
-            n_arguments: data.regions.iter().map(|it| self.block(entry(it)).args.len()).collect(),
-        })
-    }
-
-    /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or as many, and the op is of the same
-    /// name and understood before and after, or neither time, with the same names that may be those of arguments.
-    pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
-        let item = run.item(index);
-        let data = self.op(op);
-        let is_op = match item.shape {
-            Shape::Op => data.kind.is_op(),
-            Shape::TypeAlias => data.kind == OpKind::TypeAlias,
-            Shape::AttrAlias => data.kind == OpKind::AttrAlias,
-            Shape::Label | Shape::Resources | Shape::Junk => false,
-        };
-        if !is_op || item.regions.len() != data.regions.len() {
-            return false;
-        }
-        if item.regions.is_empty() {
-            return true;
-        }
-        let (name, is_opaque) = (data.name, data.form == Form::Opaque);
-        let may_be = |it: &&Operand| it.maybe_argument && it.number == 0;
-        let before: Vec<Name> = data.operands.iter().filter(may_be).map(|it| it.name).collect();
-        let mut parsed = Parsed::default();
-        self.parse(run, item, &mut parsed);
-        let may_be = |it: &&ParsedOperand| it.maybe_argument && it.number == 0;
-        (parsed.form == Form::Opaque) == is_opaque
-            && parsed.name == Some(name)
-            && (!is_opaque || parsed.operands.iter().filter(may_be).map(|it| it.name).eq(before))
-    }
-
-    /// Gives the regions of an op that was read again, without them, their new places and arguments.
-    fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, work: &mut Work) {
-        let own = Own { item };
-        let arguments = std::mem::take(&mut parsed.region_arguments);
-        for (n, inner) in item.regions.iter().enumerate() {
-            let region = self.op(op).regions[n].1;
-            self.ops[op.index()].regions[n].0 = own.at(inner.open);
-            let new = arguments.get(n).map_or(&[][..], Vec::as_slice);
-            if new.iter().any(|it| it.attrs.is_some()) {
-                let attrs = new.iter().map(|it| it.attrs).collect();
-                self.ops[op.index()].extra.get_or_insert_default().argument_attrs = attrs;
-            }
-            let entry = self.region(region).entry;
-            let old = self.blocks[entry.index()].args.clone();
-            if self.op(op).form == Form::Opaque {
-                let operands = self.op(op).operands.clone();
-                let may_be = operands.iter().filter(|it| it.maybe_argument && it.number == 0);
-                for (value, operand) in old.iter().zip(may_be) {
-                    let data = &mut self.values[value.index()];
-                    (data.ty, data.span) = (operand.ty, operand.span);
-                }
-                continue;
-            }
-            let named = |ir: &Ir, it: &Value| ir.value(*it).name;
-            // Those of the same name in the same place are the same.
-            let pairs = old.iter().zip(new);
-            let n_same =
-                pairs.take_while(|(a, b)| named(self, a) == b.name.unwrap_or(Name::EMPTY)).count();
-            for (&value, argument) in old.iter().zip(&new[..n_same]) {
-                let span = own.span(argument.span);
-                let data = &mut self.values[value.index()];
-                if data.ty != argument.ty {
-                    work.retyped.push(value);
-                }
-                (data.ty, data.span) = (argument.ty, span);
-            }
-            for &value in &old[n_same..] {
-                if named(self, &value) != Name::EMPTY {
-                    self.remove_def(value, &mut work.retry);
-                }
-                self.drop_value(value, &mut work.retry);
-            }
-            let args = self.new_arguments(entry, item, new, &old[..n_same]);
-            let fresh = args[n_same..].iter().filter(|it| named(self, it) != Name::EMPTY);
-            work.defines.extend(fresh);
-            self.blocks[entry.index()].args = args;
-        }
-        parsed.region_arguments = arguments;
-    }
-}
-
-/// What the ops inside an op may read of it.
-#[derive(PartialEq, Eq)]
-struct Signature {
-    form: Form,
-    results: SmallVec<[Type; 2]>,
-    function_type: Option<Attr>,
-    n_arguments: SmallVec<[usize; 2]>,
 }
 
 /// What stands where no item can start: an alias that is not at the top, a label that is, or anything else.

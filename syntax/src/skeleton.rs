@@ -26,6 +26,7 @@ mod parser;
 use crate::token_stream::TokenStream;
 use crate::{Op, Region, Token};
 use parser::Parser;
+pub(crate) use parser::Pause;
 
 /// Regions may nest this deep; deeper braces are not understood and the op that has them says so.
 pub const MAX_REGION_DEPTH: usize = 200;
@@ -61,6 +62,8 @@ pub(crate) struct Item {
     pub(crate) regions: Vec<Inner>,
     /// The default dialect of unprefixed names where it stands.
     pub(crate) default_dialect: Option<&'static str>,
+    /// If [`Pause::take_parts`] told of it while it was open: how many open items were around it.
+    pub(crate) level: Option<usize>,
 }
 
 /// What an item is by its first tokens.
@@ -79,11 +82,13 @@ pub(crate) enum Shape {
 pub(crate) struct Inner {
     /// The byte after its `{`.
     pub(crate) open: u32,
+    /// Where its last part ends, and with none `open`.
+    pub(crate) end: u32,
     /// The byte of its `}`, or where the text ends if there is none.
     pub(crate) close: u32,
     /// Bytes that the regions before it in the same item hold.
     pub(crate) cut: u32,
-    /// What it holds.
+    /// What it holds, but for what a [`Pause`] told before.
     pub(crate) parts: Vec<Part>,
     /// Whether there is a `}`.
     pub(crate) closed: bool,
@@ -94,8 +99,19 @@ pub(crate) struct Inner {
 pub(crate) enum Part {
     /// An item that was read: index into [`Skeleton::items`].
     Item(u32),
-    /// Old items that were not: index into [`Skeleton::kept`] and [`TokenStream::holes`].
+    /// Old items that were not: index into [`Skeleton::kept`].
     Kept(u32),
+}
+
+/// What an item that is still open holds since the last [`Pause`].
+#[derive(Debug)]
+pub(crate) struct OpenParts {
+    /// Whether the item was not open then.
+    pub(crate) is_new: bool,
+    /// The number of the first of the regions of `parts`: of the one that was open then.
+    pub(crate) from: usize,
+    /// The parts of each region from there on.
+    pub(crate) parts: Vec<Vec<Part>>,
 }
 
 /// Old items next to each other that are taken over.
@@ -189,7 +205,7 @@ pub(crate) struct Context {
 }
 
 /// Splits what stands from a token on into items, after those of `out`; the trivia before that token starts at `start` of the text
-/// that was read.
+/// that was read. Between outermost items only it may be told to stop.
 pub(crate) fn skeleton(
     stream: &mut TokenStream<'_>,
     token: usize,
@@ -198,5 +214,18 @@ pub(crate) fn skeleton(
     out: &mut Skeleton,
     take: &mut dyn FnMut(Here) -> Take,
 ) -> End {
-    Parser::new(stream, token, start, context, out).run(take)
+    Parser::new(stream, token, start, context, out).run(take).0
+}
+
+/// As [`skeleton`], from the first token of the stream, where a run was told to stop (or from its start, with the default), between
+/// any items.
+pub(crate) fn resume(
+    stream: &mut TokenStream<'_>,
+    start: u32,
+    context: Context,
+    pause: Pause,
+    out: &mut Skeleton,
+    take: &mut dyn FnMut(Here) -> Take,
+) -> (End, Pause) {
+    Parser::new(stream, 0, start, context, out).after(pause).run(take)
 }

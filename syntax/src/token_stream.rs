@@ -38,8 +38,6 @@ pub(crate) struct TokenStream<'a> {
     /// For the few tokens whose end was found by looking further than [`LOOK_AHEAD`]: the index, and the byte of the document
     /// after the last that was looked at.
     reaches: Vec<(u32, u32)>,
-    /// Where the holes end in `text`.
-    holes: Vec<u32>,
     /// Bytes that were read, dropped ones included.
     n_read: usize,
 }
@@ -55,7 +53,6 @@ impl<'a> TokenStream<'a> {
             lexer: Lexer::new(true),
             tokens: Vec::new(),
             reaches: Vec::new(),
-            holes: Vec::new(),
             n_read: text.len(),
         }
     }
@@ -70,7 +67,6 @@ impl<'a> TokenStream<'a> {
             lexer: Lexer::new(start == 0),
             tokens: Vec::new(),
             reaches: Vec::new(),
-            holes: Vec::new(),
             n_read: 0,
         }
     }
@@ -88,11 +84,6 @@ impl<'a> TokenStream<'a> {
     /// What to add to a place after the last hole to have it in the document.
     pub(crate) fn base(&self) -> usize {
         self.base
-    }
-
-    /// Where the holes end.
-    pub(crate) fn holes(&self) -> &[u32] {
-        &self.holes
     }
 
     /// Bytes that were read.
@@ -188,7 +179,6 @@ impl<'a> TokenStream<'a> {
             lexer: Lexer::new(false),
             tokens: std::mem::replace(&mut self.tokens, rest),
             reaches: Vec::new(),
-            holes: Vec::new(),
             n_read: 0,
         }
     }
@@ -204,7 +194,6 @@ impl<'a> TokenStream<'a> {
         text.push(FILLER);
         self.piece = text.len();
         self.lexer.go_to((self.piece, false));
-        self.holes.push(self.piece as u32);
         // Items are never empty.
         self.base += len - FILLER.len_utf8();
         self.piece as u32

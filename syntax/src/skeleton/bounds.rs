@@ -2,17 +2,18 @@
 
 use super::parser::Parser;
 use super::{DIALECT, Shape};
-use crate::{OpKind, TokenKind, dialect};
+use crate::{OpKind, Token, TokenKind, dialect};
 
 /// How far a label is looked for its colon, in tokens: some 13,000 arguments. A `^name(` that is being typed costs no more than that.
 const MAX_LABEL_TOKENS: usize = 1 << 16;
 
 impl Parser<'_, '_> {
     /// With no bracket open: whether another item starts at the current token.
-    pub(super) fn starts_item(&mut self, name: Option<u32>) -> bool {
+    pub(super) fn starts_item(&mut self, name: Option<Token>) -> bool {
         let at = self.at;
         let token = self.token(at);
-        let after_name = name.is_some_and(|name| name as usize + 1 == at);
+        let before = at.checked_sub(1).map(|it| self.stream.tokens()[it]);
+        let after_name = name.is_some() && name == before;
         match token.kind {
             TokenKind::RBrace | TokenKind::FileMetaOpen => true,
             TokenKind::Percent => {
@@ -90,22 +91,22 @@ impl Parser<'_, '_> {
 
     /// Whether it is known where the open item ends, so that another may follow on its line: an alias with its value, or an op, which has
     /// this name token, that is in generic form or in the table. What an op with a name without a dot is depends on the default dialect.
-    fn is_known(&self, name: Option<u32>) -> bool {
+    fn is_known(&self, name: Option<Token>) -> bool {
         let Some(name) = name else {
             return self.ops.last().is_some_and(|it| {
                 matches!(it.shape, Shape::TypeAlias | Shape::AttrAlias)
                     && self.at >= it.first_token as usize + 3
             });
         };
-        if self.stream.tokens()[name as usize].kind == TokenKind::Str {
+        if name.kind == TokenKind::Str {
             return true;
         }
         self.kind_named(name) != OpKind::Unknown
     }
 
     /// The kind of the open op, by its name token; its name is that of the default dialect if it has no dot.
-    fn kind_named(&self, name: u32) -> OpKind {
-        let name = self.str(name as usize);
+    fn kind_named(&self, name: Token) -> OpKind {
+        let name = self.word(name);
         let dialect = self.ops.last().and_then(|it| it.default_dialect);
         match dialect {
             Some(dialect) if !name.contains('.') => OpKind::of(&format!("{dialect}.{name}")),
@@ -225,7 +226,7 @@ impl Parser<'_, '_> {
         }
         let kind = self.kind_named(name);
         let has_no_region = match kind {
-            OpKind::Unknown => dialect::has_no_regions(self.str(name as usize)),
+            OpKind::Unknown => dialect::has_no_regions(self.word(name)),
             _ => kind.spec().regions.most == 0,
         };
         if has_no_region {

@@ -1,20 +1,24 @@
 //! Reads a run token by token, the open items on a stack.
 
 use super::{
-    Context, DIALECT, End, Here, Inner, Item, Kept, MAX_REGION_DEPTH, PLACE, Part, Shape, Skeleton,
-    Stop, Take,
+    Context, DIALECT, End, Here, Inner, Item, Kept, MAX_REGION_DEPTH, OpenParts, PLACE, Part,
+    Shape, Skeleton, Stop, Take,
 };
 use crate::lex::LOOK_AHEAD;
 use crate::token_stream::TokenStream;
 use crate::{Token, TokenKind, dialect};
 
 /// An item that is being read.
+#[derive(Debug)]
 pub(super) struct Open {
     pub(super) start: u32,
+    /// Where its first token starts.
+    pub(super) first: u32,
+    /// That token's index; means nothing once there is a region.
     pub(super) first_token: u32,
     pub(super) shape: Shape,
-    /// Token index of the op name, once seen.
-    pub(super) name: Option<u32>,
+    /// The token of the op name, once seen.
+    pub(super) name: Option<Token>,
     pub(super) generic: bool,
     pub(super) context_deps: u8,
     /// Where its text starts in the document.
@@ -32,6 +36,8 @@ pub(super) struct Open {
     pub(super) inner_dialect: Option<&'static str>,
     /// The region that is being read is the last of `regions`.
     pub(super) in_region: bool,
+    /// How many of its regions a [`Pause`] was told of.
+    pub(super) n_told: usize,
 }
 
 /// The open brackets of an item, innermost last. Finding the one that a closing one closes, or that there is none, takes one step.
@@ -105,6 +111,30 @@ pub(super) struct Parser<'a, 't> {
     pub(super) out: &'a mut Skeleton,
 }
 
+/// A run that was told to stop, to be read on: what is open, each item in its last region, and what is known of it. Only the first item
+/// after it may depend on what was known of tokens ahead, and finds it again.
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    ops: Vec<Open>,
+    brackets: Brackets,
+    own: Vec<Token>,
+    seen: usize,
+}
+
+impl Pause {
+    /// What the open items hold that nobody was told of yet, outermost item first.
+    pub(crate) fn take_parts(&mut self) -> Vec<OpenParts> {
+        let told = self.ops.iter_mut().map(|op| {
+            let is_new = op.n_told == 0;
+            let from = op.n_told.saturating_sub(1);
+            op.n_told = op.regions.len();
+            let parts = op.regions[from..].iter_mut().map(|it| std::mem::take(&mut it.parts));
+            OpenParts { is_new, from, parts: parts.collect() }
+        });
+        told.collect()
+    }
+}
+
 impl<'a, 't> Parser<'a, 't> {
     pub(super) fn new(
         stream: &'a mut TokenStream<'t>,
@@ -129,12 +159,20 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Reads the run; where and why it ended.
-    pub(super) fn run(mut self, take: &mut dyn FnMut(Here) -> Take) -> End {
+    /// Reads on.
+    pub(super) fn after(self, pause: Pause) -> Self {
+        let Pause { ops, brackets, own, seen } = pause;
+        Self { ops, brackets, own, seen, ..self }
+    }
+
+    /// Reads the run; where and why it ended, and what is open there.
+    pub(super) fn run(mut self, take: &mut dyn FnMut(Here) -> Take) -> (End, Pause) {
         let stop = self.items(take);
         let base = self.stream.base();
         let at = base + self.stream.token(self.at).start as usize;
-        End { stop, token: self.at, at, trivia: base + self.trivia as usize }
+        let end = End { stop, token: self.at, at, trivia: base + self.trivia as usize };
+        let Self { ops, brackets, own, seen, .. } = self;
+        (end, Pause { ops, brackets, own, seen })
     }
 
     pub(super) fn token(&mut self, index: usize) -> Token {
@@ -155,7 +193,11 @@ impl<'a, 't> Parser<'a, 't> {
 
     /// The text of a token that was looked at.
     pub(super) fn str(&self, index: usize) -> &str {
-        &self.stream.text()[self.stream.tokens()[index].range()]
+        self.word(self.stream.tokens()[index])
+    }
+
+    pub(super) fn word(&self, token: Token) -> &str {
+        &self.stream.text()[token.range()]
     }
 
     /// The default dialect where the next item starts.
@@ -170,7 +212,7 @@ impl<'a, 't> Parser<'a, 't> {
     pub(super) fn inner_dialect(&self, op: &Open) -> Option<&'static str> {
         match op.name {
             Some(name) if !op.generic => {
-                dialect::inner_dialect(op.default_dialect, self.str(name as usize))
+                dialect::inner_dialect(op.default_dialect, self.word(name))
             }
             _ => op.default_dialect,
         }
@@ -237,6 +279,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
         if let Some(region) = op.regions.last_mut() {
             region.parts.push(part);
+            region.end = self.trivia;
         }
     }
 
@@ -269,11 +312,14 @@ impl<'a, 't> Parser<'a, 't> {
         let is_placed = self.kind(first) == TokenKind::RBrace
             || matches!(shape, Shape::TypeAlias | Shape::AttrAlias | Shape::Label);
         let start = self.trivia;
+        let name = name.map(|name| self.token(name));
+        let first_start = self.token(first).start;
         self.ops.push(Open {
             start,
+            first: first_start,
             first_token: first as u32,
             shape,
-            name: name.map(|name| name as u32),
+            name,
             generic,
             context_deps: if is_short { DIALECT } else { 0 } | if is_placed { PLACE } else { 0 },
             at: self.stream.base() + start as usize,
@@ -284,6 +330,7 @@ impl<'a, 't> Parser<'a, 't> {
             default_dialect,
             inner_dialect: None,
             in_region: false,
+            n_told: 0,
         });
         self.at = taken;
     }
@@ -370,7 +417,8 @@ impl<'a, 't> Parser<'a, 't> {
         op.copied = at + 1;
         let cut = op.regions.last().map_or(0, |it| it.cut + it.close - it.open);
         let open = brace.end;
-        op.regions.push(Inner { open, close: 0, cut, parts: Vec::new(), closed: false });
+        let parts = Vec::new();
+        op.regions.push(Inner { open, end: open, close: 0, cut, parts, closed: false });
         op.in_region = true;
         self.at += 1;
         self.trivia = brace.end;
@@ -425,7 +473,7 @@ impl<'a, 't> Parser<'a, 't> {
         let index = self.out.items.len() as u32;
         self.out.items.push(Item {
             start: op.start,
-            first: lexed[op.first_token as usize].start,
+            first: op.first,
             end,
             len: (end_at - op.at) as u32,
             lookahead: self.seen.saturating_sub(end_at) as u32,
@@ -435,6 +483,7 @@ impl<'a, 't> Parser<'a, 't> {
             quoted: op.generic,
             regions: op.regions,
             default_dialect: op.default_dialect,
+            level: (op.n_told > 0).then_some(self.ops.len()),
         });
         self.brackets = op.around;
         self.trivia = end;

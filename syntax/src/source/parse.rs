@@ -1,5 +1,6 @@
-//! Reading a whole text, a stretch of top-level items after the other: the tokens and the skeleton of one are let go of before the
-//! next is lowered, so that they take the room of the longest function and not of the file. In a long text the skeleton, which
+//! Reading a whole text, a stretch of items after the other: the tokens and the skeleton of one are let go of before the
+//! next is lowered, so that they take little room. A stretch may end within regions: what they hold is lowered before the ops around,
+//! which are where they end. In a long text the skeleton, which
 //! depends on nothing but the text, is found by a thread of its own, some stretches ahead.
 //!
 //! *Law.* The IR is the same, wherever stretches end and whoever reads them.
@@ -9,14 +10,14 @@ use std::sync::mpsc;
 use crate::ir::names::Touched;
 use crate::ir::seq;
 use crate::lowering::{Run, Work};
-use crate::skeleton::{Context, End, Here, Skeleton, Stop, Take, skeleton};
+use crate::skeleton::{Context, End, Here, OpenParts, Pause, Skeleton, Stop, Take, resume};
 use crate::token_stream::TokenStream;
 use crate::{Ir, dialect, reserve_with_slack};
 
 /// The top level of a file.
 pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
 
-/// A stretch ends with the first top-level item that ends after so many bytes; in tests every text has several.
+/// A stretch ends where an item may start after so many bytes; in tests every text has several.
 const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 14 };
 
 /// Texts of so many bytes are long. In tests none is, where work is counted by thread.
@@ -28,7 +29,7 @@ const AHEAD: usize = 4;
 /// Reads a whole text, on so many more threads than this one.
 pub(super) fn parse(text: &str, n_threads: usize) -> Ir {
     if n_threads == 0 || text.len() < LONG {
-        lower(text, Stretches::new(text))
+        lower(text, Stretches::new(text, STRETCH))
     } else {
         parse_ahead(text)
     }
@@ -39,7 +40,7 @@ fn parse_ahead(text: &str) -> Ir {
     std::thread::scope(|scope| {
         let (give, take) = mpsc::sync_channel(AHEAD);
         let ahead = std::thread::Builder::new().spawn_scoped(scope, move || {
-            for stretch in Stretches::new(text) {
+            for stretch in Stretches::new(text, STRETCH) {
                 if give.send(stretch).is_err() {
                     return;
                 }
@@ -47,17 +48,19 @@ fn parse_ahead(text: &str) -> Ir {
         });
         match ahead {
             Ok(_) => lower(text, take.into_iter()),
-            Err(_) => lower(text, Stretches::new(text)),
+            Err(_) => lower(text, Stretches::new(text, STRETCH)),
         }
     })
 }
 
-/// Top-level items of one chunk.
+/// Items of one chunk.
 struct Stretch<'t> {
     /// Their tokens.
     stream: TokenStream<'t>,
     read: Skeleton,
     end: End,
+    /// What the items hold that are open where it ends.
+    open: Vec<OpenParts>,
     /// The split line behind them, if the chunk ends with them and another follows.
     split: Option<Head>,
 }
@@ -65,14 +68,19 @@ struct Stretch<'t> {
 /// The stretches of a text, one after the other.
 struct Stretches<'t> {
     stream: TokenStream<'t>,
+    /// A stretch ends after so many bytes, of which there is one at least.
+    least: usize,
     /// Where the trivia before the next token starts.
     start: u32,
+    /// What is open there.
+    pause: Pause,
     is_done: bool,
 }
 
 impl<'t> Stretches<'t> {
-    fn new(text: &'t str) -> Self {
-        Self { stream: TokenStream::whole(text), start: 0, is_done: false }
+    fn new(text: &'t str, least: usize) -> Self {
+        let stream = TokenStream::whole(text);
+        Self { stream, least, start: 0, pause: Pause::default(), is_done: false }
     }
 }
 
@@ -84,17 +92,18 @@ impl<'t> Iterator for Stretches<'t> {
             return None;
         }
         let mut read = Skeleton::default();
-        let far = self.start as usize + STRETCH;
-        let take = &mut |here: Here| {
-            if here.outermost && here.at >= far { Take::Stop } else { Take::Read }
-        };
-        let end = skeleton(&mut self.stream, 0, self.start, TOP, &mut read, take);
+        let far = self.start as usize + self.least;
+        let take = &mut |here: Here| if here.at >= far { Take::Stop } else { Take::Read };
+        let pause = std::mem::take(&mut self.pause);
+        let (end, pause) = resume(&mut self.stream, self.start, TOP, pause, &mut read, take);
+        self.pause = pause;
+        let open = self.pause.take_parts();
         let split = (end.stop == Stop::Split).then(|| Head::after(&mut self.stream, end));
         self.is_done = !matches!(end.stop, Stop::Split | Stop::Told);
         let (token, start) =
             split.map_or((end.token, end.trivia as u32), |head| (head.token, head.end));
         self.start = start;
-        Some(Stretch { stream: self.stream.cut(token), read, end, split })
+        Some(Stretch { stream: self.stream.cut(token), read, end, open, split })
     }
 }
 
@@ -116,7 +125,7 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
         let chunk = ir.new_chunk(head.own_len);
         let region = ir.op(chunk).regions[0].1;
         let mut pieces = Vec::new();
-        for Stretch { stream, read, end, split } in stretches.by_ref() {
+        for Stretch { stream, read, end, open, split } in stretches.by_ref() {
             let run = Run {
                 stream: &stream,
                 skeleton: &read,
@@ -125,6 +134,7 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
                 at_file_start: true,
             };
             pieces.extend(ir.build_parts(run, region, &read.roots, &mut work));
+            ir.build_open(run, region, &open, &mut work);
             if end.stop != Stop::Told {
                 ir.regions[region.index()].tail = (end.at - end.trivia) as u32;
                 chunks.push(seq::Piece::Item(chunk, (end.at - head.at) as u32));
@@ -174,9 +184,14 @@ impl Head {
 
 #[cfg(test)]
 mod tests {
-    use super::{Stretches, lower, parse_ahead};
+    use super::{STRETCH, Stretches, lower, parse_ahead};
     use crate::verify::Verdicts;
     use crate::{Ir, Source, dump};
+
+    fn shown(text: &str, ir: Ir) -> String {
+        let verdicts = Verdicts::new(&ir, 0);
+        dump::ir(&Source::of(text, ir, verdicts))
+    }
 
     #[test]
     fn a_skeleton_that_is_read_ahead_is_the_same() {
@@ -190,12 +205,54 @@ mod tests {
             }
         }
         for text in [text.as_str(), "", "}", "func.func @f() {", "// -----\n// -----"] {
-            let shown = |ir: Ir| {
-                let verdicts = Verdicts::new(&ir, 0);
-                dump::ir(&Source::of(text, ir, verdicts))
-            };
-            let here = lower(text, Stretches::new(text));
-            assert_eq!(shown(parse_ahead(text)), shown(here), "{text}");
+            let here = lower(text, Stretches::new(text, STRETCH));
+            assert_eq!(shown(text, parse_ahead(text)), shown(text, here), "{text}");
+        }
+    }
+
+    /// Ops that are open where a stretch ends: several regions, with labels and arguments, in each other, of unknown ops, closed by
+    /// nothing, by too much, or by the end of a chunk.
+    #[test]
+    fn where_stretches_end_does_not_matter() {
+        let nested = "module @m attributes {a = 1} { // m
+  func.func @f(%c: i1, %x: i32) -> i32 attributes {b} {
+    %0:2 = scf.if %c -> (i32, i32) {
+      %1 = arith.addi %x, %x : i32
+      scf.yield %1, %x : i32, i32
+    } else {
+      scf.yield %x, %x : i32, i32
+    } {after}
+    cf.cond_br %c, ^bb1(%x : i32), ^bb2
+  ^bb1(%a: i32): // label
+    \"some.op\"(%a) ({
+    ^in(%b: i32):
+      %2 = arith.addi %a, %b : i32
+    }, {
+      \"some.end\"() : () -> ()
+    }, {}) {z = 2 : i8} : (i32) -> ()
+    %3 = own.op(%i = %a) {
+      %4 = arith.muli %i, %a : i32
+      own.yield %4 : i32
+    } : i32 loc(\"there\")
+    return %0#1 : i32
+  ^bb2:
+    return %a : i32
+  }
+  !t = i32
+  func.func private @g()
+}
+";
+        let mut texts = vec![nested.to_owned(), nested.repeat(2) + "}\n" + nested];
+        texts.push(nested.replacen("    } else {", "", 1));
+        texts.push(nested.replacen("\n  }\n  !t", "\n  !t", 1));
+        texts.push(nested.replacen("    return", "// -----\n  return", 1));
+        texts.push(nested[..nested.len() / 2].to_owned());
+        for text in &texts {
+            let whole = shown(text, lower(text, Stretches::new(text, usize::MAX / 2)));
+            for least in [1, 5, 17, 40, 100] {
+                let some = lower(text, Stretches::new(text, least));
+                assert_eq!(shown(text, some), whole, "stretches of {least}: {text}");
+            }
         }
     }
 }
