@@ -109,6 +109,7 @@ impl Ir {
                         Some(op) => self.lower_inside(run, index, op, work),
                         None => self.lower(run, index, region, work),
                     };
+                    seq::note_own(self, op);
                     Piece::Item(op, run.item(index).len)
                 }
                 Part::Kept(index) => {

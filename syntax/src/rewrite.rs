@@ -106,6 +106,7 @@ impl Ir {
 
     fn put(&mut self, item: Op, (region, rank): (Region, usize)) {
         self.ops[item.index()].parent = region;
+        seq::note_own(self, item);
         seq::insert(self, region, rank, &[seq::Piece::Item(item, 0)]);
     }
 

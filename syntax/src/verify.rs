@@ -68,6 +68,8 @@ struct Order {
     block: Vec<Block>,
     /// Regions with labels.
     with_labels: Vec<Region>,
+    /// There is an op of `affine`.
+    has_affine: bool,
 }
 
 impl Order {
@@ -78,6 +80,7 @@ impl Order {
             number: vec![0; n],
             block: vec![ir.region(ir.root()).entry; n],
             with_labels: Vec::new(),
+            has_affine: false,
         };
         out.enter(ir, ir.root());
         out
@@ -89,13 +92,15 @@ impl Order {
         }
         let mut block = ir.region(region).entry;
         for op in ir.items(region) {
-            if ir.op(op).kind == OpKind::Label {
+            let data = ir.op(op);
+            if data.kind == OpKind::Label {
                 block = ir.label_block(op);
             }
+            self.has_affine |= verdicts::is_affine(data.kind);
             self.number[op.index()] = self.items.len() as u32;
             self.block[op.index()] = block;
             self.items.push(op);
-            for &(_, inner) in &ir.op(op).regions {
+            for &(_, inner) in &data.regions {
                 self.enter(ir, inner);
             }
         }

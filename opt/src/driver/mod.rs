@@ -341,11 +341,17 @@ fn parse(
             }
         }
     };
+    let is_known = |op: Op| {
+        let data = ir.op(op);
+        data.form != Form::Opaque && (data.kind != OpKind::Unknown || allows_unregistered)
+    };
+    // In no order first, which takes a third of the time.
+    if (0..ir.bounds().0).map(Op::from_index).all(is_known) {
+        return Ok(ir);
+    }
     let mut is_fine = true;
     ir.walk(ir.root(), &mut |op| {
-        let data = ir.op(op);
-        if data.form != Form::Opaque && (data.kind != OpKind::Unknown || allows_unregistered)
-        {
+        if is_known(op) {
             return;
         }
         let name = ir.op_name(op);

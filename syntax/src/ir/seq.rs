@@ -105,8 +105,8 @@ fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
     Sum { bytes: own, far, height, has }
 }
 
-/// Notes what an item is by itself.
-fn note_own(ir: &mut Ir, op: Op) {
+/// Notes what an item is by itself: before it is a [`Piece::Item`].
+pub(crate) fn note_own(ir: &mut Ir, op: Op) {
     let data = &ir.ops[op.index()];
     let label = if data.kind == OpKind::Label { LABEL } else { 0 };
     let mut sum = Sum { bytes: 0, far: data.lookahead, height: 0, has: label | data.context_deps };
@@ -152,13 +152,13 @@ fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
     let left = build_tree(ir, &items[..middle]);
     let right = build_tree(ir, &items[middle + 1..]);
     let (op, own) = items[middle];
-    ir.links[op.index()] = Link { left, right, ..Link::default() };
-    note_own(ir, op);
+    let it = &mut ir.links[op.index()];
+    (it.left, it.right, it.up) = (left, right, NONE);
     update(ir, op, own);
     op
 }
 
-/// Items to put next to each other: one with its bytes, or a tree of them.
+/// Items to put next to each other: one with its bytes ([`note_own`] has seen it), or a tree of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Piece {
     Item(Op, u32),
@@ -202,10 +202,12 @@ pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> Root {
     Root((middle != NONE).then_some(middle))
 }
 
-/// Takes one item out of its region: its children take its place, and only the sums above it are renewed.
+/// Takes one item out of its region in an IR without text: its children take its place. What was looked at and how many regions are
+/// nested mean nothing without the text; above it they stay what they were.
 pub(crate) fn remove(ir: &mut Ir, op: Op) {
     let region = ir.op(op).parent;
-    let Link { up, left, right, .. } = *link(ir, op);
+    let Link { up, left, right, own_has, .. } = *link(ir, op);
+    let own = own_bytes(ir, op);
     let up_own = if up == NONE { 0 } else { own_bytes(ir, up) };
     let child = merge(ir, left, right);
     ir.links[op.index()] = Link::default();
@@ -218,7 +220,18 @@ pub(crate) fn remove(ir: &mut Ir, op: Op) {
     }
     let it = &mut ir.links[up.index()];
     *(if it.left == op { &mut it.left } else { &mut it.right }) = child;
-    climb(ir, up, up_own);
+    if own_has & LABEL != 0 {
+        climb(ir, up, up_own);
+        return;
+    }
+    ir.starts.forget();
+    let mut at = up;
+    while at != NONE {
+        let it = &mut ir.links[at.index()];
+        it.count -= 1;
+        it.bytes -= own;
+        at = it.up;
+    }
 }
 
 /// Puts pieces into a region, before the item that is number `at` there.

@@ -39,6 +39,7 @@ impl Ir {
     pub fn new() -> Self {
         let mut ir = Self::default();
         let (root, chunk) = (ir.root, ir.new_chunk(0));
+        seq::note_own(&mut ir, chunk);
         seq::fill(&mut ir, root, &[seq::Piece::Item(chunk, 0)]);
         ir
     }
@@ -60,12 +61,11 @@ impl Ir {
     }
 
     pub(crate) fn detach(&mut self) {
-        let mut ops = Vec::new();
-        self.walk(self.root, &mut |op| ops.push(op));
+        let mut holders = Vec::new();
         let mut origins = vec![None; self.ops.len()];
-        self.note_origins(self.root, 0, &mut origins);
+        self.note_origins(self.root, 0, &mut origins, &mut holders);
         self.origins = origins;
-        for &op in &ops {
+        for &op in &holders {
             let regions: Vec<Region> = self.op(op).regions.iter().map(|it| it.1).collect();
             let missing: Vec<Option<OpKind>> =
                 regions.iter().map(|&it| self.missing_terminator(op, it)).collect();
@@ -93,20 +93,34 @@ impl Ir {
             while self.op(op).regions.len() < wanted {
                 self.add_region(op);
             }
-            self.ops[op.index()].form = Form::Generic;
+        }
+        for data in &mut self.ops {
+            if data.form == Form::Custom && data.kind.is_op() {
+                data.form = Form::Generic;
+            }
         }
         self.names.forget_text();
     }
 
-    /// Notes where the ops of a region are, and those in them; the region starts at byte `at`.
-    fn note_origins(&self, region: Region, mut at: usize, out: &mut [Option<Span>]) {
+    /// Notes where the ops of a region are, and those in them, and in program order the ops that may have regions; the region starts at
+    /// byte `at`.
+    fn note_origins(
+        &self,
+        region: Region,
+        mut at: usize,
+        out: &mut [Option<Span>],
+        holders: &mut Vec<Op>,
+    ) {
         for op in self.items(region) {
             let (data, end) = (self.op(op), at + self.len(op));
             if data.kind.is_op() {
                 out[op.index()] = Some(Span::new(at as u32 + data.lead, end as u32));
+                if !data.regions.is_empty() || data.kind.spec().regions.most > 0 {
+                    holders.push(op);
+                }
             }
             for &(own, inner) in &data.regions {
-                self.note_origins(inner, at + own as usize, out);
+                self.note_origins(inner, at + own as usize, out, holders);
                 at += self.region_len(inner);
             }
             at = end;

@@ -143,6 +143,7 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
             }
         }
         seq::fill(&mut ir, region, &pieces);
+        seq::note_own(&mut ir, chunk);
     }
     seq::fill(&mut ir, root, &chunks);
     for n in 0..work.fresh.len() {

@@ -274,6 +274,7 @@ impl Edit<'_> {
             seq::fill(graft.ir, region, &inside);
             graft.ir.regions[region.index()].tail = (chunk.end.at - chunk.end.trivia) as u32;
             graft.note_runs(region, 0, &chunk.roots);
+            seq::note_own(graft.ir, op);
             pieces.push(seq::Piece::Item(op, (chunk.end.at - chunk.head.at) as u32));
         }
         seq::insert(graft.ir, root, rank, &pieces);

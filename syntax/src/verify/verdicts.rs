@@ -57,7 +57,7 @@ impl Verdicts {
         for (region, name) in ir.all_symbols() {
             out.callees.extend(Callee::of(ir, region, name).map(|it| ((region, name), it)));
         }
-        out.has_affine = order.items.iter().any(|&op| is_affine(ir.op(op).kind));
+        out.has_affine = order.has_affine;
         let flows = &out.flows;
         let of = |items: &[Op]| -> Vec<(Op, Verdict)> {
             let mut verifier = Verifier::new(ir, flows, Some(&order));
@@ -245,7 +245,7 @@ fn affine_users(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
     }
 }
 
-fn is_affine(kind: OpKind) -> bool {
+pub(super) fn is_affine(kind: OpKind) -> bool {
     kind.spec().name.starts_with("affine.")
 }
 
