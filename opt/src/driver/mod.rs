@@ -354,9 +354,10 @@ fn parse(
         if is_known(op) {
             return;
         }
+        let is_opaque = ir.op(op).form == Form::Opaque;
         let name = ir.op_name(op);
         let dialect = name.split('.').next().unwrap_or_default();
-        let text = if data.form == Form::Opaque {
+        let text = if is_opaque {
             format!("custom op '{name}' is unknown (tried 'builtin.{name}' as well)")
         } else if !noisy_syntax::dialect::is_read_by_mlir(dialect) {
             format!(
