@@ -162,7 +162,7 @@ impl<'a, 't> Parser<'a, 't> {
     /// Reads on.
     pub(super) fn after(self, pause: Pause) -> Self {
         let Pause { ops, brackets, own, seen } = pause;
-        Self { ops, brackets, own, seen, ..self }
+        Self { seen, ops, brackets, own, ..self }
     }
 
     /// Reads the run; where and why it ended, and what is open there.
