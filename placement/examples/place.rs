@@ -5,7 +5,7 @@
 //!   --time SECONDS     time limit per file (10)
 //!   --work STEPS       work limit instead: the same figures on every machine
 //!   --off STEP         a step to leave out: force split prune anneal prove cores partition fix frontier-dp sweep-first cuts branch
-//!   --progress         a line each time a second has passed and something got better
+//!   --progress         lines of how answer and bound move, at most one in a twentieth of the time that has passed
 //!   --live             leave out ops whose results are never used
 //! ```
 //!
@@ -57,11 +57,12 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     for file in files {
         let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
         let instance = read(&text, live);
-        let mut second = 0;
+        let mut next = 0.0;
         let mut tell = |now: &Progress| {
-            if progress && now.elapsed.as_secs() > second {
-                second = now.elapsed.as_secs();
-                println!("  {second:>4} s  cost {}  bound {}", now.cost, now.lower_bound);
+            let second = now.elapsed.as_secs_f64();
+            if progress && second >= next {
+                next = second * 1.05;
+                println!("  {second:>7.3} s  cost {}  bound {}", now.cost, now.lower_bound);
             }
         };
         match place_with(&instance, &limits, &mut tell) {
