@@ -31,23 +31,36 @@ pub(super) fn write(file: &str, text: &str) -> std::io::Result<()> {
     std::fs::rename(&beside, file)
 }
 
-/// The parts of a text between lines that start with a marker, each with the number of lines before it.
+/// Where a line splits a text: at a marker at its start, or at its end, blanks aside, as in a comment: `// // -----`.
+fn split_of(line: &str, marker: &str) -> Option<usize> {
+    if line.starts_with(marker) {
+        return Some(0);
+    }
+    let before = line.trim_end_matches([' ', '\t', '\r', '\n']).strip_suffix(marker)?;
+    (!before.ends_with('/')).then_some(before.len())
+}
+
+/// The parts of a text between markers, each with the number of lines before it.
 pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<(String, usize)> {
     let Some(marker) = marker else { return vec![(text, 0)] };
     let mut out = vec![(String::new(), 0)];
     for (n, line) in text.split_inclusive('\n').enumerate() {
-        if line.starts_with(marker) {
+        let at = split_of(line, marker);
+        if let Some(last) = out.last_mut() {
+            last.0.push_str(&line[..at.unwrap_or(line.len())]);
+        }
+        if at.is_some() {
             out.push((String::new(), n + 1));
-        } else if let Some(last) = out.last_mut() {
-            last.0.push_str(line);
         }
     }
     out
 }
 
-/// The line before a part that starts behind so many lines.
-pub(super) fn separator(text: &str, first_line: usize) -> &str {
-    text.split_inclusive('\n').nth(first_line.wrapping_sub(1)).unwrap_or("// -----\n")
+/// The marker before a part that starts behind so many lines, with what stands after it in its line.
+pub(super) fn separator<'a>(text: &'a str, marker: &str, first_line: usize) -> &'a str {
+    let line = text.split_inclusive('\n').nth(first_line.wrapping_sub(1));
+    let found = line.and_then(|it| it.get(split_of(it, marker)?..));
+    found.unwrap_or("// -----\n")
 }
 
 /// The text with the lines that would split it made plain comments of the same length.
@@ -56,4 +69,23 @@ pub(super) fn one_chunk(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.replace("// -----", "//      "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parts, separator};
+
+    #[test]
+    fn a_file_is_split_where_mlir_opt_splits_it() {
+        let text = "a\n// -----\nb\n// // -----\t\nc // -----\n/// -----\n// ----- x\nd";
+        let found = parts(text.to_owned(), Some("// -----"));
+        let wanted = [("a\n", 0), ("b\n// ", 2), ("c ", 4), ("/// -----\n", 5), ("d", 7)];
+        assert_eq!(found, wanted.map(|(part, line)| (part.to_owned(), line)));
+        let mut all = found[0].0.clone();
+        for (part, first_line) in &found[1..] {
+            all += separator(text, "// -----", *first_line);
+            all += part;
+        }
+        assert_eq!(all, text, "nothing is lost or doubled");
+    }
 }

@@ -148,7 +148,8 @@ impl Run {
         let whole = if self.keeps_source { text.clone() } else { String::new() };
         for (n, (part, first_line)) in parts(text, marker.as_deref()).into_iter().enumerate() {
             if n > 0 && is_fine {
-                out += if self.keeps_source { separator(&whole, first_line) } else { "// -----\n" };
+                let marker = marker.as_deref().filter(|_| self.keeps_source);
+                out += marker.map_or("// -----\n", |it| separator(&whole, it, first_line));
             }
             let input = Input::new(&self.shown_file(), part, first_line);
             actions.restart_counters();
