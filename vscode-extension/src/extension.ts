@@ -7,6 +7,7 @@ import * as vscode from "vscode";
 import { registerBudget } from "./budget.ts";
 import { registerBytecode } from "./bytecode.ts";
 import { registerPictures } from "./pictures.ts";
+import { Programs } from "./program.ts";
 import { Session, selector } from "./session.ts";
 import { registerStart } from "./start.ts";
 import { registerTasks } from "./tasks.ts";
@@ -21,11 +22,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const current = new Session(context, log, trace, status);
   session = current;
   const debug = new DebugInformation();
+  const programs = new Programs();
 
   context.subscriptions.push(
     log,
     trace,
     status,
+    programs,
     vscode.commands.registerCommand("noisy.restartServer", () => current.restart()),
     vscode.commands.registerCommand("noisy.showLogs", () => {
       log.show();
@@ -37,7 +40,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         await debug.show(text);
       }
     }),
-    vscode.commands.registerCommand("noisy.fixFile", () => fixFile(current)),
+    vscode.commands.registerCommand("noisy.fixFile", () => fixFile(current, programs)),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
       // What the server offers is settled when it starts; it asks for the other settings by itself.
       const atStart = ["noisy.server", "noisy.features", "mlir.server_path"];
@@ -50,7 +53,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     registerBytecode(),
     registerTasks(current),
     registerBudget(current),
-    registerPictures(context, current, log),
+    registerPictures(context, current, programs, log),
   );
   await current.restart();
 }
@@ -60,13 +63,13 @@ export async function deactivate(): Promise<void> {
 }
 
 /**
- * Places in the file that is edited. The server sends the edit and says what it did; a source action would do the same, but
+ * Places in the program that is edited. The server sends the edit and says what it did; a source action would do the same, but
  * VS Code drops one whenever a change of the problems makes it look for a light bulb meanwhile.
  */
-async function fixFile(current: Session): Promise<void> {
-  const document = vscode.window.activeTextEditor?.document;
-  if (document !== undefined) {
-    await current.execute("noisy.insertReduceNoise", { uri: document.uri.toString() });
+async function fixFile(current: Session, programs: Programs): Promise<void> {
+  const editor = await programs.editor();
+  if (editor !== undefined) {
+    await current.execute("noisy.insertReduceNoise", { uri: editor.document.uri.toString() });
   }
 }
 

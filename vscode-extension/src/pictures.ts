@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import { findCheck } from "./check.ts";
+import type { Programs } from "./program.ts";
 import type { Session } from "./session.ts";
 
 /** A picture of what is under the cursor. */
@@ -53,10 +54,11 @@ const nest: Picture = {
 export function registerPictures(
   context: vscode.ExtensionContext,
   session: Session,
+  programs: Programs,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable {
   return vscode.Disposable.from(
-    ...[graph, nest].map((it) => registerPicture(it, context, session, log)),
+    ...[graph, nest].map((it) => registerPicture(it, context, session, programs, log)),
   );
 }
 
@@ -64,6 +66,7 @@ function registerPicture(
   picture: Picture,
   context: vscode.ExtensionContext,
   session: Session,
+  programs: Programs,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable {
   let panel: vscode.WebviewPanel | undefined;
@@ -117,7 +120,7 @@ function registerPicture(
 
   return vscode.Disposable.from(
     vscode.commands.registerCommand(picture.command, async () => {
-      const editor = vscode.window.activeTextEditor;
+      const editor = await programs.editor();
       if (editor !== undefined) {
         await draw(editor.document, editor.selection.active.line);
       }

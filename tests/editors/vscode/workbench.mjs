@@ -179,6 +179,9 @@ export async function editorText(page) {
   return plain(await page.locator(".view-lines").first().innerText());
 }
 
+/** Near the start of a line: lines are as wide as the widest one, and to reach the middle of it the editor would scroll. */
+export const AT_START = { position: { x: 22, y: 8 } };
+
 /** Milliseconds in which what comes up fades in. */
 const FADE = 400;
 
@@ -264,14 +267,23 @@ export async function open(vsix, files = {}) {
 
 /** Runs a command of the palette by the start of its title. */
 export async function command(page, title) {
-  await page.keyboard.press("F1");
-  await page.locator(".quick-input-widget input").fill(`>${title}`);
-  await page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first().click();
+  const row = page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first();
+  // A list that is shown before the extension is known stays without its commands.
+  await eventually(title, async () => {
+    await page.keyboard.press("F1");
+    const input = page.locator(".quick-input-widget input");
+    if (!(await appears(input))) return false;
+    await input.fill(`>${title}`);
+    if (await appears(row)) return true;
+    await page.keyboard.press("Escape");
+    return false;
+  });
+  await row.click();
 }
 
 /**
- * Runs `body` in the light theme and in high contrast, told the name of a picture and the background of an editor; the settings are those and `others`.
- * At the end there are no settings.
+ * Runs `body` in the light theme and in high contrast, told the name of a picture and the background of an editor; the settings are those and `others`,
+ * at the end `others` alone.
  */
 export async function inOtherThemes(page, others, body) {
   for (const [theme, name, workbench, background] of [
@@ -282,7 +294,8 @@ export async function inOtherThemes(page, others, body) {
     await page.locator(`.monaco-workbench${workbench}`).first().waitFor();
     await body(name, background);
   }
-  writeSettings({});
+  writeSettings(others);
+  await page.locator(".monaco-workbench.vs-dark").first().waitFor();
 }
 
 /** Opens the menu of quick fixes at the cursor; the one with this title, to be clicked. */
@@ -294,6 +307,70 @@ export async function quickFix(page, title) {
     return appears(fix);
   });
   return fix;
+}
+
+/**
+ * What steps on a page have in common, `onward` above all: a step that leaves nothing behind, however it ends. Of these steps only those run whose name
+ * has `only` in it.
+ */
+export function handsOn(page, shot, only = "") {
+  /** A picture in each theme, of what `show` shows, with these settings. */
+  const shots = async (name, others = {}, show = async () => {}) => {
+    await show();
+    await shot(name);
+    await inOtherThemes(page, others, async (theme) => {
+      await show();
+      await shot(`${name}-${theme}`);
+    });
+  };
+  const text = () => editorText(page);
+  const hints = () => eventually("hints", async () => /\[0, 24\]/.test(await text()));
+  const noHints = () => eventually("no hints", async () => !/\[0, 24\]/.test(await text()));
+  const toast = (hasText) => page.locator(".notification-toast", { hasText });
+  const toasts = page.locator(".notification-toast");
+  const show = async (name) => {
+    await page.getByRole("treeitem", { name }).dblclick();
+    await page.locator(".tab.active", { hasText: name }).waitFor();
+  };
+  const close = async () => {
+    const unsaved = page.locator(".tab.dirty");
+    await eventually("what is being saved", async () => (await unsaved.count()) === 0);
+    await command(page, "View: Close All Editors");
+    await page.locator(".tab").first().waitFor({ state: "detached" });
+  };
+  const clear = async () => {
+    await command(page, "Notifications: Clear All Notifications");
+    await eventually("no message", async () => (await toasts.count()) === 0);
+  };
+  /** Back to the bundled server and a clean slate. */
+  const mend = async () => {
+    writeSettings({});
+    await hints();
+    await clear();
+  };
+  const onward = async (name, body) => {
+    if (!name.includes(only)) return;
+    let done = false;
+    await step(
+      name,
+      async () => {
+        await body();
+        done = true;
+      },
+      { onward: true },
+    );
+    if (!done) {
+      const told = await toasts.allInnerTexts();
+      if (told.length > 0) console.log(`  messages: ${told.map(plain).join(" | ")}`);
+      await shot(`failed-${name.replaceAll(/\W+/g, "-")}`);
+      writeSettings({});
+      for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
+      await command(page, "View: Close All Editors");
+      await command(page, "Notifications: Clear All Notifications");
+      await show("squarings.mlir").catch(() => {});
+    }
+  };
+  return { clear, close, hints, mend, noHints, onward, shots, show, text, toast, toasts };
 }
 
 let finishing = false;
