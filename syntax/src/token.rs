@@ -95,6 +95,7 @@ pub struct Token {
 
 impl Token {
     /// The bytes of the token.
+    #[inline]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }

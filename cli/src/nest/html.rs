@@ -71,7 +71,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
     body += "</main>\n<p role=\"status\"></p>\n<ul>\
              <li>number in a point: when it is executed</li><li>line: flow (a load after the store)</li><li>dashed: anti (a store after the load)</li>\
              <li>dotted: output (a store after a store)</li><li class=\"no\">red: points backward</li>\
-             <li>An arrow leads to the next access of the element that has to stay behind; the others follow from these.</li></ul>\n";
+             <li>An arrow leads to the next access of the element that must come after it; all others follow from these.</li></ul>\n";
     if !space.notes.is_empty() {
         body += "<ul class=\"notes\">";
         for it in &space.notes {

@@ -153,7 +153,7 @@ impl Edits<'_> {
         if let Some(carried) = &it.carried {
             let whole = self.text(&self.ir.range(it.op));
             if carried.args.iter().any(|it| whole.contains(&format!("{it}#"))) {
-                return Err("a carried value is told by a number".to_owned());
+                return Err("a carried value is written with a number, such as %x#1".to_owned());
             }
         }
         let mut out = self.grouped(it, &split)?;

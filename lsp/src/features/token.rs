@@ -60,8 +60,8 @@ pub(crate) const DEFINITION: u32 = 1;
 /// The modifier of what belongs to the noisy dialect, a bit.
 pub(crate) const NOISY: u32 = 2;
 
-/// A piece to lex is at least so long, but for the last.
-const PIECE: usize = 4096;
+/// A piece to lex is at least so long, but for the last, and that of a shorter range.
+const PIECE: usize = 16 * 1024;
 /// So many tokens at most are one step; a single item may have a million.
 const BATCH: usize = 1024;
 
@@ -148,7 +148,7 @@ impl Tokens {
             Some(piece) => piece,
             None if self.at < self.range.end => {
                 let start = self.at;
-                self.at = boundary(source, start);
+                self.at = boundary(source, start, PIECE.min(self.range.end - start));
                 Piece::new(source, start..self.at, self.encoding)
             }
             None => return false,
@@ -169,15 +169,23 @@ impl Tokens {
         let Piece { start, text, lexer, before, token, cursor } = piece;
         for _ in 0..BATCH {
             let gap = before.map_or(0, |it| it.end as usize)..token.start as usize;
-            for comment in comments(text, gap) {
-                self.push(cursor, text, *start, comment, Kind::Comment, 0);
+            if gap.len() > 1 {
+                for comment in comments(text, gap) {
+                    self.push(cursor, text, *start, comment, Kind::Comment, 0);
+                }
             }
             if token.kind == TokenKind::Eof {
                 return false;
             }
             let after = lexer.next(text.as_bytes()).0;
             if let Some((kind, modifiers)) = classify(text, *before, *token, after) {
-                self.push(cursor, text, *start, token.range(), kind, modifiers);
+                use TokenKind::{Bare, Caret, Float, Int, Percent};
+                if matches!(token.kind, Bare | Caret | Float | Int | Percent) {
+                    // Most tokens have no line breaks.
+                    self.push_line(cursor, text, *start, token.range(), kind, modifiers);
+                } else {
+                    self.push(cursor, text, *start, token.range(), kind, modifiers);
+                }
             }
             *before = Some(std::mem::replace(token, after));
         }
@@ -199,19 +207,33 @@ impl Tokens {
             let rest = &text.as_bytes()[start..range.end];
             let len = rest.iter().position(|it| matches!(it, b'\n' | b'\r')).unwrap_or(rest.len());
             if len > 0 {
-                let (line, column) = cursor.go(text, start);
-                let width = cursor.pass(text, start + len);
-                if self.range.start <= base + start && base + start + len <= self.range.end {
-                    let same = line == self.last.0;
-                    let delta = if same { column - self.last.1 } else { column };
-                    self.data.push([line - self.last.0, delta, width, kind as u32, modifiers]);
-                    self.last = (line, column);
-                }
+                self.push_line(cursor, text, base, start..start + len, kind, modifiers);
             }
             start += len.max(1);
             while !text.is_char_boundary(start) {
                 start += 1;
             }
+        }
+    }
+
+    /// Adds a token that stands on one line.
+    #[inline]
+    fn push_line(
+        &mut self,
+        cursor: &mut Cursor,
+        text: &str,
+        base: usize,
+        range: Range<usize>,
+        kind: Kind,
+        modifiers: u32,
+    ) {
+        let (line, column) = cursor.go(text, range.start);
+        let width = cursor.pass(text, range.end);
+        if self.range.start <= base + range.start && base + range.end <= self.range.end {
+            let same = line == self.last.0;
+            let delta = if same { column - self.last.1 } else { column };
+            self.data.push([line - self.last.0, delta, width, kind as u32, modifiers]);
+            self.last = (line, column);
         }
     }
 }
@@ -228,14 +250,14 @@ impl Piece {
     }
 }
 
-/// The first start of an item at least a piece after an offset.
-fn boundary(source: &Source, offset: usize) -> usize {
+/// The first start of an item at least so many bytes after an offset.
+fn boundary(source: &Source, offset: usize, len: usize) -> usize {
     let ir = source.ir();
     let end = source.text().len_bytes();
-    if offset + PIECE >= end {
+    if offset + len >= end {
         return end;
     }
-    let (_, mut walk) = Walk::from(ir, offset + PIECE);
+    let (_, mut walk) = Walk::from(ir, offset + len);
     while let Some(item) = walk.next(ir) {
         if item.start > offset {
             return item.start;
@@ -269,17 +291,20 @@ impl Cursor {
 
     /// Line and column of an offset not before the last one.
     fn go(&mut self, text: &str, to: usize) -> (u32, u32) {
-        let bytes = text.as_bytes();
-        let mut from = self.at;
-        for at in self.at..to {
+        let (from, bytes) = (self.at, text.as_bytes());
+        for (n, &byte) in bytes[from..to].iter().enumerate() {
+            // Blanks are above both, and the rest of a gap is, too.
+            if byte > b'\r' {
+                continue;
+            }
+            let at = from + n;
             // The LF of a CRLF ends the line, its CR does not.
-            if bytes[at] == b'\n' || (bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n')) {
+            if byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')) {
                 self.line += 1;
                 self.column = 0;
-                from = at + 1;
+                self.at = at + 1;
             }
         }
-        self.at = from;
         self.pass(text, to);
         (self.line, self.column)
     }
@@ -305,7 +330,7 @@ fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usiz
 fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Option<(Kind, u32)> {
     let is = |token: Option<Token>, kind: TokenKind| token.is_some_and(|it| it.kind == kind);
     let starts_line = token.at_line_start || before.is_none();
-    let word = &text[token.range()];
+    let word = || &text[token.range()];
     let defined = |it: bool| if it { DEFINITION } else { 0 };
     let dialect = |it: &str| if it.starts_with("noisy.") { NOISY } else { 0 };
     Some(match token.kind {
@@ -325,7 +350,7 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Op
             (Kind::Attribute, defined(starts_line && is(Some(after), TokenKind::Equal)))
         }
         TokenKind::Bang | TokenKind::BangBody => {
-            let noisy = if word.starts_with("!noisy.") { NOISY } else { 0 };
+            let noisy = if word().starts_with("!noisy.") { NOISY } else { 0 };
             (Kind::Type, noisy | defined(starts_line && is(Some(after), TokenKind::Equal)))
         }
         TokenKind::Int | TokenKind::Float => (Kind::Number, 0),
@@ -333,19 +358,19 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Op
             if (starts_line || is(before, TokenKind::Equal))
                 && is(Some(after), TokenKind::LParen) =>
         {
-            let name = word.trim_matches('"');
+            let name = word().trim_matches('"');
             (op_kind(name), dialect(name))
         }
         TokenKind::Str => (Kind::String, 0),
         TokenKind::Split => (Kind::Comment, 0),
-        TokenKind::Bare if starts_line || is(before, TokenKind::Equal) => match op_kind(word) {
-            Kind::Keyword if is_type(word) => (Kind::Type, 0),
+        TokenKind::Bare if starts_line || is(before, TokenKind::Equal) => match op_kind(word()) {
+            Kind::Keyword if is_type(word()) => (Kind::Type, 0),
             Kind::Keyword if starts_line && is(Some(after), TokenKind::Equal) => {
                 (Kind::Property, 0)
             }
-            kind => (kind, dialect(word)),
+            kind => (kind, dialect(word())),
         },
-        TokenKind::Bare if is_type(word) || ends_shape(before, token, word) => (Kind::Type, 0),
+        TokenKind::Bare if is_type(word()) || ends_shape(before, token, word()) => (Kind::Type, 0),
         TokenKind::Bare if is(Some(after), TokenKind::Equal) => (Kind::Property, 0),
         TokenKind::Bare => (Kind::Keyword, 0),
         _ => return None,

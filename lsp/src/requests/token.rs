@@ -50,20 +50,54 @@ fn none() -> JsonBuffer {
     JsonBuffer::from(b"null".to_vec())
 }
 
+/// A comma and the digits of each number below 1000, the first in the lowest byte, and how many bits these are.
+static SHORT: [(u32, u8); 1000] = {
+    let mut all = [(b',' as u32, 8); 1000];
+    let mut it = 0;
+    while it < 1000 {
+        let mut unit = if it >= 100 {
+            100
+        } else if it >= 10 {
+            10
+        } else {
+            1
+        };
+        while unit > 0 {
+            let (text, bits) = all[it];
+            all[it] = (text | (b'0' as u32 + (it / unit % 10) as u32) << bits, bits + 8);
+            unit /= 10;
+        }
+        it += 1;
+    }
+    all
+};
+
 /// Some of the numbers, as a JSON array.
 fn add(out: &mut JsonBuffer, data: &Numbers, range: Range<usize>) {
     out.push(b"[");
     for (n, slice) in data.slices(range).filter(|it| !it.is_empty()).enumerate() {
-        // Most have one digit.
-        let mut text = Vec::with_capacity(5 * slice.len() / 2);
+        let mut text = Vec::with_capacity(3 * slice.len());
+        // What is not in the text yet. It grows in a register: bytes that were stored apart are slow to load together.
+        let (mut end, mut bits) = (0u128, 0u32);
+        let flush = |text: &mut Vec<u8>, end: &mut u128, bits: &mut u32| {
+            let len = text.len() + (*bits / 8) as usize;
+            text.extend_from_slice(&end.to_le_bytes());
+            text.truncate(len);
+            (*end, *bits) = (0, 0);
+        };
         for &number in slice {
-            let digit = |it: u32| b'0' + (it % 10) as u8;
-            match number {
-                0..10 => text.extend_from_slice(&[b',', digit(number)]),
-                10..100 => text.extend_from_slice(&[b',', digit(number / 10), digit(number)]),
-                _ => text.extend_from_slice(format!(",{number}").as_bytes()),
+            if let Some(&(digits, n_bits)) = SHORT.get(number as usize) {
+                end |= u128::from(digits) << bits;
+                bits += u32::from(n_bits);
+                if bits > 128 - 32 {
+                    flush(&mut text, &mut end, &mut bits);
+                }
+            } else {
+                flush(&mut text, &mut end, &mut bits);
+                text.extend_from_slice(format!(",{number}").as_bytes());
             }
         }
+        flush(&mut text, &mut end, &mut bits);
         if n == 0 {
             text.remove(0);
         }

@@ -133,7 +133,7 @@ async function run() {
       await page.waitForTimeout(60);
     }
     for (let turn = 0; turn < 40; turn += 1) {
-      await page.mouse.wheel(0, -250);
+      await page.mouse.wheel(0, -1000);
       await page.waitForTimeout(10);
     }
     await shots("settings");

@@ -225,7 +225,7 @@ fn rule(
         !it.is_empty() && it.chars().all(|it| it.is_ascii_alphanumeric() || "_$".contains(it))
     };
     if !name.contains('.') || !name.split('.').all(is_word) {
-        return error(&["ops", name], "no full name of an op, such as `dialect.op`");
+        return error(&["ops", name], "not the full name of an op, such as `dialect.op`");
     }
     let OpSpec { growth, plus, level, attribute, operands, results } = op;
     let constant = match growth {

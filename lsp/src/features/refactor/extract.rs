@@ -161,11 +161,11 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
     let around = source.indentation(ir.range(function).start);
     let inner = format!("{around}  ");
     let body = text::indented(&body, &source.indentation(whole.start), &inner);
-    let arrow = match results.len() {
-        0 => String::new(),
-        1 if !outputs.starts_with('(') => format!(" -> {outputs}"),
-        _ => format!(" -> ({outputs})"),
+    let given = match results.len() {
+        1 if !outputs.starts_with('(') => outputs.clone(),
+        _ => format!("({outputs})"),
     };
+    let arrow = if results.is_empty() { String::new() } else { format!(" -> {given}") };
     let end = if results.is_empty() {
         "func.return".to_owned()
     } else {
@@ -177,7 +177,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
     );
     let equals = if left.is_empty() { String::new() } else { format!("{} = ", left.join(", ")) };
     let call = format!(
-        "{equals}func.call @{name}({}) : ({}) -> ({outputs})",
+        "{equals}func.call @{name}({}) : ({}) -> {given}",
         passed.join(", "),
         inputs.join(", ")
     );

@@ -119,6 +119,18 @@ func.func |@f(%arg0: i5, %x: i32) -> i5 {
 }
 
 #[test]
+fn one_result_needs_no_parentheses() {
+    let text = "func.func @f(%x: i32) -> i32 {
+|  %0 = arith.addi %x, %x : i32
+|  return %0 : i32
+}
+";
+    let found = refactored(text, Kind::Extract).expect("a function");
+    assert!(found.contains("  %0 = func.call @f_part(%x) : (i32) -> i32\n"), "{found}");
+    assert!(found.contains("func.func private @f_part(%x: i32) -> i32 {\n"), "{found}");
+}
+
+#[test]
 fn ops_become_a_function() {
     let text = "func.func @f(%x: i5) -> i5 {
   %0 = noisy.encode %x : i5 -> !noisy.i32
