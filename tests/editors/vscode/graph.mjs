@@ -42,8 +42,9 @@ function program(isNested) {
     lines.push(`  %${name} = arith.constant ${value} : index`);
   }
   let made = 0;
+  let loops = 0;
   const value = (indent, text) => {
-    lines.push(`${indent}%v${made} = noisy.${text} : !noisy.i32`);
+    lines.push(`${indent}%v${made} = noisy.${text} !noisy.i32`);
     made += 1;
     return `%v${made - 1}`;
   };
@@ -55,7 +56,8 @@ function program(isNested) {
     const indent = "  ".repeat(depth + 1);
     for (let left = 8 + next(10); left > 0 && made < OPS; left -= 1) {
       if (isNested && depth < 3 && next(4) === 0) {
-        const id = made;
+        const id = loops;
+        loops += 1;
         lines.push(
           `${indent}%r${id} = scf.for %i${id} = %c0 to %c4 step %c1 iter_args(%b${id} = ${pick(here)}) -> (!noisy.i32) {`,
         );
@@ -66,9 +68,9 @@ function program(isNested) {
       }
       const op = ["add", "sub", "mul", "reduce_noise", "reduce_noise"][next(5)];
       const operands = op === "reduce_noise" ? pick(here) : `${pick(here)}, ${pick(here)}`;
-      here.push(value(indent, `${op} ${operands}`));
+      here.push(value(indent, `${op} ${operands} :`));
     }
-    return value(indent, `reduce_noise ${here.at(-1)}`);
+    return value(indent, `reduce_noise ${here.at(-1)} :`);
   };
   while (made < OPS) outer.push(body(outer, 0));
   lines.push(`  return ${outer.at(-1)} : !noisy.i32`, "}", "");
