@@ -69,6 +69,9 @@ export function candidates(around: Surroundings): Candidate[] {
   return found;
 }
 
+/** What to do about a setting that names no server. */
+const correct = (what: string): string => `Correct ${what}, or clear it to use the bundled server.`;
+
 /** The first candidate that exists and answers `--version` as noisy-lsp does. */
 export async function findServer(
   around: Surroundings,
@@ -79,8 +82,7 @@ export async function findServer(
     if (!(await isFile(candidate.file))) {
       if (candidate.origin === "setting") {
         throw new ServerNotFound(
-          `noisy.server.path names ${candidate.file}, but no executable file is there. ` +
-            `Correct the setting, or clear it to use the bundled server.`,
+          `noisy.server.path names ${candidate.file}, but no executable file is there. ` + correct,
         );
       }
       continue;
@@ -96,7 +98,11 @@ export async function findServer(
     }
   }
   if (refusals.length > 0) {
-    throw new ServerNotFound(`No Noisy server can be started. ${refusals.join("; ")}`);
+    const help =
+      around.setting === ""
+        ? "Name another noisy-lsp in the setting noisy.server.path."
+        : correct("noisy.server.path");
+    throw new ServerNotFound(`No Noisy server can be started. ${refusals.join("; ")}. ${help}`);
   }
   const places = around.trusted
     ? "bundled with the extension or on PATH"
