@@ -82,7 +82,8 @@ export async function findServer(
     if (!(await isFile(candidate.file))) {
       if (candidate.origin === "setting") {
         throw new ServerNotFound(
-          `noisy.server.path names ${candidate.file}, but no executable file is there. ` + correct,
+          `noisy.server.path names ${candidate.file}, but no executable file is there. ` +
+            correct("the setting"),
         );
       }
       continue;

@@ -126,7 +126,9 @@ async function run() {
       writeSettings({ "noisy.server.path": "~/no-such-server" });
       const toast = page.locator(".notification-toast", { hasText: "noisy.server.path names" });
       await toast.waitFor();
-      assert.doesNotMatch(plain(await toast.innerText()), /~/);
+      const told = plain(await toast.innerText());
+      assert.doesNotMatch(told, /~/);
+      assert.match(told, /Correct the setting, or clear it to use the bundled server\./);
       await toast.getByRole("button", { name: "Open Settings" }).click();
       await page.locator(".settings-editor", { hasText: "Noisy" }).waitFor();
       await page.keyboard.press("Control+w");
