@@ -161,8 +161,8 @@ fn contradictions_are_said_with_their_place() {
     check(json!({"budget": u32::MAX}), "budget: at most 4294967294");
     check(json!({"types": []}), "types: ");
     check(json!({"types": [" "]}), "types: ");
-    check(json!({"ops": {"add": {"growth": "max"}}}), "ops.add: no full name");
-    check(json!({"ops": {"a.b c": {"growth": "max"}}}), "ops.\"a.b c\": no full name");
+    check(json!({"ops": {"add": {"growth": "max"}}}), "ops.add: not the full name");
+    check(json!({"ops": {"a.b c": {"growth": "max"}}}), "ops.\"a.b c\": not the full name");
     check(json!({"ops": {"a.b": {"growth": "max", "level": 2}}}), "ops.\"a.b\".level: ");
     check(json!({"ops": {"a.b": {"growth": "fresh", "plus": 2}}}), "ops.\"a.b\".plus: ");
     check(json!({"ops": {"a.b": {"growth": "sum", "operands": []}}}), "ops.\"a.b\".operands: ");
