@@ -144,7 +144,10 @@ impl Space {
             Stop::Unknown => format!(
                 "the iterations of the loops over {ivs} are not known: a bound is not affine or too large, or a step is not positive"
             ),
-            Stop::Spent => "the loops have too many iterations".to_owned(),
+            Stop::Spent => format!(
+                "the loops over {ivs} have too many iterations: at most {} iterations and accesses are looked at",
+                draw::MOST_LOOKED_AT
+            ),
             Stop::Enough => format!(
                 "the loops over {ivs} have no iteration where values that are not known are {}",
                 size.points

@@ -53,9 +53,7 @@ impl Edits<'_> {
         }
         if let Some(rest) = &split.rest {
             let whole = self.ir.range(it.op);
-            if whole.len() > MOST_COPIED {
-                return Err("the body is too long".to_owned());
-            }
+            may_copy(whole.len())?;
             let indent = self.indent(it.op);
             let (results, tail) = self.going_on(it, "_groups", it.high.start, &mut out);
             out.push(insert(
@@ -147,9 +145,7 @@ impl Edits<'_> {
     pub(super) fn unroll(&self, it: &Header) -> Made {
         let split = self.split(it, UNROLL)?;
         let inside = self.inside(it);
-        if inside.len() > MOST_COPIED {
-            return Err("the body is too long".to_owned());
-        }
+        may_copy(inside.len())?;
         if let Some(carried) = &it.carried {
             let whole = self.text(&self.ir.range(it.op));
             if carried.args.iter().any(|it| whole.contains(&format!("{it}#"))) {
@@ -187,9 +183,7 @@ impl Edits<'_> {
         self.legality.jams(outer, &numbers, i128::from(span)).map_err(|it| self.why(it))?;
         let split = self.split(it, UNROLL)?;
         let inside = self.inside(innermost);
-        if inside.len() > MOST_COPIED {
-            return Err("the body is too long".to_owned());
-        }
+        may_copy(inside.len())?;
         let mut out = self.grouped(it, &split)?;
         let end = innermost.body.start + inside.len();
         out.push(insert(end, self.copies(it, &inside, innermost).0));
@@ -205,9 +199,7 @@ impl Edits<'_> {
         }
         let next = low.checked_add(it.step).ok_or("the step is too large")?;
         let whole = self.ir.range(it.op);
-        if whole.len() > MOST_COPIED {
-            return Err("the body is too long".to_owned());
-        }
+        may_copy(whole.len())?;
         let indent = self.indent(it.op);
         let rest = self.text(&(it.range.end..whole.end));
         let end = low.checked_add(1).ok_or("the bounds are too large")?;
@@ -224,4 +216,12 @@ impl Edits<'_> {
         out.push(Edit { range: it.low.clone(), text: next.to_string() });
         Ok(out)
     }
+}
+
+/// Whether a text of so many bytes may be copied.
+fn may_copy(n_bytes: usize) -> Result<(), String> {
+    if n_bytes > MOST_COPIED {
+        return Err(format!("the body has {n_bytes} bytes, and at most {MOST_COPIED} are copied"));
+    }
+    Ok(())
 }

@@ -15,7 +15,7 @@ use crate::nest::{LIMITS, Nest, line};
 use crate::refusal;
 
 /// Iterations and accesses that are looked at.
-const MOST_LOOKED_AT: usize = 400_000;
+pub(super) const MOST_LOOKED_AT: usize = 400_000;
 /// Notes on accesses that are not drawn.
 const MOST_NOTES: usize = 5;
 /// Variables of drawn points are below this: sums of them stay far from the ends of 64 bits.
