@@ -181,22 +181,32 @@ impl Nest {
         format!("{may}{} from line {from} to line {to}, distance {distance}", it.flow.name())
     }
 
-    /// A table of dependences, as Markdown; long ones are cut.
+    /// A table of dependences, as Markdown whose columns are aligned: editors without tables show it as it is. Long ones are cut.
     pub fn table(&self, source: &Source, all: &[Dependence]) -> String {
-        let mut out = String::from(
-            "| from line | to line | memref | kind | distance |\n|--:|--:|---|---|---|\n",
-        );
-        for it in all.iter().take(MOST_ROWS) {
+        let mut rows =
+            vec![["from line", "to line", "memref", "kind", "distance"].map(str::to_owned)];
+        rows.extend(all.iter().take(MOST_ROWS).map(|it| {
             let memref = source.ir().value_text(self.body.accesses[it.source].place.view);
             let may = if it.is_exact { "" } else { " (possible)" };
-            let _ = writeln!(
-                out,
-                "| {} | {} | `{memref}` | {}{may} | {} |",
-                self.line(source, it.source),
-                self.line(source, it.target),
-                it.flow.name(),
+            [
+                self.line(source, it.source).to_string(),
+                self.line(source, it.target).to_string(),
+                format!("`{memref}`"),
+                format!("{}{may}", it.flow.name()),
                 distance(&it.distance),
-            );
+            ]
+        }));
+        let widths: [usize; 5] = std::array::from_fn(|at| {
+            rows.iter().map(|it| it[at].chars().count()).max().unwrap_or(0)
+        });
+        let [from, to, memref, kind, far] = widths;
+        let mut out = String::new();
+        for (n, [a, b, c, d, e]) in rows.iter().enumerate() {
+            let _ = writeln!(out, "| {a:>from$} | {b:>to$} | {c:memref$} | {d:kind$} | {e:far$} |");
+            if n == 0 {
+                let [a, b, c, d, e] = widths.map(|it| "-".repeat(it));
+                let _ = writeln!(out, "| {}: | {}: | {c} | {d} | {e} |", &a[1..], &b[1..]);
+            }
         }
         if all.len() > MOST_ROWS {
             let _ = writeln!(out, "\nand {} more", all.len() - MOST_ROWS);
