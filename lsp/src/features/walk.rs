@@ -55,7 +55,8 @@ impl Walk {
         (around, walk)
     }
 
-    /// The next item.
+    /// The next item. Inlined, so that the item goes through registers: a copy of it in memory was half of the time of all lenses.
+    #[inline]
     pub(crate) fn next(&mut self, ir: &Ir) -> Option<Item> {
         let item = self.next?;
         #[cfg(test)]
