@@ -199,14 +199,17 @@ impl Nest {
         let widths: [usize; 5] = std::array::from_fn(|at| {
             rows.iter().map(|it| it[at].chars().count()).max().unwrap_or(0)
         });
+        // A colon at the end of a rule: numbers stand on the right.
+        let rules = widths.map(|it| "-".repeat(it));
+        let right = |at: usize| format!("{}:", &rules[at][1..]);
+        rows.insert(1, [right(0), right(1), rules[2].clone(), rules[3].clone(), rules[4].clone()]);
         let [from, to, memref, kind, far] = widths;
         let mut out = String::new();
-        for (n, [a, b, c, d, e]) in rows.iter().enumerate() {
-            let _ = writeln!(out, "| {a:>from$} | {b:>to$} | {c:memref$} | {d:kind$} | {e:far$} |");
-            if n == 0 {
-                let [a, b, c, d, e] = widths.map(|it| "-".repeat(it));
-                let _ = writeln!(out, "| {}: | {}: | {c} | {d} | {e} |", &a[1..], &b[1..]);
-            }
+        for [source, target, of, is, by] in &rows {
+            let _ = writeln!(
+                out,
+                "| {source:>from$} | {target:>to$} | {of:memref$} | {is:kind$} | {by:far$} |"
+            );
         }
         if all.len() > MOST_ROWS {
             let _ = writeln!(out, "\nand {} more", all.len() - MOST_ROWS);
