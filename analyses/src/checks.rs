@@ -54,6 +54,7 @@ pub use suppression::{allow, can_be_allowed};
 use std::ops::Range;
 
 use noisy_syntax::Op;
+use rustc_hash::FxHashMap;
 
 use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag, TextEdit};
 use crate::explain::core_range;
@@ -79,8 +80,17 @@ pub struct Check {
     header: &'static str,
     /// Adds what it finds.
     run: fn(&Program, &Index, &mut Vec<Diagnostic>),
-    /// What fixes one of its diagnostics by itself.
-    fix: Option<fn(&Program, &Diagnostic) -> Option<Fix>>,
+    /// What fixes each of its diagnostics by itself.
+    fix: Option<Fixing>,
+}
+
+/// How the fixes of diagnostics are made.
+#[derive(Clone, Copy, Debug)]
+enum Fixing {
+    /// One by one.
+    Each(fn(&Program, &Diagnostic) -> Option<Fix>),
+    /// Those of all that are asked for, in their order, which have something to look up in common.
+    Together(fn(&Program, &[&Diagnostic]) -> Vec<Option<Fix>>),
 }
 
 /// All checks.
@@ -140,9 +150,21 @@ pub(crate) fn fixes<'a>(
     let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
     let along = loop_invariant::moves_along(program, &diagnostics);
     let mut n_edits = 0;
+    let mut together: FxHashMap<&str, std::vec::IntoIter<Option<Fix>>> = FxHashMap::default();
     let fix = |(at, it): (usize, &&Diagnostic)| {
         let is_wanted = n_edits < MOST_EDITS && !along.contains(&at);
-        let fix = is_wanted.then(|| find(it.code)?.fix?(program, it)).flatten();
+        let fix = match find(it.code).and_then(|it| it.fix) {
+            None => None,
+            Some(Fixing::Each(fix)) => is_wanted.then(|| fix(program, it)).flatten(),
+            Some(Fixing::Together(fix)) => {
+                let found = together.entry(it.code).or_insert_with(|| {
+                    let is_same = |other: &&&Diagnostic| other.code == it.code;
+                    let same: Vec<&Diagnostic> = diagnostics.iter().filter(is_same).copied().collect();
+                    fix(program, &same).into_iter()
+                });
+                found.next().flatten().filter(|_| is_wanted)
+            }
+        };
         n_edits += fix.as_ref().map_or(0, |it| it.edits.len());
         fix
     };

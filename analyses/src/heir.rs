@@ -10,10 +10,11 @@
 //! | `question.rs` | where to relinearize and to bootstrap, as a question to the optimizer |
 //! | `movers.rs` | what ciphertexts come back from otherwise |
 //! | `unclear.rs` | what has no level in HEIR, as it does not know whether it is secret |
+//! | `wild.rs` | what may have other polynomials in HEIR |
 //! | `plaintext.rs` | the level that a plaintext is needed at |
 //! | `params.rs`, `log2.rs`, `bits.rs` | noise models as functions on numbers |
 //! | `entries.rs` | the text of attributes and types, by tokens |
-//! | `base.rs` | the level that is left for a value, and what `mgmt.mgmt` says |
+//! | `base.rs`, `places.rs` | the level that is left for a value, what `mgmt.mgmt` says, and where it stands |
 //! | `noise.rs`, `scale.rs` | noise in bits and scales by dataflow |
 //! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
 //! | `surplus.rs`, `annotation.rs`, `scale_rules.rs`, `unreadable.rs` | where relinearizations are missing, and annotations wrong |
@@ -36,6 +37,7 @@ mod loops;
 mod movers;
 mod noise;
 mod params;
+mod places;
 mod plaintext;
 mod quantities;
 mod question;
@@ -51,9 +53,10 @@ mod unclear;
 mod underflow;
 mod unreadable;
 mod upkeep;
+mod wild;
 mod work;
 
-pub(crate) use annotation::{Mismatch, Places, Resized, place};
+pub(crate) use annotation::{Mismatch, Resized};
 pub(crate) use base::{Annotation, Holder, annotation, known};
 pub(crate) use catalogue::version;
 pub(crate) use chain::{Of, chain};
@@ -63,8 +66,9 @@ pub use derivation::{Step, Steps, derivation, effect};
 pub use noise::HeirNoise;
 pub(crate) use noise::NoiseBits;
 pub use params::{ParamsError, SchemeParams};
+pub(crate) use places::Places;
 pub use quantities::{Quantities, Quantity};
-pub(crate) use question::{Drop, Placed, Question, Round, question};
+pub(crate) use question::{Crossing, Drop, Placed, Question, Round, question};
 pub(crate) use rows::{decrypts, encrypts, is_bootstrap, multiplies};
 pub(crate) use scale::ScaleBits;
 pub use scale::Scales;
@@ -102,14 +106,17 @@ pub struct Heir {
     unclear: FxHashSet<Value>,
     /// What has no polynomials in HEIR.
     dark: FxHashSet<Value>,
+    /// What may have other polynomials in HEIR, and the functions in which it may count none.
+    wild: FxHashSet<Value>,
+    uncounted: FxHashSet<Op>,
     /// What loops that vary give to their next rounds, with the level that HEIR writes on it.
     yielded: FxHashMap<Value, Level>,
     /// The same of polynomials.
     yielded_dimensions: FxHashMap<Value, Dimension>,
     /// What plaintexts that are encoded are wanted at besides, found when somebody asks.
     sources: OnceLock<FxHashMap<Value, Option<Level>>>,
-    /// Functions that give ciphertexts with other polynomials, and those that give them at other levels, found when somebody asks.
-    movers: [OnceLock<FxHashSet<Op>>; 2],
+    /// Functions that give ciphertexts with other polynomials, and those that give them at other levels, with what does so; found when somebody asks.
+    movers: [OnceLock<FxHashMap<Op, Op>>; 2],
     /// The levels that are left, by value.
     left: Vec<Option<u32>>,
     /// What edits need; `None` if each makes all anew.
@@ -189,6 +196,8 @@ impl Heir {
             dark,
             yielded,
             yielded_dimensions,
+            wild: FxHashSet::default(),
+            uncounted: wild::uncounted(ir),
             sources: OnceLock::new(),
             movers: Default::default(),
             left: vec![None; ir.bounds().1],
@@ -197,6 +206,7 @@ impl Heir {
         for value in values {
             it.left[value.index()] = it.find_left(ir, value);
         }
+        it.wild = wild::wild(ir, &it);
         it.upkeep = Upkeep::new(ir, &it);
         Some(it)
     }
@@ -213,6 +223,10 @@ impl Heir {
             None => scheme::Difference::default(),
         };
         for &op in &delta.changed {
+            // Others may be called with, or by, what HEIR counts no polynomials of.
+            if !self.uncounted.is_empty() && ir.op(op).kind == OpKind::FuncCall {
+                return None;
+            }
             self.facts.analysis.note_call(ir, op);
         }
         let input = Input { ir, base: integers.constants() };
@@ -349,8 +363,8 @@ impl Heir {
         if self.unclear.contains(&value) { Ciphertext::Unknown } else { self.ciphertext(value) }
     }
 
-    /// The functions that may give a ciphertext with another number than they take.
-    fn movers(&self, ir: &Ir, placed: Placed) -> &FxHashSet<Op> {
+    /// The functions that may give a ciphertext with another number than they take, each with the op that does.
+    pub(crate) fn movers(&self, ir: &Ir, placed: Placed) -> &FxHashMap<Op, Op> {
         let at = usize::from(placed != Placed::Relinearize);
         self.movers[at].get_or_init(|| movers::movers(ir, self, placed))
     }
@@ -400,16 +414,32 @@ impl Heir {
                     _ => None,
                 }
             }
-            Ciphertext::Plain => plaintext::is_init(ir, value).then_some(2),
+            Ciphertext::Plain if self.is_encoded(ir, value) => {
+                match plaintext::written_dimension(ir, value, &|it| self.clear(it))? {
+                    Dimension::Known(n) => Some(n),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
 
-    /// As [`Heir::written_dimension`], where what HEIR writes is what follows: not where its analysis has no polynomials, and not after lowering,
-    /// where it takes no op of a scheme for a product.
+    /// Whether a value is a plaintext that is encoded, and HEIR sees for what: where nothing is marked as secret, it sees no ciphertexts.
+    fn is_encoded(&self, ir: &Ir, value: Value) -> bool {
+        let is_marked = |op: Op| self.facts.analysis.marks_secrets(op);
+        plaintext::is_init(ir, value) && ir.defining_op(value).is_some_and(is_marked)
+    }
+
+    /// As [`Heir::written_dimension`], where what HEIR writes is what follows: not where its analysis has no polynomials or others, and not
+    /// after lowering, where it takes no op of a scheme for a product.
     fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
-        if is_lowered || self.dark.contains(&value) || self.unclear.contains(&value) {
+        let is_known = [&self.dark, &self.unclear, &self.wild].iter().all(|it| !it.contains(&value));
+        let is_counted = || {
+            let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
+            function.is_none_or(|it| !self.uncounted.contains(&it))
+        };
+        if is_lowered || !is_known || !self.uncounted.is_empty() && !is_counted() {
             return None;
         }
         self.written_dimension(ir, value)

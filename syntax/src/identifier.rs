@@ -10,6 +10,7 @@
 //! A bare identifier is a keyword, the name of an op or of an attribute, or stands after `@`; a suffix identifier stands after
 //! `%`, `^`, `#` or `!`.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// A byte that a bare identifier may start with.
@@ -152,9 +153,14 @@ pub(crate) fn push_quoted(out: &mut String, text: &str) {
 
 /// A string literal as written, its escapes in MLIR's own spelling.
 pub(crate) fn push_quoted_raw(out: &mut String, literal: &str) {
+    push_quoted(out, &unquoted(literal));
+}
+
+/// What a string literal as written says: without its quotes and escapes.
+pub fn unquoted(literal: &str) -> Cow<'_, str> {
     let inner = literal.strip_prefix('"').unwrap_or(literal);
     let inner = inner.strip_suffix('"').unwrap_or(inner);
-    push_quoted(out, &unescape(inner));
+    if inner.contains('\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) }
 }
 
 #[cfg(test)]

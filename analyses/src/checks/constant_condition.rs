@@ -34,7 +34,7 @@
 use noisy_syntax::{Def, OpKind, Value};
 
 use super::one_way::straightened;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity};
 use crate::explain::{integer_in_words, value_range};
 use crate::flow;
@@ -50,7 +50,7 @@ pub(super) const CHECK: Check = Check {
     tag: None,
     header: header!("constant_condition.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

@@ -24,7 +24,7 @@
 //! ```
 
 use super::removal::removal;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -39,7 +39,7 @@ pub(super) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("dead_store.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

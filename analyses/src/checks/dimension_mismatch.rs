@@ -29,9 +29,11 @@
 //! }
 //! ```
 
+use noisy_syntax::Op;
+
 use super::chain::related;
-use super::level_mismatch::{annotated_range, holders};
-use super::{Check, Index};
+use super::level_mismatch::{Wrong, annotated_range};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
 use crate::heir::{self, Of, Places, Resized};
 use crate::program::Program;
@@ -45,7 +47,7 @@ pub(super) const CHECK: Check = Check {
     tag: None,
     header: header!("dimension_mismatch.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Together(fix)),
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
@@ -76,27 +78,28 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
-    let (ir, sites) = (program.ir(), program.sites()?);
-    let found = holders(ir, &diagnostic.range).flat_map(|it| sites.resized_of(it).to_vec());
-    let mut places = Places::new(program.source());
-    let mut found = found
-        .filter(|it| annotated_range(&mut places, ir, it.holder, it.value) == diagnostic.range);
-    let it = found.next().filter(|_| found.next().is_none())?;
-    let place = heir::place(program.source(), it.holder)?;
-    let number = it.dimension.to_string();
-    let (range, text) = match place.entry("dimension") {
-        // Two go without saying.
-        Some(entry) if it.dimension == 2 => (entry.with_comma.clone()?, String::new()),
-        Some(entry) => (entry.value.clone(), number),
-        None => {
-            let at = place.entry("level")?.value.end;
-            (at..at, format!(", dimension = {number}"))
-        }
+fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
+    let Some(sites) = program.sites() else { return vec![None; diagnostics.len()] };
+    let of = |op: Op| sites.resized_of(op).to_vec();
+    let mut wrong = Wrong::new(program, &of, |it| (it.holder, it.value));
+    let fix = |it: &&Diagnostic| {
+        let it = wrong.at(&it.range)?;
+        let place = wrong.places.of(it.holder)?;
+        let number = it.dimension.to_string();
+        let (range, text) = match place.entry("dimension") {
+            // Two go without saying.
+            Some(entry) if it.dimension == 2 => (entry.with_comma.clone()?, String::new()),
+            Some(entry) => (entry.value.clone(), number),
+            None => {
+                let at = place.entry("level")?.value.end;
+                (at..at, format!(", dimension = {number}"))
+            }
+        };
+        Some(Fix {
+            title: format!("Write dimension {}", it.dimension),
+            applicability: Applicability::Safe,
+            edits: vec![TextEdit { range, text }],
+        })
     };
-    Some(Fix {
-        title: format!("Write dimension {}", it.dimension),
-        applicability: Applicability::Safe,
-        edits: vec![TextEdit { range, text }],
-    })
+    diagnostics.iter().map(fix).collect()
 }

@@ -26,7 +26,7 @@
 use noisy_syntax::{Op, Type, TypeData, float_text};
 
 use super::removal::rewritten;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity};
 use crate::explain::core_range;
 use crate::integers::constant::Constant;
@@ -42,7 +42,7 @@ pub(super) const CHECK: Check = Check {
     tag: None,
     header: header!("folds_to_constant.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

@@ -34,12 +34,13 @@
 use std::ops::Range;
 
 use noisy_syntax::{Ir, Op, Value};
+use rustc_hash::FxHashMap;
 
 use super::chain::related;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
 use crate::explain::{core_range, value_range};
-use crate::heir::{self, Holder, Mismatch, Of, Places};
+use crate::heir::{Holder, Mismatch, Of, Places};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -51,7 +52,7 @@ pub(super) const CHECK: Check = Check {
     tag: None,
     header: header!("level_mismatch.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Together(fix)),
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
@@ -96,25 +97,67 @@ pub(super) fn annotated_range(
     places.apart(holder).unwrap_or_else(|| value_range(ir, value))
 }
 
-/// The ops that may hold the annotation that is told of at a place.
-pub(super) fn holders(ir: &Ir, range: &Range<usize>) -> impl Iterator<Item = Op> {
-    let op = ir.item_at(range.start);
-    // What a label names is said by the op around.
-    op.into_iter().chain(op.and_then(|it| ir.parent_op(it)))
+/// Annotations that are wrong, by where they are told of.
+pub(super) struct Wrong<'a, T> {
+    ir: &'a Ir,
+    /// Where annotations stand.
+    pub(super) places: Places<'a>,
+    of: &'a dyn Fn(Op) -> Vec<T>,
+    holder: fn(&T) -> (Holder, Value),
+    /// By op that holds annotations, and by place; none where several are told of at one.
+    known: FxHashMap<Op, FxHashMap<Range<usize>, Option<T>>>,
 }
 
-fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
-    let (ir, heir, sites) = (program.ir(), program.heir()?, program.sites()?);
-    let mut places = Places::new(program.source());
-    let found = holders(ir, &diagnostic.range).flat_map(|it| sites.mismatches_of(ir, heir, it));
-    let mut found = found
-        .filter(|it| annotated_range(&mut places, ir, it.holder, it.value) == diagnostic.range);
-    let it = found.next().filter(|_| found.next().is_none())?;
-    let left = it.all.checked_sub(it.used)?;
-    let range = heir::place(program.source(), it.holder)?.entry("level")?.value.clone();
-    Some(Fix {
-        title: format!("Write level {left}"),
-        applicability: Applicability::Safe,
-        edits: vec![TextEdit { range, text: left.to_string() }],
-    })
+impl<'a, T: Copy> Wrong<'a, T> {
+    /// Those that are found `of` an op, each with its holder and its value.
+    pub(super) fn new(
+        program: &'a Program,
+        of: &'a dyn Fn(Op) -> Vec<T>,
+        holder: fn(&T) -> (Holder, Value),
+    ) -> Self {
+        let places = Places::new(program.source());
+        Self { ir: program.ir(), places, of, holder, known: FxHashMap::default() }
+    }
+
+    /// The one that is told of at a place.
+    pub(super) fn at(&mut self, range: &Range<usize>) -> Option<T> {
+        let ir = self.ir;
+        let op = ir.item_at(range.start);
+        // What a label names is said by the op around.
+        let holders = op.into_iter().chain(op.and_then(|it| ir.parent_op(it)));
+        let mut found = holders.filter_map(|it| self.of(it).get(range).copied());
+        found.next().filter(|_| found.next().is_none())?
+    }
+
+    fn of(&mut self, op: Op) -> &FxHashMap<Range<usize>, Option<T>> {
+        let Self { ir, places, of, holder, known } = self;
+        known.entry(op).or_insert_with(|| {
+            let mut out: FxHashMap<Range<usize>, Option<T>> = FxHashMap::default();
+            for it in of(op) {
+                let (holder, value) = holder(&it);
+                let range = annotated_range(places, ir, holder, value);
+                out.entry(range).and_modify(|it| *it = None).or_insert(Some(it));
+            }
+            out
+        })
+    }
+}
+
+fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
+    let (Some(heir), Some(sites)) = (program.heir(), program.sites()) else {
+        return vec![None; diagnostics.len()];
+    };
+    let of = |op: Op| sites.mismatches_of(program.ir(), heir, op);
+    let mut wrong = Wrong::new(program, &of, |it| (it.holder, it.value));
+    let fix = |it: &&Diagnostic| {
+        let it = wrong.at(&it.range)?;
+        let left = it.all.checked_sub(it.used)?;
+        let range = wrong.places.of(it.holder)?.entry("level")?.value.clone();
+        Some(Fix {
+            title: format!("Write level {left}"),
+            applicability: Applicability::Safe,
+            edits: vec![TextEdit { range, text: left.to_string() }],
+        })
+    };
+    diagnostics.iter().map(fix).collect()
 }

@@ -33,7 +33,7 @@ use noisy_syntax::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::hoist::hoisted;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -48,7 +48,7 @@ pub(super) const CHECK: Check = Check {
     tag: None,
     header: header!("loop_invariant.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

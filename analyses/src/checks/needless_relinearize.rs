@@ -28,7 +28,7 @@
 //! ```
 
 use super::removal::removal_unread;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -42,7 +42,7 @@ pub(super) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("needless_relinearize.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

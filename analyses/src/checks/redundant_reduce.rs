@@ -20,7 +20,7 @@
 //! ```
 
 use super::removal::removal;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
 use crate::explain::{core_range, short_name};
 use crate::noise::model::Growth;
@@ -35,7 +35,7 @@ pub(super) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("redundant_reduce.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

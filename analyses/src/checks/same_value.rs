@@ -25,7 +25,7 @@
 use noisy_syntax::Op;
 
 use super::removal::replacement;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -40,7 +40,7 @@ pub(super) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("same_value.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

@@ -31,7 +31,7 @@ use noisy_syntax::Code;
 use rustc_hash::FxHashMap;
 
 use super::index::MARK;
-use super::{ALL, Check, Index, find};
+use super::{ALL, Check, Fixing, Index, find};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
 use crate::program::Program;
 
@@ -45,7 +45,7 @@ pub(super) const CHECK: Check = Check {
     header: header!("suppression.rs"),
     // Told last, when all others have been asked.
     run: |_, _, _| {},
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 /// Takes a code that is not reported there out of its comment, and the comment if it is the only one. A code that is misspelt stays:

@@ -21,7 +21,7 @@
 
 use super::index::is_idle;
 use super::removal::removal;
-use super::{Check, Index};
+use super::{Check, Fixing, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -35,7 +35,7 @@ pub(super) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("unused_op.rs"),
     run: check,
-    fix: Some(fix),
+    fix: Some(Fixing::Each(fix)),
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

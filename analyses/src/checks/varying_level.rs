@@ -61,7 +61,9 @@ pub(super) const CHECK: Check = Check {
 fn unswitched(program: &Program, heir: &Heir, function: Op) -> Option<Question> {
     let placed = Placed::Bootstrap(u32::MAX);
     let options = program.model().heir;
-    let question = heir::question(program.ir(), heir, function, placed, options, &|_| 1).ok()?;
+    let ir = program.ir();
+    let crossing = |_| Err(String::new());
+    let question = heir::question(ir, heir, function, placed, options, &|_| 1, &crossing).ok()?;
     (!question.is_managed).then_some(question)
 }
 

@@ -5,11 +5,14 @@
 //! one op for each level that is wanted of it.
 //!
 //! The question is HEIR's ([`crate::heir::question`]), the optimizer that of `reduce_noise`, and so is the writing. Functions are
-//! placed one by one: no ciphertext crosses a call at another level than that of a fresh one.
+//! placed one by one, those that are called first: a call gives what it takes, or else two polynomials if its function returns these, as it
+//! stands or with what is placed in it. No ciphertext crosses a call at another level than that of a fresh one.
 //!
 //! *Law.* What is offered was read and asked about again: the edited text has no other problem than before, as many ops more as were
 //! promised, and needs no further one. A function with any error of its own, or of which too little is known, is left byte for byte as
 //! it is.
+
+mod calls;
 
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -17,6 +20,7 @@ use std::time::Instant;
 use noisy_syntax::{Def, Ir, Op, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::calls::Calls;
 use super::extract::{Objective, UNIT, Weights};
 use super::layout::{self, value_names};
 use super::verify::{count_ops, reread};
@@ -26,7 +30,7 @@ use super::{
 };
 use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::flow;
-use crate::heir::{self, Drop, Heir, Placed, Question};
+use crate::heir::{self, Crossing, Drop, Heir, Placed, Question};
 use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, place_with};
 use crate::program::Program;
 
@@ -155,21 +159,35 @@ fn insert(
     let Some(heir) = program.heir() else { return Ok(outcome) };
     let start = Instant::now();
     let broken = super::group::broken_functions(program);
-    let mut answers: Vec<Answer> = Vec::new();
-    for &function in functions {
-        let name = program.function_name(function);
-        if flow::body(program.ir(), function).is_none() || !has_generic(program, function) {
+    let mut calls = Calls::of(stage.asked());
+    let mut found: FxHashMap<Op, Result<Option<Answer>, String>> = FxHashMap::default();
+    let is_wanted = |it: Op| flow::body(program.ir(), it).is_some() && has_generic(program, it);
+    let wanted: FxHashSet<Op> = functions.iter().copied().filter(|&it| is_wanted(it)).collect();
+    for function in calls.called_first(program, heir, functions) {
+        let why = broken.get(&function).cloned();
+        if !wanted.contains(&function) {
+            calls.note_as_it_stands(program, heir, function, why);
             continue;
         }
         let mut limits = options.limits.clone();
         limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-        let answer = match broken.get(&function) {
-            Some(why) => Err(why.clone()),
+        let placed = stage.asked();
+        let crossing = |it: Op| calls.crossing(program, heir, it);
+        let answer = match why {
+            Some(why) => Err(why),
             None => match stage {
-                Stage::LevelReduce(_) => drops(program, heir, function, stage.asked()),
-                _ => answer(program, heir, function, stage.asked(), options, limits),
+                Stage::LevelReduce(_) => drops(program, heir, function, placed, &crossing),
+                _ => answer(program, heir, function, placed, options, limits, &crossing),
             },
         };
+        let settled = answer.as_ref().map(|_| ()).map_err(|why| format!("is not changed: {why}"));
+        calls.note(program, function, settled);
+        found.insert(function, answer);
+    }
+    let mut answers: Vec<Answer> = Vec::new();
+    for &function in functions {
+        let Some(answer) = found.remove(&function) else { continue };
+        let name = program.function_name(function);
         let verdict = match answer {
             Ok(None) => Verdict::Legal,
             Ok(Some(it)) => {
@@ -221,6 +239,7 @@ fn asked(
     function: Op,
     placed: Placed,
     objective: Objective,
+    crossing: Crossing<'_>,
 ) -> Result<Question, String> {
     let ir = program.ir();
     let mut weights = Weights::default();
@@ -232,7 +251,7 @@ fn asked(
         Def::Result(op, _) => weights.of(ir.block_of(op)),
         Def::Argument(block, _) => weights.of(block),
     };
-    heir::question(ir, heir, function, placed, program.model().heir, &weight)
+    heir::question(ir, heir, function, placed, program.model().heir, &weight, crossing)
 }
 
 fn answer(
@@ -242,9 +261,10 @@ fn answer(
     placed: Placed,
     options: &Options,
     limits: Limits,
+    crossing: Crossing<'_>,
 ) -> Result<Option<Answer>, String> {
     let start = Instant::now();
-    let mut question = asked(program, heir, function, placed, options.objective)?;
+    let mut question = asked(program, heir, function, placed, options.objective, crossing)?;
     let nothing = vec![false; question.spots.len()];
     let is_legal = crate::placement::evaluate::legal(&question.instance, &nothing);
     if is_legal && question.varying(&nothing).is_empty() {
@@ -307,8 +327,10 @@ fn drops(
     heir: &Heir,
     function: Op,
     placed: Placed,
+    crossing: Crossing<'_>,
 ) -> Result<Option<Answer>, String> {
-    let Ok(question) = asked(program, heir, function, placed, Objective::Count) else {
+    let asked = asked(program, heir, function, placed, Objective::Count, crossing);
+    let Ok(question) = asked else {
         return Ok(None);
     };
     let nothing = vec![false; question.spots.len()];
@@ -482,12 +504,18 @@ fn verify(
     let Some(heir) = after.heir() else {
         return unverified("the edited text is not a HEIR program".to_owned());
     };
-    for (old, &new) in old.iter().zip(&new) {
-        if !answers.iter().any(|it| it.function == *old) {
-            continue;
-        }
+    let fixed: FxHashSet<Op> = answers.iter().map(|it| it.function).collect();
+    let answered = old.iter().zip(&new).filter(|it| fixed.contains(it.0));
+    let answered: Vec<Op> = answered.map(|it| *it.1).collect();
+    let placed = stage.asked();
+    let mut calls = Calls::of(placed);
+    for function in calls.called_first(&after, heir, &answered) {
+        calls.note_as_it_stands(&after, heir, function, None);
+    }
+    let crossing = |it: Op| calls.crossing(&after, heir, it);
+    for new in answered {
         let name = after.function_name(new);
-        let question = match asked(&after, heir, new, stage.asked(), Objective::Count) {
+        let question = match asked(&after, heir, new, placed, Objective::Count, &crossing) {
             Ok(question) => question,
             Err(why) => return unverified(format!("@{name}: {why}")),
         };

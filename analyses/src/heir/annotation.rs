@@ -13,18 +13,15 @@
 //! *Cost.* A change of an op costs in proportion to what it says; asking for what is wrong, to how much that is, and to the functions.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::OnceLock;
 
-use noisy_syntax::{Attr, Ir, Op, OpKind, Source, Value};
+use noisy_syntax::{Attr, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::base::{self, Holder, Said};
-use super::entries::{self, entries};
-use super::{Heir, plaintext, rows, scale_rules};
+use super::{Heir, Level, plaintext, rows, scale_rules};
 use crate::flow;
-use crate::noise::contract::{self, Side};
 
 /// A level that is written and is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,14 +59,14 @@ impl Resized {
 }
 
 /// What is written of the level of a value.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Claim {
     value: Value,
     holder: Holder,
     written: u32,
     used: u32,
-    /// Whether the value is encrypted at this level, by its type.
-    is_typed: bool,
+    /// Whether it is right whatever others say: encrypted at this level, by its type, or the last level written for the last.
+    is_right: bool,
 }
 
 impl Claim {
@@ -120,6 +117,17 @@ struct Goals {
     functions: FxHashSet<Option<Op>>,
     /// How often they say a number, by part of the document.
     said: FxHashMap<(usize, u32), usize>,
+    /// What each function with a generic, a call or a level says by itself.
+    alone: FxHashMap<Option<Op>, Alone>,
+}
+
+/// What speaks for goals in a function itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Alone {
+    /// Only what generics, calls outside of these and the function take and give has levels, and no op says where levels are used.
+    is_open: bool,
+    /// A generic in it computes with ciphertexts.
+    computes: bool,
 }
 
 /// What HEIR has done to each function.
@@ -144,8 +152,11 @@ pub(super) struct Written {
     by_part: BTreeMap<usize, BTreeMap<u32, usize>>,
     /// By function.
     generics: FxHashMap<Option<Op>, Vec<Op>>,
-    /// Found when somebody asks.
+    calls: FxHashMap<Option<Op>, Vec<Op>>,
+    /// Found when somebody asks, and kept until a function says something else.
     goals: OnceLock<Goals>,
+    /// The functions of ops that were looked at anew since, and whether other levels are written there.
+    anew: FxHashMap<Option<Op>, bool>,
     /// By op that takes a plaintext: which ops encode it, or something else from the same source.
     encoding: FxHashMap<Op, SmallVec<[Op; 1]>>,
     /// By op that holds annotations: other polynomials than follow, and the function.
@@ -163,14 +174,53 @@ impl Written {
         }
     }
 
-    /// Takes note of a generic; what edits these makes all anew.
-    pub(super) fn add_generic(&mut self, function: Option<Op>, op: Op) {
-        self.generics.entry(function).or_default().push(op);
+    /// Takes note of a generic or a call; what edits where these are makes all anew.
+    pub(super) fn add(&mut self, ir: &Ir, op: Op) {
+        let function = || ir.function_of(op);
+        if scale_rules::is_generic(ir, op) {
+            self.generics.entry(function()).or_default().push(op);
+        } else if ir.op(op).kind == OpKind::FuncCall {
+            self.calls.entry(function()).or_default().push(op);
+        }
     }
 
     /// Takes note of what is written on an op.
     pub(super) fn note(&mut self, ir: &Ir, heir: &Heir, op: Op) {
-        self.forget(op);
+        let before = self.take(op);
+        self.find(ir, heir, op);
+        let now = self.said.get(&op);
+        let said = |it: Option<&Noted>| it.map(|it| it.said.clone()).unwrap_or_default();
+        let is_other = said(before.as_ref()) != said(now);
+        *self.anew.entry(ir.function_of(op)).or_default() |= is_other;
+        // Another function may be called.
+        if ir.op(op).kind == OpKind::FuncCall {
+            self.goals = OnceLock::new();
+        }
+    }
+
+    /// Forgets what was written on an op.
+    pub(super) fn forget(&mut self, op: Op) {
+        if let Some(Noted { function, .. }) = self.take(op) {
+            self.anew.insert(function, true);
+        }
+    }
+
+    /// Takes in all that was noted and forgotten.
+    pub(super) fn settle(&mut self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) {
+        let anew = std::mem::take(&mut self.anew);
+        let Some(goals) = self.goals.get() else { return };
+        let is_other = |(&function, &is_other): (&Option<Op>, &bool)| {
+            let before = goals.alone.get(&function).copied().unwrap_or_default();
+            is_other && goals.functions.contains(&function)
+                || before != self.alone(ir, heir, function, stage(function))
+        };
+        if anew.iter().any(is_other) {
+            self.goals = OnceLock::new();
+        }
+    }
+
+    /// Finds what is written on an op.
+    fn find(&mut self, ir: &Ir, heir: &Heir, op: Op) {
         if ir.op_name(op) == "mgmt.init" && ir.attr(op, "mgmt.mgmt").is_some() {
             let data = ir.op(op);
             let source = data.operands.iter().filter_map(|it| it.value);
@@ -191,7 +241,13 @@ impl Written {
             let used = match heir.ciphertext(value).level() {
                 Some(_) => heir.written(ir, value)?,
                 None if heir.unclear.contains(&value) => return None,
-                None if plaintext::is_init(ir, value) => heir.written(ir, value)?,
+                // Where HEIR sees no ciphertexts, it writes 0.
+                None if plaintext::is_init(ir, value) => {
+                    if written == 0 && !heir.is_encoded(ir, value) {
+                        return None;
+                    }
+                    heir.written(ir, value)?
+                }
                 // HEIR writes the level of what is decrypted.
                 None => {
                     let op = ir.defining_op(value).filter(|&it| rows::decrypts(ir.op_name(it)))?;
@@ -204,7 +260,9 @@ impl Written {
                 ir.defining_op(value).is_some_and(|it| rows::encrypts(ir.op_name(it)));
             let is_typed =
                 is_encryption && heir.level_by_type(ir, value) == usize::try_from(written).ok();
-            Some(Claim { value, holder, written, used, is_typed })
+            // The last level is 0 also where a fresh ciphertext has more than are used.
+            let is_last = heir.ciphertext(value).level() == Some(Level::All) && written == 0;
+            Some(Claim { value, holder, written, used, is_right: is_typed || is_last })
         };
         let of = |value: Value| {
             let (holder, attr) = base::holder(ir, value)?;
@@ -263,19 +321,22 @@ impl Written {
         self.said.insert(op, Noted { function, part, said: found });
     }
 
-    /// Forgets what was written on an op.
-    pub(super) fn forget(&mut self, op: Op) {
-        self.goals = OnceLock::new();
+    /// Takes out what was written on an op.
+    fn take(&mut self, op: Op) -> Option<Noted> {
         if let Some((function, _)) = self.resized.remove(&op)
             && let Some(here) = self.resized_in.get_mut(&function)
         {
             here.others.remove(&op);
             here.twos.remove(&op);
         }
-        let Some(Noted { function, part, said }) = self.said.remove(&op) else { return };
-        let Some(votes) = self.by_function.get_mut(&function) else { return };
-        let Some(of_part) = self.by_part.get_mut(&part) else { return };
-        for it in &said {
+        let noted = self.said.remove(&op)?;
+        let Noted { function, part, ref said } = noted;
+        let (Some(votes), Some(of_part)) =
+            (self.by_function.get_mut(&function), self.by_part.get_mut(&part))
+        else {
+            return Some(noted);
+        };
+        for it in said {
             if let Some(all) = votes.get_mut(&it.all()) {
                 all.n -= 1;
                 all.ops.remove(&op);
@@ -293,6 +354,7 @@ impl Written {
         if votes.is_empty() {
             self.by_function.remove(&function);
         }
+        Some(noted)
     }
 
     /// The levels that a fresh ciphertext has in the function of a value.
@@ -325,24 +387,42 @@ impl Written {
         stage: StageOf<'_>,
         function: Option<Op>,
     ) -> bool {
-        self.goals(ir, heir, stage).functions.contains(&function)
+        self.by_function.contains_key(&function)
+            && self.goals(ir, heir, stage).functions.contains(&function)
     }
 
+    /// Goals are in functions that are open and in which a generic computes, and in open ones that call such.
     fn goals(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> &Goals {
         self.goals.get_or_init(|| {
-            let has_goal = |it: Option<Op>| self.has_goal(ir, heir, it, stage(it));
-            let all = self.by_function.iter().filter(|it| has_goal(*it.0));
-            let found: Vec<(&Option<Op>, &BTreeMap<u32, Votes>)> = all.collect();
             let mut goals = Goals::default();
-            for (&function, votes) in found {
-                goals.functions.insert(function);
-                for (&all, votes) in votes {
-                    let noted = votes.ops.iter().filter_map(|it| self.said.get(it));
-                    let said =
-                        noted.flat_map(|it| it.said.iter().map(|said| (it.part, said.all())));
-                    let said: Vec<usize> = said.filter(|it| it.1 == all).map(|it| it.0).collect();
-                    for part in said {
-                        *goals.said.entry((part, all)).or_default() += 1;
+            let all = self.generics.keys().chain(self.calls.keys()).chain(self.by_function.keys());
+            for &function in all {
+                let alone = || self.alone(ir, heir, function, stage(function));
+                goals.alone.entry(function).or_insert_with(alone);
+            }
+            let mut callers: FxHashMap<Op, Vec<Option<Op>>> = FxHashMap::default();
+            for (&function, calls) in &self.calls {
+                for callee in calls.iter().filter_map(|&it| flow::callee(ir, it)) {
+                    callers.entry(callee).or_default().push(function);
+                }
+            }
+            let computing = goals.alone.iter().filter(|it| it.1.computes).map(|it| *it.0);
+            let mut stack: Vec<Option<Op>> = computing.collect();
+            while let Some(function) = stack.pop() {
+                let is_open = goals.alone.get(&function).is_some_and(|it| it.is_open);
+                if is_open && goals.functions.insert(function) {
+                    let callers = function.and_then(|it| callers.remove(&it));
+                    stack.extend(callers.into_iter().flatten());
+                }
+            }
+            for (function, votes) in &self.by_function {
+                if !goals.functions.contains(function) {
+                    continue;
+                }
+                for op in votes.values().flat_map(|it| &it.ops).collect::<FxHashSet<_>>() {
+                    let Some(noted) = self.said.get(op) else { continue };
+                    for it in &noted.said {
+                        *goals.said.entry((noted.part, it.all())).or_default() += 1;
                     }
                 }
             }
@@ -350,19 +430,26 @@ impl Written {
         })
     }
 
-    /// Whether only what generics and functions take and give has levels, and no op of `mgmt` is placed yet that brings it there.
-    fn has_goal(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> bool {
-        let Some(votes) = self.by_function.get(&function).filter(|_| !stage.uses_levels) else {
-            return false;
+    /// What speaks for goals in a function itself.
+    fn alone(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> Alone {
+        let is_in_generic = |op: Op| {
+            let around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
+            around.into_iter().any(|it| scale_rules::is_generic(ir, it))
         };
-        let is_rim =
-            |&op: &Op| ir.op(op).kind == OpKind::FuncFunc || scale_rules::is_generic(ir, op);
+        let is_rim = |&op: &Op| match ir.op(op).kind {
+            OpKind::FuncFunc => true,
+            OpKind::FuncCall => !is_in_generic(op),
+            _ => scale_rules::is_generic(ir, op),
+        };
         let is_encrypted = |it: &Value| heir.ciphertext(*it).level().is_some();
         let computes = |op: Op| ir.op(op).results.iter().any(is_encrypted);
         let generics = self.generics.get(&function).into_iter().flatten();
         let mut regions = generics.flat_map(|&it| &ir.op(it).regions);
-        votes.values().flat_map(|it| &it.ops).all(is_rim)
-            && regions.any(|it| ir.items(it.1).any(computes))
+        let mut written = self.by_function.get(&function).into_iter().flat_map(|it| it.values());
+        Alone {
+            is_open: !stage.uses_levels && written.all(|it| it.ops.iter().all(is_rim)),
+            computes: regions.any(|it| ir.items(it.1).any(computes)),
+        }
     }
 
     /// All that is wrong, in textual order.
@@ -404,7 +491,7 @@ impl Written {
     /// What an op says that does not go with the levels of a fresh ciphertext.
     fn mismatches_among(&self, op: Op, all: u32) -> impl Iterator<Item = Mismatch> {
         let said = self.said.get(&op).map_or(&[] as &[Claim], |it| &it.said);
-        said.iter().filter(move |it| it.all() != all && !it.is_typed).map(
+        said.iter().filter(move |it| it.all() != all && !it.is_right).map(
             move |&Claim { value, holder, written, used, .. }| Mismatch {
                 value,
                 holder,
@@ -431,119 +518,5 @@ impl Written {
     /// The polynomials that are written on an op and are others.
     pub(super) fn resized_of(&self, op: Op) -> &[Resized] {
         self.resized.get(&op).map_or(&[], |it| &it.1)
-    }
-}
-
-/// Where an annotation stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The whole of it, if its op holds several, or other ops.
-    pub(crate) whole: Option<Range<usize>>,
-    entries: Vec<Entry>,
-}
-
-/// A key of an annotation with its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    key: String,
-    /// The key.
-    pub(crate) name: Range<usize>,
-    /// The value.
-    pub(crate) value: Range<usize>,
-    /// All of it, with a comma that goes with it; none if that is a comment away.
-    pub(crate) with_comma: Option<Range<usize>>,
-}
-
-impl Place {
-    /// What stands under a key, if it is written there and not by an alias.
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
-        self.entries.iter().find(|it| it.key == key)
-    }
-}
-
-/// Where annotations stand. Those of one op that are asked for one after another are found at once.
-pub(crate) struct Places<'a> {
-    source: &'a Source,
-    of: Option<Op>,
-    found: FxHashMap<Holder, contract::Place>,
-}
-
-impl<'a> Places<'a> {
-    /// Of the annotations of a program.
-    pub(crate) fn new(source: &'a Source) -> Self {
-        Self { source, of: None, found: FxHashMap::default() }
-    }
-
-    /// Where an annotation of a value stands.
-    pub(crate) fn of(&mut self, holder: Holder) -> Option<Place> {
-        place_at(self.source, holder, self.whole(holder)?)
-    }
-
-    /// As [`Places::of`], the whole of it, if its op holds several, or other ops.
-    pub(crate) fn apart(&mut self, holder: Holder) -> Option<Range<usize>> {
-        let whole = self.whole(holder)?.whole.clone();
-        is_apart(self.source, holder).then_some(whole)
-    }
-
-    fn whole(&mut self, holder: Holder) -> Option<&contract::Place> {
-        let (Holder::Op(op) | Holder::Taken(op, _) | Holder::Given(op, _)) = holder;
-        if self.of != Some(op) {
-            self.of = Some(op);
-            let listed = contract::listed_attributes(self.source, op, NAME).into_iter();
-            let listed = listed.map(|(side, at, place)| match side {
-                Side::Argument => (Holder::Taken(op, at), place),
-                Side::Result => (Holder::Given(op, at), place),
-            });
-            let own = contract::own_attribute(self.source, op, NAME);
-            self.found = listed.chain(own.map(|it| (Holder::Op(op), it))).collect();
-        }
-        self.found.get(&holder)
-    }
-}
-
-/// The name of annotations.
-const NAME: &str = "mgmt.mgmt";
-
-/// Where an annotation of a value stands.
-pub(crate) fn place(source: &Source, holder: Holder) -> Option<Place> {
-    Places::new(source).of(holder)
-}
-
-/// Whether an annotation is told of apart from its op.
-fn is_apart(source: &Source, holder: Holder) -> bool {
-    match holder {
-        // It stands behind the regions of an op.
-        Holder::Op(op) => !source.ir().op(op).regions.is_empty(),
-        _ => true,
-    }
-}
-
-fn place_at(source: &Source, holder: Holder, found: &contract::Place) -> Option<Place> {
-    let text = source.slice(found.value.clone());
-    // What cannot be read is not there.
-    let text = base::body(&text)?;
-    let start = found.value.end - text.len();
-    let at = |it: Range<usize>| start + it.start..start + it.end;
-    let entries = entries(text).map(|it| Entry {
-        key: it.key.to_owned(),
-        with_comma: with_comma(text, &it).map(at),
-        name: at(it.name),
-        value: at(it.value),
-    });
-    let whole = is_apart(source, holder).then(|| found.whole.clone());
-    Some(Place { whole, entries: entries.collect() })
-}
-
-/// An entry with the comma before it, or else the one behind it.
-fn with_comma(text: &str, entry: &entries::Entry<'_>) -> Option<Range<usize>> {
-    let (start, end) = (entry.name.start, entry.value.end);
-    let is_blank = |it: &str| it.trim().is_empty();
-    match entry.commas {
-        [Some(comma), _] => is_blank(&text[comma + 1..start]).then_some(comma..end),
-        [None, Some(comma)] => is_blank(&text[end..comma]).then(|| {
-            let behind = text[comma + 1..].trim_start();
-            start..text.len() - behind.len()
-        }),
-        [None, None] => Some(start..end),
     }
 }

@@ -171,8 +171,8 @@ pub struct Ciphertexts {
     pub(super) settings: Arc<Settings>,
     /// By part of the document: whether it marks what is secret; if not, whatever it computes with may be.
     marks_secrets: Vec<bool>,
-    /// Levels of arguments that are not those of fresh ciphertexts.
-    pub(super) entries: FxHashMap<(Op, usize), Level>,
+    /// Arguments that are not fresh ciphertexts.
+    pub(super) entries: FxHashMap<(Op, usize), Ciphertext>,
     /// Values that loops would carry with a larger level than they take, with the level that they take.
     pub(super) variant: FxHashMap<Value, Level>,
     /// The same of polynomials.
@@ -240,7 +240,8 @@ impl Ciphertexts {
         self.marks_secrets.contains(&true)
     }
 
-    fn marks_secrets(&self, op: Op) -> bool {
+    /// Whether any function of the part of the document with an op marks what is secret.
+    pub(super) fn marks_secrets(&self, op: Op) -> bool {
         self.marks_secrets[self.settings.part(op)]
     }
 }
@@ -261,15 +262,19 @@ pub(super) fn has_secret_argument(ir: &Ir, function: Op) -> bool {
 
 /// Whether an argument of a function is a ciphertext, by its type or its attribute `secret.secret`.
 pub(crate) fn is_secret_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
-    is_ciphertext_type(ir, value)
-        || contract::dictionary(ir, function, Side::Argument, index).is_some_and(|dict| {
-            match ir.interner().attr_data(dict) {
-                AttrData::Dict(entries) => {
-                    entries.iter().any(|it| ir.interner().str(it.0) == "secret.secret")
-                }
-                _ => false,
-            }
-        })
+    is_ciphertext_type(ir, value) || is_marked_argument(ir, function, index, value)
+}
+
+/// Whether an argument of a function is a ciphertext by its attribute `secret.secret` alone.
+pub(super) fn is_marked_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
+    let is_marked = |dict: Attr| match ir.interner().attr_data(dict) {
+        AttrData::Dict(entries) => {
+            entries.iter().any(|it| ir.interner().str(it.0) == "secret.secret")
+        }
+        _ => false,
+    };
+    !is_ciphertext_type(ir, value)
+        && contract::dictionary(ir, function, Side::Argument, index).is_some_and(is_marked)
 }
 
 /// What an argument of a region starts with that nothing flows into: of a function what it is by itself, `fresh` if it is encrypted;
@@ -311,12 +316,15 @@ impl SparseForward for Ciphertexts {
         if ir.op(function).kind != OpKind::FuncFunc {
             return Ciphertext::Plain;
         }
-        let dimension = self.sized(ir, value, Dimension::Known(2));
-        if let Some(&level) = self.entries.get(&(function, index)) {
-            return Ciphertext::Encrypted { level, dimension };
-        }
-        if !self.marks_secrets(function) || is_secret_argument(ir, function, index, value) {
-            Ciphertext::Encrypted { level: Level::Used(0), dimension }
+        let given = self.entries.get(&(function, index)).copied();
+        let given = given.and_then(|it| Some((it.level()?, it.dimension()?)));
+        let (level, dimension) = given.unwrap_or((Level::Used(0), Dimension::Known(2)));
+        let dimension = self.sized(ir, value, dimension);
+        let is_secret = given.is_some()
+            || !self.marks_secrets(function)
+            || is_secret_argument(ir, function, index, value);
+        if is_secret {
+            Ciphertext::Encrypted { level, dimension }
         } else {
             Ciphertext::Plain
         }

@@ -1,37 +1,49 @@
-//! Levels of what functions of the client get and give.
+//! Levels and polynomials of what functions of the client get and give.
 //!
 //! A function with the attribute `client.dec_func = {func_name = "f", index = 0}` decrypts result 0 of `@f`, so its argument has the
-//! level of that result. Source: HEIR, `lib/Dialect/Mgmt/Transforms/Utils.cpp`.
+//! level and the polynomials of that result. Source: HEIR, `lib/Dialect/Mgmt/Transforms/Utils.cpp`.
 
-use noisy_syntax::{AttrData, Ir, Op};
+use noisy_syntax::{AttrData, Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
-use super::ciphertext::{Ciphertexts, Level};
+use super::ciphertext::{Ciphertext, Ciphertexts};
+use super::scheme::Settings;
 use crate::flow;
+use crate::lattice::Lattice;
 use crate::sparse::Sparse;
 
-/// The levels of arguments that are not fresh, by function and number.
-pub(super) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, usize), Level> {
-    let functions = ir.functions();
+/// The arguments that are not fresh, by function and number.
+pub(super) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, usize), Ciphertext> {
     let mut out = FxHashMap::default();
-    for &client in &functions {
-        let Some((name, index)) = decrypted(ir, client) else { continue };
-        let is_it = |it: &&Op| {
-            ir.extra(**it).symbol.is_some_and(|symbol| ir.interner.str(symbol.0) == name)
-        };
-        let settings = &facts.analysis.settings;
-        let is_here = |it: &&Op| settings.part(**it) == settings.part(client);
-        let function = functions.iter().filter(is_here).find(is_it);
-        let Some(&function) = function else { continue };
-        let Some(body) = flow::body(ir, function) else { continue };
-        let returned = flow::yields(ir, body)
-            .into_iter()
-            .filter_map(|end| facts.fact(ir.op(end).operands.get(index)?.value?)?.level());
-        if let Some(level) = returned.max() {
-            out.insert((client, 0), level);
+    for (client, values) in given(ir, &facts.analysis.settings) {
+        let mut joined = Ciphertext::Bottom;
+        for it in values.into_iter().filter_map(|it| facts.fact(it)) {
+            if matches!(it, Ciphertext::Encrypted { .. }) {
+                let _ = joined.join(it);
+            }
+        }
+        if joined != Ciphertext::Bottom {
+            out.insert((client, 0), joined);
         }
     }
     out
+}
+
+/// The functions of the client that decrypt what another function gives, each with what that returns.
+pub(super) fn given(ir: &Ir, settings: &Settings) -> Vec<(Op, Vec<Value>)> {
+    let functions = ir.functions();
+    let of = |&client: &Op| {
+        let (name, index) = decrypted(ir, client)?;
+        let is_it = |it: &&Op| {
+            ir.extra(**it).symbol.is_some_and(|symbol| ir.interner.str(symbol.0) == name)
+        };
+        let is_here = |it: &&Op| settings.part(**it) == settings.part(client);
+        let function = *functions.iter().filter(is_here).find(is_it)?;
+        let ends = flow::yields(ir, flow::body(ir, function)?);
+        let values = ends.into_iter().filter_map(|end| ir.op(end).operands.get(index)?.value);
+        Some((client, values.collect()))
+    };
+    functions.iter().filter_map(of).collect()
 }
 
 /// Which result of which function a function of the client decrypts.

@@ -2,37 +2,42 @@
 //!
 //! *Cost.* Linear in the program, once until it is edited.
 
+use std::collections::hash_map::Entry;
+
 use noisy_syntax::{Ir, Op, OpKind};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{Ciphertext, Heir, Placed, rows};
 use crate::flow;
 
-/// The functions with a body that may give a ciphertext with another number than they take, by themselves or by what they call. What
-/// may be a ciphertext is taken for one.
-pub(super) fn movers(ir: &Ir, heir: &Heir, placed: Placed) -> FxHashSet<Op> {
-    let mut out = FxHashSet::default();
-    let mut stack: Vec<Op> = Vec::new();
+/// The functions with a body that may give a ciphertext with another number than they take, by themselves or by what they call, each with
+/// the op that does. What may be a ciphertext is taken for one.
+pub(super) fn movers(ir: &Ir, heir: &Heir, placed: Placed) -> FxHashMap<Op, Op> {
+    let mut out = FxHashMap::default();
+    let mut stack: Vec<(Op, Op)> = Vec::new();
     let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
     for function in ir.functions() {
         let Some(body) = flow::body(ir, function) else { continue };
-        let mut moves = false;
+        let mut by = None;
         ir.walk(body, &mut |op| {
             if ir.op(op).kind == OpKind::FuncCall {
                 if let Some(callee) = flow::callee(ir, op) {
                     callers.entry(callee).or_default().push(function);
                 }
-            } else {
-                moves = moves || is_mover(ir, heir, placed, op);
+            } else if by.is_none() && is_mover(ir, heir, placed, op) {
+                by = Some(op);
             }
         });
-        if moves {
-            stack.push(function);
-        }
+        stack.extend(by.map(|it| (function, it)));
     }
-    while let Some(function) = stack.pop() {
-        if out.insert(function) {
-            stack.extend(callers.remove(&function).into_iter().flatten());
+    // What a function does itself is said of it rather than what it calls.
+    let mut at = 0;
+    while let Some(&(function, by)) = stack.get(at) {
+        at += 1;
+        if let Entry::Vacant(it) = out.entry(function) {
+            it.insert(by);
+            let callers = callers.remove(&function).into_iter().flatten();
+            stack.extend(callers.map(|it| (it, by)));
         }
     }
     out

@@ -154,10 +154,10 @@ impl SchemeParams {
     }
 }
 
-/// An integer, with a type after it or not.
+/// An integer; HEIR reads no type after it.
 fn number(words: &[&str]) -> Option<u64> {
     match words {
-        [number] | [number, ":", ..] => entries::number(number),
+        [number] => entries::number(number),
         _ => None,
     }
 }
@@ -197,6 +197,13 @@ mod tests {
         assert_eq!(error("<logN = 12, Q = []>"), ParamsError::Missing("Q"));
         assert_eq!(error("<logN = 12, Q = [1]>"), ParamsError::Bad("Q", "[1]".into()));
         assert_eq!(error("<logN = 99, Q = [3]>"), ParamsError::Bad("logN", "99".into()));
+        for (text, key, value) in [
+            ("<logN = 13 : i32, Q = [3]>", "logN", "13 : i32"),
+            ("<logN = 13, Q = [3 : i64]>", "Q", "[3 : i64]"),
+            ("<logN = 13, Q = [3], plaintextModulus = 7 : i64>", "plaintextModulus", "7 : i64"),
+        ] {
+            assert_eq!(error(text), ParamsError::Bad(key, value.into()));
+        }
         let twice = error("<logN = 13, logN = 14, Q = [3]>");
         assert_eq!(twice, ParamsError::Repeated("logN".into()));
         assert_eq!(error("<logN = 13, Q = [3], foo = 3>"), ParamsError::Unheard("foo".into()));

@@ -3,7 +3,8 @@
 //! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest of the ciphertexts that sums and products with it
 //! give. Other ops, and ends of regions, say nothing of the level in HEIR, which then writes the plaintext as if it were for a fresh
 //! ciphertext; that is said here only where it is true. A plaintext that is no `mgmt.init` has no level in HEIR; its level here is
-//! that of what is computed from it.
+//! that of what is computed from it. Where a plaintext becomes a ciphertext at the end of a branch or of a round, it has the level and the
+//! polynomials of that one, the least of several; what is computed with it says nothing there.
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.* The ops on plaintexts that follow
 //! from a value, up to a bound.
@@ -33,15 +34,27 @@ pub(super) struct Wanted {
     dimension: Option<Dimension>,
     /// The most of the ciphertexts which are the plaintext.
     merged_dimension: Option<Dimension>,
+    /// The least of the ciphertexts which are the value itself at the end of another way.
+    itself: Option<Level>,
+    /// The same of polynomials.
+    itself_dimension: Option<Dimension>,
+}
+
+fn least<T: Ord>(a: Option<T>, b: T) -> Option<T> {
+    Some(match a {
+        Some(a) => a.min(b),
+        None => b,
+    })
 }
 
 /// What the uses of a plaintext want.
 pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Wanted {
     let mut out = Wanted::default();
-    let mut seen: FxHashSet<Value> = FxHashSet::default();
-    let mut stack = vec![value];
-    while let Some(at) = stack.pop() {
-        if !seen.insert(at) || seen.len() > MOST {
+    let mut seen: FxHashSet<(Value, bool)> = FxHashSet::default();
+    // Whether what is looked at is still the value itself.
+    let mut stack = vec![(value, true)];
+    while let Some((at, is_itself)) = stack.pop() {
+        if !seen.insert((at, is_itself)) || seen.len() > MOST {
             continue;
         }
         for &(user, index) in &ir.value(at).uses {
@@ -51,8 +64,12 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
                     Ciphertext::Encrypted { level, dimension } => {
                         out.merged = out.merged.max(Some(level));
                         out.merged_dimension = out.merged_dimension.max(Some(dimension));
+                        if is_itself {
+                            out.itself = least(out.itself, level);
+                            out.itself_dimension = least(out.itself_dimension, dimension);
+                        }
                     }
-                    _ => stack.push(fed),
+                    _ => stack.push((fed, is_itself)),
                 }
             }
             if !data.regions.is_empty() || flow::is_yield(ir, user) {
@@ -68,7 +85,7 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
                 _ => None,
             });
             let Some((level, dimension)) = encrypted.max() else {
-                stack.extend(data.results.iter().copied());
+                stack.extend(data.results.iter().map(|&it| (it, false)));
                 continue;
             };
             let is_encoded = at == value && rows::takes_plaintext(ir, user, index as usize);
@@ -106,7 +123,7 @@ pub(super) fn level(
     }
     // The argument of a function counts as one for a fresh ciphertext, and less of two levels is taken.
     let is_merged = here.elsewhere.is_none() && operand.is_some_and(|it| is_computed(ir, it));
-    here.merged.filter(|_| is_merged)
+    here.itself.filter(|_| is_merged)
 }
 
 /// The level that HEIR writes on a `mgmt.init` where none follows from its uses: what it merges with, else that of a fresh ciphertext.
@@ -125,7 +142,7 @@ pub(super) fn written(
     let level = here.level.max(operand.and_then(direct));
     let level = level.or(is_entry.then_some(Level::Used(0)));
     // Of two levels the one with more moduli left is taken where paths meet.
-    let merged = here.merged.map(|it| level.map_or(it, |level| level.min(it)));
+    let merged = here.itself.map(|it| level.map_or(it, |level| level.min(it)));
     Some(merged.or(level).unwrap_or(Level::Used(0)))
 }
 
@@ -145,6 +162,34 @@ pub(super) fn dimension(
         it if is_init(ir, value) && wanted.merged_dimension > it => None,
         it => it,
     }
+}
+
+/// The polynomials that HEIR writes on a `mgmt.init`: what ops want that take it, else of what it merges with, else two.
+pub(super) fn written_dimension(
+    ir: &Ir,
+    value: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> Option<Dimension> {
+    if !is_init(ir, value) {
+        return None;
+    }
+    let wanted = wanted(ir, value, of);
+    Some(wanted.dimension.or(wanted.itself_dimension).unwrap_or(Dimension::Known(2)))
+}
+
+/// The ciphertexts that an op with regions gives, or that these start with, and that a plaintext becomes which is encoded with more
+/// polynomials than they have: HEIR then takes them to have these.
+pub(super) fn widened(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> SmallVec<[Value; 1]> {
+    if ir.op(op).regions.is_empty() {
+        return SmallVec::new();
+    }
+    let is_wider = |fed: Value| {
+        let own = of(fed).dimension();
+        let plain = flow::feeders(ir, fed).into_iter().map(|it| it.1);
+        let mut plain = plain.filter(|&it| own.is_some() && of(it) == Ciphertext::Plain);
+        plain.any(|it| written_dimension(ir, it, of) > own)
+    };
+    defined(ir, op).into_iter().filter(|&it| is_wider(it)).collect()
 }
 
 /// What each value that a `mgmt.init` encodes is wanted at by itself. One value may be encoded many times.

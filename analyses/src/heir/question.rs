@@ -19,6 +19,9 @@
 //! ciphertext, and which loops have to be pinned for that is found by asking again ([`Question::pin`]); or else the larger of what it
 //! takes and gives, and levels of the other are dropped ([`Question::drops`]).
 //!
+//! A function is asked about by itself: it is called with fresh ciphertexts, and a call gives what it takes. Where that may not be so, whoever
+//! asks says whether it is: of relinearizations that the function that is called returns degree 1.
+//!
 //! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`, issue 3149,
 //! `lib/Transforms/SecretInsertMgmt`, which calls such places scale safe; the levels of bootstraps were measured.
 
@@ -90,9 +93,21 @@ pub(crate) struct Question {
     pub(crate) is_managed: bool,
     /// The number right after an inserted op.
     reset: Bits,
+    /// The nodes that have to be of degree 1.
+    needs: Vec<Node>,
 }
 
+/// Whether what a function gives that it is called for is as if it gave what it takes; else why not, in words.
+pub(crate) type Crossing<'a> = &'a dyn Fn(Op) -> Result<(), String>;
+
 impl Question {
+    /// The first value that has to be relinearized if nothing is inserted.
+    pub(crate) fn surplus(&self) -> Option<Value> {
+        let number = self.numbers_before();
+        let node = self.needs.iter().find(|&&it| number(it) > 1)?;
+        self.nodes.get(node.0 as usize).copied()
+    }
+
     /// Those of the loops that carry another number than they take under a choice of sites.
     pub(crate) fn varying(&self, chosen: &[bool]) -> Vec<Round> {
         let after = self.numbers(chosen);
@@ -164,7 +179,8 @@ impl Question {
     }
 }
 
-/// The question of a function; `weight` is how often what stands after a value's definition is executed.
+/// The question of a function; `weight` is how often what stands after a value's definition is executed, and `crossing` is asked of
+/// functions that move the number.
 ///
 /// # Errors
 /// If something is not known of a value in it, in words.
@@ -175,6 +191,7 @@ pub(crate) fn question(
     placed: Placed,
     options: Options,
     weight: &dyn Fn(Value) -> u64,
+    crossing: Crossing<'_>,
 ) -> Result<Question, String> {
     let body = flow::body(ir, function).ok_or("it has no body")?;
     let bootstrap_level = heir.setting_of(function).map_or(0, |it| it.bootstrap_level);
@@ -182,6 +199,7 @@ pub(crate) fn question(
         ir,
         heir,
         placed,
+        crossing,
         is_managed: false,
         is_relinearized: false,
         fresh_pending: u32::from(options.before_mul_include_first_mul),
@@ -220,22 +238,22 @@ pub(crate) fn question(
         for it in rounds.drain(..) {
             builder.needs.extend([it.init, it.yielded]);
         }
-        let mut needs = std::mem::take(&mut builder.needs);
-        needs.sort_unstable();
-        needs.dedup();
-        for node in needs {
+        builder.needs.sort_unstable();
+        builder.needs.dedup();
+        for &node in &builder.needs {
             builder.instance.push(NodeRule::Max(0), &[node], 1, None);
         }
     }
-    let Builder { instance, spots, values, reset, is_managed, .. } = builder;
+    let Builder { instance, spots, values, reset, is_managed, needs, .. } = builder;
     let nodes = values.into_iter().map(|it| it.0).collect();
-    Ok(Question { instance, spots, nodes, rounds, is_managed, reset })
+    Ok(Question { instance, spots, nodes, rounds, is_managed, reset, needs })
 }
 
 struct Builder<'a> {
     ir: &'a Ir,
     heir: &'a Heir,
     placed: Placed,
+    crossing: Crossing<'a>,
     /// Whether ops of `mgmt` say how levels are used.
     is_managed: bool,
     /// Whether its products are relinearized already.
@@ -380,16 +398,10 @@ impl Builder<'_> {
             return Ok((NodeRule::Source(self.fresh()), Vec::new()));
         }
         if let Some(callee) = flow::callee(ir, op)
-            && self.heir.movers(ir, self.placed).contains(&callee)
+            && self.heir.movers(ir, self.placed).contains_key(&callee)
+            && let Err(why) = (self.crossing)(callee)
         {
-            let value = ir.value_text(value);
-            let what = match self.placed {
-                Placed::Relinearize => "polynomials",
-                Placed::Bootstrap(_) => "levels",
-            };
-            return Err(format!(
-                "{value} is returned by a call, and {what} are not placed across calls"
-            ));
+            return Err(format!("{} is returned by a call: {why}", ir.value_text(value)));
         }
         let dimension = rows::dimension(name);
         Ok(match self.placed {

@@ -74,6 +74,7 @@ impl Sites {
         let ir = at.ir;
         let mut it = Self::default();
         it.add_all(at, ir.root());
+        it.settle(at);
         it
     }
 
@@ -84,9 +85,7 @@ impl Sites {
             if ir.op(op).kind == OpKind::FuncFunc || is_generic {
                 self.holders.push(op);
             }
-            if is_generic {
-                self.written.add_generic(ir.function_of(op), op);
-            }
+            self.written.add(ir, op);
             self.note(at, op);
             for &(_, inner) in &ir.op(op).regions {
                 self.add_all(at, inner);
@@ -114,6 +113,7 @@ impl Sites {
         for op in all {
             self.note(at, op);
         }
+        self.settle(at);
         if !self.wide_ends.is_empty() {
             self.surpluses = OnceLock::new();
         }
@@ -121,6 +121,11 @@ impl Sites {
         if ops.iter().any(holds) {
             self.no_scale = OnceLock::new();
         }
+    }
+
+    fn settle(&mut self, at: &Sight<'_>) {
+        let managed = &self.managed;
+        self.written.settle(at.ir, at.heir, &|it| stage(managed, it));
     }
 
     fn forget(&mut self, op: Op) {
@@ -293,14 +298,8 @@ impl Sites {
         all.into_iter().flat_map(of).collect()
     }
 
-    /// What HEIR has done to a function.
     fn stage(&self, function: Option<Op>) -> Stage {
-        let here = self.managed.get(&function).copied().unwrap_or_default();
-        Stage {
-            is_managed: here.n > 0,
-            uses_levels: here.n_using_levels > 0,
-            is_relinearized: here.n_relinearizations > 0,
-        }
+        stage(&self.managed, function)
     }
 
     /// As [`Sites::resized`], of one op.
@@ -322,6 +321,16 @@ impl Sites {
     /// The levels that a fresh ciphertext has where a value is defined.
     pub(crate) fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
         self.written.levels(ir, heir, &|it| self.stage(it), value)
+    }
+}
+
+/// What HEIR has done to a function.
+fn stage(managed: &FxHashMap<Option<Op>, Managed>, function: Option<Op>) -> Stage {
+    let here = managed.get(&function).copied().unwrap_or_default();
+    Stage {
+        is_managed: here.n > 0,
+        uses_levels: here.n_using_levels > 0,
+        is_relinearized: here.n_relinearizations > 0,
     }
 }
 

@@ -1,6 +1,7 @@
 mod annotations;
 mod diagnostics;
 mod edits;
+mod goals;
 mod written;
 
 use super::*;

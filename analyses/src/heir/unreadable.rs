@@ -9,7 +9,7 @@ use noisy_syntax::{Attr, AttrData, Ir, Op, Source};
 
 use super::base::{self, Holder, Said};
 use super::catalogue::LevelRule;
-use super::{annotation, ciphertext, rows};
+use super::{ciphertext, places, rows};
 use crate::noise::contract;
 
 /// What an op says and what cannot be read of it.
@@ -27,7 +27,7 @@ impl Unreadable {
     /// Where the key stands in the text of its op; `None` if it does not, as where an alias says it.
     pub(crate) fn place(&self, source: &Source, op: Op) -> Option<Range<usize>> {
         match self.holder {
-            Some(holder) => Some(annotation::place(source, holder)?.entry(self.key)?.name.clone()),
+            Some(holder) => Some(places::place(source, holder)?.entry(self.key)?.name.clone()),
             None => Some(contract::own_attribute(source, op, self.key)?.name),
         }
     }

@@ -57,11 +57,20 @@ impl Touched {
         let bounded = delta.changed.iter().flat_map(|&it| loops::bounded_by(ir, it));
         ops.extend(bounded.filter(|&it| seen.insert(it)));
         let is_init = |op: Op| ir.op_name(op) == "mgmt.init";
-        for at in 0..ops.len() {
-            if is_init(ops[at]) {
+        let mut at = 0;
+        while let Some(&op) = ops.get(at) {
+            at += 1;
+            if is_init(op) {
+                // What it becomes where branches or rounds meet.
+                let given = ir.op(op).results.iter().flat_map(|&it| &ir.value(it).uses);
+                let around = |user: Op| match flow::is_yield(ir, user) {
+                    true => ir.parent_op(user),
+                    false => Some(user).filter(|&it| !ir.op(it).regions.is_empty()),
+                };
+                ops.extend(given.filter_map(|it| around(it.0)).filter(|&it| seen.insert(it)));
                 continue;
             }
-            let taken = ir.op(ops[at]).operands.iter().filter_map(|it| it.value);
+            let taken = ir.op(op).operands.iter().filter_map(|it| it.value);
             for value in taken.filter(|&it| heir.ciphertext(it) == Ciphertext::Plain) {
                 let users = ir.value(value).uses.iter().map(|it| it.0);
                 let near = ir.defining_op(value).into_iter().chain(users);
@@ -139,7 +148,8 @@ impl Upkeep {
             && known.resized.is_empty()
             && known.encoded.is_empty()
             && heir.unclear.is_empty()
-            && heir.dark.is_empty();
+            && heir.dark.is_empty()
+            && heir.wild.is_empty();
         if !says_so || !is_regular || !heir.settings().is_one() {
             return None;
         }
@@ -351,7 +361,7 @@ pub(super) fn is_loop(ir: &Ir, op: Op) -> bool {
 fn is_irregular(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let of = |it: Value| heir.ciphertext(it);
     let data = ir.op(op);
-    if unclear::starts(ir, &of, op) {
+    if unclear::starts(ir, &of, op) || !plaintext::widened(ir, op, &of).is_empty() {
         return true;
     }
     let holder = if flow::is_yield(ir, op) { ir.parent_op(op) } else { None };

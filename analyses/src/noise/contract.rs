@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use noisy_syntax::identifier::unquoted;
 use noisy_syntax::lex::lex;
 use noisy_syntax::{
     Attr, AttrData, Form, Ir, Op, OpKind, Source, Span, Token, TokenKind, TypeData,
@@ -322,8 +323,12 @@ impl<'a> Words<'a> {
     /// Whether a token is a name of an attribute in a dictionary.
     fn names(&self, at: usize, name: &str) -> bool {
         let before = at.checked_sub(1).map(|it| self.kind(it));
-        matches!(self.kind(at), TokenKind::Bare | TokenKind::Str)
-            && self.word(at).trim_matches('"') == name
+        let is_it = match self.kind(at) {
+            TokenKind::Bare => self.word(at) == name,
+            TokenKind::Str => unquoted(self.word(at)) == name,
+            _ => false,
+        };
+        is_it
             && matches!(before, Some(TokenKind::LBrace | TokenKind::Comma))
             && matches!(self.kind(at + 1), TokenKind::Equal | TokenKind::Comma | TokenKind::RBrace)
     }
@@ -370,6 +375,7 @@ mod tests {
         check("%1 = \"x.y\"(%0) <{c, a.b}> {d = {a.b = 3}} : i1", Some("a.b"));
         check("%1 = x.y(%0 : i1 {a.b = 1}) {} -> (i1 {a.b = 1}) // {a.b = 2}", None);
         check("%1 = x.y {} {\"a.b\" = #c.d<a.b = 3>}", Some("\"a.b\" = #c.d<a.b = 3>"));
+        check("%1 = x.y {\"a\\2Eb\" = 3}", Some("\"a\\2Eb\" = 3"));
         check("%1 = x.y {d = {a.b = 3}, e = a.b}", None);
         let compared = "%1 = x.y {s = affine_set<(d0) : (d0 - 1 >= 0, 9 <= d0)>, a.b = 1} : i1";
         check(compared, Some("a.b = 1"));

@@ -1,10 +1,12 @@
 //! Spellings: strings and symbols without their quotes, type keywords, and one spelling for each dialect type.
 
+use std::borrow::Cow;
+
 use super::Alias;
 use super::reader::{Broken, Reader, Res};
 use super::values::{float_keyword, int_type};
 use crate::dialect::is_read_by_mlir;
-use crate::identifier::{prefixed_len, string_len, unescape, word_len};
+use crate::identifier::{prefixed_len, string_len, unquoted, word_len};
 use crate::{Code, Name, Span, TypeData};
 
 /// Integer types may be this wide.
@@ -13,14 +15,9 @@ pub(super) const MAX_WIDTH: u32 = 16_777_215;
 impl Reader<'_, '_> {
     /// The text of a string token, unescaped.
     pub(super) fn string(&mut self, span: Span) -> Name {
-        let quoted = &self.text[span.range()];
-        let inner = quoted.strip_prefix('"').unwrap_or(quoted);
-        let inner = inner.strip_suffix('"').unwrap_or(inner);
-        if inner.contains('\\') {
-            let text = unescape(inner);
-            self.name(&text)
-        } else {
-            self.env.interner.name(inner)
+        match unquoted(&self.text[span.range()]) {
+            Cow::Owned(text) => self.name(&text),
+            Cow::Borrowed(text) => self.env.interner.name(text),
         }
     }
 

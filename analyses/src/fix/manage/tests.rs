@@ -421,17 +421,65 @@ fn what_a_call_does_to_a_ciphertext_is_not_guessed() {
             _ => format!("{} inserted", outcome.inserted()),
         }
     };
-    for (insert, what) in [
-        (insert_bootstraps as Insert, "levels"),
-        (insert_relinearizations as Insert, "polynomials"),
-    ] {
-        let refused = format!("%2 is returned by a call, and {what} are not placed across calls");
-        assert!(of("arith.addf %y, %y", insert).ends_with(" inserted"), "{what}");
-        assert!(of("func.call @h(%y)", insert).ends_with(" inserted"), "{what}");
-        assert_eq!(of("arith.mulf %y, %y", insert), refused);
-        assert_eq!(of("func.call @m(%y)", insert), refused);
-        // A product with a plaintext has as many polynomials, and one level less.
-        let with_plain = of("arith.mulf %y, %e", insert);
-        assert_eq!(with_plain == refused, what == "levels", "{with_plain}");
+    for insert in [insert_bootstraps as Insert, insert_relinearizations] {
+        assert!(of("arith.addf %y, %y", insert).ends_with(" inserted"));
+        assert!(of("func.call @h(%y)", insert).ends_with(" inserted"));
     }
+    // A product with a plaintext has as many polynomials, and one level less.
+    assert!(of("arith.mulf %y, %e", insert_relinearizations).ends_with(" inserted"));
+    let refused = |why: &str| format!("%2 is returned by a call: @g {why}");
+    let levels = |by: &str| refused(&format!("moves levels by {by}, and levels are not placed across calls"));
+    for op in ["arith.mulf %y, %e", "arith.mulf %y, %y"] {
+        assert_eq!(of(op, insert_bootstraps), levels("%4 = arith.mulf in @g"));
+    }
+    assert_eq!(of("func.call @m(%y)", insert_bootstraps), levels("%6 = arith.mulf in @m"));
+    let wide = |it: &str| format!("makes {it} of more than 2 polynomials, and has no place to relinearize it");
+    assert_eq!(of("arith.mulf %y, %y", insert_relinearizations), refused(&wide("%4")));
+    let through = format!("is not understood: %4 is returned by a call: @m {}", wide("%6"));
+    assert_eq!(of("func.call @m(%y)", insert_relinearizations), refused(&through));
+}
+
+#[test]
+fn relinearizations_are_placed_across_calls_that_give_two_polynomials() {
+    let (ty, secret) = ("tensor<8xf32>", "!secret.secret<tensor<8xf32>>");
+    let of = |callee: &str| {
+        let lines = format!(
+            "      %1 = arith.mulf %v0, %v1 : {ty}\n      %2 = func.call @g(%1) : ({ty}) -> {ty}\n      %3 = arith.mulf %2, %2 : {ty}\n"
+        );
+        let text = generic(&lines, "%3");
+        let text = format!("{}{callee}}}\n", text.strip_suffix("}\n").expect("a module"));
+        placed(&text, None)
+    };
+    let inside = |end: &str| {
+        format!("  func.func private @g(%y: {ty}) -> {ty} {{\n    %4 = arith.mulf %y, %y : {ty}\n{end}  }}\n")
+    };
+    let relinearized = format!("    %5 = mgmt.relinearize %4 : {ty}\n    return %5 : {ty}\n");
+    // What is called takes two, and the end of the generic.
+    let (n, is_optimal, after) = of(&inside(&relinearized));
+    assert_eq!((n, is_optimal), (2, true), "{after}");
+    assert_eq!(placed(&after, None).0, 0);
+    let again = format!("    %5 = mgmt.relinearize %4 : {ty}\n    %6 = func.call @g(%5) : ({ty}) -> {ty}\n    return %6 : {ty}\n");
+    assert_eq!(of(&inside(&again)).0, 0);
+    // What is placed in the function that is called counts, whichever comes first.
+    let function = |name: &str, lines: &str, given: &str| {
+        format!(
+            "  func.func @{name}(%x: {secret}) -> {secret} {{\n{lines}    %0 = secret.generic({given}: {secret}) {{\n    ^body(%v: {ty}):\n      %1 = arith.mulf %v, %v : {ty}\n      secret.yield %1 : {ty}\n    }} -> ({secret})\n    return %0 : {secret}\n  }}\n"
+        )
+    };
+    let call = format!("    %c = call @g(%x) : ({secret}) -> {secret}\n");
+    let (caller, callee) = (function("f", &call, "%c"), function("g", "", "%x"));
+    for functions in [format!("{caller}{callee}"), format!("{callee}{caller}")] {
+        let text = format!("module attributes {{scheme.ckks}} {{\n{functions}}}\n");
+        let (n, is_optimal, after) = placed(&text, None);
+        assert_eq!((n, is_optimal), (2, true), "{after}");
+    }
+    // One that is left as it is does not.
+    let broken = callee.replace("%v, %v", "%v, %w");
+    let text = format!("module attributes {{scheme.ckks}} {{\n{caller}{broken}}}\n");
+    let document = document(&text, 1);
+    let functions = document.ir().functions();
+    let outcome =
+        insert_relinearizations(&document, &functions, &Options::default()).expect("an answer");
+    let Verdict::Refused(why) = &outcome.functions[0].verdict else { panic!("{text}") };
+    assert!(why.starts_with("%c is returned by a call: @g is not changed: "), "{why}");
 }

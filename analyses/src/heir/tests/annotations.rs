@@ -9,7 +9,7 @@ use crate::heir::Heir;
 use crate::program::Program;
 
 /// What is found, each with its line.
-fn told(text: &str) -> String {
+pub(super) fn told(text: &str) -> String {
     let found = Document::new(text).diagnostics().into_iter();
     let found =
         found.map(|it| format!("{} {}", text[..it.range.start].matches('\n').count() + 1, it.code));
