@@ -159,7 +159,8 @@ pub(crate) fn fixes<'a>(
             Some(Fixing::Together(fix)) => {
                 let found = together.entry(it.code).or_insert_with(|| {
                     let is_same = |other: &&&Diagnostic| other.code == it.code;
-                    let same: Vec<&Diagnostic> = diagnostics.iter().filter(is_same).copied().collect();
+                    let same: Vec<&Diagnostic> =
+                        diagnostics.iter().filter(is_same).copied().collect();
                     fix(program, &same).into_iter()
                 });
                 found.next().flatten().filter(|_| is_wanted)

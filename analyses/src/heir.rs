@@ -424,6 +424,11 @@ impl Heir {
         }
     }
 
+    /// Whether a value may have other polynomials than are known.
+    fn is_wild(&self, value: Value) -> bool {
+        self.wild.contains(&value)
+    }
+
     /// Whether a value is a plaintext that is encoded, and HEIR sees for what: where nothing is marked as secret, it sees no ciphertexts.
     fn is_encoded(&self, ir: &Ir, value: Value) -> bool {
         let is_marked = |op: Op| self.facts.analysis.marks_secrets(op);
@@ -434,7 +439,8 @@ impl Heir {
     /// after lowering, where it takes no op of a scheme for a product.
     fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
-        let is_known = [&self.dark, &self.unclear, &self.wild].iter().all(|it| !it.contains(&value));
+        let is_known =
+            !self.dark.contains(&value) && !self.unclear.contains(&value) && !self.is_wild(value);
         let is_counted = || {
             let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
             function.is_none_or(|it| !self.uncounted.contains(&it))

@@ -323,11 +323,7 @@ impl SparseForward for Ciphertexts {
         let is_secret = given.is_some()
             || !self.marks_secrets(function)
             || is_secret_argument(ir, function, index, value);
-        if is_secret {
-            Ciphertext::Encrypted { level, dimension }
-        } else {
-            Ciphertext::Plain
-        }
+        if is_secret { Ciphertext::Encrypted { level, dimension } } else { Ciphertext::Plain }
     }
 
     fn transfer(

@@ -55,7 +55,9 @@ pub(super) fn wild(ir: &Ir, heir: &Heir) -> FxHashSet<Value> {
                 stack.extend(calls.filter_map(|&it| ir.op(it).results.get(index as usize)));
                 let given = clients.iter().filter(|it| it.1.contains(&value));
                 let bodies = given.filter_map(|it| flow::body(ir, it.0));
-                stack.extend(bodies.filter_map(|it| ir.block(flow::entry_block(ir, it)).args.first()));
+                stack.extend(
+                    bodies.filter_map(|it| ir.block(flow::entry_block(ir, it)).args.first()),
+                );
             }
             let is_sized = rows::dimension(ir.op_name(user)) == Some(DimensionRule::Relinearize);
             if data.regions.is_empty() && !is_sized {

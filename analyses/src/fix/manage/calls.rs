@@ -92,7 +92,8 @@ impl Calls {
         let name = program.function_name(callee);
         if self.placed == Placed::Relinearize {
             let known = self.known.get(&callee).cloned();
-            return known.unwrap_or_else(|| Err(format!("@{name} makes products and calls itself")));
+            return known
+                .unwrap_or_else(|| Err(format!("@{name} makes products and calls itself")));
         }
         let ir = program.ir();
         let by = heir.movers(ir, self.placed).get(&callee).and_then(|&it| {
