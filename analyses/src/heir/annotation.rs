@@ -400,11 +400,13 @@ impl Written {
                 let alone = || self.alone(ir, heir, function, stage(function));
                 goals.alone.entry(function).or_insert_with(alone);
             }
+            let called = self.calls.iter().flat_map(|(&function, calls)| {
+                calls.iter().filter_map(move |&it| Some((flow::callee(ir, it)?, function)))
+            });
+            let called: Vec<(Op, Option<Op>)> = called.collect();
             let mut callers: FxHashMap<Op, Vec<Option<Op>>> = FxHashMap::default();
-            for (&function, calls) in &self.calls {
-                for callee in calls.iter().filter_map(|&it| flow::callee(ir, it)) {
-                    callers.entry(callee).or_default().push(function);
-                }
+            for (callee, function) in called {
+                callers.entry(callee).or_default().push(function);
             }
             let computing = goals.alone.iter().filter(|it| it.1.computes).map(|it| *it.0);
             let mut stack: Vec<Option<Op>> = computing.collect();
@@ -415,15 +417,13 @@ impl Written {
                     stack.extend(callers.into_iter().flatten());
                 }
             }
-            for (function, votes) in &self.by_function {
-                if !goals.functions.contains(function) {
-                    continue;
-                }
-                for op in votes.values().flat_map(|it| &it.ops).collect::<FxHashSet<_>>() {
-                    let Some(noted) = self.said.get(op) else { continue };
-                    for it in &noted.said {
-                        *goals.said.entry((noted.part, it.all())).or_default() += 1;
-                    }
+            let of_goals = self.by_function.iter().filter(|it| goals.functions.contains(it.0));
+            let ops: FxHashSet<&Op> =
+                of_goals.flat_map(|it| it.1.values().flat_map(|it| &it.ops)).collect();
+            let noted: Vec<&Noted> = ops.into_iter().filter_map(|it| self.said.get(it)).collect();
+            for it in noted {
+                for said in &it.said {
+                    *goals.said.entry((it.part, said.all())).or_default() += 1;
                 }
             }
             goals

@@ -63,9 +63,11 @@ impl Touched {
             if is_init(op) {
                 // What it becomes where branches or rounds meet.
                 let given = ir.op(op).results.iter().flat_map(|&it| &ir.value(it).uses);
-                let around = |user: Op| match flow::is_yield(ir, user) {
-                    true => ir.parent_op(user),
-                    false => Some(user).filter(|&it| !ir.op(it).regions.is_empty()),
+                let around = |user: Op| {
+                    if flow::is_yield(ir, user) {
+                        return ir.parent_op(user);
+                    }
+                    Some(user).filter(|&it| !ir.op(it).regions.is_empty())
                 };
                 ops.extend(given.filter_map(|it| around(it.0)).filter(|&it| seen.insert(it)));
                 continue;

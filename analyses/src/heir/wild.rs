@@ -95,11 +95,12 @@ pub(super) fn uncounted(ir: &Ir) -> FxHashSet<Op> {
         return out;
     }
     let mut near: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
-    for (callee, calls) in callers(ir) {
-        for caller in calls.into_iter().filter_map(|it| ir.function_of(it)) {
-            near.entry(callee).or_default().push(caller);
-            near.entry(caller).or_default().push(callee);
-        }
+    let pairs = callers(ir).into_iter().flat_map(|(callee, calls)| {
+        calls.into_iter().filter_map(move |it| Some((callee, ir.function_of(it)?)))
+    });
+    for (callee, caller) in pairs.collect::<Vec<_>>() {
+        near.entry(callee).or_default().push(caller);
+        near.entry(caller).or_default().push(callee);
     }
     while let Some(function) = stack.pop() {
         if out.insert(function) {
