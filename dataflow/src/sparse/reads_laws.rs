@@ -1,12 +1,14 @@
-//! Whatever an analysis reads, its facts after edits are those from scratch: with an analysis that reads far and wide.
+//! Whatever an analysis reads, its facts after edits are those from scratch: with an analysis that reads far and wide, and one that stands
+//! on it and reads there.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use noisy_syntax::{AttrData, Def, Op, Source, Type, Value};
+use noisy_syntax::{AttrData, Def, Interner, Op, Source, Type, Value};
 use rustc_hash::FxHasher;
 
-use super::{AnalysisContext, Domain, Input, Moved, Sparse, SparseForward};
+use super::{AnalysisContext, Base, Domain, Input, Moved, Sparse, SparseForward};
+use crate::flow::Interval;
 use crate::lattice::{Changed, Lattice};
 use crate::random::Random;
 use crate::view::{Types, View};
@@ -129,6 +131,57 @@ impl SparseForward for Curious {
     }
 }
 
+/// What the curious one has found.
+struct Below(Sparse<Curious>);
+
+impl Base for Below {
+    type Known<'a> = Option<Digest>;
+
+    fn known(&self, _: &Interner, _: Type, value: Value) -> Option<Digest> {
+        self.0.fact(value).copied()
+    }
+
+    fn interval(&self, _: &Interner, _: Type, _: Value) -> Interval {
+        Interval::Any
+    }
+}
+
+/// Reads what is known below of operands, of what defines them from what, and so on.
+#[derive(Debug)]
+struct Leaning {
+    steps: usize,
+}
+
+impl Leaning {
+    fn look(cx: &AnalysisContext<'_, Below>, op: Op, steps: usize, out: &mut impl Hasher) {
+        for value in cx.op(op).operands.iter().filter_map(|it| it.value) {
+            match cx.def(value) {
+                Def::Result(defining_op, _) if steps > 0 => {
+                    Self::look(cx, defining_op, steps - 1, out);
+                }
+                _ => format!("{:?}", cx.known(value)).hash(out),
+            }
+        }
+    }
+}
+
+impl SparseForward for Leaning {
+    type Fact = Digest;
+    type Base = Below;
+
+    fn transfer(
+        &mut self,
+        cx: &AnalysisContext<'_, Below>,
+        op: Op,
+        _: usize,
+        _: &[Digest],
+    ) -> Digest {
+        let mut out = FxHasher::default();
+        Self::look(cx, op, self.steps, &mut out);
+        Digest::Of(out.finish())
+    }
+}
+
 /// A program of ops that name values and symbols at random.
 fn program(random: &mut Random) -> String {
     let mut text = String::new();
@@ -179,28 +232,36 @@ fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
 
 #[test]
 fn what_is_read_is_read_again_after_edits() {
-    let mut n_moved = 0;
+    let (mut n_moved, mut n_moved_above) = (0, 0);
     for seed in 1..=400 {
         let mut random = Random::new(seed * 7919 + 1);
         let text = program(&mut random);
         let mut source = Source::new(&text);
-        let curious = || Curious { adds_facts: seed % 2 == 0, steps: seed as usize % 3 };
-        let mut facts = Sparse::new(&Input { ir: source.ir(), base: &() }, curious());
+        let steps = seed as usize % 3;
+        let curious = || Curious { adds_facts: seed % 2 == 0, steps };
+        let mut below = Below(Sparse::new(&Input { ir: source.ir(), base: &() }, curious()));
+        let mut above = Sparse::new(&Input { ir: source.ir(), base: &below }, Leaning { steps });
         for _ in 0..12 {
             let (range, new) = edit(&mut random, &source.text().to_string());
             let delta = source.edit(range, &new);
             let ir = source.ir();
             let input = Input { ir, base: &() };
-            facts.update(&input, &delta, &Moved::These(Vec::new()));
-            n_moved += usize::from(*facts.moved() != Moved::These(Vec::new()));
+            below.0.update(&input, &delta, &Moved::These(Vec::new()));
+            let moved = below.0.moved().clone();
+            n_moved += usize::from(moved != Moved::These(Vec::new()));
             let anew = Sparse::new(&input, curious());
+            let input = Input { ir, base: &below };
+            above.update(&input, &delta, &moved);
+            n_moved_above += usize::from(*above.moved() != Moved::These(Vec::new()));
+            let anew_above = Sparse::new(&input, Leaning { steps });
             ir.walk(ir.root(), &mut |op| {
                 for &value in &ir.op(op).results {
                     let text = source.text().to_string();
-                    assert_eq!(facts.fact(value), anew.fact(value), "seed {seed}\n{text}");
+                    assert_eq!(below.0.fact(value), anew.fact(value), "seed {seed}\n{text}");
+                    assert_eq!(above.fact(value), anew_above.fact(value), "seed {seed}\n{text}");
                 }
             });
         }
     }
-    assert!(n_moved > 400, "{n_moved}");
+    assert!(n_moved > 400 && n_moved_above > 400, "{n_moved} {n_moved_above}");
 }
