@@ -51,6 +51,7 @@ mod context;
 mod contexts;
 mod edit;
 mod evaluation;
+mod few;
 mod loops;
 mod observer;
 mod ordered;
@@ -363,7 +364,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.fit(ir);
         self.run_region(ir, ir.root(), true);
         if self.follows_calls() {
-            self.run_functions(ir, flow::functions(ir));
+            let functions = flow::functions(ir);
+            self.contexts.reserve(functions.len(), self.call_index.n_units());
+            self.run_functions(ir, functions);
         }
         self.observer.solved(ir, &self.facts, &self.live);
     }

@@ -37,9 +37,7 @@ pub(crate) struct Index {
 impl Index {
     /// The index of a whole program.
     pub(crate) fn new(program: &Program) -> Self {
-        let marks = program.source().text().to_string();
-        let marks = marks.match_indices(MARK).map(|it| it.0).collect();
-        let mut it = Self { marks, ..Self::default() };
+        let mut it = Self { marks: marks_in(program.source()), ..Self::default() };
         it.add_all(program.ir(), program.ir().root());
         it
     }
@@ -150,6 +148,25 @@ impl Index {
     }
 }
 
+/// The bytes of a text at which [`MARK`] starts, in order. *Cost.* Linear, without a copy of the text.
+fn marks_in(source: &Source) -> Vec<usize> {
+    let mut marks = Vec::new();
+    // What is looked through, and where it starts in the text.
+    let (mut near, mut start) = (String::new(), 0);
+    for chunk in source.text().chunks() {
+        near.push_str(chunk);
+        marks.extend(near.match_indices(MARK).map(|it| start + it.0));
+        // A mark may go on in the next chunk.
+        let mut rest = near.len().saturating_sub(MARK.len() - 1);
+        while !near.is_char_boundary(rest) {
+            rest += 1;
+        }
+        near.drain(..rest);
+        start += rest;
+    }
+    marks
+}
+
 /// Whether an op does nothing besides giving results, and none of them is used.
 pub(crate) fn is_idle(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
@@ -158,4 +175,30 @@ pub(crate) fn is_idle(ir: &Ir, op: Op) -> bool {
         && !data.kind.has(Traits::TERMINATOR)
         && data.regions.is_empty()
         && data.results.iter().all(|&it| ir.value(it).uses.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_found_where_two_pieces_of_the_text_meet() {
+        let mut text = String::new();
+        for line in 0..2000 {
+            let blanks = " ".repeat(line % 7);
+            text += &format!("{blanks}// é: noisy: allo\u{301}w( noisy: noisy: allow(unused-op)\n");
+        }
+        let source = Source::new(&text);
+        let all: Vec<usize> = text.match_indices(MARK).map(|it| it.0).collect();
+        let mut end = 0;
+        let ends = source.text().chunks().map(|it| {
+            end += it.len();
+            end
+        });
+        let n_split = ends
+            .filter(|&end| all.iter().any(|&start| start < end && end < start + MARK.len()))
+            .count();
+        assert!(n_split > 5, "{n_split} marks are split");
+        assert_eq!(marks_in(&source), all);
+    }
 }

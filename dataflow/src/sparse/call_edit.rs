@@ -26,6 +26,7 @@ use super::call_graph::CallGraph;
 use super::call_index::unit_of;
 use super::component::depth_of;
 use super::context::{Context, is_callable};
+use super::few::Facts;
 use super::{Input, Moved, Observer, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
@@ -346,7 +347,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// A function has this context that is assumed for it, or none.
-    pub(super) fn assume_only(&mut self, function: Op, args: Option<Vec<A::Fact>>) {
+    pub(super) fn assume_only(&mut self, function: Op, args: Option<Facts<A::Fact>>) {
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
         if !contexts.iter().any(|it| it.id == 0) {
             self.contexts.withdraw((function, 0));

@@ -15,7 +15,8 @@
 //! component.
 
 use noisy_syntax::{Ir, Op};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::call_index::CallIndex;
 use crate::flow;
@@ -24,10 +25,15 @@ use crate::flow;
 #[derive(Debug, Default)]
 pub(super) struct CallGraph {
     rank: FxHashMap<Op, u32>,
-    /// The units of each component, by their rank.
-    components: Vec<Vec<Op>>,
-    recursive: FxHashSet<Op>,
+    /// The units of all components, in the order of their ranks, and where those of each start.
+    units: Vec<Op>,
+    starts: Vec<u32>,
+    /// Whether the units of each may come to call themselves.
+    is_recursive: Vec<bool>,
 }
+
+/// The numbers of the units that a unit calls.
+type Callees = SmallVec<[u32; 4]>;
 
 /// A unit on the path of the search.
 struct Visit {
@@ -41,30 +47,26 @@ impl CallGraph {
     pub(super) fn new(ir: &Ir, index: &CallIndex, goes_both_ways: bool) -> Self {
         let mut units: Vec<Op> = index.callers().collect();
         units.sort_unstable();
-        let mut numbers: FxHashMap<Op, usize> =
-            units.iter().enumerate().map(|(at, &it)| (it, at)).collect();
-        let mut callees: Vec<Vec<usize>> = Vec::with_capacity(units.len());
+        let mut numbers: FxHashMap<Op, u32> = units.iter().copied().zip(0..).collect();
+        let mut callees: Vec<Callees> = Vec::with_capacity(units.len());
         let mut it = Self::default();
         for at in 0..units.len() {
-            let mut of = Vec::new();
+            let mut of = Callees::new();
             for &call in index.calls_in(units[at]) {
                 let Some(callee) = flow::callee(ir, call) else { continue };
                 let number = *numbers.entry(callee).or_insert_with(|| {
                     units.push(callee);
-                    units.len() - 1
+                    units.len() as u32 - 1
                 });
-                if number == at {
-                    it.recursive.insert(callee);
-                }
                 of.push(number);
             }
             callees.push(of);
         }
-        callees.resize(units.len(), Vec::new());
+        callees.resize(units.len(), Callees::new());
         if goes_both_ways {
-            for (caller, of) in callees.clone().into_iter().enumerate() {
+            for (caller, of) in (0..).zip(callees.clone()) {
                 for callee in of {
-                    callees[callee].push(caller);
+                    callees[callee as usize].push(caller);
                 }
             }
         }
@@ -73,12 +75,13 @@ impl CallGraph {
     }
 
     /// Tarjan's algorithm, with a stack of its own: the components of callees are finished first.
-    fn find_components(&mut self, units: &[Op], callees: &[Vec<usize>]) {
+    fn find_components(&mut self, units: &[Op], callees: &[Callees]) {
         const UNSEEN: usize = usize::MAX;
         let mut index = vec![UNSEEN; units.len()];
         let mut low = vec![0; units.len()];
         let mut is_open = vec![false; units.len()];
         let (mut open, mut path): (Vec<usize>, Vec<Visit>) = (Vec::new(), Vec::new());
+        self.rank.reserve(units.len());
         let mut next = 0;
         for root in 0..units.len() {
             if index[root] == UNSEEN {
@@ -91,6 +94,7 @@ impl CallGraph {
                     open.push(unit);
                 }
                 if let Some(&callee) = callees[unit].get(*n_seen) {
+                    let callee = callee as usize;
                     if index[callee] == UNSEEN {
                         path.push(Visit { unit: callee, n_seen: 0 });
                         continue;
@@ -105,20 +109,18 @@ impl CallGraph {
                 if low[unit] < index[unit] {
                     continue;
                 }
-                let rank = self.components.len() as u32;
+                let rank = self.starts.len() as u32;
                 let start = open.iter().rposition(|&it| it == unit).unwrap_or(0);
-                let is_recursive = open.len() - start > 1;
-                let mut members: Vec<Op> = Vec::with_capacity(open.len() - start);
+                let first = self.units.len();
+                self.starts.push(first as u32);
                 for member in open.drain(start..) {
                     is_open[member] = false;
                     self.rank.insert(units[member], rank);
-                    members.push(units[member]);
+                    self.units.push(units[member]);
                 }
-                if is_recursive {
-                    self.recursive.extend(&members);
-                }
-                members.sort_unstable();
-                self.components.push(members);
+                self.units[first..].sort_unstable();
+                let is_alone = self.units.len() - first == 1;
+                self.is_recursive.push(!is_alone || callees[unit].contains(&(unit as u32)));
             }
         }
     }
@@ -128,9 +130,16 @@ impl CallGraph {
         self.rank.get(&unit).copied().unwrap_or(u32::MAX)
     }
 
+    /// Whether a unit calls anything or is called.
+    pub(super) fn contains(&self, unit: Op) -> bool {
+        self.rank.contains_key(&unit)
+    }
+
     /// The units of a component, by number.
     pub(super) fn component(&self, rank: u32) -> &[Op] {
-        self.components.get(rank as usize).map_or(&[], Vec::as_slice)
+        let Some(&start) = self.starts.get(rank as usize) else { return &[] };
+        let end = self.starts.get(rank as usize + 1).map_or(self.units.len(), |&it| it as usize);
+        &self.units[start as usize..end]
     }
 
     /// The first unit of the component of a unit stands for all of it.
@@ -140,6 +149,6 @@ impl CallGraph {
 
     /// Whether a unit may come to call itself.
     pub(super) fn is_recursive(&self, unit: Op) -> bool {
-        self.recursive.contains(&unit)
+        self.is_recursive.get(self.rank(unit) as usize).is_some_and(|&it| it)
     }
 }

@@ -59,24 +59,27 @@ pub(super) fn unit_of(ir: &Ir, op: Op) -> Op {
     unit
 }
 
+/// Few mostly, which take no room of their own.
+type Ops = SmallVec<[Op; 4]>;
+
 /// The calls in a document and what they may call.
 #[derive(Debug, Default)]
 pub(super) struct CallIndex {
     of: FxHashMap<Op, SymbolOp>,
     /// The calls in each unit that has any.
-    calls: FxHashMap<Op, Vec<Op>>,
+    calls: FxHashMap<Op, Ops>,
     /// The calls of each name.
-    callers: FxHashMap<Name, Vec<Op>>,
+    callers: FxHashMap<Name, Ops>,
     /// What defines each name.
-    definitions: FxHashMap<Name, Vec<Op>>,
+    definitions: FxHashMap<Name, Ops>,
     has_changed: bool,
 }
 
-fn push<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Vec<Op>>, key: K, op: Op) {
+fn push<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Ops>, key: K, op: Op) {
     table.entry(key).or_default().push(op);
 }
 
-fn remove<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Vec<Op>>, key: &K, op: Op) {
+fn remove<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Ops>, key: &K, op: Op) {
     if let Some(ops) = table.get_mut(key) {
         ops.retain(|it| *it != op);
         if ops.is_empty() {
@@ -89,10 +92,13 @@ impl CallIndex {
     /// Those of a whole document.
     pub(super) fn new(ir: &Ir) -> Self {
         let mut it = Self::default();
-        for op in ir.symbol_ops() {
-            if !it.of.contains_key(&op) {
-                let _ = it.insert(ir, op);
-            }
+        // In the order of the arena, which is that of the memory.
+        let mut ops: Vec<Op> = ir.symbol_ops().collect();
+        ops.sort_unstable();
+        ops.dedup();
+        it.of.reserve(ops.len());
+        for op in ops {
+            let _ = it.insert(ir, op);
         }
         it
     }
@@ -135,6 +141,11 @@ impl CallIndex {
     /// Whether any symbol, or what names one, came, changed or left since this was asked.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
+    }
+
+    /// How many units have calls in them.
+    pub(super) fn n_units(&self) -> usize {
+        self.calls.len()
     }
 
     /// The units with calls in them, in no particular order.
@@ -194,7 +205,7 @@ impl CallIndex {
 
     /// The calls in a unit, in no particular order.
     pub(super) fn calls_in(&self, unit: Op) -> &[Op] {
-        self.calls.get(&unit).map_or(&[], Vec::as_slice)
+        self.calls.get(&unit).map_or(&[], Ops::as_slice)
     }
 
     /// Whether an op names a symbol or is one.

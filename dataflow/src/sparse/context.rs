@@ -1,10 +1,9 @@
 //! A function in a context, and which functions calls are followed into.
 
 use noisy_syntax::{Ir, Op, OpKind};
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use super::Domain;
+use super::few::{Facts, FewMap};
 use crate::flow::{self, Flow};
 
 /// How often what a context takes or returns rises before it is widened.
@@ -43,35 +42,35 @@ pub struct Context<F> {
     /// Names it within its function.
     pub id: u32,
     /// What is passed, by argument.
-    pub args: Vec<F>,
+    pub args: Facts<F>,
     /// What is returned, by result.
-    pub(super) results: Vec<F>,
+    pub(super) results: Facts<F>,
     /// Whether it is assumed, because callers may not be in sight.
     pub is_assumed: bool,
     /// The calls that ask for this context, each with its unit and in how many contexts of that it asks.
-    pub(super) askers: FxHashMap<Op, (Op, u32)>,
+    pub(super) askers: FewMap<Op, (Op, u32)>,
     pub(super) is_joined: bool,
     pub(super) state: State,
     /// Its number in the recursion that is being solved.
-    pub(super) member: usize,
+    pub(super) member: u32,
     /// How often it was evaluated.
-    pub(super) n_evaluated: u64,
+    pub(super) n_evaluated: u32,
     /// How often what it takes or returns became more than it was.
     pub(super) n_rises: u32,
     /// For how much it asked when nothing in its recursion had returned.
-    pub(super) n_asks_first: usize,
+    pub(super) n_asks_first: u32,
     /// The entry of its component in which it was first evaluated (`transcript.rs`).
-    pub(super) entry: usize,
+    pub(super) entry: u32,
 }
 
 impl<F> Context<F> {
-    pub(super) fn new(id: u32, args: Vec<F>) -> Self {
+    pub(super) fn new(id: u32, args: Facts<F>) -> Self {
         Self {
             id,
             args,
-            results: Vec::new(),
+            results: Facts::new(),
             is_assumed: false,
-            askers: FxHashMap::default(),
+            askers: FewMap::default(),
             is_joined: false,
             state: State::New,
             member: 0,
@@ -84,7 +83,15 @@ impl<F> Context<F> {
 
     /// The calls in this context, in no particular order.
     pub fn calls(&self) -> impl Iterator<Item = Op> {
-        self.askers.keys().copied()
+        self.askers.iter().map(|it| it.0)
+    }
+
+    /// A call in a unit asks for it, in one context more.
+    pub(super) fn asked_by(&mut self, call: Op, unit: Op) {
+        self.askers.insert(call, (unit, 0));
+        if let Some((of, n)) = self.askers.get_mut(call) {
+            (*of, *n) = (unit, *n + 1);
+        }
     }
 
     pub(super) fn is_solved(&self) -> bool {
@@ -92,7 +99,7 @@ impl<F> Context<F> {
     }
 
     /// It is to be evaluated again, as if it never was. What it returned.
-    pub(super) fn renew(&mut self) -> Vec<F> {
+    pub(super) fn renew(&mut self) -> Facts<F> {
         self.state = State::New;
         (self.n_evaluated, self.n_rises) = (0, 0);
         std::mem::take(&mut self.results)
@@ -100,12 +107,12 @@ impl<F> Context<F> {
 
     /// The calls, each with its unit.
     pub(super) fn asking(&self) -> impl Iterator<Item = (Op, Op)> {
-        self.askers.iter().map(|(&call, it)| (call, it.0))
+        self.askers.iter().map(|(call, it)| (call, it.0))
     }
 
     /// The units that these calls stand in, in no particular order, some perhaps repeatedly.
     pub(super) fn callers(&self) -> impl Iterator<Item = Op> {
-        self.askers.values().map(|it| it.0)
+        self.askers.iter().map(|it| it.1.0)
     }
 }
 
@@ -144,12 +151,14 @@ pub fn is_callable(ir: &Ir, function: Op) -> bool {
 
 /// Sorts functions by their names, and by those of the modules around; what has the same, by its place in the text.
 pub(super) fn sort_by_name(ir: &Ir, functions: &mut [Op]) {
-    functions.sort_by_cached_key(|&function| {
-        let around = std::iter::successors(Some(function), |&it| ir.parent_op(it));
-        let name = |op: Op| ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));
-        let path: SmallVec<[&str; 4]> = around.map(name).collect();
-        (path, ir.start(function))
-    });
+    let name = |op: Op| ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));
+    functions.sort_by_cached_key(|&it| name(it));
+    for same in functions.chunk_by_mut(|&a, &b| name(a) == name(b)).filter(|it| it.len() > 1) {
+        same.sort_by_cached_key(|&function| {
+            let around = std::iter::successors(ir.parent_op(function), |&it| ir.parent_op(it));
+            (around.map(name).collect::<Vec<_>>(), ir.start(function))
+        });
+    }
 }
 
 /// Whether somebody may call a function that no call shows.

@@ -33,6 +33,7 @@
 
 use noisy_syntax::{Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
 
 use super::call_edit::CallEdit;
 use super::call_index::unit_of;
@@ -41,6 +42,7 @@ use super::context::{
     Ask, Asker, Context, MAX_DEPTH, STACK, State, followed, is_callable, is_exposed, rise,
     sort_by_name,
 };
+use super::few::{Facts, FewMap};
 use super::ordered::Ordered;
 use super::recursion::Recursion;
 use super::replay::Replay;
@@ -54,9 +56,9 @@ use crate::lattice::Lattice;
 pub(super) struct Contexts<F> {
     pub(super) of: FxHashMap<Op, Vec<Context<F>>>,
     /// What each context asked for when it was evaluated.
-    pub(super) asks: FxHashMap<Asker, FxHashSet<Ask>>,
+    pub(super) asks: FxHashMap<Asker, FewMap<Ask, ()>>,
     /// By the first function of each component.
-    pub(super) transcripts: FxHashMap<Op, Transcript<F>>,
+    pub(super) transcripts: FxHashMap<Op, Box<Transcript<F>>>,
     /// While an edit is replayed.
     pub(super) replay: Option<Replay<F>>,
     /// Who is evaluated now.
@@ -105,6 +107,14 @@ impl<F> Default for Contexts<F> {
 }
 
 impl<F> Contexts<F> {
+    /// Makes room for so many functions and units with calls.
+    pub(super) fn reserve(&mut self, n_functions: usize, n_units: usize) {
+        self.of.reserve(n_functions);
+        self.transcripts.reserve(n_functions);
+        self.passed_over.reserve(n_functions);
+        self.asks.reserve(n_units);
+    }
+
     /// A context, or a unit that is no function, asks for nothing any more.
     pub(super) fn withdraw(&mut self, asker: Asker) {
         let asks = self.take_asks(asker);
@@ -114,29 +124,28 @@ impl<F> Contexts<F> {
     /// Whether a context asks for another one by a call.
     pub(super) fn does_ask(&self, asker: Asker, call: Op, of: Asker) -> bool {
         let ask = Ask { call, callee: of.0, context: of.1 };
-        self.asks.get(&asker).is_some_and(|it| it.contains(&ask))
+        self.asks.get(&asker).is_some_and(|it| it.contains(ask))
     }
 
     /// For how much is asked.
-    pub(super) fn n_asks(&self, asker: Asker) -> usize {
-        self.asks.get(&asker).map_or(0, FxHashSet::len)
+    pub(super) fn n_asks(&self, asker: Asker) -> u32 {
+        self.asks.get(&asker).map_or(0, |it| it.len() as u32)
     }
 
     /// What was asked for; it stands until it is dropped.
-    pub(super) fn take_asks(&mut self, asker: Asker) -> FxHashSet<Ask> {
+    pub(super) fn take_asks(&mut self, asker: Asker) -> FewMap<Ask, ()> {
         self.asks.remove(&asker).unwrap_or_default()
     }
 
     /// Takes asks back.
-    #[allow(clippy::iter_over_hash_type, reason = "counts commute")]
-    pub(super) fn drop_asks(&mut self, asks: FxHashSet<Ask>) {
-        for Ask { call, callee, context: id } in asks {
+    pub(super) fn drop_asks(&mut self, asks: FewMap<Ask, ()>) {
+        for (Ask { call, callee, context: id }, ()) in asks.iter() {
             let contexts = self.of.get_mut(&callee).into_iter().flatten();
             for context in contexts.filter(|it| it.id == id) {
-                if let Some((_, n)) = context.askers.get_mut(&call) {
+                if let Some((_, n)) = context.askers.get_mut(call) {
                     *n -= 1;
                     if *n == 0 {
-                        context.askers.remove(&call);
+                        context.askers.remove(call);
                         self.unused.push((callee, id));
                     }
                 }
@@ -249,8 +258,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    pub(super) fn assumed(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Vec<A::Fact> {
-        let Some(body) = flow::body(ir, function) else { return Vec::new() };
+    pub(super) fn assumed(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Facts<A::Fact> {
+        let Some(body) = flow::body(ir, function) else { return Facts::new() };
         let args = ir.block(flow::entry_block(ir, body)).args.clone();
         let facts = args.iter().enumerate().map(|(index, &value)| {
             if self.carries(ir, value) {
@@ -307,7 +316,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         ir: &Input<'_, A::Base>,
         call: Op,
         live: bool,
-    ) -> Option<Vec<A::Fact>> {
+    ) -> Option<Facts<A::Fact>> {
         if !self.follows_calls() || ir.op(call).kind != OpKind::FuncCall || !live {
             return None;
         }
@@ -319,15 +328,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let body = flow::body(ir, function)?;
         let in_cycle = !self.rounds.is_empty() || !self.passes.is_empty();
-        let mut args = Vec::new();
-        for (at, &value) in ir.block(flow::entry_block(ir, body)).args.iter().enumerate() {
+        let values = &ir.block(flow::entry_block(ir, body)).args;
+        let mut args = Facts::with_capacity(values.len());
+        for (at, &value) in values.iter().enumerate() {
             if !self.carries(ir, value) {
                 args.push(A::Fact::unknown());
                 continue;
             }
             let fact = self.read(ir, call, at);
             if fact == A::Fact::bottom() {
-                return Some(vec![A::Fact::bottom(); ir.op(call).results.len()]);
+                return Some(smallvec![A::Fact::bottom(); ir.op(call).results.len()]);
             }
             // What a body takes for granted of an argument keeps no contexts apart.
             let fact = self.refined(ir, function, value, fact);
@@ -341,7 +351,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         &mut self,
         ir: &Input<'_, A::Base>,
         function: Op,
-        args: Vec<A::Fact>,
+        args: Facts<A::Fact>,
         call: Option<Op>,
     ) -> Answer<A::Fact> {
         let args = if self.contexts.spent.contains(&function) {
@@ -359,7 +369,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return answer;
         }
         if !self.may_ask(ir, function) {
-            let results = vec![A::Fact::unknown(); flow::n_results(ir, function)];
+            let results = smallvec![A::Fact::unknown(); flow::n_results(ir, function)];
             return Answer { context: 0, results, joined: None };
         }
         let args = if is_inside { self.kept_apart(function, args) } else { args };
@@ -368,14 +378,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let at = self.context_for(function, args, call.is_none());
         let is_new = call.is_some_and(|it| self.note_ask(ir, it, function, at));
         let Some(context) = self.context(function, at) else {
-            return Answer { context: 0, results: Vec::new(), joined: None };
+            return Answer { context: 0, results: Facts::new(), joined: None };
         };
         let (context, is_entry) = (context.id, context.state == State::New && !is_inside);
         let joined = asked.filter(|_| self.context(function, at).is_some_and(|it| it.is_joined));
         if is_entry {
             self.note_entry(function, context, joined.as_deref());
         }
-        let results = self.results_of(ir, function, at);
+        let results = self.results_of(ir, function, at, call);
         if is_entry && joined.is_some() {
             self.note_entry_results(function, &results);
         }
@@ -388,7 +398,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// What a call within a recursion passes: one vector with saturated facts is kept apart as it is, all others are unbounded. What grows
     /// all the way around would have many more.
-    fn kept_apart(&self, function: Op, args: Vec<A::Fact>) -> Vec<A::Fact> {
+    fn kept_apart(&self, function: Op, args: Facts<A::Fact>) -> Facts<A::Fact> {
         let is_high = |args: &[A::Fact]| args.iter().any(|it| self.is_saturated(it));
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
         let is_kept = !is_high(&args)
@@ -398,8 +408,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// The results of a context, which is solved if it is not.
-    fn results_of(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) -> Vec<A::Fact> {
-        let Some(context) = self.context(function, at) else { return Vec::new() };
+    fn results_of(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        function: Op,
+        at: usize,
+        call: Option<Op>,
+    ) -> Facts<A::Fact> {
+        let Some(context) = self.context(function, at) else { return Facts::new() };
         let (id, state) = (context.id, context.state);
         match state {
             State::Done | State::Open => {}
@@ -412,10 +428,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         // Contexts before it may be gone.
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
         let context = contexts.iter().find(|it| it.id == id);
-        let results = context.map_or(Vec::new(), |it| it.results.clone());
+        let results = context.map_or(Facts::new(), |it| it.results.clone());
         let bottom = A::Fact::bottom();
-        if results.iter().any(|it| *it != bottom) && self.is_kept_back(function) {
-            return vec![bottom; results.len()];
+        let is_taken = call.is_some_and(|it| self.takes_results(ir, it));
+        if is_taken && results.iter().any(|it| *it != bottom) && self.is_kept_back(function) {
+            return smallvec![bottom; results.len()];
         }
         results
     }
@@ -440,11 +457,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let Some(context) = self.context(callee, at).map(|it| it.id) else { return false };
         let asker = self.contexts.asker.unwrap_or_else(|| (unit_of(ir, call), 0));
         let asks = self.contexts.asks.entry(asker).or_default();
-        let is_new = asks.insert(Ask { call, callee, context });
+        let is_new = asks.insert(Ask { call, callee, context }, ());
         if is_new && let Some(context) = self.context(callee, at) {
             // An edit may have moved the call into another unit.
-            let (unit, n) = context.askers.entry(call).or_insert((asker.0, 0));
-            (*unit, *n) = (asker.0, *n + 1);
+            context.asked_by(call, asker.0);
         }
         is_new
     }
@@ -457,7 +473,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     pub(super) fn context_for(
         &mut self,
         function: Op,
-        args: Vec<A::Fact>,
+        args: Facts<A::Fact>,
         is_assumed: bool,
     ) -> usize {
         let (may_join, apart) = (self.may_join(), self.apart());
@@ -516,7 +532,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let is_cut = self.contexts.depth > MAX_DEPTH;
         let Some(context) = self.context(function, at) else { return };
         if is_cut {
-            context.results = vec![A::Fact::unknown(); n_results];
+            context.results = smallvec![A::Fact::unknown(); n_results];
             context.state = State::Done;
             let calls: Vec<Op> = context.calls().collect();
             self.undecided.extend(calls);
@@ -532,7 +548,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let Some(context) = self.context(function, at) else { return };
         // Should it come to be asked for from within after all.
-        context.results = vec![A::Fact::unknown(); n_results];
+        context.results = smallvec![A::Fact::unknown(); n_results];
         context.state = State::Open;
         let results = self.evaluate(ir, function, at, 1);
         let Some(context) = self.context(function, at) else { return };

@@ -4,8 +4,9 @@
 //! had before.
 
 use noisy_syntax::{Def, Op, OpKind, Region, Value};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
+use super::few::Facts;
 use super::{Domain, Input, Observer, Pass, Round, Sparse, SparseForward, values_within};
 use crate::flow;
 use crate::lattice::Lattice;
@@ -27,10 +28,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         function: Op,
         at: usize,
         number: u64,
-    ) -> Vec<A::Fact> {
+    ) -> Facts<A::Fact> {
         let n_results = flow::n_results(ir, function);
-        let Some(region) = flow::body(ir, function) else { return Vec::new() };
-        let Some(context) = self.context(function, at) else { return Vec::new() };
+        let Some(region) = flow::body(ir, function) else { return Facts::new() };
+        let Some(context) = self.context(function, at) else { return Facts::new() };
         let (id, args) = (context.id, context.args.clone());
         self.remember(ir, function);
         let asker = self.contexts.asker.replace((function, id));
@@ -104,9 +105,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// What the live returns of a body give, joined; unknown if a live block ends otherwise.
-    fn returned_by(&self, ir: &Input<'_, A::Base>, region: Region, n: usize) -> Vec<A::Fact> {
-        let mut out = vec![A::Fact::bottom(); n];
-        let unknown = || vec![A::Fact::unknown(); n];
+    fn returned_by(&self, ir: &Input<'_, A::Base>, region: Region, n: usize) -> Facts<A::Fact> {
+        let mut out: Facts<A::Fact> = smallvec![A::Fact::bottom(); n];
+        let unknown = || smallvec![A::Fact::unknown(); n];
         if n == 0 {
             return out;
         }

@@ -204,7 +204,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         &mut self,
         ir: &Input<'_, A::Base>,
         op: Op,
-        facts: Vec<A::Fact>,
+        facts: impl IntoIterator<Item = A::Fact>,
         live: bool,
     ) -> Changed {
         let mut facts = facts.into_iter();

@@ -14,16 +14,19 @@
 //! whatever has returned before, so that the recursion is the same wherever it is entered. Of all others the order of calls decides what
 //! is joined or ended first (`Contexts::ordered`).
 //!
-//! *Cost.* Each member is evaluated once, once more if what it asks for had returned before, and once for each time that what it asks for grows: in visits, at most [`MOST_VISITS`] and
-//! [`MOST_ROUNDS`] times what evaluating each member once costs. When that is spent, nothing is known of what any function of the component
-//! takes or returns, and the calls of its members are told to be [undecided](Sparse::undecided).
+//! *Cost.* Each member is evaluated once, once more if what it asks for had returned before, and once for each time that what it asks for
+//! grows, in values that carry facts: in visits, at most [`MOST_VISITS`] and [`MOST_ROUNDS`] times what evaluating each member once costs.
+//! When that is spent, nothing is known of what any function of the component takes or returns, and the calls of its members are told to be
+//! [undecided](Sparse::undecided).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use noisy_syntax::Op;
+use smallvec::smallvec;
 
 use super::context::{MOST_RISES, State, is_callable, rise, sort_by_name};
+use super::few::Facts;
 use super::{Domain, Input, Observer, Sparse, SparseForward, values_within};
 use crate::flow;
 use crate::lattice::Lattice;
@@ -41,7 +44,7 @@ pub(super) struct Recursion {
     /// Functions and their contexts, by id.
     members: Vec<(Op, u32)>,
     /// Members to be evaluated, the last one first.
-    work: BTreeSet<Reverse<usize>>,
+    work: BTreeSet<Reverse<u32>>,
     /// Visits that are left, and how many were given.
     fuel: usize,
     given: usize,
@@ -68,15 +71,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let contexts = self.contexts.of.get_mut(&function);
         let Some(context) = contexts.and_then(|it| it.get_mut(at)) else { return };
         context.state = State::Open;
-        context.member = member;
-        context.entry = entry;
+        context.member = member as u32;
+        context.entry = entry as u32;
         if is_spent {
-            context.results = vec![A::Fact::unknown(); n_results];
+            context.results = smallvec![A::Fact::unknown(); n_results];
         } else if context.results.len() != n_results {
-            context.results = vec![A::Fact::bottom(); n_results];
+            context.results = smallvec![A::Fact::bottom(); n_results];
         }
         recursion.members.push((function, context.id));
-        recursion.work.insert(Reverse(member));
+        recursion.work.insert(Reverse(member as u32));
     }
 
     /// Where all that is passed is joined, the functions of a component that anybody may call are its first members, in the order of their
@@ -105,8 +108,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         recursion.map(|it| it.has_missed = true).is_some()
     }
 
+    /// Whether anything is computed from what a call returns: a value that carries no facts hears of none.
+    pub(super) fn takes_results(&self, ir: &Input<'_, A::Base>, call: Op) -> bool {
+        ir.op(call).results.iter().any(|&it| self.carries(ir, it))
+    }
+
     /// A member is to be evaluated again.
-    pub(super) fn queue_member(&mut self, member: usize) {
+    pub(super) fn queue_member(&mut self, member: u32) {
         if let Some(recursion) = self.contexts.recursions.last_mut() {
             recursion.work.insert(Reverse(member));
         }
@@ -133,7 +141,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         while let Some(recursion) = self.contexts.recursions.last_mut() {
             let Some(Reverse(member)) = recursion.work.pop_first() else { break };
-            let (function, id) = recursion.members[member];
+            let (function, id) = recursion.members[member as usize];
             let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
             let Some(at) = contexts.iter().position(|it| it.id == id) else { continue };
             self.evaluate_member(ir, function, at);
@@ -202,7 +210,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             recursion.is_first = number == 1 && !recursion.is_spent && !is_ordered;
             recursion.has_missed = false;
         }
-        let results = self.evaluate(ir, function, at, number);
+        let results = self.evaluate(ir, function, at, u64::from(number));
         let cost = self.n_visits - n_visits;
         let n_asks = self.contexts.n_asks((function, id));
         let Some(recursion) = self.contexts.recursions.last_mut() else { return };
@@ -232,7 +240,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let asking = self.context(function, at).into_iter().flat_map(|it| it.asking());
         let asking: Vec<(Op, Op)> = asking.collect();
         for (call, unit) in asking {
-            if !self.is_in_recursion(unit) {
+            if !self.is_in_recursion(unit) || !self.takes_results(ir, call) {
                 continue;
             }
             let contexts = self.contexts.of.get(&unit).into_iter().flatten();
@@ -240,7 +248,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 it.state == State::Open
                     && self.contexts.does_ask((unit, it.id), call, (function, id))
             });
-            let readers: Vec<usize> = readers.map(|it| it.member).collect();
+            let readers: Vec<u32> = readers.map(|it| it.member).collect();
             for reader in readers {
                 self.queue_member(reader);
             }
@@ -249,7 +257,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Takes over what a body returns, which only grows; what is saturated and would go on to grow is unbounded. Whether that is more than
     /// before.
-    fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>) -> bool {
+    fn note_results(&mut self, function: Op, at: usize, results: Facts<A::Fact>) -> bool {
         if results.iter().any(|it| self.is_saturated(it)) {
             self.note_ordered(function);
         }
@@ -268,22 +276,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     fn give_up_recursion(&mut self, ir: &Input<'_, A::Base>) {
         let Some(recursion) = self.contexts.recursions.last_mut() else { return };
         recursion.is_spent = true;
-        recursion.work = (0..recursion.members.len()).map(Reverse).collect();
+        recursion.work = (0..recursion.members.len() as u32).map(Reverse).collect();
         let (rank, members) = (recursion.rank, recursion.members.clone());
         self.contexts.spent.extend(self.call_graph.component(rank).iter().copied());
         for (function, id) in members {
             let n_results = flow::n_results(ir, function);
             let contexts = self.contexts.of.get_mut(&function).into_iter().flatten();
             for context in contexts.filter(|it| it.id == id) {
-                context.results = vec![A::Fact::unknown(); n_results];
+                context.results = smallvec![A::Fact::unknown(); n_results];
                 self.undecided.extend(context.calls());
             }
         }
     }
 
     /// The arguments of a function of which nothing is known but what its body takes for granted.
-    pub(super) fn unknown_args(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Vec<A::Fact> {
-        let Some(body) = flow::body(ir, function) else { return Vec::new() };
+    pub(super) fn unknown_args(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Facts<A::Fact> {
+        let Some(body) = flow::body(ir, function) else { return Facts::new() };
         let args = ir.block(flow::entry_block(ir, body)).args.clone();
         let unknown = |it: &mut Self, value| {
             let fact = A::Fact::unknown();

@@ -17,9 +17,11 @@
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
 
 use super::call_index::unit_of;
 use super::context::{Ask, Asker, Context, MAX_DEPTH, STACK};
+use super::few::{Facts, FewMap};
 use super::transcript::{Answer, Joined, Request, Transcript};
 use super::{Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow;
@@ -70,7 +72,9 @@ impl<F: PartialEq> Replay<F> {
 
     /// The number that a context of a live component had before.
     pub(super) fn id_of(&self, function: Op, args: &[F], is_joined: bool) -> Option<u32> {
-        let of = |it: &&Context<F>| it.is_joined == is_joined && (is_joined || it.args == args);
+        let of = |it: &&Context<F>| {
+            it.is_joined == is_joined && (is_joined || it.args.as_slice() == args)
+        };
         Some(self.former.get(&function)?.iter().find(of)?.id)
     }
 }
@@ -133,11 +137,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// The functions that a unit asks for something.
-    #[allow(clippy::iter_over_hash_type, reason = "what is found is a set")]
     fn asked_by(&self, unit: Op) -> Vec<Op> {
         let ids = self.contexts.of.get(&unit).into_iter().flatten().map(|it| it.id);
         let asks = ids.chain([0]).filter_map(|id| self.contexts.asks.get(&(unit, id)));
-        asks.flatten().map(|it| it.callee).collect()
+        asks.flat_map(FewMap::iter).map(|it| it.0.callee).collect()
     }
 
     /// Entries that nobody came to are left out.
@@ -157,7 +160,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Notes again who asks for which context of these units.
-    #[allow(clippy::iter_over_hash_type, reason = "counts commute")]
     fn count_askers(&mut self, units: &[Op]) {
         let mut askers: Vec<Asker> = Vec::new();
         for &unit in units {
@@ -169,12 +171,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         askers.dedup();
         for asker in askers {
-            for &Ask { call, callee, context } in
-                self.contexts.asks.get(&asker).into_iter().flatten()
-            {
+            let asks = self.contexts.asks.get(&asker).into_iter().flat_map(FewMap::iter);
+            for (Ask { call, callee, context }, ()) in asks {
                 let contexts = self.contexts.of.get_mut(&callee).into_iter().flatten();
                 for context in contexts.filter(|it| it.id == context) {
-                    context.askers.entry(call).or_insert((asker.0, 0)).1 += 1;
+                    context.asked_by(call, asker.0);
                 }
             }
         }
@@ -191,7 +192,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         call: Option<Op>,
     ) -> Option<Answer<A::Fact>> {
         if self.gives_up() {
-            let results = vec![A::Fact::unknown(); flow::n_results(ir, function)];
+            let results = smallvec![A::Fact::unknown(); flow::n_results(ir, function)];
             return Some(Answer { context: 0, results, joined: None });
         }
         let caller = call.and(self.contexts.asker);
@@ -233,8 +234,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let is_it = |it: &Request<A::Fact>| {
             (it.asker, it.call, it.callee) == (caller.1, call, function)
                 && match &it.joined {
-                    Some(joined) => joined.args == args,
-                    None => context(it.context).is_some_and(|it| it.args == args),
+                    Some(joined) => joined.args.as_slice() == args,
+                    None => context(it.context).is_some_and(|it| it.args.as_slice() == args),
                 }
         };
         let found = if machine.answered.get(machine.n_made).is_some_and(is_it) {
@@ -261,7 +262,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let asks = self.contexts.asks.get(&caller);
         let again = contexts.iter().find(|it| {
             let ask = Ask { call, callee: function, context: it.id };
-            !it.is_joined && it.args == args && asks.is_some_and(|asks| asks.contains(&ask))
+            !it.is_joined
+                && it.args.as_slice() == args
+                && asks.is_some_and(|asks| asks.contains(ask))
         });
         let answer =
             again.map(|it| Answer { context: it.id, results: it.results.clone(), joined: None });
@@ -286,8 +289,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return None;
         }
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
-        let is_solved =
-            |it: &&Context<A::Fact>| !it.is_joined && it.entry < n_found && it.args == args;
+        let is_solved = |it: &&Context<A::Fact>| {
+            !it.is_joined && (it.entry as usize) < n_found && it.args.as_slice() == args
+        };
         if let Some(it) = contexts.iter().find(is_solved) {
             return Some(Answer { context: it.id, results: it.results.clone(), joined: None });
         }
@@ -304,7 +308,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     now.clone().join(&by) == Changed::Yes
                 };
                 if !level.iter().zip(args).any(rises) {
-                    let (results, joined) = (results.clone(), Some(args.to_vec()));
+                    let (results, joined) = (results.clone(), Some(args.into()));
                     return Some(Answer { context, results, joined });
                 }
             }
@@ -312,8 +316,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let is_next = transcript.entries.get(n_found).is_some_and(|it| {
             it.function == function
                 && match &it.joined {
-                    Some(joined) => joined.args == args,
-                    None => contexts.iter().any(|of| of.id == it.context && of.args == args),
+                    Some(joined) => joined.args.as_slice() == args,
+                    None => {
+                        contexts.iter().any(|of| of.id == it.context && of.args.as_slice() == args)
+                    }
                 }
         });
         if !is_next {
@@ -345,7 +351,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let (requests, entry) = (transcript.requests_of(at), &transcript.entries[at]);
         let (function, context, is_apart) = (entry.function, entry.context, entry.joined.is_none());
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
-        let n_apart = contexts.iter().filter(|it| !it.is_joined && it.entry < at).count();
+        let n_apart =
+            contexts.iter().filter(|it| !it.is_joined && (it.entry as usize) < at).count();
         if is_apart && n_apart >= self.apart() {
             self.evaluate_again(ir, first, at, Vec::new());
             return None;
@@ -407,7 +414,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let context = contexts.flatten().find(|it| it.id == id);
                 match (&request.joined, context) {
                     (Some(_), _) if request.n_entries == n_found => return None,
-                    (None, Some(it)) if it.entry < n_found => return None,
+                    (None, Some(it)) if (it.entry as usize) < n_found => return None,
                     _ => context,
                 }
             }
@@ -432,7 +439,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             transcript.requests[at].n_entries = n_entries;
             return None;
         }
-        let joined = joined.map(|args| Box::new(Joined { args, results, level: Vec::new() }));
+        let joined = joined.map(|args| Box::new(Joined { args, results, level: Facts::new() }));
         Some(Request { asker, call, callee, context, n_entries, joined })
     }
 
@@ -452,7 +459,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let members = self.members(first);
         let transcript = self.contexts.transcripts.remove(&first);
-        self.contexts.transcripts.insert(first, Transcript::new(&members));
+        self.contexts.transcripts.insert(first, Box::new(Transcript::new(members.clone())));
         for &member in &members {
             self.remember(ir, member);
             let contexts = self.contexts.of.remove(&member).unwrap_or_default();
@@ -511,7 +518,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Evaluates what an entry asks for.
-    fn enter_again(&mut self, ir: &Input<'_, A::Base>, function: Op, args: Vec<A::Fact>) {
+    fn enter_again(&mut self, ir: &Input<'_, A::Base>, function: Op, args: Facts<A::Fact>) {
         let asked = args.clone();
         let at = self.context_for(function, args, false);
         let Some(context) = self.context(function, at) else { return };

@@ -11,12 +11,14 @@
 //! A request that says nothing new is left out: one of a context that is not joined and that the same call of the same context asked for
 //! before; one of joined vectors, with the same answer, within the same entry.
 //!
-//! *Cost.* A record for each ask that is not left out; the facts of an ask are in it for joined vectors only.
+//! *Cost.* A record for each ask that is not left out; the facts of an ask are in it for joined vectors only. A function that calls nothing
+//! and that nothing calls has no transcript; should an edit connect it, it is evaluated again.
 
 use noisy_syntax::Op;
 use smallvec::SmallVec;
 
 use super::context::Asker;
+use super::few::Facts;
 use super::{Observer, Sparse, SparseForward};
 
 /// How many requests are looked through for one that says the same: a call in a loop asks again and again.
@@ -25,10 +27,10 @@ const LOOKED_BACK: usize = 32;
 /// What was passed to joined vectors, and what came back then.
 #[derive(Clone, Debug)]
 pub(super) struct Joined<F> {
-    pub(super) args: Vec<F>,
-    pub(super) results: Vec<F>,
+    pub(super) args: Facts<F>,
+    pub(super) results: Facts<F>,
     /// Of an entry: what the joined vectors were then.
-    pub(super) level: Vec<F>,
+    pub(super) level: Facts<F>,
 }
 
 /// A component was asked for a context that it had to evaluate.
@@ -59,13 +61,14 @@ pub(super) struct Request<F> {
 pub(super) struct Transcript<F> {
     /// The functions of the component, by number.
     pub(super) members: SmallVec<[Op; 1]>,
-    pub(super) entries: Vec<Entry<F>>,
-    pub(super) requests: Vec<Request<F>>,
+    /// Most components have one.
+    pub(super) entries: SmallVec<[Entry<F>; 1]>,
+    pub(super) requests: SmallVec<[Request<F>; 1]>,
 }
 
 impl<F> Transcript<F> {
-    pub(super) fn new(members: &[Op]) -> Self {
-        Self { members: members.into(), entries: Vec::new(), requests: Vec::new() }
+    pub(super) fn new(members: SmallVec<[Op; 1]>) -> Self {
+        Self { members, entries: SmallVec::new(), requests: SmallVec::new() }
     }
 
     /// Where the requests of an entry are.
@@ -79,9 +82,9 @@ impl<F> Transcript<F> {
 #[derive(Debug)]
 pub(super) struct Answer<F> {
     pub(super) context: u32,
-    pub(super) results: Vec<F>,
+    pub(super) results: Facts<F>,
     /// What was passed, if it is joined with others.
-    pub(super) joined: Option<Vec<F>>,
+    pub(super) joined: Option<Facts<F>>,
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
@@ -100,7 +103,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// The transcript of a component that is written, if it is.
     fn transcript(&mut self, function: Op) -> Option<&mut Transcript<A::Fact>> {
-        if self.apart() == 0 {
+        // What no call concerns is never asked for again.
+        if self.apart() == 0 || !self.call_graph.contains(function) {
             return None;
         }
         let first = self.call_graph.first(function);
@@ -109,13 +113,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         // While an edit is followed function by function, what it evaluates again has none.
         if !self.may_join() {
-            return self.contexts.transcripts.get_mut(&first);
+            return self.contexts.transcripts.get_mut(&first).map(Box::as_mut);
         }
-        if !self.contexts.transcripts.contains_key(&first) {
-            let new = Transcript::new(&self.members(first));
-            self.contexts.transcripts.insert(first, new);
-        }
-        self.contexts.transcripts.get_mut(&first)
+        let members = self.members(first);
+        let new = || Box::new(Transcript::new(members));
+        Some(self.contexts.transcripts.entry(first).or_insert_with(new))
     }
 
     /// A context is about to be evaluated because another component, or nobody, asks for it; `asked` as in [`Answer::joined`].
@@ -123,19 +125,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let joined = asked.map(|it| {
             let contexts = self.contexts.of.get(&function).into_iter().flatten();
             let level = contexts.filter(|it| it.id == context).map(|it| it.args.clone()).next();
-            let (args, level) = (it.to_vec(), level.unwrap_or_default());
-            Box::new(Joined { args, results: Vec::new(), level })
+            let (args, level) = (Facts::from(it), level.unwrap_or_default());
+            Box::new(Joined { args, results: Facts::new(), level })
         });
         let Some(transcript) = self.transcript(function) else { return };
         let (at, first) = (transcript.entries.len(), transcript.requests.len());
-        if at == 0 {
-            // Most components have one.
-            transcript.entries.reserve_exact(1);
-        }
         transcript.entries.push(Entry { function, context, joined, first });
         let contexts = self.contexts.of.get_mut(&function).into_iter().flatten();
         if let Some(it) = contexts.into_iter().find(|it| it.id == context) {
-            it.entry = at;
+            it.entry = at as u32;
         }
     }
 
@@ -143,7 +141,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     pub(super) fn note_entry_results(&mut self, function: Op, results: &[A::Fact]) {
         let entry = self.transcript(function).and_then(|it| it.entries.last_mut());
         if let Some(joined) = entry.and_then(|it| it.joined.as_mut()) {
-            joined.results = results.to_vec();
+            joined.results = results.into();
         }
     }
 
@@ -163,7 +161,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let Some(transcript) = self.transcript(asker.0) else { return };
         let joined = answer.joined.as_ref().map(|args| {
             let (args, results) = (args.clone(), answer.results.clone());
-            Box::new(Joined { args, results, level: Vec::new() })
+            Box::new(Joined { args, results, level: Facts::new() })
         });
         let request =
             Request { asker: asker.1, call, callee, context: answer.context, n_entries, joined };
@@ -180,9 +178,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if last.is_some_and(|it| it.results == joined.results) {
                 return;
             }
-        }
-        if transcript.requests.is_empty() {
-            transcript.requests.reserve_exact(1);
         }
         transcript.requests.push(request);
     }
