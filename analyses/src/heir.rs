@@ -102,8 +102,9 @@ pub struct Heir {
     largest_of_part: Vec<u32>,
     /// Whether it is that, by part: a ciphertext whose level is not known may have a larger one.
     is_largest_known: Vec<bool>,
-    /// What has no level in HEIR.
+    /// What has no level in HEIR, and what of that follows from what calls pass.
     unclear: FxHashSet<Value>,
+    passed: FxHashSet<Value>,
     /// What has no polynomials in HEIR.
     dark: FxHashSet<Value>,
     /// What may have other polynomials in HEIR, and the functions in which it may count none.
@@ -184,7 +185,8 @@ impl Heir {
             }
         }
         let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
-        let (unclear, dark) = unclear::unclear(ir, &of);
+        let unclear::Unclear { levels: unclear, dimensions: dark, passed } =
+            unclear::unclear(ir, &of);
         let yielded = loops::yielded(ir, &facts.analysis.variant, &|it| of(it).level());
         let yielded_dimensions =
             loops::yielded(ir, &facts.analysis.resized, &|it| of(it).dimension());
@@ -193,6 +195,7 @@ impl Heir {
             largest_of_part,
             is_largest_known,
             unclear,
+            passed,
             dark,
             yielded,
             yielded_dimensions,

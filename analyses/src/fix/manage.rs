@@ -116,7 +116,7 @@ fn insert_bootstraps(
     within_budget(program, functions, options, Stage::Bootstrap)
 }
 
-/// Drops levels of what loops take and give at a smaller one than they carry, where bootstraps are placed and use levels.
+/// Drops levels of what loops take and give at a smaller one than they carry, where bootstraps are placed.
 ///
 /// # Errors
 /// As [`insert_relinearizations`].

@@ -62,8 +62,7 @@ pub(crate) struct Round {
     pub(crate) yielded: Node,
     /// The operands of the loop and of its end that are these.
     uses: [(Op, u32); 2],
-    /// Whether levels may be dropped of what it takes and gives: in a generic, where bootstraps use levels, so that they do not
-    /// make them equal.
+    /// Whether levels may be dropped of what it takes and gives: in a generic.
     pub(crate) may_drop: bool,
 }
 
@@ -230,7 +229,7 @@ pub(crate) fn question(
         let of = |it: Value| builder.node_of.get(&it).map(|&at| Node(at));
         if let (Some(init), Some(yielded)) = (of(it.init), of(it.yielded)) {
             let is_inside = |it: Node| builder.values[it.0 as usize].1;
-            let may_drop = bootstrap_level > 0 && is_inside(init) && is_inside(yielded);
+            let may_drop = is_inside(init) && is_inside(yielded);
             rounds.push(Round { init, yielded, uses: it.uses, may_drop });
         }
     });

@@ -11,16 +11,30 @@
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Ciphertext;
 use super::rows::{self, DimensionRule};
+use super::{Ciphertext, types};
 use crate::flow::{self, Flow};
 
-/// All such values of a program: those without a level, and those without polynomials.
-pub(super) fn unclear(
-    ir: &Ir,
-    of: &dyn Fn(Value) -> Ciphertext,
-) -> (FxHashSet<Value>, FxHashSet<Value>) {
-    let mut finder = Finder { ir, of, found: FxHashSet::default(), dark: FxHashSet::default() };
+/// Such values of a program.
+#[derive(Debug, Default)]
+pub(super) struct Unclear {
+    /// Those without a level.
+    pub(super) levels: FxHashSet<Value>,
+    /// Those without polynomials.
+    pub(super) dimensions: FxHashSet<Value>,
+    /// Those of the former that calls pass, or that follow from these: what HEIR writes is not known.
+    pub(super) passed: FxHashSet<Value>,
+}
+
+/// All such values of a program.
+pub(super) fn unclear(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext) -> Unclear {
+    let mut finder = Finder {
+        ir,
+        of,
+        found: FxHashSet::default(),
+        dark: FxHashSet::default(),
+        passed: FxHashSet::default(),
+    };
     let taken = taken(ir);
     // What a function takes may stand before what it is called with.
     for _ in 0..MOST_ROUNDS {
@@ -34,7 +48,8 @@ pub(super) fn unclear(
         }
         finder.found.extend(new);
     }
-    (finder.found, finder.dark)
+    let Finder { found: levels, dark: dimensions, passed, .. } = finder;
+    Unclear { levels, dimensions, passed }
 }
 
 /// Rounds through functions that call functions; deeper ones take what they are called with for known.
@@ -74,14 +89,16 @@ fn makes_unclear(ir: &Ir, op: Op) -> bool {
     ir.op_name(op).starts_with("linalg.") || !ir.op(op).regions.is_empty()
 }
 
-/// What a call passes with another level than its callee takes.
+/// What a call passes with another level than its callee takes, by types that say that it is encrypted.
 fn differing(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, call: Op) -> Vec<Value> {
     let Some(body) = flow::callee(ir, call).and_then(|it| flow::body(ir, it)) else {
         return Vec::new();
     };
     let args = &ir.block(flow::entry_block(ir, body)).args;
     let passed = ir.op(call).operands.iter().filter_map(|it| it.value);
-    let differs = |it: &(Value, &Value)| of(it.0).level() != of(*it.1).level();
+    let differs = |it: &(Value, &Value)| {
+        of(it.0).level() != of(*it.1).level() && types::is_ciphertext_type(ir, it.0)
+    };
     passed.zip(args).filter(differs).map(|it| it.0).collect()
 }
 
@@ -91,6 +108,8 @@ struct Finder<'a> {
     found: FxHashSet<Value>,
     /// A level follows from one operand that has one, the polynomials only from all.
     dark: FxHashSet<Value>,
+    /// What calls pass, and what follows.
+    passed: FxHashSet<Value>,
 }
 
 impl Finder<'_> {
@@ -144,22 +163,29 @@ impl Finder<'_> {
             };
             if is_unclear {
                 self.found.insert(result);
+                if operands().any(|it| self.passed.contains(&it)) {
+                    self.passed.insert(result);
+                }
             }
         }
     }
 
     /// A call with another level than its callee takes: after lowering the level is part of the type, so neither what is passed nor
-    /// what comes back has one.
+    /// what comes back has one. Of `!secret.secret` HEIR writes one or the other. Within a generic the function takes the largest, and what
+    /// comes back is what it returns.
     fn call(&mut self, call: Op) {
         let ir = self.ir;
         let differing = differing(ir, self.of, call);
-        if !differing.is_empty() {
-            self.found.extend(differing);
-        }
+        self.found.extend(differing.iter().copied());
+        self.passed.extend(differing);
         // What is passed without a level comes back without one.
-        let mut passed = ir.op(call).operands.iter().filter_map(|it| it.value);
-        if passed.any(|it| self.found.contains(&it)) {
-            self.found.extend(ir.op(call).results.iter().copied());
+        let passed = || ir.op(call).operands.iter().filter_map(|it| it.value);
+        let results = ir.op(call).results.iter().copied();
+        if passed().any(|it| self.found.contains(&it)) {
+            self.found.extend(results.clone());
+        }
+        if passed().any(|it| self.passed.contains(&it)) {
+            self.passed.extend(results);
         }
     }
 
@@ -168,6 +194,9 @@ impl Finder<'_> {
         let feeders = flow::feeders(self.ir, value);
         if !feeders.is_empty() && feeders.iter().all(|it| self.found.contains(&it.1)) {
             self.found.insert(value);
+            if feeders.iter().any(|it| self.passed.contains(&it.1)) {
+                self.passed.insert(value);
+            }
         }
         if !feeders.is_empty() && feeders.iter().all(|it| self.dark.contains(&it.1)) {
             self.dark.insert(value);

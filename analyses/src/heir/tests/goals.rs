@@ -311,3 +311,63 @@ fn nothing_is_encoded_where_nothing_is_secret() {
     assert!(!told(&text(0, "")).contains("level-mismatch"), "{}", told(&text(0, "")));
     assert!(told(&text(3, &m(1))).contains("8 level-mismatch"), "{}", told(&text(3, &m(1))));
 }
+
+#[test]
+fn a_call_gives_what_is_returned_also_where_its_function_takes_more() {
+    let text = |level: u32| {
+        let secret = "!secret.secret<i16>";
+        format!(
+            "module attributes {{scheme.bgv}} {{
+  func.func @f(%x: {secret} {}) -> ({secret} {m}) {{
+    %0 = secret.generic(%x: {secret} {}) {{
+    ^body(%a: i16):
+      %1 = mgmt.modreduce %a {m} : i16
+      %2 = func.call @g(%1) {{__resattrs = [{m}]}} : (i16) -> i16
+      %3 = func.call @g(%a) {{__resattrs = [{}]}} : (i16) -> i16
+      %4 = arith.addi %3, %2 {m} : i16
+      secret.yield %4 : i16
+    }} -> ({secret} {m})
+    return %0 : {secret}
+  }}
+  func.func private @g(%y: i16 {m}) -> (i16 {m}) {{
+    %0 = arith.addi %y, %y {m} : i16
+    return %0 : i16
+  }}
+}}",
+            m(1),
+            m(1),
+            m(level),
+            m = m(0)
+        )
+    };
+    assert_eq!([told(&text(0)), told(&text(1))], ["", "7 level-mismatch"]);
+    // Of what is passed outside of a generic HEIR writes what is taken.
+    let passed = |level: u32| {
+        let secret = "!secret.secret<i16>";
+        format!(
+            "module attributes {{scheme.bgv}} {{
+  func.func @f(%x: {secret} {x}) -> ({secret} {m}) {{
+    %0 = secret.generic(%x: {secret} {x}) {{
+    ^body(%a: i16):
+      %1 = mgmt.modreduce %a {m} : i16
+      secret.yield %1 : i16
+    }} -> ({secret} {m})
+    %2 = call @g(%0) {{__resattrs = [{m}]}} : ({secret}) -> {secret}
+    %3 = call @g(%x) {{__resattrs = [{m}]}} : ({secret}) -> {secret}
+    return %2 : {secret}
+  }}
+  func.func private @g(%y: {secret} {m}) -> ({secret} {m}) {{
+    %0 = secret.generic(%y: {secret} {m}) {{
+    ^body(%a: i16):
+      %1 = arith.addi %a, %a {m} : i16
+      secret.yield %1 : i16
+    }} -> ({secret} {m})
+    return %0 : {secret}
+  }}
+}}",
+            x = m(level),
+            m = m(0)
+        )
+    };
+    assert_eq!([told(&passed(0)), told(&passed(1))], ["", ""]);
+}
