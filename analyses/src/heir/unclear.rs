@@ -38,12 +38,14 @@ pub(super) fn unclear(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext) -> Unclear {
     let taken = taken(ir);
     // What a function takes may stand before what it is called with.
     for _ in 0..MOST_ROUNDS {
+        let n_passed = finder.passed.len();
         finder.region(ir.root());
         let is_new = |it: &(Value, Vec<Value>)| {
             !finder.found.contains(&it.0) && it.1.iter().all(|it| finder.found.contains(it))
         };
         let new: Vec<Value> = taken.iter().filter(|&it| is_new(it)).map(|it| it.0).collect();
-        if new.is_empty() {
+        // So may what takes what is passed.
+        if new.is_empty() && finder.passed.len() == n_passed {
             break;
         }
         finder.found.extend(new);
