@@ -16,10 +16,14 @@ pub fn operands(ir: &Ir, op: Op) -> Vec<Value> {
     ir.op(op).operands.iter().filter_map(|it| it.value).collect()
 }
 
+/// Whether a constant op defines a value.
+pub fn is_constant(ir: &Ir, value: Value) -> bool {
+    ir.defining_op(value).is_some_and(|it| ir.op(it).kind.has(Traits::CONSTANT))
+}
+
 /// The attribute of a value that a constant op defines.
 pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
-    let op = ir.defining_op(value)?;
-    ir.op(op).kind.has(Traits::CONSTANT).then(|| ir.attr(op, "value"))?
+    is_constant(ir, value).then(|| ir.attr(ir.defining_op(value)?, "value"))?
 }
 
 /// What a constant op says of its value; lists of elements are read into `lists`.

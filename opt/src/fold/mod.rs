@@ -142,10 +142,10 @@ impl Rewriter<'_> {
         if folded.is_empty() {
             return false;
         }
-        let results = self.ir.op(op).results.clone();
-        let types: Vec<Type> = results.iter().map(|&it| self.ir.value(it).ty).collect();
+        let results = self.ir.op(op).results.iter().map(|&it| self.ir.value(it).ty);
+        let types: SmallVec<[Type; 2]> = results.collect();
         // All results have their values before anything changes.
-        let mut attrs = Vec::new();
+        let mut attrs: SmallVec<[Option<Attr>; 2]> = SmallVec::new();
         for (it, &ty) in folded.iter().zip(&types) {
             let attr = match *it {
                 Folded::Value(_) => None,
@@ -158,7 +158,7 @@ impl Rewriter<'_> {
             };
             attrs.push(attr);
         }
-        let mut values = Vec::new();
+        let mut values: SmallVec<[Value; 2]> = SmallVec::new();
         for ((it, attr), &ty) in folded.iter().zip(attrs).zip(&types) {
             let made = attr.map(|it| constant(self, it, ty));
             values.push(match (*it, made) {
@@ -185,8 +185,7 @@ impl Rewriter<'_> {
             return false;
         }
         let (a, b) = (self.operand(op, 0), self.operand(op, 1));
-        let is_constant = |it: Value| constants::attr_of(self.ir, it).is_some();
-        if !is_constant(a) || is_constant(b) {
+        if !constants::is_constant(self.ir, a) || constants::is_constant(self.ir, b) {
             return false;
         }
         if !kind.has(Traits::COMMUTATIVE) {

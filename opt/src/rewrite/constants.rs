@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::Rewriter;
 pub use noisy_analyses::values::{
-    attr_of, constant_of, constant_op, constant_scope, element_type, int_of, to_attr,
+    attr_of, constant_of, constant_op, constant_scope, element_type, int_of, is_constant, to_attr,
 };
 
 impl Rewriter<'_> {

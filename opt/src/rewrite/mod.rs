@@ -11,7 +11,7 @@ mod worklist;
 
 use noisy_analyses::integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Type, Value};
+use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Traits, Type, Value};
 use smallvec::SmallVec;
 
 pub use noisy_analyses::values::{operand, operands};
@@ -63,22 +63,26 @@ impl<'a> Rewriter<'a> {
 
     /// An op and those around it, up to the scope.
     fn enqueue(&mut self, op: Op) {
-        if !self.is_listening {
-            return;
+        if self.is_listening && self.ir.op(op).kind.is_op() {
+            self.work.push(op);
+            self.enqueue_around(op);
         }
+    }
+
+    /// The ops around one, up to the scope; none that is isolated from above: nothing folds or matches it because of what is in it.
+    fn enqueue_around(&mut self, op: Op) {
         let mut at = op;
-        loop {
-            if !self.ir.op(at).kind.is_op() {
+        while Some(self.ir.op(at).parent) != self.scope
+            && let Some(parent) = self.ir.parent_op(at)
+        {
+            let kind = self.ir.op(parent).kind;
+            if !kind.is_op() {
                 return;
             }
-            self.work.push(at);
-            if Some(self.ir.op(at).parent) == self.scope {
-                return;
+            if !kind.has(Traits::ISOLATED) {
+                self.work.push(parent);
             }
-            match self.ir.parent_op(at) {
-                Some(parent) => at = parent,
-                None => return,
-            }
+            at = parent;
         }
     }
 
@@ -103,7 +107,7 @@ impl<'a> Rewriter<'a> {
 
     /// Lets the users of the results of an op use these values, and erases it.
     pub(crate) fn replace(&mut self, op: Op, values: &[Value]) {
-        let results = self.ir.op(op).results.clone();
+        let results: SmallVec<[Value; 2]> = SmallVec::from_slice(&self.ir.op(op).results);
         for (&old, &new) in results.iter().zip(values) {
             self.replace_uses(old, new);
         }
@@ -133,7 +137,8 @@ impl<'a> Rewriter<'a> {
         if old == new {
             return;
         }
-        for (user, index) in self.ir.value(old).uses.clone() {
+        let uses: SmallVec<[(Op, u32); 4]> = SmallVec::from_slice(&self.ir.value(old).uses);
+        for (user, index) in uses {
             if is_meant(user, index as usize) {
                 self.ir.set_operand(user, index as usize, new);
                 self.touch(user);
@@ -156,7 +161,7 @@ impl<'a> Rewriter<'a> {
         if !self.is_listening {
             return;
         }
-        let around = self.ir.parent_op(op);
+        let outermost = op;
         let mut going: SmallVec<[Op; 8]> = SmallVec::from_slice(&[op]);
         while let Some(op) = going.pop() {
             self.look_at_operands(op);
@@ -166,9 +171,7 @@ impl<'a> Rewriter<'a> {
                 going.extend(self.ir.items(region));
             }
         }
-        if let Some(around) = around.filter(|it| self.is_inside(*it)) {
-            self.enqueue(around);
-        }
+        self.enqueue_around(outermost);
     }
 
     fn is_inside(&self, op: Op) -> bool {

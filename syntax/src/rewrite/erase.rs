@@ -104,6 +104,10 @@ impl Ir {
         }
         for &op in &going {
             self.unwire(op);
+            if self.op(op).extra.is_none() {
+                // It has no symbols and no successors.
+                continue;
+            }
             self.remove_symbols(op);
             let successors: Vec<Option<Block>> =
                 self.extra(op).successors.iter().map(|it| it.block).collect();
@@ -122,13 +126,15 @@ impl Ir {
                 self.set_label_block(op, None);
                 self.free_blocks.push(block);
             }
-            for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
-                self.free_blocks.push(self.region(region).entry);
-                self.free_regions.push(region);
+            if !self.op(op).regions.is_empty() {
+                for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
+                    self.free_blocks.push(self.region(region).entry);
+                    self.free_regions.push(region);
+                }
             }
-            let results = std::mem::take(&mut self.ops[op.index()].results);
-            self.free_values.extend(results);
             let data = &mut self.ops[op.index()];
+            self.free_values.extend_from_slice(&data.results);
+            data.results.clear();
             data.alive = false;
             data.extra = None;
             data.result_names.clear();
