@@ -281,3 +281,58 @@ fn calls_nest_as_deep_as_they_like() {
     let n_visits = document.facts().n_visits();
     assert!(n_visits <= 3 * N + 1, "{n_visits}");
 }
+
+#[test]
+fn noise_that_grows_around_a_circle_of_functions_has_few_contexts() {
+    const N: usize = 40;
+    let mut text = String::new();
+    for at in 0..N {
+        let _ = writeln!(
+            text,
+            "func.func private @f{at}(%a: {TY}, %c: i1) -> {TY} {{
+  %0 = noisy.add %a, %a : {TY}
+  %1 = scf.if %c -> ({TY}) {{
+    %2 = func.call @f{}(%0, %c) : ({TY}, i1) -> {TY}
+    scf.yield %2 : {TY}
+  }} else {{
+    scf.yield %0 : {TY}
+  }}
+  return %1 : {TY}
+}}",
+            (at + 1) % N
+        );
+    }
+    let _ = writeln!(
+        text,
+        "func.func @main(%a: {TY}, %c: i1) -> {TY} {{\n  %0 = func.call @f0(%a, %c) : ({TY}, i1) -> {TY}\n  return %0 : {TY}\n}}"
+    );
+    let document = Document::new(&text);
+    let n_contexts = |it| document.contexts(it).len();
+    let most = document.ir().functions().into_iter().map(n_contexts).max();
+    assert!(most.is_some_and(|it| it > 1 && it <= 4), "{most:?}");
+}
+
+#[test]
+fn what_is_passed_at_the_budget_in_a_loop_is_bounded() {
+    let document = Document::new(
+        "func.func private @g(%a: !noisy.i32) -> !noisy.i32 {
+  return %a : !noisy.i32
+}
+func.func @f(%x: i5, %n: index) -> !noisy.i32 {
+  %lo = arith.constant 0 : index
+  %st = arith.constant 1 : index
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.add %0, %0 : !noisy.i32
+  %r = scf.for %i = %lo to %n step %st iter_args(%b = %0) -> (!noisy.i32) {
+    %2 = noisy.mul %1, %1 : !noisy.i32
+    %3 = func.call @g(%2) : (!noisy.i32) -> !noisy.i32
+    scf.yield %3 : !noisy.i32
+  }
+  return %r : !noisy.i32
+}
+",
+    );
+    let budget = document.model().budget;
+    assert_eq!(given(&document), Some(Noise::up_to(budget)));
+    assert_eq!(found(&document), []);
+}

@@ -297,6 +297,34 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
 }
 
 #[test]
+fn a_branch_that_comes_to_go_back_costs_its_function() {
+    let text = long(20_000)
+        + "func.func @g(%a: !noisy.i32, %k: i1) -> !noisy.i32 {
+  cf.br ^back(%a : !noisy.i32)
+^back(%b: !noisy.i32):
+  %c = noisy.add %b, %b : !noisy.i32
+  cf.cond_br %k, ^next(%c : !noisy.i32), ^on(%c : !noisy.i32)
+^next(%d: !noisy.i32):
+  cf.br ^on(%d : !noisy.i32)
+^on(%e: !noisy.i32):
+  return %e : !noisy.i32
+}
+";
+    let mut document = Document::new(&text);
+    let at = text.find("cf.br ^on").expect("the needle is in the text") + "cf.br ^".len();
+    let mut errors = Vec::new();
+    for (from, to) in [("on", "back"), ("back", "on")] {
+        document.edit(at..at + from.len(), to);
+        let visits = (document.integers().n_visits(), document.facts().n_visits());
+        assert!(visits.0 < 1000 && visits.1 < 1000, "{visits:?}");
+        assert_eq!(facts(&document), facts(&Document::new(&document.source().text().to_string())));
+        errors.push(noise_errors(&document));
+    }
+    // Noise grows from round to round.
+    assert_eq!(errors, [1, 0]);
+}
+
+#[test]
 fn a_long_function_is_solved_in_one_sweep() {
     let document = Document::new(&long(20_000));
     assert!(document.facts().n_visits() <= 20_000 + 10);

@@ -219,21 +219,21 @@ fn deep_chains_of_calls_do_not_depend_on_the_order_of_the_text() {
     }
 }
 
-/// How many additions lead to a value at most; a lattice without end, against the law of its trait.
+/// How many additions lead to a value at most: a lattice without end. Unless it widens, that is against the law of its trait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Count {
+enum Count<const WIDENS: bool> {
     Never,
     AtMost(u64),
     Unknown,
 }
 
-impl fmt::Display for Count {
+impl<const WIDENS: bool> fmt::Display for Count<WIDENS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")
     }
 }
 
-impl Lattice for Count {
+impl<const WIDENS: bool> Lattice for Count<WIDENS> {
     fn bottom() -> Self {
         Count::Never
     }
@@ -250,17 +250,21 @@ impl Lattice for Count {
     }
 }
 
-impl Domain for Count {
+impl<const WIDENS: bool> Domain for Count<WIDENS> {
     fn unknown() -> Self {
         Count::Unknown
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        if WIDENS && *self != next { Count::Unknown } else { next }
     }
 }
 
 #[derive(Debug)]
-struct Counts;
+struct Counts<const WIDENS: bool>;
 
-impl SparseForward for Counts {
-    type Fact = Count;
+impl<const WIDENS: bool> SparseForward for Counts<WIDENS> {
+    type Fact = Count<WIDENS>;
     type Base = ();
 
     fn calls(&self) -> Calls {
@@ -272,8 +276,8 @@ impl SparseForward for Counts {
         cx: &AnalysisContext<'_, ()>,
         op: Op,
         _: usize,
-        operands: &[Count],
-    ) -> Count {
+        operands: &[Count<WIDENS>],
+    ) -> Count<WIDENS> {
         let mut count = Count::AtMost(0);
         for it in operands {
             let _ = count.join(it);
@@ -290,8 +294,8 @@ impl SparseForward for Counts {
         _: Op,
         _: usize,
         _: Value,
-        _: &[Count],
-    ) -> Count {
+        _: &[Count<WIDENS>],
+    ) -> Count<WIDENS> {
         Count::AtMost(0)
     }
 }
@@ -330,14 +334,14 @@ fn endless(order: [usize; 4], grows: [bool; 2]) -> String {
     order.iter().map(|&it| texts[it].as_str()).collect()
 }
 
-#[test]
-fn a_recursion_without_end_is_unknown_in_bounded_work_whatever_the_order() {
+/// Recursions that grow end in Unknown in so many visits; their calls are undecided, unless growth was widened.
+fn check_endless<const WIDENS: bool>(most: usize) {
     for grows in [[true, true], [true, false], [false, true], [false, false]] {
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
             let text = endless(order, grows);
             let source = Source::new(&text);
             let ir = source.ir();
-            let facts = Sparse::new(&Input { ir, base: &() }, Counts);
+            let facts = Sparse::new(&Input { ir, base: &() }, Counts::<WIDENS>);
             let is_decided = grows == [false, false];
             let found = |name: &str, result: &str| {
                 let is_named =
@@ -355,14 +359,29 @@ fn a_recursion_without_end_is_unknown_in_bounded_work_whatever_the_order() {
             for (name, result) in
                 [("f", "%0"), ("f", "%1"), ("g", "%0"), ("g", "%1"), ("main", "%0")]
             {
+                // What is passed does not grow with what is returned.
+                let is_passed = result == "%0" && name != "main";
+                let expected =
+                    if WIDENS && is_passed && !grows[0] { Count::AtMost(0) } else { expected };
                 assert_eq!(found(name, result), Some(expected), "{name} {result}\n{text}");
             }
             assert_eq!(found("other", "%0"), Some(Count::AtMost(1)), "{text}");
+            let n_undecided = if is_decided || WIDENS { 0 } else { 3 };
             let undecided: Vec<OpKind> = facts.undecided().map(|it| ir.op(it).kind).collect();
-            assert_eq!(undecided, vec![OpKind::FuncCall; if is_decided { 0 } else { 3 }], "{text}");
-            assert!(facts.n_visits() < 2_000_000, "{} visits\n{text}", facts.n_visits());
+            assert_eq!(undecided, vec![OpKind::FuncCall; n_undecided], "{text}");
+            assert!(facts.n_visits() < most, "{} visits\n{text}", facts.n_visits());
         }
     }
+}
+
+#[test]
+fn a_recursion_without_end_is_unknown_in_bounded_work_whatever_the_order() {
+    check_endless::<false>(2_000_000);
+}
+
+#[test]
+fn what_grows_around_a_recursion_is_widened_before_work_runs_out() {
+    check_endless::<true>(5_000);
 }
 
 /// Functions that call three others each, whichever, and pass on and return noise and integers.

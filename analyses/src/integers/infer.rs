@@ -466,6 +466,18 @@ mod tests {
     }
 
     #[test]
+    fn a_shift_by_what_may_be_the_width_tells_nothing() {
+        for kind in [OpKind::ArithShli, OpKind::ArithShrsi, OpKind::ArithShrui] {
+            let by = |most: u64| {
+                let by = Bounds::unsigned(3, 1, most);
+                binary(kind, Bounds::one(3, 2), by, Flags::default())
+            };
+            assert!(by(2).is_some_and(|it| it != Bounds::full(3)), "{kind:?}");
+            assert!(by(3).is_none_or(|it| it == Bounds::full(3)), "{kind:?}: {:?}", by(3));
+        }
+    }
+
+    #[test]
     fn inference_is_monotone() {
         let sample = sample();
         for kind in KINDS {

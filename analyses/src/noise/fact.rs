@@ -161,6 +161,14 @@ mod tests {
     }
 
     #[test]
+    fn what_an_op_adds_at_most_leaves_the_lower_bound() {
+        let (a, b) = (Noise::Range { lo: 3, hi: 5 }, Noise::Range { lo: 4, hi: 9 });
+        let after = |growth| Noise::after(growth, &[a, b]);
+        assert_eq!(after(Growth::Sum(2)), Noise::Range { lo: 7, hi: 16 });
+        assert_eq!(after(Growth::Max(2)), Noise::Range { lo: 3, hi: 11 });
+    }
+
+    #[test]
     fn numbers_saturate() {
         let top = Noise::up_to(Bits::MAX);
         assert_eq!(Noise::after(Growth::Sum(0), &[top, top]), top);

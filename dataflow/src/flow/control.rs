@@ -291,4 +291,24 @@ mod tests {
         assert_eq!(of(4, 7), [0, 3]);
         assert_eq!(of(4, 6), [0]);
     }
+
+    #[test]
+    fn each_successor_of_a_generic_switch_is_passed_its_segment() {
+        let text = "func.func @f(%x: i32, %a: i8) {
+  \"cf.switch\"(%x, %a, %a, %a, %a)[^d, ^e, ^g] <{case_operand_segments = array<i32: 2, 1>, case_values = dense<[3, 7]> : tensor<2xi32>, operandSegmentSizes = array<i32: 1, 1, 3>}> : (i32, i8, i8, i8, i8) -> ()
+^d(%p: i8):
+  return
+^e(%q: i8, %r: i8):
+  return
+^g(%s: i8):
+  return
+}
+";
+        let source = Source::new(text);
+        assert!(source.problems().is_empty(), "{:?}", source.problems());
+        let ir = source.ir();
+        let op = find(ir, OpKind::CfSwitch);
+        let passed = [0, 1, 2].map(|it| crate::flow::passed(ir, op, it));
+        assert_eq!(passed, [Some(1..2), Some(2..4), Some(4..5)]);
+    }
 }
