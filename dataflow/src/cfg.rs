@@ -130,7 +130,7 @@ pub struct Loop {
     /// The node where it is entered.
     pub head: u32,
     /// The nodes from where it goes back, in order.
-    pub latches: Vec<u32>,
+    pub(crate) latches: Vec<u32>,
     /// The loop around it, by index into [`Loops::all`].
     pub parent: Option<u32>,
 }

@@ -24,7 +24,7 @@ pub struct Display {
     /// As a list, longest first; else as a tree.
     pub is_list: bool,
     /// As JSON; else as text.
-    pub is_json: bool,
+    pub(crate) is_json: bool,
 }
 
 impl Default for Timing {

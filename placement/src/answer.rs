@@ -49,7 +49,7 @@ pub struct Stats {
     /// Independent parts left to search.
     pub parts: usize,
     /// Parts proven optimal.
-    pub parts_proven: usize,
+    pub(crate) parts_proven: usize,
     /// Sites of the largest part.
     pub largest_part: usize,
     /// Cost of the first legal answer.

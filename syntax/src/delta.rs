@@ -19,7 +19,7 @@ pub struct Delta {
     /// Uses that were resolved.
     pub n_linked: usize,
     /// Items that were verified.
-    pub n_verified: usize,
+    pub(crate) n_verified: usize,
     /// Bytes of the text that were read.
-    pub n_read: usize,
+    pub(crate) n_read: usize,
 }

@@ -22,19 +22,19 @@ pub enum Encryption {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemeParams {
     /// The logarithm to base 2 of the ring dimension.
-    pub log_n: u32,
+    pub(crate) log_n: u32,
     /// The primes of the ciphertext modulus, from level 0 up.
     pub q: Vec<u64>,
     /// The special primes of key switching.
     pub p: Vec<u64>,
     /// The plaintext modulus of BGV and BFV.
-    pub plaintext_modulus: Option<u64>,
+    pub(crate) plaintext_modulus: Option<u64>,
     /// The logarithm to base 2 of the default scale of CKKS.
-    pub log_default_scale: Option<u32>,
+    pub(crate) log_default_scale: Option<u32>,
     /// The key that encrypts.
     pub encryption: Encryption,
     /// Whether a ciphertext is encrypted under a larger modulus and then switched down.
-    pub is_extended: bool,
+    pub(crate) is_extended: bool,
 }
 
 /// Why parameters cannot be used.

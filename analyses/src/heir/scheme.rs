@@ -22,12 +22,10 @@ pub enum Scheme {
 pub struct Setting {
     /// The scheme, if it is one that has levels.
     pub scheme: Option<Scheme>,
-    /// Whether Lattigo runs it.
-    pub is_lattigo: bool,
     /// Whether `OpenFHE` runs it.
-    pub is_openfhe: bool,
+    pub(crate) is_openfhe: bool,
     /// The level of what a bootstrap gives: the levels that it takes itself.
-    pub bootstrap_level: u32,
+    pub(crate) bootstrap_level: u32,
     /// The parameters, if the module has any.
     pub params: Option<Result<SchemeParams, ParamsError>>,
     /// The module.
@@ -161,7 +159,7 @@ impl Setting {
                 Ok(_) => {}
             }
         }
-        Setting { scheme, is_lattigo, is_openfhe, bootstrap_level, params, module, faults }
+        Setting { scheme, is_openfhe, bootstrap_level, params, module, faults }
     }
 }
 

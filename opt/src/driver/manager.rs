@@ -28,13 +28,13 @@ pub struct PrintIr {
     /// After these passes.
     pub after: Option<Which>,
     /// After a pass, only if it changed something.
-    pub only_changed: bool,
+    pub(crate) only_changed: bool,
     /// After a pass, only if it failed.
-    pub only_failed: bool,
+    pub(crate) only_failed: bool,
     /// The whole program, not the op that the pass runs on.
     pub whole: bool,
     /// After a pass, what it changed, not what it left.
-    pub as_diff: bool,
+    pub(crate) as_diff: bool,
 }
 
 impl PrintIr {

@@ -31,7 +31,7 @@ pub struct PipelineError {
     /// As upstream says it.
     pub message: String,
     /// A name that may have been meant.
-    pub suggestion: Option<String>,
+    pub(crate) suggestion: Option<String>,
 }
 
 struct Parser<'a> {

@@ -28,15 +28,15 @@ pub struct Pattern {
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Ops are first taken in textual order, else from the end.
-    pub top_down: bool,
+    pub(crate) top_down: bool,
     /// Ops are folded and constants made one, not only rewritten by the patterns.
     pub folds: bool,
     /// What is done to blocks.
     pub simplify: Simplify,
     /// How often everything is looked at again; `None`: as long as something changes.
-    pub max_iterations: Option<usize>,
+    pub(crate) max_iterations: Option<usize>,
     /// How many rewrites are made in one iteration; `None`: no limit but that of convergence.
-    pub max_rewrites: Option<usize>,
+    pub(crate) max_rewrites: Option<usize>,
 }
 
 impl Default for Config {

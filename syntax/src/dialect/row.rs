@@ -136,7 +136,7 @@ pub struct TypeRule {
     /// The classes of the first results. Those that are not listed may have any type.
     pub results: &'static [TypeClass],
     /// How they agree.
-    pub agreement: Agreement,
+    pub(crate) agreement: Agreement,
 }
 
 impl TypeRule {
@@ -221,9 +221,9 @@ pub struct AttrSpec {
     /// What it must be.
     pub class: AttrClass,
     /// Whether it must be there.
-    pub presence: Presence,
+    pub(crate) presence: Presence,
     /// Whether the generic form writes it between `<{` and `}>`: a property.
-    pub is_inherent: bool,
+    pub(crate) is_inherent: bool,
 }
 
 impl AttrSpec {
@@ -342,7 +342,7 @@ pub struct OpSpec {
     /// Its attributes, sorted by name.
     pub attrs: &'static [AttrSpec],
     /// The op that ends a block of its regions where the text leaves the terminator out.
-    pub implicit_terminator: Option<OpKind>,
+    pub(crate) implicit_terminator: Option<OpKind>,
     /// The ops one of which must hold it; empty: any.
     pub parents: &'static [OpKind],
     /// What it does besides giving results.

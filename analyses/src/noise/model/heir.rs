@@ -14,12 +14,12 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level_budget: Option<NonZeroU32>,
     /// How many levels a ciphertext must have left when it is bootstrapped, as HEIR's `bootstrap-waterline`: fixes do not use the last ones of `level-budget`.
-    pub bootstrap_waterline: u32,
+    pub(crate) bootstrap_waterline: u32,
     /// The noise model that judges BGV and BFV programs with parameters, as HEIR spells it: `bgv-noise-kpz21`. Without it noise is not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub noise_model: Option<Model>,
+    pub(crate) noise_model: Option<Model>,
     /// Whether HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS ciphertexts then have twice the default scale, if none is written.
-    pub before_mul_include_first_mul: bool,
+    pub(crate) before_mul_include_first_mul: bool,
     /// How long each operation takes, for the cost that an editor shows above functions.
     pub latency: Latency,
 }
@@ -34,15 +34,15 @@ pub struct Latency {
     /// A sum, a difference or a negation.
     pub add: u32,
     /// A product of two ciphertexts, before it is relinearized.
-    pub multiply: u32,
+    pub(crate) multiply: u32,
     /// A product with a plaintext, and an adjustment of scale.
-    pub multiply_plain: u32,
+    pub(crate) multiply_plain: u32,
     /// A relinearization.
     pub relinearize: u32,
     /// A rotation of slots.
     pub rotate: u32,
     /// A switch to a smaller modulus, in CKKS a rescale.
-    pub switch_modulus: u32,
+    pub(crate) switch_modulus: u32,
     /// A bootstrap.
     pub bootstrap: u32,
 }
