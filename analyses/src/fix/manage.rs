@@ -37,6 +37,9 @@ use crate::program::Program;
 /// The most times that loops are pinned, and the question is asked again.
 const MOST_PINNINGS: usize = 64;
 
+/// With more sites than these, relinearizations are not placed by a sweep.
+const SWEPT: usize = 400;
+
 /// What is inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -286,6 +289,8 @@ fn answer(
     for _ in 0..MOST_PINNINGS {
         let mut limits = limits.clone();
         limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        // Degrees are a minimum cut, which cuts prove: a sweep over many sites would only come before these.
+        limits.steps.frontier_dp &= placed != Placed::Relinearize || question.spots.len() <= SWEPT;
         let placement = match &options.cache {
             Some(cache) => cache.place_with(&question.instance, &limits, &mut tell),
             None => place_with(&question.instance, &limits, &mut tell),
