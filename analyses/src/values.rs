@@ -98,29 +98,7 @@ fn shaped(ir: &mut Ir, ty: Type, elements: &[Constant]) -> Option<Attr> {
         let text = ir.interner.attr_text(attr);
         words.push(text.split(" : ").next().unwrap_or_default().to_owned());
     }
-    let mut text = String::from("dense<");
-    if let [one] = &words[..] {
-        text.push_str(one);
-    } else {
-        // A bracket opens before element n for each dimension that starts there.
-        let mut strides: Vec<u64> = vec![1; dims.len()];
-        for at in (0..dims.len().saturating_sub(1)).rev() {
-            strides[at] = strides[at + 1].checked_mul(dims[at + 1])?;
-        }
-        let whole = |at: usize, n: usize| {
-            let block = strides[at].saturating_mul(dims[at]);
-            block > 0 && (n as u64).is_multiple_of(block)
-        };
-        for (n, word) in words.iter().enumerate() {
-            if n > 0 {
-                text.push_str(", ");
-            }
-            (0..dims.len()).filter(|&at| whole(at, n)).for_each(|_| text.push('['));
-            text.push_str(word);
-            (0..dims.len()).filter(|&at| whole(at, n + 1)).for_each(|_| text.push(']'));
-        }
-    }
-    text.push('>');
+    let text = noisy_syntax::dense_text(&ir.interner, element, &dims, &words);
     let name = ir.interner.name(&text);
     Some(ir.interner.attr(AttrData::Elements(name, ty)))
 }

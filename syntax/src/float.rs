@@ -70,6 +70,25 @@ pub(crate) fn from_bits(bits: u128, kind: &str) -> f64 {
     if bits >> (exponent_bits + fraction_bits) & 1 == 1 { -magnitude } else { magnitude }
 }
 
+/// The bits of a number in `f64`, `f32`, `f16` or `bf16`, which can hold it; it is no NaN.
+pub fn float_bits(value: f64, kind: &str) -> u64 {
+    match kind {
+        "f32" => return (value as f32).to_bits().into(),
+        "f16" | "bf16" => {}
+        _ => return value.to_bits(),
+    }
+    let (bits, precision, least) = float_shape(kind);
+    let sign = (value.to_bits() >> 63) << (bits - 1);
+    if value.is_infinite() {
+        let fraction = (1 << (precision - 1)) - 1;
+        return sign | ((1 << (bits - 1)) - 1) & !fraction;
+    }
+    let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(least);
+    // The hidden bit of what is not near zero makes the exponent one more.
+    let units = (value.abs() / 2f64.powi(exponent - (precision - 1))) as u64;
+    sign | (((exponent - least) as u64) << (precision - 1)) + units
+}
+
 /// A float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six digits in scientific form if they are exact, else as many as are
 /// needed, else its bits.
 pub fn float_text(value: f64, kind: &str) -> String {

@@ -3,6 +3,7 @@
 pub mod affine;
 mod code;
 mod delta;
+mod dense;
 pub mod dialect;
 pub mod dominance;
 pub mod dump;
@@ -32,9 +33,10 @@ mod work;
 
 pub use code::{Category, Code};
 pub use delta::Delta;
+pub use dense::dense_text;
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
-pub use float::float_text;
+pub use float::{float_bits, float_text};
 pub use grammar::{Alias, AliasUse, Form};
 pub use intern::{AttrData, Dim, Interner, Layout, LocationPart, Sign, TypeData};
 pub use ir::{

@@ -147,25 +147,8 @@ pub(super) fn to_bits(value: f64, ty: &str) -> Option<u64> {
         let most = (1_u64 << exponent) - 1;
         return Some(sign << (digits + exponent) | most << digits | rest);
     }
-    match ty {
-        "f64" => Some(value.to_bits()),
-        "f32" => Some(u64::from((value as f32).to_bits())),
-        "bf16" => Some(u64::from((value as f32).to_bits() >> 16)),
-        // All values but those near zero are `f64` with fewer digits and another bias.
-        "f16" => {
-            let sign = (value.to_bits() >> 63) << 15;
-            let size = value.abs();
-            let rest = if size.is_infinite() {
-                0x7c00
-            } else if size < 2_f64.powi(-14) {
-                (size * 2_f64.powi(24)) as u64
-            } else {
-                (size.to_bits() >> 42) - ((1023 - 15) << 10)
-            };
-            Some(sign | rest)
-        }
-        _ => None,
-    }
+    format_of(ty)?;
+    Some(noisy_syntax::float_bits(value, ty))
 }
 
 /// The number that bits mean in a float type.

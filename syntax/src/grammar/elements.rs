@@ -3,6 +3,7 @@
 use super::ast::{Literal, Number};
 use super::reader::{Reader, Res};
 use super::words::Word;
+use crate::dense::{MOST_PRINTED, dense_text, element_bits};
 use crate::float::{float_shape, float_text, from_bits, round_to};
 use crate::identifier::push_quoted_raw;
 use crate::{Attr, AttrData, Code, Dim, Interner, Sign, TokenKind, Type, TypeData};
@@ -250,14 +251,7 @@ pub(super) fn dense(
             }
         }
     }
-    let mut out = "dense<".to_owned();
-    if texts.first().is_some_and(|first| texts.iter().all(|it| it == first)) {
-        out += &texts[0];
-    } else if n_elements > 0 {
-        nest(&mut out, &sizes, &mut texts.iter());
-    }
-    out.push('>');
-    Ok(out)
+    Ok(dense_text(reader.env.interner, element, &sizes, &texts))
 }
 
 /// `dense<"0x...">`: the bytes of one element for all of them, or of each. Few elements are printed one by one, many as they are.
@@ -269,71 +263,66 @@ fn blob(
     sizes: &[u64],
     element: Type,
 ) -> String {
-    let (kind, width) = match reader.env.interner.type_data(element) {
-        TypeData::Int { width: width @ 2..=64, sign: Sign::Signless } => (None, *width),
-        TypeData::Index => (None, 64),
-        TypeData::Float(kind) if matches!(*kind, "f32" | "f64" | "f16" | "bf16") => {
-            (Some(*kind), float_shape(kind).0)
-        }
-        _ => return format!("dense<{}>", word.text),
+    let width = element_bits(reader.env.interner, element).filter(|it| *it <= 64);
+    let Some(width) = width else { return format!("dense<{}>", word.text) };
+    let data = reader.env.interner.type_data(element);
+    let is_unsigned = matches!(data, TypeData::Int { sign: Sign::Unsigned, .. });
+    let kind = match data {
+        TypeData::Float(kind) => Some(*kind),
+        _ => None,
     };
+    let wrong_size = |reader: &mut Reader<'_, '_>| {
+        let message = "elements hex data size is invalid for the type";
+        reader.mismatch(Code::LiteralType, word.span(), message);
+        "dense<>".to_owned()
+    };
+    let byte = |pair: &[u8]| {
+        let byte = std::str::from_utf8(pair).ok().and_then(|it| u64::from_str_radix(it, 16).ok());
+        byte.unwrap_or(0)
+    };
+    if width == 1 {
+        // Eight in a byte, but one byte of equal bits for all.
+        let bytes: Vec<u64> = digits.as_bytes().chunks(2).map(byte).collect();
+        if let [all @ (0 | 0xff)] = *bytes {
+            return format!("dense<{}>", all != 0);
+        }
+        if bytes.len() as u64 != n_elements.div_ceil(8) {
+            return wrong_size(reader);
+        }
+        let bit = |at: u64| bytes[at as usize / 8] >> (at % 8) & 1 == 1;
+        if (1..n_elements).all(|it| bit(it) == bit(0)) {
+            return format!("dense<{}>", bit(0));
+        }
+        if n_elements > MOST_PRINTED as u64 {
+            return format!("dense<\"0x{}\">", digits.to_uppercase());
+        }
+        let texts: Vec<String> = (0..n_elements).map(|it| bit(it).to_string()).collect();
+        return dense_text(reader.env.interner, element, sizes, &texts);
+    }
     // Each element takes whole bytes.
     let n_digits = width.div_ceil(8) as usize * 2;
     let n_given = (digits.len() / n_digits) as u64;
     if !digits.len().is_multiple_of(n_digits) || n_given != 1 && n_given != n_elements {
-        let message = "elements hex data size is invalid for the type";
-        reader.mismatch(Code::LiteralType, word.span(), message);
-        return "dense<>".to_owned();
+        return wrong_size(reader);
     }
     let texts: Vec<String> = digits
         .as_bytes()
         .chunks(n_digits)
         .map(|chunk| {
             // Little-endian bytes.
-            let bits = chunk.chunks(2).rev().fold(0u64, |bits, pair| {
-                let byte =
-                    std::str::from_utf8(pair).ok().and_then(|it| u64::from_str_radix(it, 16).ok());
-                bits << 8 | byte.unwrap_or(0)
-            });
-            if let Some(kind) = kind {
-                float_text(from_bits(bits.into(), kind), kind)
-            } else {
-                let shift = 64 - width;
-                (((bits << shift) as i64) >> shift).to_string()
+            let bits = chunk.chunks(2).rev().fold(0u64, |bits, pair| bits << 8 | byte(pair));
+            let shift = 64 - width;
+            match (kind, is_unsigned) {
+                (Some(kind), _) => float_text(from_bits(bits.into(), kind), kind),
+                (None, true) => (bits << shift >> shift).to_string(),
+                (None, false) => (((bits << shift) as i64) >> shift).to_string(),
             }
         })
         .collect();
-    let is_splat = texts.iter().all(|it| *it == texts[0]);
-    if is_splat {
-        return format!("dense<{}>", texts[0]);
-    }
-    if n_elements > MOST_PRINTED {
+    if n_elements > MOST_PRINTED as u64 && texts.iter().any(|it| *it != texts[0]) {
         return format!("dense<\"0x{}\">", digits.to_uppercase());
     }
-    let mut out = "dense<".to_owned();
-    nest(&mut out, sizes, &mut texts.iter());
-    out.push('>');
-    out
-}
-
-/// MLIR prints more elements than these, if they differ, as a hexadecimal string.
-const MOST_PRINTED: u64 = 100;
-
-/// Writes elements in nested brackets.
-fn nest<'a>(out: &mut String, sizes: &[u64], texts: &mut impl Iterator<Item = &'a String>) {
-    match sizes {
-        [] => out.push_str(texts.next().map_or("", |it| it)),
-        [size, inner @ ..] => {
-            out.push('[');
-            for i in 0..*size {
-                if i > 0 {
-                    out.push_str(", ");
-                }
-                nest(out, inner, texts);
-            }
-            out.push(']');
-        }
-    }
+    dense_text(reader.env.interner, element, sizes, &texts)
 }
 
 /// `sparse<indices, values>`, as written but for blanks.
