@@ -86,7 +86,8 @@ pub fn float_bits(value: f64, kind: &str) -> u64 {
     let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(least);
     // The hidden bit of what is not near zero makes the exponent one more.
     let units = (value.abs() / 2f64.powi(exponent - (precision - 1))) as u64;
-    sign | (((exponent - least) as u64) << (precision - 1)) + units
+    let biased = (exponent - least) as u64;
+    sign | ((biased << (precision - 1)) + units)
 }
 
 /// A float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six digits in scientific form if they are exact, else as many as are
