@@ -100,12 +100,14 @@ impl OpKind {
     }
 
     /// The row of the table; for what is no known op, a row without traits.
+    #[inline]
     pub fn spec(self) -> &'static OpSpec {
         static NONE: OpSpec = OpSpec::NONE;
         (self as usize).checked_sub(OpKind::Junk as usize + 1).map_or(&NONE, |row| &TABLE[row])
     }
 
     /// Whether its row has the traits.
+    #[inline]
     pub fn has(self, it: Traits) -> bool {
         self.spec().traits.contains(it)
     }
@@ -123,6 +125,7 @@ impl OpKind {
     }
 
     /// Whether it has no effects and no regions; it may still be undefined for some operands: see [`OpSpec::speculation`].
+    #[inline]
     pub fn is_pure(self) -> bool {
         self.spec().is_pure()
     }

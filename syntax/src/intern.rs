@@ -85,7 +85,7 @@ impl Interner {
         let hash = hash(text);
         let found = name_ids.entry(
             hash,
-            |it| str_of(all, ends, *it) == text,
+            |it| is_str(all, ends, *it, text),
             |it| self::hash(str_of(all, ends, *it)),
         );
         match found {
@@ -104,7 +104,8 @@ impl Interner {
 
     /// The id of a string that was interned before.
     pub fn find_name(&self, text: &str) -> Option<Name> {
-        let found = self.name_ids.find(hash(text), |it| self.str(*it) == text);
+        let is_it = |it: &Name| is_str(&self.text, &self.ends, *it, text);
+        let found = self.name_ids.find(hash(text), is_it);
         found.copied()
     }
 
@@ -370,6 +371,13 @@ impl Interner {
 
 fn hash(text: &str) -> u64 {
     FxBuildHasher.hash_one(text)
+}
+
+/// Whether a string is this one, without a look at where its characters end.
+fn is_str(all: &str, ends: &[u32], name: Name, text: &str) -> bool {
+    let from = if name.0 == 0 { 0 } else { ends[name.index() - 1] } as usize;
+    let to = ends[name.index()] as usize;
+    to - from == text.len() && all.as_bytes()[from..to] == *text.as_bytes()
 }
 
 fn str_of<'a>(text: &'a str, ends: &[u32], name: Name) -> &'a str {

@@ -297,6 +297,7 @@ impl Ir {
     }
 
     /// An attribute of an op by name.
+    #[inline]
     pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
         let attrs = &self.op(op).extra.as_deref()?.attrs;
         attrs.iter().find(|it| self.interner.str(it.0) == name).map(|it| it.1)
@@ -427,6 +428,7 @@ impl Ir {
     }
 
     /// The op that holds the region that an op stands in; `None` for chunks.
+    #[inline]
     pub fn parent_op(&self, op: Op) -> Option<Op> {
         self.region(self.op(op).parent).parent
     }

@@ -18,13 +18,13 @@ use crate::{Ir, dialect, reserve_with_slack};
 pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
 
 /// A stretch ends where an item may start after so many bytes; in tests every text has several.
-const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 14 };
+const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
 /// Texts of so many bytes are long. In tests none is, where work is counted by thread.
 const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 
 /// How many stretches are read ahead.
-const AHEAD: usize = 4;
+const AHEAD: usize = 2;
 
 /// Reads a whole text, on so many more threads than this one.
 pub(super) fn parse(text: &str, n_threads: usize) -> Ir {
