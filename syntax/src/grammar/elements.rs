@@ -290,7 +290,7 @@ fn blob(
             return wrong_size(reader);
         }
         let bit = |at: u64| bytes[at as usize / 8] >> (at % 8) & 1 == 1;
-        if (1..n_elements).all(|it| bit(it) == bit(0)) {
+        if n_elements > 0 && (1..n_elements).all(|it| bit(it) == bit(0)) {
             return format!("dense<{}>", bit(0));
         }
         if n_elements > MOST_PRINTED as u64 {

@@ -201,6 +201,34 @@ fn constants_have_the_type_of_their_value() {
     );
 }
 
+/// As mlir-opt 19.1.7 prints them.
+#[test]
+fn bytes_of_elements_are_read() {
+    let ones = "F".repeat(20);
+    for (bytes, ty, printed) in [
+        ("", "0xi1", ""),
+        ("", "0xi8", ""),
+        ("FF", "0xi1", "true"),
+        ("00", "160xi1", "false"),
+        ("05", "3xi1", "[true, false, true]"),
+        ("FFFF", "16xi1", "true"),
+        (&ones, "80xi1", "true"),
+        ("01FE", "2xui8", "[1, 254]"),
+        ("01FE", "2xi8", "[1, -2]"),
+    ] {
+        let shown = show(&format!("%0 = arith.constant dense<\"0x{bytes}\"> : tensor<{ty}>"));
+        let value = format!("value = dense<{printed}> : tensor<{ty}>");
+        assert!(shown.contains(&value), "{shown}");
+    }
+    let many = format!("{ones}0F0000000000");
+    let shown = show(&format!("%0 = arith.constant dense<\"0x{many}\"> : tensor<128xi1>"));
+    assert!(shown.contains(&format!("dense<\"0x{many}\">")), "{shown}");
+    for (bytes, ty) in [("FFFF", "3xi1"), ("05", "9xi1"), ("", "3xi1")] {
+        let shown = show(&format!("%0 = arith.constant dense<\"0x{bytes}\"> : tensor<{ty}>"));
+        assert!(shown.contains("elements hex data size is invalid"), "{shown}");
+    }
+}
+
 #[test]
 fn noisy_ops_spell_their_types() {
     check(
