@@ -42,6 +42,29 @@ fn carried_values_in_parts_are_the_same_values() {
 }
 
 #[test]
+fn iterations_a_step_apart_are_not_jammed_over_a_dependence() {
+    // The outer loop's variable is part of where the store goes, the inner one's value is what it stores: the later iteration counts.
+    for (step, by, factor, is_jammed) in [
+        (1, 0, 2, false),
+        (2, 0, 2, false),
+        (3, 0, 4, false),
+        // Each iteration has its own elements.
+        (2, 100, 2, true),
+        (3, 100, 3, true),
+    ] {
+        let high = step * 7;
+        let text = with_body(&format!(
+            "  affine.for %i = 0 to {high} step {step} {{\n    affine.for %j = 0 to 9 {{\n      %v = affine.load %B[0, %j] : memref<?x?xi64>\n      affine.store %v, %A[0, %i + %j + %i * {by}] : memref<?x?xi64>\n    }}\n  }}\n"
+        ));
+        let pass = format!("affine-loop-unroll-jam{{unroll-jam-factor={factor}}}");
+        let (before, after) = (read(&text), transformed(&text, &pass));
+        let printed = print::custom(&after);
+        assert_eq!(printed != print::custom(&before), is_jammed, "{pass}\n{printed}");
+        assert_eq!(result(&before, 5), result(&after, 5), "{pass}\n{text}\n{printed}");
+    }
+}
+
+#[test]
 fn loops_of_scf_that_become_one_run_in_order() {
     // Bounds and steps of three loops, and how many are left.
     let cases = [

@@ -124,24 +124,27 @@ fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -
     let legality = legal::legality(body, aliasing);
     let Some(loop_) = legality.loop_of(it.op) else { return false };
     let depth = body.loops[loop_ as usize].depth as usize;
+    // Times are values of the variables, which a step apart are one iteration apart.
+    let span = i128::from(factor - 1) * i128::from(it.step);
     legality.effect_in(loop_).is_none()
         && legality.dependences().iter().all(|dependence| {
             let is_inside = |access| legality.path(access).contains(&loop_);
             dependence.level != depth
                 || !is_inside(dependence.source)
                 || !is_inside(dependence.target)
-                || keeps_order(ir, body, &legality, dependence, depth, factor)
+                || keeps_order(ir, body, &legality, dependence, depth, span)
         })
 }
 
-/// Whether the instances of a dependence that the loop of this depth carries keep their order.
+/// Whether the instances of a dependence that the loop of this depth carries keep their order, if iterations are done together whose
+/// variables differ by at most `span`.
 fn keeps_order(
     ir: &Ir,
     body: &Body,
     legality: &Legality<'_>,
     it: &Instances,
     depth: usize,
-    factor: i64,
+    span: i128,
 ) -> bool {
     let paths = [legality.path(it.source), legality.path(it.target)];
     let time = |side: usize, at: usize| {
@@ -163,7 +166,7 @@ fn keeps_order(
     let mut conditions: Vec<Condition<'_>> = Vec::new();
     for (at, (source, target)) in times.iter().enumerate() {
         if at == 0 {
-            conditions.push((source, target, Differs::AtMost(i128::from(factor) - 1)));
+            conditions.push((source, target, Differs::AtMost(span)));
             continue;
         }
         conditions.push((source, target, Differs::AtMost(-1)));
