@@ -16,14 +16,19 @@ pub fn operands(ir: &Ir, op: Op) -> Vec<Value> {
     ir.op(op).operands.iter().filter_map(|it| it.value).collect()
 }
 
+/// The constant op that defines a value.
+fn defining_constant(ir: &Ir, value: Value) -> Option<Op> {
+    ir.defining_op(value).filter(|it| ir.op(*it).kind.has(Traits::CONSTANT))
+}
+
 /// Whether a constant op defines a value.
 pub fn is_constant(ir: &Ir, value: Value) -> bool {
-    ir.defining_op(value).is_some_and(|it| ir.op(it).kind.has(Traits::CONSTANT))
+    defining_constant(ir, value).is_some()
 }
 
 /// The attribute of a value that a constant op defines.
 pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
-    is_constant(ir, value).then(|| ir.attr(ir.defining_op(value)?, "value"))?
+    ir.attr(defining_constant(ir, value)?, "value")
 }
 
 /// What a constant op says of its value; lists of elements are read into `lists`.

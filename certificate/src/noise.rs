@@ -20,7 +20,7 @@ pub(crate) struct Noise<'a> {
     /// The nodes of each site.
     pub nodes_of: Vec<Vec<u32>>,
     /// The sites that are not chosen.
-    pub(crate) is_absent: Vec<bool>,
+    pub is_absent: Vec<bool>,
     /// The least solution with these sites absent and all others chosen.
     before: Vec<u64>,
     /// Whether a node is over its limit then.

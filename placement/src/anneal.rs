@@ -43,7 +43,7 @@ impl Random {
 /// How to walk.
 pub(crate) struct Walk<'a> {
     /// Temperature at the start and at the end, in units of a typical cost.
-    pub(crate) heat: (f64, f64),
+    pub heat: (f64, f64),
     /// How far the walk is, from 0 to 1, given the work so far; 1 or more ends it. Asked now and then.
     pub progress: &'a mut dyn FnMut(u64) -> f64,
     /// Told of each better cost.

@@ -103,7 +103,7 @@ pub(crate) struct Way<'w> {
     /// A legal choice, by column.
     pub known: &'w [bool],
     /// So many windows are asked at a time.
-    pub(crate) n_workers: usize,
+    pub n_workers: usize,
     /// At most so many rounds.
     pub rounds: usize,
     /// Cuts that are known of the whole graph.

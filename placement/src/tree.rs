@@ -52,7 +52,7 @@ pub(crate) struct Tree {
     pub nodes: Vec<TreeNode>,
     pub open: Vec<u32>,
     /// The least bound of those that can be neither closed nor branched.
-    pub(crate) given_up: u64,
+    pub given_up: u64,
     /// What the solver has.
     pub fixed: Vec<Fixed>,
     pub weights: Vec<u64>,

@@ -31,7 +31,7 @@ pub(crate) struct Window<'a, 'g> {
     pub column: Vec<u32>,
     /// The point, by site; 1 outside.
     pub x: Vec<f32>,
-    pub(crate) lp: LinearProgram,
+    pub lp: LinearProgram,
     pub rows: Vec<Row>,
     /// The terms of the rows, by column.
     pub terms: Vec<Box<[(u32, u64)]>>,
@@ -39,7 +39,7 @@ pub(crate) struct Window<'a, 'g> {
     /// So much weight costs one in the solver.
     unit: f64,
     /// What a column gains in each direction: sum and count.
-    pub(crate) gains: Vec<[(f64, u32); 2]>,
+    pub gains: Vec<[(f64, u32); 2]>,
 }
 
 /// Multipliers of rows by index.

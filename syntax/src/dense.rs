@@ -1,5 +1,7 @@
 //! `dense<...>`: how MLIR prints the elements of a shape.
 
+use std::fmt::Write as _;
+
 use crate::float::{float_bits, float_shape, round_to};
 use crate::{Interner, Type, TypeData};
 
@@ -57,9 +59,7 @@ fn hex(interner: &Interner, element: Type, texts: &[String]) -> Option<String> {
     let mut out = String::with_capacity(2 * bytes.len() + 4);
     out.push_str("\"0x");
     for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            out.push(char::from_digit(digit.into(), 16)?.to_ascii_uppercase());
-        }
+        let _ = write!(out, "{byte:02X}");
     }
     out.push('"');
     Some(out)

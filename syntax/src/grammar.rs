@@ -67,7 +67,7 @@ pub(crate) struct Env<'a> {
     /// The aliases that are defined before the item.
     pub aliases: &'a Aliases,
     /// The dialect of op names without a dot, if there is one here.
-    pub(crate) default_dialect: Option<&'static str>,
+    pub default_dialect: Option<&'static str>,
 }
 
 /// Parses one item. `tokens` are its own tokens, each region replaced by one [`crate::TokenKind::Region`] token, without

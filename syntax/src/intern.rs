@@ -373,14 +373,18 @@ fn hash(text: &str) -> u64 {
     FxBuildHasher.hash_one(text)
 }
 
-/// Whether a string is this one, without a look at where its characters end.
-fn is_str(all: &str, ends: &[u32], name: Name, text: &str) -> bool {
-    let from = if name.0 == 0 { 0 } else { ends[name.index() - 1] } as usize;
-    let to = ends[name.index()] as usize;
-    to - from == text.len() && all.as_bytes()[from..to] == *text.as_bytes()
+/// Where a string stands in the text of all.
+fn range_of(ends: &[u32], name: Name) -> std::ops::Range<usize> {
+    let from = if name.0 == 0 { 0 } else { ends[name.index() - 1] };
+    from as usize..ends[name.index()] as usize
 }
 
-fn str_of<'a>(text: &'a str, ends: &[u32], name: Name) -> &'a str {
-    let from = if name.0 == 0 { 0 } else { ends[name.index() - 1] };
-    &text[from as usize..ends[name.index()] as usize]
+/// Whether a string is this one, without a look at where its characters end.
+fn is_str(all: &str, ends: &[u32], name: Name, text: &str) -> bool {
+    let range = range_of(ends, name);
+    range.len() == text.len() && all.as_bytes()[range] == *text.as_bytes()
+}
+
+fn str_of<'a>(all: &'a str, ends: &[u32], name: Name) -> &'a str {
+    &all[range_of(ends, name)]
 }

@@ -20,11 +20,11 @@ pub(super) struct Answer {
     /// What it costs.
     pub group: FunctionGroup,
     /// What the sites are.
-    pub(crate) extraction: Extraction,
+    pub extraction: Extraction,
     /// Which of them are chosen.
     pub chosen: Vec<bool>,
     /// Whether calls connect it with anything.
-    pub(crate) has_calls: bool,
+    pub has_calls: bool,
     /// By function that is changed, or over the budget as it is.
     fixed: FxHashMap<Op, Share>,
 }

@@ -14,7 +14,7 @@ use crate::noise::model::Bits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Breach {
     /// The call or the return.
-    pub(crate) giver: Op,
+    pub giver: Op,
     /// Which operand of it.
     pub operand: usize,
     /// The value.

@@ -15,7 +15,7 @@ pub(super) struct Private {
     /// Something reads from it.
     pub is_read: bool,
     /// All that happens to it happens in the block that makes it, or in regions there.
-    pub(crate) stays_in_block: bool,
+    pub stays_in_block: bool,
 }
 
 /// The buffers that ops make and nobody else sees.

@@ -9,7 +9,7 @@ pub(super) struct Script {
     command: String,
     file: PathBuf,
     /// How often it was run.
-    pub(crate) n_runs: usize,
+    pub n_runs: usize,
 }
 
 impl Script {

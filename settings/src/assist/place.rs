@@ -26,7 +26,7 @@ pub(super) struct Place {
     /// What stands there.
     pub role: Role,
     /// A value is an element of an array there.
-    pub(crate) is_item: bool,
+    pub is_item: bool,
     /// The word at the offset, in bytes; empty if there is none.
     pub range: Range<usize>,
     /// The key that the word is.

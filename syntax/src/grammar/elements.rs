@@ -271,57 +271,45 @@ fn blob(
         TypeData::Float(kind) => Some(*kind),
         _ => None,
     };
-    let wrong_size = |reader: &mut Reader<'_, '_>| {
+    let bytes: Vec<u8> = (0..digits.len() / 2)
+        .map(|it| u8::from_str_radix(&digits[2 * it..2 * it + 2], 16).unwrap_or(0))
+        .collect();
+    // Each element takes whole bytes; of one bit, eight are in a byte, and one byte of equal bits stands for all.
+    let n_bytes = width.div_ceil(8) as usize;
+    let is_splat = if width == 1 { matches!(*bytes, [0 | 0xff]) } else { bytes.len() == n_bytes };
+    let n_needed = if width == 1 {
+        Some(n_elements.div_ceil(8))
+    } else {
+        n_elements.checked_mul(n_bytes as u64)
+    };
+    if !is_splat && Some(bytes.len() as u64) != n_needed {
         let message = "elements hex data size is invalid for the type";
         reader.mismatch(Code::LiteralType, word.span(), message);
-        "dense<>".to_owned()
-    };
-    let byte = |pair: &[u8]| {
-        let byte = std::str::from_utf8(pair).ok().and_then(|it| u64::from_str_radix(it, 16).ok());
-        byte.unwrap_or(0)
-    };
-    if width == 1 {
-        // Eight in a byte, but one byte of equal bits for all.
-        let bytes: Vec<u64> = digits.as_bytes().chunks(2).map(byte).collect();
-        if let [all @ (0 | 0xff)] = *bytes {
-            return format!("dense<{}>", all != 0);
-        }
-        if bytes.len() as u64 != n_elements.div_ceil(8) {
-            return wrong_size(reader);
-        }
-        let bit = |at: u64| bytes[at as usize / 8] >> (at % 8) & 1 == 1;
-        if n_elements > 0 && (1..n_elements).all(|it| bit(it) == bit(0)) {
-            return format!("dense<{}>", bit(0));
-        }
-        if n_elements > MOST_PRINTED as u64 {
-            return format!("dense<\"0x{}\">", digits.to_uppercase());
-        }
-        let texts: Vec<String> = (0..n_elements).map(|it| bit(it).to_string()).collect();
-        return dense_text(reader.env.interner, element, sizes, &texts);
+        return "dense<>".to_owned();
     }
-    // Each element takes whole bytes.
-    let n_digits = width.div_ceil(8) as usize * 2;
-    let n_given = (digits.len() / n_digits) as u64;
-    if !digits.len().is_multiple_of(n_digits) || n_given != 1 && n_given != n_elements {
-        return wrong_size(reader);
-    }
-    let texts: Vec<String> = digits
-        .as_bytes()
-        .chunks(n_digits)
-        .map(|chunk| {
-            // Little-endian bytes.
-            let bits = chunk.chunks(2).rev().fold(0u64, |bits, pair| bits << 8 | byte(pair));
-            let shift = 64 - width;
-            match (kind, is_unsigned) {
-                (Some(kind), _) => float_text(from_bits(bits.into(), kind), kind),
-                (None, true) => (bits << shift >> shift).to_string(),
-                (None, false) => (((bits << shift) as i64) >> shift).to_string(),
-            }
-        })
-        .collect();
-    if n_elements > MOST_PRINTED as u64 && texts.iter().any(|it| *it != texts[0]) {
+    let bits = |at: u64| {
+        let at = at as usize;
+        if width == 1 {
+            return u64::from(bytes[at / 8] >> (at % 8) & 1);
+        }
+        // Little-endian bytes.
+        let chunk = bytes[at * n_bytes..][..n_bytes].iter();
+        let bits = chunk.rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        bits << (64 - width) >> (64 - width)
+    };
+    let text = |bits: u64| match (kind, is_unsigned) {
+        _ if width == 1 => (bits == 1).to_string(),
+        (Some(kind), _) => float_text(from_bits(bits.into(), kind), kind),
+        (None, true) => bits.to_string(),
+        (None, false) => ((bits << (64 - width)) as i64 >> (64 - width)).to_string(),
+    };
+    let n_given = if is_splat { 1 } else { n_elements };
+    let is_same = (1..n_given).all(|it| bits(it) == bits(0));
+    if n_given > MOST_PRINTED as u64 && !is_same {
         return format!("dense<\"0x{}\">", digits.to_uppercase());
     }
+    let n_printed = if is_same { n_given.min(1) } else { n_given };
+    let texts: Vec<String> = (0..n_printed).map(|it| text(bits(it))).collect();
     dense_text(reader.env.interner, element, sizes, &texts)
 }
 
@@ -407,8 +395,8 @@ fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<Str
         (TypeData::Int { width: 1, .. }, Literal::Word(it)) if it.kind == TokenKind::Bare => {
             Ok(it.text.to_owned())
         }
-        (TypeData::Int { width: 1, sign: Sign::Signless }, Literal::Number(it)) => {
-            Ok(if int_value(it, 1, Sign::Signless)? == 0 { "false" } else { "true" }.to_owned())
+        (TypeData::Int { width: 1, sign }, Literal::Number(it)) => {
+            Ok(if int_value(it, 1, *sign)? == 0 { "false" } else { "true" }.to_owned())
         }
         (TypeData::Int { width, sign }, Literal::Number(it)) if *width <= 128 => {
             Ok(int_value(it, *width, *sign)?.to_string())

@@ -112,7 +112,7 @@ pub(crate) struct Parsed {
     pub results: SmallVec<[ParsedResult; 1]>,
     /// The types of the results, one per *value* (packs expanded) as far as known; may be longer or shorter than
     /// `results` says, which is a problem of its own.
-    pub(crate) result_types: SmallVec<[Type; 2]>,
+    pub result_types: SmallVec<[Type; 2]>,
     /// The result types are guesses (opaque ops): shown, never diagnosed with.
     pub guessed: bool,
     /// The operands in textual order (generic form: in operand order; they agree for the known custom forms except where the
@@ -121,7 +121,7 @@ pub(crate) struct Parsed {
     /// The successors.
     pub successors: Vec<ParsedSuccessor>,
     /// For each region of the op, in textual order, the arguments that the header defines (empty for the others).
-    pub(crate) region_arguments: Vec<Vec<ParsedArgument>>,
+    pub region_arguments: Vec<Vec<ParsedArgument>>,
     /// For a block label: its arguments. For a function declaration: its argument types.
     pub arguments: Vec<ParsedArgument>,
     /// All attributes, inherent and discardable, sorted by name. Inherent ones carry the name they have in generic form

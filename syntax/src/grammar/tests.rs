@@ -215,6 +215,9 @@ fn bytes_of_elements_are_read() {
         (&ones, "80xi1", "true"),
         ("01FE", "2xui8", "[1, 254]"),
         ("01FE", "2xi8", "[1, -2]"),
+        ("FE01FEFF", "2xi16", "[510, -2]"),
+        ("FE01FE01", "2xi16", "510"),
+        ("0000803F000000C0", "2xf32", "[1.000000e+00, -2.000000e+00]"),
     ] {
         let shown = show(&format!("%0 = arith.constant dense<\"0x{bytes}\"> : tensor<{ty}>"));
         let value = format!("value = dense<{printed}> : tensor<{ty}>");
@@ -226,6 +229,14 @@ fn bytes_of_elements_are_read() {
     for (bytes, ty) in [("FFFF", "3xi1"), ("05", "9xi1"), ("", "3xi1")] {
         let shown = show(&format!("%0 = arith.constant dense<\"0x{bytes}\"> : tensor<{ty}>"));
         assert!(shown.contains("elements hex data size is invalid"), "{shown}");
+    }
+}
+
+#[test]
+fn elements_of_one_bit_are_said_as_booleans_whatever_their_sign() {
+    for (elements, ty) in [("[0, 1]", "2xui1"), ("[0, -1]", "2xsi1"), ("[false, true]", "2xui1")] {
+        let shown = show(&format!("%0 = arith.constant dense<{elements}> : tensor<{ty}>"));
+        assert!(shown.contains("value = dense<[false, true]>"), "{shown}");
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) struct Builder<'a> {
     pub depth: usize,
     pub copies: FxHashMap<Op, Copies>,
     /// How many copies of a function are kept apart.
-    pub(crate) most_copies: usize,
+    pub most_copies: usize,
     /// The functions whose blocks have weights and whose uses have groups.
     pub prepared: FxHashSet<Op>,
     pub nodes: Vec<NodeDraft>,
@@ -88,7 +88,7 @@ pub(super) struct Builder<'a> {
     spots: Vec<Spot>,
     pub groups: Vec<UseGroup>,
     pub group_of: FxHashMap<(Op, u32), usize>,
-    pub(crate) groups_of: FxHashMap<Value, SmallVec<[usize; 2]>>,
+    pub groups_of: FxHashMap<Value, SmallVec<[usize; 2]>>,
     pub weights: Weights,
     pub is_exact: bool,
 }
