@@ -1,4 +1,5 @@
-//! `canonicalize`, `test-constant-fold` and trivial dead code: the greedy driver with all folds and patterns, or with folds alone.
+//! `canonicalize`, `test-patterns`, `test-constant-fold` and trivial dead code: the greedy driver with all folds and patterns, or with folds
+//! alone.
 
 use noisy_syntax::{Op, Region, Traits};
 
@@ -17,6 +18,14 @@ pub(super) const PASSES: &[PassInfo] = &[
         summary: "Canonicalize operations",
         options: OPTIONS,
         run: canonicalize,
+    },
+    PassInfo {
+        name: "test-patterns",
+        class: "TestPatternDriver",
+        anchor: None,
+        summary: "Run test dialect patterns",
+        options: TEST_OPTIONS,
+        run: test_patterns,
     },
     PassInfo {
         name: "test-constant-fold",
@@ -87,8 +96,22 @@ const OPTIONS: &[OptionInfo] = &[
     },
 ];
 
+const TEST_OPTIONS: &[OptionInfo] = &[
+    OptionInfo {
+        name: "max-iterations",
+        default: "10",
+        kind: OptionKind::Int,
+        summary: "Max. iterations in the GreedyRewriteConfig",
+    },
+    OptionInfo {
+        name: "top-down",
+        default: "false",
+        kind: OptionKind::Bool,
+        summary: "Seed the worklist in general top-down order",
+    },
+];
+
 fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
-    let limit = |name: &str| options.int(name).and_then(|it| usize::try_from(it).ok());
     let config = Config {
         top_down: options.is_on("top-down"),
         folds: true,
@@ -97,8 +120,8 @@ fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), F
             "aggressive" => Simplify::Aggressive,
             _ => Simplify::Normal,
         },
-        max_iterations: limit("max-iterations"),
-        max_rewrites: limit("max-num-rewrites"),
+        max_iterations: limit(options, "max-iterations"),
+        max_rewrites: limit(options, "max-num-rewrites"),
     };
     let names = |name: &str| -> Vec<String> {
         let words = options.text(name).split(',').map(|it| it.trim().to_owned());
@@ -113,6 +136,23 @@ fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), F
             && (on.is_empty() || on.iter().any(|name| name == it.name))
     }));
     rewrite(cx, op, &patterns, config, options.is_on("test-convergence"))
+}
+
+/// The greedy driver with folds alone: upstream's patterns are for the ops of its test dialect, which are opaque here.
+fn test_patterns(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let config = Config {
+        top_down: options.is_on("top-down"),
+        folds: true,
+        simplify: Simplify::Aggressive,
+        max_iterations: limit(options, "max-iterations"),
+        max_rewrites: None,
+    };
+    rewrite(cx, op, &Patterns::new([]), config, false)
+}
+
+/// An option that is a number; below 0: no limit.
+fn limit(options: &Options, name: &str) -> Option<usize> {
+    options.int(name).and_then(|it| usize::try_from(it).ok())
 }
 
 /// Runs the greedy driver on each region of an op.

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::becomes;
+use crate::{becomes, becomes_by};
 
 #[test]
 fn integers_without_bits_are_zero() {
@@ -101,5 +101,51 @@ fn a_difference_of_a_difference_is_one() {
               }
             }
         "#]],
+    );
+}
+
+#[test]
+fn test_patterns_folds_and_leaves_the_patterns() {
+    let text = r#"func.func @f(%a: i32) -> i32 {
+ %c = arith.constant 3 : i32
+ %d = arith.constant 3 : i32
+ %e = arith.addi %c, %d : i32
+ %x = arith.addi %a, %c : i32
+ %y = arith.addi %x, %d : i32
+ %z = arith.muli %e, %y : i32
+ return %z : i32 }
+"#;
+    becomes_by(
+        "builtin.module(test-patterns)",
+        text,
+        &expect![[r#"
+        module {
+          func.func @f(%arg0: i32) -> i32 {
+            %0 = arith.constant 3 : i32
+            %1 = arith.constant 6 : i32
+            %2 = arith.addi %arg0, %0 : i32
+            %3 = arith.addi %2, %0 : i32
+            %4 = arith.muli %3, %1 : i32
+            return %4 : i32
+          }
+        }
+    "#]],
+    );
+    becomes_by(
+        "builtin.module(test-patterns{max-iterations=0})",
+        text,
+        &expect![[r#"
+        module {
+          func.func @f(%arg0: i32) -> i32 {
+            %0 = arith.constant 3 : i32
+            %1 = arith.constant 3 : i32
+            %2 = arith.addi %0, %1 : i32
+            %3 = arith.addi %arg0, %0 : i32
+            %4 = arith.addi %3, %1 : i32
+            %5 = arith.muli %2, %4 : i32
+            return %5 : i32
+          }
+        }
+    "#]],
     );
 }
