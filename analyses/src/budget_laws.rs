@@ -277,7 +277,7 @@ fn calls_nest_as_deep_as_they_like() {
     const N: usize = 40_000;
     let document = Document::new(&calls(N, false));
     assert_eq!(found(&document), []);
-    assert_eq!(given(&document), Some(Noise::up_to(13)));
+    assert_eq!(given(&document), Some(Noise::AtMost(13)));
     let n_visits = document.facts().n_visits();
     assert!(n_visits <= 3 * N + 1, "{n_visits}");
 }
@@ -333,6 +333,30 @@ func.func @f(%x: i5, %n: index) -> !noisy.i32 {
 ",
     );
     let budget = document.model().budget;
-    assert_eq!(given(&document), Some(Noise::up_to(budget)));
+    assert_eq!(given(&document), Some(Noise::AtMost(budget)));
     assert_eq!(found(&document), []);
+}
+
+#[test]
+fn a_function_that_is_passed_more_and_more_over_the_budget_is_evaluated_for_that_once() {
+    const N: usize = 1_000;
+    let mut text = format!(
+        "func.func private @g(%a: {TY}) -> {TY} {{\n  return %a : {TY}\n}}\nfunc.func @f(%0: {TY}) -> {TY} {{\n"
+    );
+    for at in 0..N {
+        let _ = writeln!(
+            text,
+            "  %r{at} = func.call @g(%{at}) : ({TY}) -> {TY}\n  %{} = noisy.add %{at}, %{at} : {TY}",
+            at + 1
+        );
+    }
+    let _ = writeln!(text, "  return %r0 : {TY}\n}}");
+    let document = Document::new(&text);
+    let ir = document.ir();
+    let g = ir.functions()[0];
+    assert_eq!(document.contexts(g).len(), crate::sparse::MAX_APART + 1);
+    let taken = ir.block(crate::flow::entry_block(ir, ir.op(g).regions[0].1)).args[0];
+    assert_eq!(*document.noise(taken), Noise::AtMost(crate::Bits::MAX));
+    let n_visits = document.facts().n_visits();
+    assert!(n_visits < 2 * N + 50, "{n_visits}");
 }

@@ -224,7 +224,7 @@ fn blocks_are_visited_once_whatever_their_order_in_the_text() {
         let ir = document.ir();
         let noise = |it: &noisy_syntax::Block| *document.noise(ir.block(*it).args[0]);
         let body = ir.op(ir.functions()[0]).regions[0].1;
-        assert!(ir.blocks(body)[1..].iter().all(|it| noise(it) == Noise::up_to(12)));
+        assert!(ir.blocks(body)[1..].iter().all(|it| noise(it) == Noise::AtMost(12)));
     }
 }
 

@@ -173,7 +173,7 @@ fn straight_lines_equal_a_direct_evaluator() {
             for &value in &ir.op(op).results {
                 if let Some(&expected) = noise.get(&ir.value_text(value)) {
                     n_values += 1;
-                    let expected = Noise::up_to(u32::try_from(expected).unwrap_or(u32::MAX));
+                    let expected = Noise::AtMost(u32::try_from(expected).unwrap_or(u32::MAX));
                     assert_eq!(*document.noise(value), expected, "{text}");
                 }
             }
@@ -213,7 +213,7 @@ fn the_order_of_blocks_in_the_text_is_no_matter() {
             let mut tell = |value: noisy_syntax::Value| {
                 // How far over the budget is no matter.
                 let noise = match *document.noise(value) {
-                    Noise::Range { hi, .. } if hi > 26 => "over".to_owned(),
+                    Noise::AtMost(hi) if hi > 26 => "over".to_owned(),
                     it => it.to_string(),
                 };
                 let constant = document.integers().constant(ir, value);

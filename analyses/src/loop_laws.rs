@@ -228,3 +228,34 @@ return %0 : !noisy.i32
     }
     assert!(n_legal > 100);
 }
+
+#[test]
+fn a_cycle_of_blocks_knows_nothing_of_the_round_before() {
+    let document = crate::Document::new(
+        "func.func @f(%x: !noisy.i32, %k: i1) -> !noisy.i32 {
+  %lo = arith.constant 0 : index
+  %hi = arith.constant 5 : index
+  %st = arith.constant 1 : index
+  %p = noisy.mul %x, %x : !noisy.i32
+  %r:2 = scf.for %i = %lo to %hi step %st iter_args(%b = %p, %c = %x) -> (!noisy.i32, !noisy.i32) {
+    %e = scf.execute_region -> !noisy.i32 {
+      cf.br ^l(%b : !noisy.i32)
+    ^l(%y: !noisy.i32):
+      %1 = noisy.add %y, %y : !noisy.i32
+      cf.cond_br %k, ^l(%b : !noisy.i32), ^m
+    ^m:
+      scf.yield %1 : !noisy.i32
+    }
+    %f = noisy.reduce_noise %e : !noisy.i32
+    scf.yield %f, %e : !noisy.i32, !noisy.i32
+  }
+  return %r#1 : !noisy.i32
+}
+",
+    );
+    // The first round adds to a product, all others to what was reduced.
+    let ir = document.ir();
+    let end = ir.last_op(crate::flow::entry_block(ir, ir.op(ir.functions()[0]).regions[0].1));
+    let given = end.and_then(|it| ir.op(it).operands[0].value);
+    assert_eq!(given.map(|it| *document.noise(it)), Some(crate::Noise::AtMost(13)));
+}

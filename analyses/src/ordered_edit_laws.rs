@@ -176,3 +176,92 @@ fn an_edit_in_a_chain_of_growing_recursions_costs_what_depends_on_it() {
     assert_eq!(few, many);
     assert!(many.iter().all(|it| it.0.max(it.1) <= 3_000), "{many:?}");
 }
+
+/// A recursion in which `@f` passes ten vectors to `@h`, once more for each time that what `@q` returns rises. Entered at `@k`, that is done
+/// rising before `@f` asks; entered at `@q`, it is not, and more vectors come together than stay apart.
+const ENTERED_TWICE: &str = "func.func @a(%a: !noisy.i32, %k: i1) {
+  func.call @k(%a, %k) : (!noisy.i32, i1) -> ()
+  return
+}
+func.func @m(%a: !noisy.i32, %k: i1) {
+  %0 = func.call @q(%a, %k) : (!noisy.i32, i1) -> !noisy.i32
+  return
+}
+func.func private @k(%a: !noisy.i32, %k: i1) {
+  %z = noisy.reduce_noise %a : !noisy.i32
+  scf.if %k {
+    %0 = func.call @f(%z, %k) : (!noisy.i32, i1) -> !noisy.i32
+    %1 = func.call @g(%z, %k) : (!noisy.i32, i1) -> !noisy.i32
+    %2 = func.call @q(%z, %k) : (!noisy.i32, i1) -> !noisy.i32
+    %3 = func.call @p(%z, %k) : (!noisy.i32, i1) -> !noisy.i32
+  }
+  return
+}
+func.func private @p(%a: !noisy.i32, %k: i1) -> !noisy.i32 {
+  %z = noisy.reduce_noise %a : !noisy.i32
+  scf.if %k {
+    func.call @k(%z, %k) : (!noisy.i32, i1) -> ()
+  }
+  %0 = noisy.add %z, %z : !noisy.i32
+  %1 = noisy.add %0, %0 : !noisy.i32
+  return %1 : !noisy.i32
+}
+func.func private @q(%a: !noisy.i32, %k: i1) -> !noisy.i32 {
+  %z = noisy.reduce_noise %a : !noisy.i32
+  %r = scf.if %k -> (!noisy.i32) {
+    %0 = func.call @f(%z, %k) : (!noisy.i32, i1) -> !noisy.i32
+    %1 = func.call @p(%z, %k) : (!noisy.i32, i1) -> !noisy.i32
+    scf.yield %1 : !noisy.i32
+  } else {
+    %2 = noisy.add %z, %z : !noisy.i32
+    scf.yield %2 : !noisy.i32
+  }
+  return %r : !noisy.i32
+}
+func.func private @g(%a: !noisy.i32, %k: i1) -> !noisy.i32 {
+  %z = noisy.reduce_noise %a : !noisy.i32
+  %r = scf.if %k -> (!noisy.i32) {
+    %0 = func.call @q(%z, %k) : (!noisy.i32, i1) -> !noisy.i32
+    scf.yield %0 : !noisy.i32
+  } else {
+    scf.yield %z : !noisy.i32
+  }
+  return %r : !noisy.i32
+}
+func.func private @h(%a: !noisy.i32, %b: !noisy.i32, %k: i1) -> !noisy.i32 {
+  %z = noisy.reduce_noise %a : !noisy.i32
+  scf.if %k {
+    func.call @k(%z, %k) : (!noisy.i32, i1) -> ()
+  }
+  %0 = noisy.add %a, %b : !noisy.i32
+  return %0 : !noisy.i32
+}
+func.func private @f(%a: !noisy.i32, %k: i1) -> !noisy.i32 {
+  %0 = noisy.reduce_noise %a : !noisy.i32
+  %r = func.call @g(%0, %k) : (!noisy.i32, i1) -> !noisy.i32
+";
+
+#[test]
+fn what_a_recursion_asks_for_when_others_have_returned_depends_on_the_order() {
+    let mut text = ENTERED_TWICE.to_owned();
+    for at in 0..10 {
+        let _ = writeln!(
+            text,
+            "  %h{at} = func.call @h(%r, %{at}, %k) : ({TY}, {TY}, i1) -> {TY}\n  %{} = noisy.add %{at}, %0 : {TY}",
+            at + 1
+        );
+    }
+    text += "  return %0 : !noisy.i32\n}\n";
+    let n_vectors = |document: &Document| {
+        let ir = document.ir();
+        let mut functions = ir.functions().into_iter();
+        let h = functions.find(|&it| document.function_name(it) == "h");
+        h.map(|it| document.contexts(it).len())
+    };
+    let mut document = Document::new(&text);
+    assert_eq!(n_vectors(&document), Some(10));
+    let at = text.find("@a(").expect("it is there") + 1;
+    document.edit(at..at + 1, "z");
+    check(&document);
+    assert_eq!(n_vectors(&document), Some(noisy_dataflow::sparse::MAX_APART + 1));
+}

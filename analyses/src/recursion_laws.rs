@@ -158,7 +158,7 @@ fn bounds(program: &Program, function: usize) -> Vec<Option<u64>> {
     let results = ir.items(body).filter_map(|it| ir.op(it).results.first().copied());
     let hi = |value: Value| match *program.noise(value) {
         Noise::Bottom => Some(0),
-        Noise::Range { hi, .. } => (hi < Bits::MAX).then(|| hi.into()),
+        Noise::AtMost(hi) => (hi < Bits::MAX).then(|| hi.into()),
         Noise::Unknown => None,
     };
     std::iter::once(argument).chain(results).map(hi).collect()

@@ -127,3 +127,51 @@ impl SparseForward for Secrets {
         if is_secret(ir, &self.model, value) { Secretness::Secret } else { fact }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Document;
+
+    /// The values of a program that are secret, by name.
+    fn check(text: &str, expected: &str) {
+        let document = Document::new(text);
+        let ir = document.ir();
+        let mut secret = Vec::new();
+        ir.walk(ir.root(), &mut |op| {
+            let of = ir
+                .op(op)
+                .results
+                .iter()
+                .filter(|&&it| document.secretness(it) == super::Secretness::Secret);
+            secret.extend(of.map(|&it| ir.value_text(it)));
+        });
+        assert_eq!(secret.join(" "), expected);
+    }
+
+    #[test]
+    fn what_is_decrypted_is_public() {
+        check(
+            "func.func @f(%a: !secret.secret<i16>) {
+  %0 = secret.generic(%a: !secret.secret<i16>) {
+  ^body(%x: i16):
+    %1 = arith.addi %x, %x : i16
+    secret.yield %1 : i16
+  } -> (!secret.secret<i16>)
+  %2 = secret.reveal %0 : !secret.secret<i16> -> i16
+  %3 = arith.addi %2, %2 : i16
+  %4 = \"t.op\"(%0) : (!secret.secret<i16>) -> i16
+  return
+}
+",
+            "%0 %1 %4",
+        );
+    }
+
+    #[test]
+    fn what_a_broken_op_gives_may_be_secret() {
+        check(
+            "func.func @f(%a: i16) {\n  %0 = arith.addi %a, : i16\n  %1 = arith.addi %a, %a : i16\n  return\n}\n",
+            "%0",
+        );
+    }
+}

@@ -10,7 +10,7 @@ mod calls;
 mod control;
 mod feeding;
 
-pub use calls::{body, callee, caller, calls_of, functions, is_private, n_results};
+pub use calls::{body, callee, caller, callers_of, calls_of, functions, is_private, n_results};
 pub use control::{Interval, Trips, bounds, cases, may_take, trips, way};
 pub use feeding::{feeders, feeding_operands, feeds};
 

@@ -82,9 +82,9 @@ fn noisy_values(document: &Document) -> BTreeMap<usize, Vec<Value>> {
 fn noise_text(document: &Document, value: Value) -> String {
     let budget = document.model().budget;
     match *document.noise(value) {
-        Noise::Range { hi: u32::MAX, .. } => "over".into(),
-        Noise::Range { hi, .. } if hi > budget => format!("over {hi}"),
-        Noise::Range { hi, .. } => hi.to_string(),
+        Noise::AtMost(u32::MAX) => "over".into(),
+        Noise::AtMost(hi) if hi > budget => format!("over {hi}"),
+        Noise::AtMost(hi) => hi.to_string(),
         Noise::Bottom => "unreached".into(),
         Noise::Unknown => "unknown".into(),
     }

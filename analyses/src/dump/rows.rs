@@ -123,9 +123,9 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
             match *document.noise(value) {
                 Noise::Bottom => {}
                 Noise::Unknown => say("noise", Fact::Unknown),
-                Noise::Range { lo, hi } => {
+                Noise::AtMost(hi) => {
                     let hi = (hi < Bits::MAX).then(|| hi.into());
-                    say("noise", Fact::Between { lo: lo.into(), hi });
+                    say("noise", Fact::Between { lo: 0, hi });
                 }
             }
         }

@@ -312,7 +312,7 @@ fn join_text(ir: &Ir, value: Value, noises: &[Noise], noise: Noise) -> String {
 fn noisiest(noises: &[Noise]) -> usize {
     let rank = |noise: &Noise| match *noise {
         Noise::Bottom => 0,
-        Noise::Range { hi, .. } => 1 + u64::from(hi),
+        Noise::AtMost(hi) => 1 + u64::from(hi),
         Noise::Unknown => u64::MAX,
     };
     let mut best = 0;

@@ -401,21 +401,13 @@ impl Written {
                 let alone = || self.alone(ir, heir, function, stage(function));
                 goals.alone.entry(function).or_insert_with(alone);
             }
-            let called = self.calls.iter().flat_map(|(&function, calls)| {
-                calls.iter().filter_map(move |&it| Some((flow::callee(ir, it)?, function)))
-            });
-            let called: Vec<(Op, Option<Op>)> = called.collect();
-            let mut callers: FxHashMap<Op, Vec<Option<Op>>> = FxHashMap::default();
-            for (callee, function) in called {
-                callers.entry(callee).or_default().push(function);
-            }
             let computing = goals.alone.iter().filter(|it| it.1.computes).map(|it| *it.0);
             let mut stack: Vec<Option<Op>> = computing.collect();
             while let Some(function) = stack.pop() {
                 let is_open = goals.alone.get(&function).is_some_and(|it| it.is_open);
                 if is_open && goals.functions.insert(function) {
-                    let callers = function.and_then(|it| callers.remove(&it));
-                    stack.extend(callers.into_iter().flatten());
+                    let callers = function.map(|it| flow::callers_of(ir, it));
+                    stack.extend(callers.into_iter().flatten().map(Some));
                 }
             }
             let of_goals = self.by_function.iter().filter(|it| goals.functions.contains(it.0));

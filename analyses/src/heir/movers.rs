@@ -15,16 +15,12 @@ use crate::flow;
 pub(super) fn movers(ir: &Ir, heir: &Heir, placed: Placed) -> FxHashMap<Op, Op> {
     let mut out = FxHashMap::default();
     let mut stack: Vec<(Op, Op)> = Vec::new();
-    let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
     for function in ir.functions() {
         let Some(body) = flow::body(ir, function) else { continue };
         let mut by = None;
         ir.walk(body, &mut |op| {
-            if ir.op(op).kind == OpKind::FuncCall {
-                if let Some(callee) = flow::callee(ir, op) {
-                    callers.entry(callee).or_default().push(function);
-                }
-            } else if by.is_none() && is_mover(ir, heir, placed, op) {
+            if by.is_none() && ir.op(op).kind != OpKind::FuncCall && is_mover(ir, heir, placed, op)
+            {
                 by = Some(op);
             }
         });
@@ -36,8 +32,7 @@ pub(super) fn movers(ir: &Ir, heir: &Heir, placed: Placed) -> FxHashMap<Op, Op> 
         at += 1;
         if let Entry::Vacant(it) = out.entry(function) {
             it.insert(by);
-            let callers = callers.remove(&function).into_iter().flatten();
-            stack.extend(callers.map(|it| (it, by)));
+            stack.extend(flow::callers_of(ir, function).map(|it| (it, by)));
         }
     }
     out

@@ -26,7 +26,6 @@ pub(super) fn wild(ir: &Ir, heir: &Heir) -> FxHashSet<Value> {
     if stack.is_empty() {
         return FxHashSet::default();
     }
-    let callers = callers(ir);
     let clients = clients::given(ir, heir.settings());
     let mut out: FxHashSet<Value> = FxHashSet::default();
     while let Some(value) = stack.pop() {
@@ -51,8 +50,8 @@ pub(super) fn wild(ir: &Ir, heir: &Heir) -> FxHashSet<Value> {
             if data.kind == OpKind::FuncReturn
                 && let Some(function) = ir.function_of(user)
             {
-                let calls = callers.get(&function).into_iter().flatten();
-                stack.extend(calls.filter_map(|&it| ir.op(it).results.get(index as usize)));
+                let calls = flow::calls_of(ir, function).0.into_iter();
+                stack.extend(calls.filter_map(|it| ir.op(it).results.get(index as usize)));
                 let given = clients.iter().filter(|it| it.1.contains(&value));
                 let bodies = given.filter_map(|it| flow::body(ir, it.0));
                 stack.extend(
@@ -68,17 +67,6 @@ pub(super) fn wild(ir: &Ir, heir: &Heir) -> FxHashSet<Value> {
     out
 }
 
-/// The calls of each function.
-fn callers(ir: &Ir) -> FxHashMap<Op, Vec<Op>> {
-    let mut out: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
-    ir.walk(ir.root(), &mut |op| {
-        if let Some(callee) = flow::callee(ir, op) {
-            out.entry(callee).or_default().push(op);
-        }
-    });
-    out
-}
-
 /// Whether an attribute marks an argument of a function as secret, and its type does not.
 pub(super) fn is_uncounted(ir: &Ir, function: Op) -> bool {
     let Some(body) = flow::body(ir, function) else { return false };
@@ -89,18 +77,17 @@ pub(super) fn is_uncounted(ir: &Ir, function: Op) -> bool {
 /// The functions in which HEIR may count no polynomials: with such an argument, and all that these call or are called by.
 pub(super) fn uncounted(ir: &Ir) -> FxHashSet<Op> {
     let functions = ir.functions();
-    let mut stack: Vec<Op> = functions.into_iter().filter(|&it| is_uncounted(ir, it)).collect();
+    let mut stack: Vec<Op> = functions.iter().copied().filter(|&it| is_uncounted(ir, it)).collect();
     let mut out = FxHashSet::default();
     if stack.is_empty() {
         return out;
     }
     let mut near: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
-    let pairs = callers(ir).into_iter().flat_map(|(callee, calls)| {
-        calls.into_iter().filter_map(move |it| Some((callee, ir.function_of(it)?)))
-    });
-    for (callee, caller) in pairs.collect::<Vec<_>>() {
-        near.entry(callee).or_default().push(caller);
-        near.entry(caller).or_default().push(callee);
+    for callee in functions {
+        for caller in flow::callers_of(ir, callee) {
+            near.entry(callee).or_default().push(caller);
+            near.entry(caller).or_default().push(callee);
+        }
     }
     while let Some(function) = stack.pop() {
         if out.insert(function) {

@@ -1,6 +1,6 @@
 //! The noise analysis: the rules of the model applied to every op, and where the noise first goes over the budget.
 //!
-//! *Facts* are [`Noise`] ranges. Arguments of functions are what the contract `{noisy.bound = N : i64}` on them says, else fresh if
+//! *Facts* are bounds on [`Noise`]. Arguments of functions are what the contract `{noisy.bound = N : i64}` on them says, else fresh if
 //! anybody may call the function, and what each call passes, apart ([`crate::sparse::Context`]). The results of a call are what the
 //! callee returns in that context, and at most what the contracts on its results say; without a body to look at only those count. The
 //! results of ops that the model does not know are unknown, and those of broken ones.
@@ -44,7 +44,7 @@ impl NoiseAnalysis {
 /// What a contract says of a value. That a bound exceeds the budget is told where it stands, and no value is a root because of it.
 fn by_contract(stated: Contract) -> Noise {
     match stated {
-        Contract::Bound(bound) => Noise::up_to(bound),
+        Contract::Bound(bound) => Noise::AtMost(bound),
         Contract::Wrong => Noise::Unknown,
     }
 }
@@ -79,7 +79,7 @@ impl SparseForward for NoiseAnalysis {
     ) -> Noise {
         let data = ir.op(op);
         let is_fresh = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
-        if is_fresh { Noise::up_to(self.model().fresh) } else { Noise::Unknown }
+        if is_fresh { Noise::AtMost(self.model().fresh) } else { Noise::Unknown }
     }
 
     fn transfer(
@@ -101,7 +101,7 @@ impl SparseForward for NoiseAnalysis {
         let Some(rule) = self.rules.of(ir, op) else { return Noise::Unknown };
         let model = self.model();
         if !model.is_carried(rule, result) {
-            return Noise::up_to(0);
+            return Noise::AtMost(0);
         }
         let Some(growth) = model.growth(ir, op, rule) else { return Noise::Unknown };
         let carried = operands.iter().enumerate();
@@ -130,22 +130,13 @@ impl SparseForward for NoiseAnalysis {
         let callee = flow::callee(ir, op);
         match callee.and_then(|it| contract::of(ir, it, Side::Result, index as usize)) {
             // That the body keeps it is told at its returns.
-            Some(Contract::Bound(bound)) if fact.hi().is_none_or(|it| it > bound) => match fact {
-                Noise::Bottom => fact,
-                Noise::Range { lo, .. } => Noise::Range { lo: lo.min(bound), hi: bound },
-                Noise::Unknown => Noise::up_to(bound),
-            },
+            Some(Contract::Bound(bound)) => fact.min(Noise::AtMost(bound)),
             _ => fact,
         }
     }
 
     fn unbounded(&self, fact: &Noise) -> Option<Noise> {
-        match *fact {
-            Noise::Range { lo, hi } if hi > self.model().budget => {
-                Some(Noise::Range { lo, hi: Bits::MAX })
-            }
-            _ => None,
-        }
+        fact.is_over(self.model().budget).then_some(Noise::AtMost(Bits::MAX))
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use ariadne::{Color, Config, Label, Report, ReportKind, Source};
 use noisy_analyses::Diagnostic;
-use ropey::Rope;
+use ropey::{Rope, RopeSlice};
 
 use super::concise;
 use crate::check::Checked;
@@ -23,7 +23,7 @@ const MAX_LINE: usize = 1000;
 pub(super) fn file(checked: &Checked, color: bool) -> String {
     let mut out = String::new();
     if !checked.diagnostics.is_empty() {
-        let source = sheet(&checked.text);
+        let source = sheet(shown_part(checked));
         for it in &checked.diagnostics {
             out.push_str(&draw(checked, &source, it, color));
             out.push('\n');
@@ -66,8 +66,19 @@ impl ariadne::Cache<Id> for Parts<'_> {
     }
 }
 
+/// The lines up to the last one that is marked.
+fn shown_part(checked: &Checked) -> RopeSlice<'_> {
+    let text = &checked.text;
+    let marked = |it: &Diagnostic| {
+        let related = it.related.iter().map(|it| it.range.start).max();
+        it.range.start.max(related.unwrap_or(0)).min(text.len_bytes())
+    };
+    let last = text.byte_to_line(checked.diagnostics.iter().map(marked).max().unwrap_or(0));
+    text.slice(..text.line_to_char((last + 1).min(text.len_lines())))
+}
+
 /// The text as ariadne shall see it, character by character: what it takes for the end of a line, and MLIR does not, is a blank.
-fn sheet(text: &Rope) -> Source<String> {
+fn sheet(text: RopeSlice<'_>) -> Source<String> {
     let mut out = text.to_string();
     if out.bytes().all(|it| matches!(it, b' '..=b'~' | b'\t' | b'\n' | b'\r')) {
         return Source::from(out);

@@ -183,7 +183,7 @@ fn node(
         _ if is_root => Look::Violation,
         it if it.is_over(model.budget) => Look::Spoilt,
         _ if is_reset => Look::Reset,
-        Noise::Range { hi, .. } => {
+        Noise::AtMost(hi) => {
             Look::Within((u64::from(hi) * 100 / u64::from(model.budget).max(1)) as u32)
         }
         Noise::Unknown | Noise::Bottom => Look::Unknown,

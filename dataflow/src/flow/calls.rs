@@ -70,6 +70,11 @@ pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     (calls, is_all)
 }
 
+/// The functions that call a function, one for each call.
+pub fn callers_of(ir: &Ir, function: Op) -> impl Iterator<Item = Op> {
+    calls_of(ir, function).0.into_iter().filter_map(|it| caller(ir, it))
+}
+
 /// The function, one of [`functions`], that a call stands in.
 pub fn caller(ir: &Ir, call: Op) -> Option<Op> {
     let function = ir.function_of(call)?;

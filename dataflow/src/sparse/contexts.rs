@@ -13,7 +13,7 @@
 //! a pass over the body. Functions that may come to call themselves are solved together, each in its contexts (`recursion.rs`).
 //!
 //! At most so many vectors per function are kept apart as the analysis says; the others are joined in one more context, in which saturated
-//! facts are unbounded. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ. With none apart, a function
+//! facts are unbounded: else each call that passes more of them would evaluate the body again. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ. With none apart, a function
 //! that anybody may call has its assumed context only, and calls that stand in no function are opaque.
 //!
 //! # Order

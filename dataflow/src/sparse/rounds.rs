@@ -180,7 +180,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
             }
             start = next;
-            // A use before its definition must not see the round before.
+            // In a cycle of blocks what is passed is joined with what was there: nothing of the round before.
             before.clear();
             for value in &values {
                 let fact = &mut self.facts[value.index()];

@@ -8,8 +8,8 @@ use noisy_syntax::Value;
 /// Noise in a few characters: `[0, 24]`, `unbounded`, `over 2^32 bits`, `noise unknown`; nothing where control never comes.
 pub(crate) fn range(document: &Document, value: Value, known: &mut Saturation) -> Option<String> {
     Some(match *document.noise(value) {
-        Noise::Range { hi: Bits::MAX, .. } => largest(document, value, known).to_owned(),
-        noise @ Noise::Range { .. } => noise.to_string(),
+        Noise::AtMost(Bits::MAX) => largest(document, value, known).to_owned(),
+        noise @ Noise::AtMost(_) => noise.to_string(),
         Noise::Unknown => "noise unknown".to_owned(),
         Noise::Bottom => return None,
     })
@@ -24,21 +24,19 @@ fn largest(document: &Document, value: Value, known: &mut Saturation) -> &'stati
 pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     let budget = document.model().budget;
     Some(match *document.noise(value) {
-        Noise::Range { hi: Bits::MAX, .. }
-            if saturates(document, value, &mut Saturation::default()) =>
-        {
+        Noise::AtMost(Bits::MAX) if saturates(document, value, &mut Saturation::default()) => {
             format!("noise may reach more than 2^32 bits, **over the {budget}-bit budget**")
         }
-        Noise::Range { hi: Bits::MAX, .. } => {
+        Noise::AtMost(Bits::MAX) => {
             format!(
                 "noise grows with each iteration, without a bound: **over the {budget}-bit budget**"
             )
         }
-        Noise::Range { hi, .. } if hi > budget => {
+        Noise::AtMost(hi) if hi > budget => {
             format!("noise may reach {hi} bits, **{} over the {budget}-bit budget**", hi - budget)
         }
-        Noise::Range { lo, hi } => {
-            format!("noise {lo} to {hi} bits, {} left of the {budget}-bit budget", budget - hi)
+        Noise::AtMost(hi) => {
+            format!("noise 0 to {hi} bits, {} left of the {budget}-bit budget", budget - hi)
         }
         Noise::Unknown => "noise unknown".to_owned(),
         Noise::Bottom => return None,

@@ -80,6 +80,8 @@ fn what_moves_is_not_parsed() {
     assert_eq!(row("// more", "// -----x"), "1 parsed");
     assert_eq!(row("// more", "// -----"), "3 parsed");
     assert_eq!(row("// more\n", "\n// -----\n"), "3 parsed");
+    // What comes right behind one makes a comment of it.
+    assert_eq!(row("\nfunc.func @h", "x\nfunc.func @h"), "1 parsed");
 }
 
 #[test]

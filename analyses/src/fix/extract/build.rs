@@ -213,7 +213,7 @@ impl<'a> Builder<'a> {
         match *self.program.noise(value) {
             Noise::Bottom => return Ok(()),
             Noise::Unknown => return Err(self.unknown(value)),
-            Noise::Range { .. } => {}
+            Noise::AtMost(_) => {}
         }
         let model = self.program.model();
         // What calls pass to a function varies from copy to copy.

@@ -56,7 +56,7 @@ impl Builder<'_> {
                     None => match ir.op(call).operands.get(index).and_then(|it| it.value) {
                         None => return Err(self.unknown(arg)),
                         Some(value) => match *self.program.noise(value) {
-                            Noise::Range { hi, .. } => Passed::Level(hi),
+                            Noise::AtMost(hi) => Passed::Level(hi),
                             Noise::Unknown => return Err(self.unknown(arg)),
                             Noise::Bottom => break,
                         },

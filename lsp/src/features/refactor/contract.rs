@@ -24,7 +24,7 @@ fn bounds(document: &Document, function: Op) -> Option<Vec<(Value, u32)>> {
         for (call, _) in &calls {
             let passed = ir.op(*call).operands.get(n)?.value?;
             match *document.noise(passed) {
-                Noise::Range { hi, .. } if hi <= document.model().budget => most = most.max(hi),
+                Noise::AtMost(hi) if hi <= document.model().budget => most = most.max(hi),
                 // A call that nothing reaches passes nothing.
                 Noise::Bottom => {}
                 _ => return None,
