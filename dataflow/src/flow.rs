@@ -6,13 +6,16 @@ use std::ops::Range;
 use noisy_syntax::{AttrData, Block, Def, Form, Ir, Op, OpKind, Region, Sign, TypeData, Value};
 use smallvec::SmallVec;
 
+mod affine;
 mod calls;
 mod control;
 mod feeding;
+mod trips;
 
 pub use calls::{body, callee, caller, callers_of, calls_of, functions, is_private, n_results};
-pub use control::{Interval, Trips, bounds, cases, may_take, trips, way};
+pub use control::{Interval, bounds, cases, may_take, trips, way};
 pub use feeding::{feeders, feeding_operands, feeds};
+pub use trips::Trips;
 
 /// What an op does with its regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

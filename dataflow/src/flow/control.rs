@@ -3,6 +3,8 @@
 use noisy_syntax::{AttrData, Form, Ir, Op, OpKind};
 
 use super::Flow;
+use super::affine::Bounds;
+use super::trips::Trips;
 use crate::view::View;
 
 /// Where an integer lies, read as a signed number.
@@ -28,30 +30,6 @@ impl Interval {
             Interval::Within { lo, hi } => Some((lo, hi)),
             Interval::Empty | Interval::Any => None,
         }
-    }
-}
-
-/// How often a loop runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trips {
-    /// At least.
-    pub least: u64,
-    /// At most, if there is a limit that the facts give.
-    pub most: Option<u64>,
-}
-
-impl Trips {
-    /// Nothing is known.
-    pub const ANY: Trips = Trips { least: 0, most: None };
-
-    /// Just so often.
-    pub(crate) fn exactly(n: u64) -> Self {
-        Trips { least: n, most: Some(n) }
-    }
-
-    /// The number, if there is only one.
-    pub fn count(self) -> Option<u64> {
-        self.most.filter(|&it| it == self.least)
     }
 }
 
@@ -153,6 +131,10 @@ pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -
                 Trips { least: all.least.saturating_mul(it.least), most }
             })
         }
+        _ if ir.op(op).kind == OpKind::AffineFor => {
+            let bounds = Bounds::of(ir, op, operand);
+            bounds.and_then(|it| it.trips()).unwrap_or(Trips::ANY)
+        }
         _ => bounds(ir, op, operand).map_or(Trips::ANY, counted),
     }
 }
@@ -183,21 +165,7 @@ pub fn bounds(
             let differs = ir.attr(op, "unsignedCmp").is_some() && (lower.0 < 0 || upper.0 < 0);
             (!differs).then_some([lower, upper, step])
         }
-        OpKind::AffineFor => {
-            let AttrData::Int { value: step, .. } = *ir.interner().attr_data(ir.attr(op, "step")?)
-            else {
-                return None;
-            };
-            let constant = |at: usize| operand(at).filter(|it| it.0 == it.1).map(|it| it.0);
-            let lower_map = ir.interner().affine(ir.attr(op, "lowerBoundMap")?)?;
-            let n = lower_map.n_inputs();
-            let lower = lower_map.evaluate(&constant)?;
-            let upper_map = ir.interner().affine(ir.attr(op, "upperBoundMap")?)?;
-            let upper = upper_map.evaluate(&|at| constant(n + at))?;
-            let (lower, upper) =
-                (i128::from(*lower.iter().max()?), i128::from(*upper.iter().min()?));
-            Some([(lower, lower), (upper, upper), (step, step)])
-        }
+        OpKind::AffineFor => Bounds::of(ir, op, operand)?.ranges(),
         _ => None,
     }
 }

@@ -14,3 +14,15 @@ func.func @unknown(%a: !noisy.i32, %n: index) -> !noisy.i32 {  // noise: 12
   }
   return %0 : !noisy.i32
 }
+
+// Tiles: how often the inner loop runs does not depend on where it begins.
+func.func @tiles(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
+  %0 = affine.for %i = 0 to 8 step 4 iter_args(%b = %a) -> (!noisy.i32) {  // noise: 20, 16
+    %1 = affine.for %j = affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (d0 + 4)>(%i) iter_args(%c = %b) -> (!noisy.i32) {  // noise: 20, 19
+      %2 = noisy.add %c, %c : !noisy.i32  // noise: 20
+      affine.yield %2 : !noisy.i32
+    }
+    affine.yield %1 : !noisy.i32
+  }
+  return %0 : !noisy.i32
+}
