@@ -28,6 +28,8 @@ type Number = Option<u64>;
 struct Machine<'a> {
     ir: &'a Ir,
     values: HashMap<Value, Number>,
+    /// The buffers of one element; a buffer is the number of its cell.
+    cells: Vec<Number>,
     fuel: usize,
 }
 
@@ -39,7 +41,7 @@ enum End {
 
 impl<'a> Machine<'a> {
     fn call(ir: &'a Ir, function: Op, args: &[Number], fuel: usize) -> Run<Vec<Number>> {
-        let mut machine = Machine { ir, values: HashMap::new(), fuel };
+        let mut machine = Machine { ir, values: HashMap::new(), cells: Vec::new(), fuel };
         match machine.region(ir.op(function).regions[0].1, args)? {
             End::Return(values) | End::Yield(values) => Ok(values),
         }
@@ -48,7 +50,7 @@ impl<'a> Machine<'a> {
     fn width(&self, value: Value) -> u32 {
         match self.ir.interner.type_data(self.ir.value(value).ty) {
             TypeData::Int { width, .. } => *width,
-            TypeData::Index => 64,
+            TypeData::Index | TypeData::MemRef { .. } => 64,
             other => panic!("no integer: {other:?}"),
         }
     }
@@ -134,6 +136,15 @@ impl<'a> Machine<'a> {
                 };
                 let callee = self.ir.resolve_symbol(op, path[0]).expect("a function");
                 Machine::call(self.ir, callee, &x, self.fuel / 2)?
+            }
+            "memref.alloca" => {
+                self.cells.push(None);
+                vec![Some(self.cells.len() as u64 - 1)]
+            }
+            "memref.load" => vec![self.cells[x[0].expect("a buffer") as usize]],
+            "memref.store" => {
+                self.cells[x[1].expect("a buffer") as usize] = x[0];
+                Vec::new()
             }
             _ => vec![self.arith(op, name, &x)?],
         };
@@ -287,7 +298,7 @@ impl Writer {
     fn statement(&mut self, scope: &mut Scope, depth: usize, has_callee: bool) {
         let ty = self.pick(3);
         let name = self.name();
-        match self.pick(14) {
+        match self.pick(17) {
             0..=5 => {
                 const OPS: [&str; 22] = [
                     "addi",
@@ -400,13 +411,31 @@ impl Writer {
                 scope[1].push(format!("{name}#0"));
                 scope[2].push(format!("{name}#1"));
             }
+            14 => {
+                let _ =
+                    writeln!(self.out, "{name} = memref.load %slot{ty}[] : memref<{}>", TYPES[ty]);
+                scope[ty].push(name);
+            }
+            15 | 16 => {
+                let a = self.value(scope, ty);
+                let _ = writeln!(self.out, "memref.store {a}, %slot{ty}[] : memref<{}>", TYPES[ty]);
+            }
             _ => {}
         }
     }
 
-    /// A function that ends in a diamond of blocks.
+    /// A function with a slot of each type, that ends in a diamond of blocks, which may run again.
     fn function(&mut self, header: &str, has_callee: bool) {
         let _ = writeln!(self.out, "func.func {header}(%a: i4, %b: i8) -> (i4, i8) {{");
+        for (at, ty) in TYPES.iter().enumerate() {
+            let _ = writeln!(self.out, "%slot{at} = memref.alloca() : memref<{ty}>");
+        }
+        let rounds = self.pick(4);
+        let _ = writeln!(
+            self.out,
+            "%left = memref.alloca() : memref<i8>\n%rounds = arith.constant {rounds} : i8\n\
+             memref.store %rounds, %left[] : memref<i8>"
+        );
         let mut scope: Scope = [Vec::new(), vec!["%a".to_owned()], vec!["%b".to_owned()]];
         for _ in 0..3 + self.pick(8) {
             self.statement(&mut scope, 2, has_callee);
@@ -426,7 +455,20 @@ impl Writer {
             let _ = writeln!(self.out, "cf.br ^end({a}, {b} : i4, i8)");
             ends.push((a, b));
         }
-        self.out += "^end(%r: i4, %s: i8):\nreturn %r, %s : i4, i8\n}\n";
+        self.out += "^end(%r: i4, %s: i8):
+%n = memref.load %left[] : memref<i8>
+%c1 = arith.constant 1 : i8
+%m = arith.subi %n, %c1 : i8
+memref.store %m, %left[] : memref<i8>
+%again = arith.cmpi sgt, %m, %c1 : i8
+cf.cond_br %again, ^one(%r : i4), ^exit
+^exit:
+%x = memref.load %slot1[] : memref<i4>
+%y = memref.load %slot2[] : memref<i8>
+%z = arith.xori %y, %s : i8
+return %x, %z : i4, i8
+}
+";
     }
 }
 
@@ -450,7 +492,7 @@ fn transformed(text: &str, pipeline: &str) -> Ir {
     common::run(pipeline, text).unwrap_or_else(|told| panic!("{told:?}\n{text}"))
 }
 
-const PIPELINES: [&str; 10] = [
+const PIPELINES: [&str; 11] = [
     "builtin.module(canonicalize)",
     "builtin.module(canonicalize{top-down=false region-simplify=aggressive})",
     "builtin.module(cse)",
@@ -461,6 +503,7 @@ const PIPELINES: [&str; 10] = [
     "builtin.module(remove-dead-values)",
     "builtin.module(inline,symbol-dce,cse)",
     "builtin.module(test-constant-fold,trivial-dce)",
+    "builtin.module(func.func(mem2reg))",
 ];
 
 proptest! {

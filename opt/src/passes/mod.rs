@@ -13,6 +13,7 @@ mod infrastructure;
 mod inline;
 mod int_range;
 mod licm;
+mod mem2reg;
 mod mul_to_add;
 mod noisy;
 mod printers;
@@ -51,6 +52,7 @@ const TABLES: &[&[PassInfo]] = &[
     inline::PASSES,
     int_range::PASSES,
     licm::PASSES,
+    mem2reg::PASSES,
     mul_to_add::PASSES,
     noisy::PASSES,
     printers::PASSES,
@@ -76,6 +78,7 @@ const LOCAL: &[&str] = &[
     "control-flow-sink",
     "cse",
     "loop-invariant-code-motion",
+    "mem2reg",
     "test-constant-fold",
     "trivial-dce",
 ];

@@ -207,7 +207,7 @@ fn forwarded(ir: &Ir, op: Op) -> std::ops::Range<usize> {
 }
 
 /// The number of the first operand that a branch of this kind passes on.
-fn forwarded_kind(kind: OpKind) -> Option<usize> {
+pub(crate) fn forwarded_kind(kind: OpKind) -> Option<usize> {
     match kind {
         OpKind::CfBr => Some(0),
         OpKind::CfCondBr | OpKind::CfSwitch => Some(1),
