@@ -19,7 +19,7 @@ pub mod liveness;
 pub mod noise;
 mod program;
 mod remarks;
-pub mod rule;
+mod rule;
 pub mod same;
 pub mod secretness;
 pub mod values;

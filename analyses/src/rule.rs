@@ -4,7 +4,6 @@
 //! rules of SARIF, the links of diagnostics in an editor and `docs/diagnostics.md` are made from here.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use noisy_syntax::Code;
 
@@ -96,23 +95,25 @@ impl Rule {
     }
 }
 
-/// All rules in Markdown: `docs/diagnostics.md`.
-pub fn book() -> String {
-    let mut out = "# Diagnostics\n\n\
-                   All codes: first what the noise analysis and the lints report, then what reading and verifying does. The first example of each is \
-                   reported, the second is not. `noisy-check explain CODE` says the same. Made from the comments at the top of the files in \
-                   `analyses/src/checks/`, and from `syntax/src/catalogue.md`.\n"
-        .to_owned();
-    for rule in Rule::all() {
-        let _ = write!(out, "\n#{}", rule.page());
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::Document;
+
+    /// All rules in Markdown: `docs/diagnostics.md`.
+    fn book() -> String {
+        let mut out = "# Diagnostics\n\n\
+                       All codes: first what the noise analysis and the lints report, then what reading and verifying does. The first example of each is \
+                       reported, the second is not. `noisy-check explain CODE` says the same. Made from the comments at the top of the files in \
+                       `analyses/src/checks/`, and from `syntax/src/catalogue.md`.\n"
+            .to_owned();
+        for rule in Rule::all() {
+            let _ = write!(out, "\n#{}", rule.page());
+        }
+        out
+    }
 
     #[test]
     fn every_rule_is_found_by_its_code() {

@@ -2,10 +2,10 @@
 //!
 //! | module | what | knows nothing of |
 //! |---|---|---|
-//! | [`predicate`] | predicates of comparisons | rewriting |
+//! | `predicate` | predicates of comparisons | rewriting |
 //! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | which patterns there are |
-//! | [`patterns`] | rewriting rules by dialect | folds, passes |
-//! | [`fold`] | folds, by the table of the constants analysis | passes |
+//! | `patterns` | rewriting rules by dialect | folds, passes |
+//! | `fold` | folds, by the table of the constants analysis | passes |
 //! | [`diagnostics`], [`timing`], [`actions`] | what is told of a run, and its steps, counted | passes |
 //! | [`analysis`] | analyses that passes share, kept while they are preserved | which there are |
 //! | [`pass`] | what a pass is, its options, what it works with | which passes there are |
@@ -16,10 +16,10 @@ pub mod actions;
 pub mod analysis;
 pub mod diagnostics;
 pub mod driver;
-pub mod fold;
+mod fold;
 pub mod pass;
 pub mod passes;
-pub mod patterns;
-pub mod predicate;
+mod patterns;
+mod predicate;
 pub mod rewrite;
 pub mod timing;

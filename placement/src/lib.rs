@@ -35,8 +35,8 @@
 mod anneal;
 mod answer;
 mod branch;
-pub mod cache;
-pub mod certificate;
+mod cache;
+mod certificate;
 mod compact;
 mod cores;
 mod cost_partition;

@@ -16,7 +16,7 @@ use crate::rewrite::{Rewriter, constants, operand};
 
 /// What a result of an op folds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Folded {
+pub(crate) enum Folded {
     /// A value that is there.
     Value(Value),
     /// A constant.
@@ -124,7 +124,7 @@ fn is_folded(kind: OpKind) -> bool {
 
 impl Rewriter<'_> {
     /// Folds an op if it folds; says whether it did. The op is erased then; constants stand where it stood.
-    pub fn try_fold(&mut self, op: Op) -> bool {
+    pub(crate) fn try_fold(&mut self, op: Op) -> bool {
         self.fold_with(op, &mut |it, attr, ty| it.constant_attr(attr, ty, op))
     }
 

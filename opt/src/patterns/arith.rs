@@ -33,7 +33,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 };
 
 /// Whether an op says that it does not overflow as signed and as unsigned.
-pub fn overflow(ir: &Ir, op: Op) -> (bool, bool) {
+pub(crate) fn overflow(ir: &Ir, op: Op) -> (bool, bool) {
     let Some(attr) = ir.attr(op, "overflowFlags") else { return (false, false) };
     let text = ir.interner.attr_text(attr);
     (text.contains("nsw"), text.contains("nuw"))

@@ -4,13 +4,13 @@
 //! *Law.* What a rule puts in place of an op gives the same results and effects wherever the op has any meaning. A rule of which that is
 //! not sure stands in none of these tables, even if MLIR has it (`docs/passes.md` names those).
 
-pub mod affine;
-pub mod arith;
+pub(crate) mod affine;
+pub(crate) mod arith;
 mod cf;
 mod compare;
 mod func;
 mod loops;
-pub mod memref;
+pub(crate) mod memref;
 mod noisy;
 mod parallel;
 mod reshape;
