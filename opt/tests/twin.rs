@@ -492,7 +492,7 @@ fn transformed(text: &str, pipeline: &str) -> Ir {
     common::run(pipeline, text).unwrap_or_else(|told| panic!("{told:?}\n{text}"))
 }
 
-const PIPELINES: [&str; 11] = [
+const PIPELINES: [&str; 12] = [
     "builtin.module(canonicalize)",
     "builtin.module(canonicalize{top-down=false region-simplify=aggressive})",
     "builtin.module(cse)",
@@ -504,6 +504,7 @@ const PIPELINES: [&str; 11] = [
     "builtin.module(inline,symbol-dce,cse)",
     "builtin.module(test-constant-fold,trivial-dce)",
     "builtin.module(func.func(mem2reg))",
+    "builtin.module(arith-int-narrowing{int-bitwidths-supported=2,4,5,6,7})",
 ];
 
 proptest! {

@@ -15,6 +15,7 @@ mod int_range;
 mod licm;
 mod mem2reg;
 mod mul_to_add;
+mod narrow;
 mod noisy;
 mod printers;
 mod remove_dead;
@@ -54,6 +55,7 @@ const TABLES: &[&[PassInfo]] = &[
     licm::PASSES,
     mem2reg::PASSES,
     mul_to_add::PASSES,
+    narrow::PASSES,
     noisy::PASSES,
     printers::PASSES,
     remove_dead::PASSES,
@@ -74,6 +76,7 @@ pub(crate) fn find(name: &str) -> Option<&'static PassInfo> {
 
 /// Passes that look at no more than the isolated op that they change: what they do to one function depends on that function alone.
 const LOCAL: &[&str] = &[
+    "arith-int-narrowing",
     "canonicalize",
     "control-flow-sink",
     "cse",

@@ -149,3 +149,67 @@ fn test_patterns_folds_and_leaves_the_patterns() {
     "#]],
     );
 }
+
+#[test]
+fn sums_of_extended_numbers_are_narrowed() {
+    let text = r#"func.func @f(%a: i8, %b: i8, %v: vector<2xi8>) -> (i32, i32, i32, f32, i32, vector<2xi32>) {
+ %x = arith.extsi %a : i8 to i32
+ %y = arith.extsi %b : i8 to i32
+ %u = arith.extui %b : i8 to i32
+ %sum = arith.addi %x, %y : i32
+ %product = arith.muli %sum, %y : i32
+ %natural = arith.subi %u, %u : i32
+ %float = arith.sitofp %x : i32 to f32
+ %c = arith.constant -129 : i32
+ %quotient = arith.divsi %x, %c : i32
+ %w = arith.extui %v : vector<2xi8> to vector<2xi32>
+ %d = arith.constant dense<[255, 256]> : vector<2xi32>
+ %most = arith.maxui %w, %d : vector<2xi32>
+ return %sum, %product, %natural, %float, %quotient, %most : i32, i32, i32, f32, i32, vector<2xi32> }
+"#;
+    becomes_by(
+        "builtin.module(arith-int-narrowing{int-bitwidths-supported=8,24,9})",
+        text,
+        &expect![[r#"
+            module {
+              func.func @f(%arg0: i8, %arg1: i8, %arg2: vector<2xi8>) -> (i32, i32, i32, f32, i32, vector<2xi32>) {
+                %0 = arith.constant dense<[255, -256]> : vector<2xi9>
+                %1 = arith.constant -129 : i24
+                %2 = arith.constant 0 : i32
+                %3 = arith.extsi %arg0 : i8 to i32
+                %4 = arith.extsi %arg1 : i8 to i32
+                %5 = arith.trunci %3 : i32 to i9
+                %6 = arith.trunci %4 : i32 to i9
+                %7 = arith.addi %5, %6 : i9
+                %8 = arith.extsi %7 : i9 to i32
+                %9 = arith.trunci %8 : i32 to i24
+                %10 = arith.trunci %4 : i32 to i24
+                %11 = arith.muli %9, %10 : i24
+                %12 = arith.extsi %11 : i24 to i32
+                %13 = arith.sitofp %arg0 : i8 to f32
+                %14 = arith.trunci %3 : i32 to i24
+                %15 = arith.divsi %14, %1 : i24
+                %16 = arith.extsi %15 : i24 to i32
+                %17 = arith.extui %arg2 : vector<2xi8> to vector<2xi32>
+                %18 = arith.trunci %17 : vector<2xi32> to vector<2xi9>
+                %19 = arith.maxui %18, %0 : vector<2xi9>
+                %20 = arith.extui %19 : vector<2xi9> to vector<2xi32>
+                return %8, %12, %2, %13, %16, %20 : i32, i32, i32, f32, i32, vector<2xi32>
+              }
+            }
+        "#]],
+    );
+    // A width that is not below that of the op is none.
+    becomes_by(
+        "builtin.module(arith-int-narrowing{int-bitwidths-supported=64})",
+        "func.func @f(%a: i32) -> f32 {\n %0 = arith.sitofp %a : i32 to f32\n return %0 : f32 }",
+        &expect![[r#"
+            module {
+              func.func @f(%arg0: i32) -> f32 {
+                %0 = arith.sitofp %arg0 : i32 to f32
+                return %0 : f32
+              }
+            }
+        "#]],
+    );
+}
