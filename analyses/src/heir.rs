@@ -142,20 +142,27 @@ impl Heir {
             let variant = loops::variant(ir, &|it| of(it).level());
             let resized = loops::variant(ir, &|it| of(it).dimension());
             let encoded = plaintext::encoded(ir, &facts);
+            let lowered = plaintext::all_lowered(ir, &of);
             let known = &facts.analysis;
             // What rises and rises is wanted at levels that follow from one another: there is none for it.
-            let settled = |value: &Value, level: Level| match known.encoded.get(value) {
+            let settled = |before: Option<&Level>, level: Level| match before {
                 Some(&before) if before < level && round >= MOST_ROUNDS / 2 => Level::Invalid,
                 Some(&before) => before.max(level),
                 None => level,
             };
-            let settled = encoded.into_iter().map(|it| (it.0, settled(&it.0, it.1)));
-            let encoded: FxHashMap<Value, Level> = settled.collect();
+            let settled_in = |known: &FxHashMap<Value, Level>, it: (Value, Level)| {
+                (it.0, settled(known.get(&it.0), it.1))
+            };
+            let encoded = encoded.into_iter().map(|it| settled_in(&known.encoded, it));
+            let encoded: FxHashMap<Value, Level> = encoded.collect();
+            let lowered = lowered.into_iter().map(|it| settled_in(&known.lowered, it));
+            let lowered: FxHashMap<Value, Level> = lowered.collect();
             let is_new = |it: (&Value, &Level)| known.encoded.get(it.0) != Some(it.1);
             if entries == known.entries
                 && variant.iter().all(|it| known.variant.get(it.0) == Some(it.1))
                 && resized.iter().all(|it| known.resized.get(it.0) == Some(it.1))
                 && !encoded.iter().any(is_new)
+                && lowered.is_empty()
             {
                 break;
             }
@@ -163,6 +170,7 @@ impl Heir {
             facts.analysis.variant.extend(variant);
             facts.analysis.resized.extend(resized);
             facts.analysis.encoded.extend(encoded);
+            facts.analysis.lowered.extend(lowered);
             facts.solve(&input);
         }
         let settings = &facts.analysis.settings;

@@ -5,7 +5,7 @@
 //! from one iteration of a loop to the next has no level. A loop whose values differ round it is told of (`underflow.rs`), and carries the
 //! level and the polynomials that it takes: HEIR demands that it gives the same. Functions that are private take the largest of what they
 //! are called with, and calls give what is returned. A plaintext that is wanted at several levels is encoded for the largest, and so is
-//! what is computed with it.
+//! what is computed with it, and what it becomes where branches meet or a loop starts.
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
 
@@ -179,6 +179,8 @@ pub struct Ciphertexts {
     pub(super) resized: FxHashMap<Value, Dimension>,
     /// Plaintexts that are wanted at several levels: they are encoded once, for the largest.
     pub(super) encoded: FxHashMap<Value, Level>,
+    /// Ciphertexts that such a plaintext becomes where branches meet or a loop starts, with its level.
+    pub(super) lowered: FxHashMap<Value, Level>,
     types: Types,
     /// Calls of functions that are only declared: what these give has the level of what they take, as in HEIR.
     declared: FxHashSet<Op>,
@@ -208,6 +210,7 @@ impl Ciphertexts {
             variant: FxHashMap::default(),
             resized: FxHashMap::default(),
             encoded: FxHashMap::default(),
+            lowered: FxHashMap::default(),
             types: Types::default(),
         }
     }
@@ -345,7 +348,8 @@ impl SparseForward for Ciphertexts {
             let _ = joined.join(it);
         }
         let is_declared = self.declared.contains(&op);
-        if ir.op(op).kind == OpKind::FuncCall && !is_declared {
+        // Nor of a generic with other arguments than operands, or that ends otherwise.
+        if ir.op(op).kind == OpKind::FuncCall && !is_declared || name == "secret.generic" {
             return Ciphertext::Unknown;
         }
         if !catalogue::is_known(name) || is_declared && joined == Ciphertext::Plain {
@@ -377,6 +381,8 @@ impl SparseForward for Ciphertexts {
         let Ciphertext::Encrypted { mut level, mut dimension } = fact else { return fact };
         if let Some(&taken) = self.variant.get(&value) {
             level = taken;
+        } else if let Some(&encoded) = self.lowered.get(&value) {
+            level = level.max(encoded);
         }
         if let Some(&taken) = self.resized.get(&value) {
             dimension = taken;

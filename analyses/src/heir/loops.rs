@@ -61,22 +61,27 @@ pub(super) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
     }
 }
 
-/// Whether a loop runs once by its bounds as they are written: HEIR takes an `affine.for` by the one constant that each bound is in its
-/// text, and an `scf.for` by the constants that it is given, also as another type.
+/// Whether a loop runs once, as far as HEIR sees.
 fn runs_once(ir: &Ir, op: Op) -> bool {
+    rounds(ir, op) == Some(1)
+}
+
+/// How often a loop runs by its bounds as they are written: HEIR takes an `affine.for` by the one constant that each bound is in its
+/// text, and an `scf.for` by the constants that it is given, also as another type.
+pub(super) fn rounds(ir: &Ir, op: Op) -> Option<u64> {
     let is_affine = ir.op(op).kind == OpKind::AffineFor;
     let is_one = |name: &str| {
         let map = ir.attr(op, name).and_then(|it| ir.interner.affine(it));
         map.and_then(|it| it.evaluate(&|_| None)).is_some_and(|it| it.len() == 1)
     };
     if is_affine && !["lowerBoundMap", "upperBoundMap"].into_iter().all(is_one) {
-        return false;
+        return None;
     }
     let given = |at: usize| {
         let number = constant(ir, ir.op(op).operands.get(at)?.value.filter(|_| !is_affine)?)?;
         Some((number, number))
     };
-    flow::trips(ir, op, &given).count() == Some(1)
+    flow::trips(ir, op, &given).count()
 }
 
 /// The most casts behind one another that are looked through.

@@ -9,13 +9,13 @@
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.* The ops on plaintexts that follow
 //! from a value, up to a bound.
 
-use noisy_syntax::{Def, Ir, Op, Region, Value};
+use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::ciphertext::Ciphertexts;
-use super::{Ciphertext, Dimension, Level, rows, types};
-use crate::flow;
+use super::{Ciphertext, Dimension, Level, loops, rows, types};
+use crate::flow::{self, Flow};
 use crate::sparse::Sparse;
 
 /// How many plaintext ops are looked through from one value.
@@ -47,6 +47,14 @@ fn least<T: Ord>(a: Option<T>, b: T) -> Option<T> {
     })
 }
 
+/// What an operand flows into; not into a further round of a loop that runs once.
+fn fed_by(ir: &Ir, user: Op, index: u32) -> impl Iterator<Item = Value> {
+    let holder = ir.parent_op(user).filter(|_| flow::is_yield(ir, user));
+    let is_last = holder.is_some_and(|it| loops::rounds(ir, it) == Some(1));
+    let all = flow::feeds(ir, user, index as usize).into_iter();
+    all.filter(move |&it| !is_last || matches!(ir.value(it).def, Def::Result(..)))
+}
+
 /// What the uses of a plaintext want.
 pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Wanted {
     let mut out = Wanted::default();
@@ -59,7 +67,7 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
         }
         for &(user, index) in &ir.value(at).uses {
             let data = ir.op(user);
-            for fed in flow::feeds(ir, user, index as usize) {
+            for fed in fed_by(ir, user, index) {
                 match of(fed) {
                     Ciphertext::Encrypted { level, dimension } => {
                         out.merged = out.merged.max(Some(level));
@@ -136,10 +144,18 @@ pub(super) fn written(
     if !is_init(ir, value) {
         return None;
     }
-    let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
+    let operand = source_of(ir, value);
     let is_entry = operand.is_some_and(|it| !is_computed(ir, it));
     let here = wanted(ir, value, of);
     let level = here.level.max(operand.and_then(direct));
+    // A function that it is passed to, or returned to, may want it at a level.
+    let is_passed = |it: Value| {
+        let mut users = ir.value(it).uses.iter().map(|it| ir.op(it.0).kind);
+        users.any(|it| matches!(it, OpKind::FuncCall | OpKind::FuncReturn))
+    };
+    if level.is_none() && (is_passed(value) || operand.is_some_and(is_passed)) {
+        return None;
+    }
     let level = level.or(is_entry.then_some(Level::Used(0)));
     // Of two levels the one with more moduli left is taken where paths meet.
     let merged = here.itself.map(|it| level.map_or(it, |level| level.min(it)));
@@ -177,19 +193,99 @@ pub(super) fn written_dimension(
     Some(wanted.dimension.or(wanted.itself_dimension).unwrap_or(Dimension::Known(2)))
 }
 
+/// Says of a value what is wanted of it by itself.
+pub(super) type Source<'a> = &'a mut dyn FnMut(Value) -> Direct;
+
 /// The ciphertexts that an op with regions gives, or that these start with, and that a plaintext becomes which is encoded with more
 /// polynomials than they have: HEIR then takes them to have these.
-pub(super) fn widened(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> SmallVec<[Value; 1]> {
-    if ir.op(op).regions.is_empty() {
-        return SmallVec::new();
-    }
-    let is_wider = |fed: Value| {
-        let own = of(fed).dimension();
-        let plain = flow::feeders(ir, fed).into_iter().map(|it| it.1);
-        let mut plain = plain.filter(|&it| own.is_some() && of(it) == Ciphertext::Plain);
-        plain.any(|it| written_dimension(ir, it, of) > own)
+pub(super) fn widened(
+    ir: &Ir,
+    op: Op,
+    of: &dyn Fn(Value) -> Ciphertext,
+    source: Source<'_>,
+) -> SmallVec<[Value; 1]> {
+    let mut is_wider = |fed: Value| {
+        let Some(own) = of(fed).dimension() else { return false };
+        let mut plain = plain_feeders(ir, fed, of).into_iter();
+        plain.any(|(_, value)| {
+            let wanted = if is_init(ir, value) {
+                written_dimension(ir, value, of)
+            } else {
+                source(value).dimension
+            };
+            wanted > Some(own)
+        })
     };
-    defined(ir, op).into_iter().filter(|&it| is_wider(it)).collect()
+    regions_define(ir, op).into_iter().filter(|&it| is_wider(it)).collect()
+}
+
+/// The same of levels: those that are encoded for more used levels than they have, with these. What a loop gives to its next round does not
+/// count, as it has to be what the loop takes; nor does that for what comes out of a loop that runs.
+pub(super) fn lowered(
+    ir: &Ir,
+    op: Op,
+    of: &dyn Fn(Value) -> Ciphertext,
+    source: Source<'_>,
+) -> SmallVec<[(Value, Level); 1]> {
+    let may_not_run = loops::rounds(ir, op).is_none_or(|it| it == 0);
+    let mut wanted_for = |fed: Value| {
+        let own = of(fed).level()?;
+        let is_argument = matches!(ir.value(fed).def, Def::Argument(..));
+        let plain = plain_feeders(ir, fed, of).into_iter();
+        let plain = plain.filter(|it| match Flow::of(ir, op) {
+            Flow::For { .. } | Flow::While => it.0 == op && (is_argument || may_not_run),
+            _ => true,
+        });
+        let plain = plain.map(|it| it.1);
+        let levels = plain.filter_map(|it| match source_of(ir, it) {
+            Some(operand) => wanted(ir, it, of).level.max(source(operand).level),
+            None if may_be_encoded(ir, it) => source(it).level,
+            None => None,
+        });
+        let level = levels.filter(|&it| it != Level::Invalid).max()?;
+        (level > own).then_some((fed, level))
+    };
+    regions_define(ir, op).into_iter().filter_map(&mut wanted_for).collect()
+}
+
+/// As [`lowered`], of a program.
+pub(super) fn all_lowered(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext) -> Vec<(Value, Level)> {
+    let mut out = Vec::new();
+    let mut source = direct_once(ir, of);
+    ir.walk(ir.root(), &mut |op| out.extend(lowered(ir, op, of, &mut source)));
+    out
+}
+
+/// [`direct`] that looks at each value once.
+pub(super) fn direct_once(
+    ir: &Ir,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> impl FnMut(Value) -> Direct {
+    let mut known: FxHashMap<Value, Direct> = FxHashMap::default();
+    move |value| *known.entry(value).or_insert_with(|| direct(ir, value, of))
+}
+
+/// What [`defined`] gives of an op with regions.
+fn regions_define(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
+    if ir.op(op).regions.is_empty() { SmallVec::new() } else { defined(ir, op) }
+}
+
+/// The plaintexts that an op takes, or that become what its regions define or give.
+pub(super) fn taken(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> Vec<Value> {
+    let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
+    let mut out: Vec<Value> = operands.filter(|&it| of(it) == Ciphertext::Plain).collect();
+    let fed = regions_define(ir, op).into_iter();
+    out.extend(fed.flat_map(|it| plain_feeders(ir, it, of)).map(|it| it.1));
+    out
+}
+
+/// The plaintexts that a value is fed with, each with the op that does.
+fn plain_feeders(
+    ir: &Ir,
+    fed: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> SmallVec<[(Op, Value); 2]> {
+    flow::feeders(ir, fed).into_iter().filter(|it| of(it.1) == Ciphertext::Plain).collect()
 }
 
 /// What each value that a `mgmt.init` encodes is wanted at by itself. One value may be encoded many times.
@@ -199,26 +295,43 @@ pub(super) fn sources(
 ) -> FxHashMap<Value, Option<Level>> {
     let mut out = FxHashMap::default();
     for source in values(ir).into_iter().filter_map(|it| source_of(ir, it)) {
-        out.entry(source).or_insert_with(|| direct(ir, source, of));
+        out.entry(source).or_insert_with(|| direct(ir, source, of).level);
     }
     out
 }
 
-/// The largest level of the sums and products that use a value itself. *Cost.* Its uses.
-pub(super) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Option<Level> {
-    let level = |&(user, index): &(Op, u32)| {
+/// The largest level of the sums and products that use a value itself, else the least of the ciphertexts that it becomes; and the most
+/// polynomials of these sums and products.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Direct {
+    pub(super) level: Option<Level>,
+    pub(super) dimension: Option<Dimension>,
+}
+
+/// What is wanted of a value by itself. *Cost.* Its uses.
+pub(super) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Direct {
+    let mut out = Direct::default();
+    let mut merged: Option<Level> = None;
+    for &(user, index) in &ir.value(value).uses {
         let data = ir.op(user);
+        let levels = fed_by(ir, user, index).filter_map(|it| of(it).level());
+        for level in levels.filter(|&it| it != Level::Invalid) {
+            merged = least(merged, level);
+        }
         if !data.regions.is_empty() || flow::is_yield(ir, user) {
-            return None;
+            continue;
         }
-        if data.results.iter().any(|&it| of(it) == Ciphertext::Unknown) {
-            return None;
+        let is_unknown = data.results.iter().any(|&it| of(it) == Ciphertext::Unknown);
+        if is_unknown || !rows::takes_plaintext(ir, user, index as usize) {
+            continue;
         }
-        let levels = data.results.iter().filter_map(|&it| of(it).level());
-        let level = levels.filter(|&it| it != Level::Invalid).max()?;
-        rows::takes_plaintext(ir, user, index as usize).then_some(level)
-    };
-    ir.value(value).uses.iter().filter_map(level).max()
+        let given = || data.results.iter().map(|&it| of(it));
+        let levels = given().filter_map(Ciphertext::level);
+        out.level = out.level.max(levels.filter(|&it| it != Level::Invalid).max());
+        out.dimension = out.dimension.max(given().filter_map(Ciphertext::dimension).max());
+    }
+    out.level = out.level.or(merged);
+    out
 }
 
 /// The plaintexts that sums and products want at a level, and that other ops take at a lower one.
@@ -226,11 +339,10 @@ pub(super) fn encoded(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<Value, 
     let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
     let mut out = FxHashMap::default();
     // One value may be encoded many times.
-    let mut sources: FxHashMap<Value, Option<Level>> = FxHashMap::default();
+    let mut sources = direct_once(ir, &of);
     for value in values(ir) {
         let level = encoded_for(ir, &of, value, &mut |source| {
-            let encoded = out.get(&source).copied();
-            encoded.or_else(|| *sources.entry(source).or_insert_with(|| direct(ir, source, &of)))
+            out.get(&source).copied().or_else(|| sources(source).level)
         });
         if let Some(level) = level {
             out.insert(value, level);

@@ -244,6 +244,12 @@ fn what_an_unknown_op_does_is_not_guessed() {
       secret.yield %4 : i16";
     let said = levels(&generic("scheme.bgv", body));
     assert!(said.ends_with("%0=- %a=0 %1=1 %2=- %3=- %4=- %5=1 %6=-"), "{said}");
+    // Nor is it of a generic that is not one.
+    let body = "%1 = mgmt.modreduce %a : i16
+      secret.yield %1 : i16";
+    let text = generic("scheme.bgv", body).replace("(%a: i16)", "(%a: i16, %b: i16)");
+    let said = levels(&text);
+    assert!(said.contains("%0=-"), "{said}");
 }
 
 #[test]
@@ -261,6 +267,51 @@ fn a_plaintext_is_encoded_once_for_all_its_uses() {
       secret.yield %3 : i16";
     let said = levels(&generic("scheme.bgv", body));
     assert!(said.ends_with("%0=- %a=0 %1=- %2=- %3=-"), "{said}");
+}
+
+#[test]
+fn a_plaintext_is_what_it_is_encoded_for_where_branches_meet() {
+    // `%c` is encoded for two used levels, `%q` for none.
+    let of = |inside: &str| {
+        let body = format!(
+            "%c = arith.constant 7 : i16
+      %1 = mgmt.modreduce %a : i16
+      %2 = mgmt.modreduce %1 : i16
+      %3 = arith.addi %2, %c : i16
+      {inside}
+      secret.yield %2 : i16"
+        );
+        let text = generic("scheme.bgv", &body).replace("<i16>) -> (", "<i16>, %b: i1) -> (");
+        let said = levels(&text);
+        said.split("%3=2 ").nth(1).map(str::to_owned).unwrap_or(said)
+    };
+    let choice = |name: &str| {
+        format!(
+            "%r = scf.if %b -> (i16) {{
+        scf.yield %1 : i16
+      }} else {{
+        scf.yield {name} : i16
+      }}"
+        )
+    };
+    assert_eq!(of(&choice("%c")), "%r=2");
+    assert_eq!(of(&choice("%q")), "%r=1");
+    // What is computed with it is not encoded for anything.
+    assert_eq!(of(&format!("%d = arith.addi %c, %c : i16\n{}", choice("%d"))), "%d=1 %r=1");
+    assert_eq!(of(&format!("%i = mgmt.init %c : i16\n{}", choice("%i"))), "%i=2 %r=2");
+    let used = format!("{}\n%s = arith.addi %r, %1 : i16", choice("%c"));
+    assert_eq!(of(&used), "%r=2 %s=2");
+    // What a loop starts with counts, and what comes out of one that runs is what it gives.
+    let round = |high: &str, init: &str, yielded: &str| {
+        of(&format!(
+            "%r = affine.for %i = 0 to {high} iter_args(%l = {init}) -> (i16) {{
+        affine.yield {yielded} : i16
+      }}"
+        ))
+    };
+    assert_eq!(round("3", "%c", "%1"), "%r=1 %i=- %l=2");
+    assert_eq!(round("3", "%c", "%l"), "%r=- %i=- %l=-");
+    assert_eq!(round("3", "%1", "%c"), "%r=- %i=- %l=1");
 }
 
 #[test]

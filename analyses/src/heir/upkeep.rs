@@ -2,7 +2,7 @@
 //!
 //! *Law.* After an edit that is taken in, all that is said equals what is said from scratch. An edit is not taken in, and all is made anew when
 //! somebody asks, where what one place says depends on the whole program: an op that holds others comes, goes or says something else that
-//! counts elsewhere (`header.rs`); a module says that bootstraps use other levels, and there are some; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known; a value has the largest
+//! counts elsewhere (`header.rs`); a module says that bootstraps use other levels, and there are some; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known, or becomes a ciphertext at another; a value has the largest
 //! level of the program, and that becomes another; the file has several parts or modules within modules.
 //!
 //! *Cost.* In proportion to what the edit moves, and to the calls of the program.
@@ -13,6 +13,7 @@ use noisy_syntax::{Attr, Def, Delta, Ir, Name, Op, OpKind, Region, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::header::Header;
+use super::plaintext::Direct;
 use super::{Ciphertext, Heir, Level, base, clients, loops, plaintext, rows, unclear};
 use crate::flow::{self, Flow};
 
@@ -57,27 +58,30 @@ impl Touched {
         let bounded = delta.changed.iter().flat_map(|&it| loops::bounded_by(ir, it));
         ops.extend(bounded.filter(|&it| seen.insert(it)));
         let is_init = |op: Op| ir.op_name(op) == "mgmt.init";
+        // What a plaintext that an op wants at a level becomes where branches or rounds meet.
+        let around = |&(user, index): &(Op, u32)| {
+            if flow::is_yield(ir, user) {
+                return ir.parent_op(user);
+            }
+            Some(user).filter(|_| !flow::feeds(ir, user, index as usize).is_empty())
+        };
         let mut at = 0;
+        let mut looked_at: FxHashSet<Value> = FxHashSet::default();
         while let Some(&op) = ops.get(at) {
             at += 1;
-            if is_init(op) {
-                // What it becomes where branches or rounds meet.
-                let given = ir.op(op).results.iter().flat_map(|&it| &ir.value(it).uses);
-                let around = |user: Op| {
-                    if flow::is_yield(ir, user) {
-                        return ir.parent_op(user);
-                    }
-                    Some(user).filter(|&it| !ir.op(it).regions.is_empty())
-                };
-                ops.extend(given.filter_map(|it| around(it.0)).filter(|&it| seen.insert(it)));
-                continue;
-            }
-            let taken = ir.op(op).operands.iter().filter_map(|it| it.value);
-            for value in taken.filter(|&it| heir.ciphertext(it) == Ciphertext::Plain) {
-                let users = ir.value(value).uses.iter().map(|it| it.0);
-                let near = ir.defining_op(value).into_iter().chain(users);
+            let data = ir.op(op);
+            let near = if is_init(op) {
+                data.results.to_vec()
+            } else {
+                plaintext::taken(ir, op, &|it| heir.ciphertext(it))
+            };
+            let wants = data.regions.is_empty() && !flow::is_yield(ir, op);
+            for value in near.into_iter().filter(|&it| looked_at.insert(it)) {
+                let uses = &ir.value(value).uses;
+                let meeting = uses.iter().filter(|_| wants).filter_map(around);
+                let near = ir.defining_op(value).into_iter().chain(uses.iter().map(|it| it.0));
                 let encoding = near.filter(|&it| is_init(it));
-                ops.extend(encoding.filter(|&it| seen.insert(it)));
+                ops.extend(encoding.chain(meeting).filter(|&it| seen.insert(it)));
             }
         }
         Self { values, ops }
@@ -127,7 +131,7 @@ pub(super) struct Upkeep {
     headers: FxHashMap<Op, Option<Header>>,
     calls: Vec<Op>,
     /// At which level plaintexts are wanted by themselves, or a larger one; only of those that were asked for.
-    direct: FxHashMap<Value, Option<Level>>,
+    direct: FxHashMap<Value, Direct>,
     has_clients: bool,
     /// What is said of values by what defines them.
     said: Vec<Option<Said>>,
@@ -149,6 +153,7 @@ impl Upkeep {
         let is_regular = known.variant.is_empty()
             && known.resized.is_empty()
             && known.encoded.is_empty()
+            && known.lowered.is_empty()
             && heir.unclear.is_empty()
             && heir.dark.is_empty()
             && heir.wild.is_empty();
@@ -180,7 +185,7 @@ impl Upkeep {
                     self.calls.push(op);
                 }
             }
-            if is_irregular(ir, heir, op) {
+            if is_irregular(ir, heir, op, &mut self.direct) {
                 return None;
             }
             self.count(op, levels(ir, heir, op)?);
@@ -258,7 +263,7 @@ impl Upkeep {
         let has_same_clients = || clients::entries(ir, &heir.facts) == heir.facts.analysis.entries;
         let is_encoded = self.encodes(ir, heir, ops);
         !is_encoded
-            && !ops.iter().any(|&it| is_irregular(ir, heir, it))
+            && !ops.iter().any(|&it| is_irregular(ir, heir, it, &mut self.direct))
             && !self.calls.iter().any(|&it| unclear::starts(ir, &of, it))
             && (!self.has_clients || has_same_clients())
     }
@@ -266,20 +271,16 @@ impl Upkeep {
     /// Whether a plaintext that ops take, or what is encoded of it, may be wanted at several levels.
     fn encodes(&mut self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
         let of = |it: Value| heir.ciphertext(it);
-        let is_plain = |it: &Value| of(*it) == Ciphertext::Plain;
-        let takes = |&op: &Op| {
-            // What is only encoded is not wanted by that.
-            let is_init = ir.op_name(op) == "mgmt.init";
-            ir.op(op).operands.iter().filter(move |_| !is_init).filter_map(|it| it.value)
-        };
-        let taken: Vec<Value> = ops.iter().flat_map(takes).filter(is_plain).collect();
+        // What is only encoded is not wanted by that.
+        let wanting = ops.iter().filter(|&&it| ir.op_name(it) != "mgmt.init");
+        let taken: Vec<Value> = wanting.flat_map(|&it| plaintext::taken(ir, it, &of)).collect();
         for value in &taken {
             self.direct.remove(value);
         }
         let mut seen = FxHashSet::default();
         let mut is_encoded = |value: Value| {
             let mut source = |it: Value| {
-                *self.direct.entry(it).or_insert_with(|| plaintext::direct(ir, it, &of))
+                self.direct.entry(it).or_insert_with(|| plaintext::direct(ir, it, &of)).level
             };
             plaintext::encoded_for(ir, &of, value, &mut source).is_some()
         };
@@ -360,10 +361,15 @@ pub(super) fn is_loop(ir: &Ir, op: Op) -> bool {
 }
 
 /// Whether levels at an op depend on more than what feeds it.
-fn is_irregular(ir: &Ir, heir: &Heir, op: Op) -> bool {
+fn is_irregular(ir: &Ir, heir: &Heir, op: Op, direct: &mut FxHashMap<Value, Direct>) -> bool {
     let of = |it: Value| heir.ciphertext(it);
     let data = ir.op(op);
-    if unclear::starts(ir, &of, op) || !plaintext::widened(ir, op, &of).is_empty() {
+    let mut source =
+        |it: Value| *direct.entry(it).or_insert_with(|| plaintext::direct(ir, it, &of));
+    if unclear::starts(ir, &of, op)
+        || !plaintext::widened(ir, op, &of, &mut source).is_empty()
+        || !plaintext::lowered(ir, op, &of, &mut source).is_empty()
+    {
         return true;
     }
     let holder = if flow::is_yield(ir, op) { ir.parent_op(op) } else { None };

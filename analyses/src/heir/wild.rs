@@ -22,7 +22,8 @@ pub(super) fn wild(ir: &Ir, heir: &Heir) -> FxHashSet<Value> {
     let known = &heir.facts.analysis;
     let loops = known.resized.keys().chain(heir.yielded_dimensions.keys());
     let mut stack: Vec<Value> = loops.copied().collect();
-    ir.walk(ir.root(), &mut |op| stack.extend(plaintext::widened(ir, op, &of)));
+    let mut source = plaintext::direct_once(ir, &of);
+    ir.walk(ir.root(), &mut |op| stack.extend(plaintext::widened(ir, op, &of, &mut source)));
     if stack.is_empty() {
         return FxHashSet::default();
     }

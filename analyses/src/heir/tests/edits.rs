@@ -85,7 +85,7 @@ fn listed(random: &mut Random) -> String {
 fn program(seed: u64) -> String {
     let mut random = Random::new(seed);
     let mut out = format!("module attributes {{{}}} {{\n", random.pick(&PARAMS));
-    out.push_str("  func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 2>}, %p: i16) -> (!secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 1>}) {\n    %c = arith.constant 1 : index\n    %q = arith.constant 3 : i16\n");
+    out.push_str("  func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 2>}, %p: i16) -> (!secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 1>}) {\n    %c = arith.constant 1 : index\n    %q = arith.constant 3 : i16\n    %b = arith.cmpi eq, %p, %q : i16\n");
     let mut input = "%x".to_owned();
     for at in 0..=random.below(2) {
         let _ = write!(
@@ -107,6 +107,14 @@ fn program(seed: u64) -> String {
                     "      {name} = affine.for %k{n} = 0 to 4 iter_args({inner} = {from}) -> (i16) {{\n        %w{n} = {inside}\n        affine.yield %w{n} : i16\n      }}{}\n",
                     listed(&mut random)
                 );
+            } else if random.one_in(10) {
+                let (from, met) = (&values[values.len() - 1], random.pick(&plain));
+                let _ = write!(
+                    out,
+                    "      {name} = scf.if %b -> (i16) {{\n        scf.yield {from} : i16\n      }} else {{\n        scf.yield {met} : i16\n      }}\n"
+                );
+                values.push(name);
+                continue;
             } else {
                 let _ = writeln!(out, "      {name} = {text}");
             }
