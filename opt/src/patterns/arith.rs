@@ -168,11 +168,11 @@ fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let ty = rewriter.ty(a);
-    let Some(width) = width(rewriter.ir, ty).filter(|&it| it <= 63) else { return false };
+    let Some(width) = width(rewriter.ir, ty).filter(|&it| it <= 64) else { return false };
     let (flags, other) = (overflow(rewriter.ir, op), overflow(rewriter.ir, product));
-    let mask = (1_i128 << width) - 1;
+    let mask = u128::MAX >> (128 - width);
     let signed = outer * inner;
-    let unsigned = (outer & mask) * (inner & mask);
+    let unsigned = (outer as u128 & mask) * (inner as u128 & mask);
     // A factor of zero would hide an overflow of the other.
     let nsw = flags.0 && other.0 && sign_extended(signed, width) == signed;
     let nuw = flags.1 && other.1 && unsigned <= mask;

@@ -213,3 +213,35 @@ fn sums_of_extended_numbers_are_narrowed() {
         "#]],
     );
 }
+
+#[test]
+fn products_of_products_have_one_factor() {
+    becomes(
+        r#"func.func @f(%x: i64, %y: i8) -> (i64, i64, i8) {
+ %c = arith.constant 1000003 : i64
+ %d = arith.constant -1 : i64
+ %e = arith.constant 16 : i8
+ %0 = arith.muli %x, %c : i64
+ %1 = arith.muli %0, %c : i64
+ %2 = arith.muli %1, %c : i64
+ %3 = arith.muli %2, %c : i64
+ %4 = arith.muli %x, %d overflow<nsw, nuw> : i64
+ %5 = arith.muli %4, %c overflow<nsw, nuw> : i64
+ %6 = arith.muli %y, %e overflow<nuw> : i8
+ %7 = arith.muli %6, %e overflow<nuw> : i8
+ return %3, %5, %7 : i64, i64, i8 }
+"#,
+        &expect![[r#"
+            module {
+              func.func @f(%arg0: i64, %arg1: i8) -> (i64, i64, i8) {
+                %0 = arith.constant 0 : i8
+                %1 = arith.constant -1000003 : i64
+                %2 = arith.constant -4442925868394654895 : i64
+                %3 = arith.muli %arg0, %2 : i64
+                %4 = arith.muli %arg0, %1 overflow<nsw> : i64
+                return %3, %4, %0 : i64, i64, i8
+              }
+            }
+        "#]],
+    );
+}
