@@ -145,18 +145,18 @@ impl Heir {
             let lowered = plaintext::all_lowered(ir, &of);
             let known = &facts.analysis;
             // What rises and rises is wanted at levels that follow from one another: there is none for it.
-            let settled = |before: Option<&Level>, level: Level| match before {
-                Some(&before) if before < level && round >= MOST_ROUNDS / 2 => Level::Invalid,
-                Some(&before) => before.max(level),
-                None => level,
+            let settled = |known: &FxHashMap<Value, Level>, (value, level): (Value, Level)| {
+                let level = match known.get(&value) {
+                    Some(&before) if before < level && round >= MOST_ROUNDS / 2 => Level::Invalid,
+                    Some(&before) => before.max(level),
+                    None => level,
+                };
+                (value, level)
             };
-            let settled_in = |known: &FxHashMap<Value, Level>, it: (Value, Level)| {
-                (it.0, settled(known.get(&it.0), it.1))
-            };
-            let encoded = encoded.into_iter().map(|it| settled_in(&known.encoded, it));
-            let encoded: FxHashMap<Value, Level> = encoded.collect();
-            let lowered = lowered.into_iter().map(|it| settled_in(&known.lowered, it));
-            let lowered: FxHashMap<Value, Level> = lowered.collect();
+            let encoded: FxHashMap<Value, Level> =
+                encoded.into_iter().map(|it| settled(&known.encoded, it)).collect();
+            let lowered: FxHashMap<Value, Level> =
+                lowered.into_iter().map(|it| settled(&known.lowered, it)).collect();
             let is_new = |it: (&Value, &Level)| known.encoded.get(it.0) != Some(it.1);
             if entries == known.entries
                 && variant.iter().all(|it| known.variant.get(it.0) == Some(it.1))

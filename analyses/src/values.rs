@@ -71,6 +71,18 @@ pub fn element_type(ir: &Ir, ty: Type) -> Option<Type> {
     }
 }
 
+/// The type of the same shape with other elements; these, if it is none.
+pub fn with_element(ir: &mut Ir, ty: Type, element: Type) -> Type {
+    let mut data = ir.interner.type_data(ty).clone();
+    match &mut data {
+        TypeData::Vector { element: it, .. } | TypeData::Tensor { element: it, .. } => {
+            *it = element;
+        }
+        _ => return element,
+    }
+    ir.interner.ty(data)
+}
+
 fn scalar(ir: &mut Ir, constant: Constant, ty: Type) -> Option<Attr> {
     let data = match (constant, ir.interner.type_data(ty)) {
         (Constant::Int(value), TypeData::Int { width: 1, sign: Sign::Signless }) => {

@@ -152,7 +152,8 @@ pub(super) struct Written {
     by_part: BTreeMap<usize, BTreeMap<u32, usize>>,
     /// By function.
     generics: FxHashMap<Option<Op>, Vec<Op>>,
-    calls: FxHashMap<Option<Op>, Vec<Op>>,
+    /// The functions that call others.
+    calling: FxHashSet<Option<Op>>,
     /// Found when somebody asks, and kept until a function says something else.
     goals: OnceLock<Goals>,
     /// The functions of ops that were looked at anew since, and whether other levels are written there.
@@ -180,7 +181,7 @@ impl Written {
         if scale_rules::is_generic(ir, op) {
             self.generics.entry(function()).or_default().push(op);
         } else if ir.op(op).kind == OpKind::FuncCall {
-            self.calls.entry(function()).or_default().push(op);
+            self.calling.insert(function());
         }
     }
 
@@ -396,7 +397,7 @@ impl Written {
     fn goals(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> &Goals {
         self.goals.get_or_init(|| {
             let mut goals = Goals::default();
-            let all = self.generics.keys().chain(self.calls.keys()).chain(self.by_function.keys());
+            let all = self.generics.keys().chain(&self.calling).chain(self.by_function.keys());
             for &function in all {
                 let alone = || self.alone(ir, heir, function, stage(function));
                 goals.alone.entry(function).or_insert_with(alone);

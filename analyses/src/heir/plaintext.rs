@@ -227,13 +227,13 @@ pub(super) fn lowered(
     of: &dyn Fn(Value) -> Ciphertext,
     source: Source<'_>,
 ) -> SmallVec<[(Value, Level); 1]> {
-    let may_not_run = loops::rounds(ir, op).is_none_or(|it| it == 0);
+    let may_not_run = || loops::rounds(ir, op).is_none_or(|it| it == 0);
     let mut wanted_for = |fed: Value| {
         let own = of(fed).level()?;
         let is_argument = matches!(ir.value(fed).def, Def::Argument(..));
         let plain = plain_feeders(ir, fed, of).into_iter();
         let plain = plain.filter(|it| match Flow::of(ir, op) {
-            Flow::For { .. } | Flow::While => it.0 == op && (is_argument || may_not_run),
+            Flow::For { .. } | Flow::While => it.0 == op && (is_argument || may_not_run()),
             _ => true,
         });
         let plain = plain.map(|it| it.1);

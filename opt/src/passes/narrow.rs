@@ -5,7 +5,7 @@
 //! narrow only after others.
 
 use noisy_analyses::integers::constant::{self, Constant};
-use noisy_analyses::values::element_type;
+use noisy_analyses::values::{element_type, with_element};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
@@ -92,10 +92,9 @@ fn of_two(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     let operands = bits(rewriter, a, extension)?.max(bits(rewriter, b, extension)?);
     let narrow = narrower(rewriter.ir, wide, needed(kind, extension, operands)?, widths)?;
     let [a, b] = [a, b].map(|it| truncated(rewriter, it, narrow, op));
-    let name = rewriter.ir.op_name(op).to_owned();
-    let result = rewriter.value(NewOp::new(&name).operands(&[a, b]).results(&[narrow]), op);
-    let name = if extension == OpKind::ArithExtsi { "arith.extsi" } else { "arith.extui" };
-    rewriter.replace_with(op, NewOp::new(name).operands(&[result]).results(&[wide]));
+    let result = rewriter.binary(kind.spec().name, a, b, op);
+    let extended = NewOp::new(extension.spec().name).operands(&[result]).results(&[wide]);
+    rewriter.replace_with(op, extended);
     Some(())
 }
 
@@ -147,12 +146,7 @@ fn narrower(ir: &mut Ir, ty: Type, n: u32, widths: &[u32]) -> Option<Type> {
         return None;
     }
     let number = ir.interner.ty(TypeData::Int { width, sign: Sign::Signless });
-    let mut data = ir.interner.type_data(ty).clone();
-    match &mut data {
-        TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => *element = number,
-        _ => return Some(number),
-    }
-    Some(ir.interner.ty(data))
+    Some(with_element(ir, ty, number))
 }
 
 fn truncated(rewriter: &mut Rewriter<'_>, value: Value, ty: Type, before: Op) -> Value {

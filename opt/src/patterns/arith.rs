@@ -4,6 +4,7 @@
 //! exact value is the same, and in range where it was.
 
 use noisy_analyses::integers::constant::{sign_extended, width};
+use noisy_analyses::values::with_element;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 
@@ -395,15 +396,11 @@ fn signed_product_by_one(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// The type of a comparison of values of a type; not for `index`, to which nothing is widened.
 pub(super) fn i1_like(ir: &mut Ir, ty: Type) -> Option<Type> {
-    let data = match ir.interner.type_data(ty) {
-        TypeData::Int { .. } => return Some(Type::I1),
-        TypeData::Vector { dims, .. } => TypeData::Vector { dims: dims.clone(), element: Type::I1 },
-        TypeData::Tensor { dims, encoding, .. } => {
-            TypeData::Tensor { dims: dims.clone(), element: Type::I1, encoding: *encoding }
-        }
-        _ => return None,
-    };
-    Some(ir.interner.ty(data))
+    let is_meant = matches!(
+        ir.interner.type_data(ty),
+        TypeData::Int { .. } | TypeData::Vector { .. } | TypeData::Tensor { .. }
+    );
+    is_meant.then(|| with_element(ir, ty, Type::I1))
 }
 
 /// `-x * -y` is `x * y`, and so for quotients.

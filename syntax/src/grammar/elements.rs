@@ -276,11 +276,10 @@ fn blob(
         .collect();
     // Each element takes whole bytes; of one bit, eight are in a byte, and one byte of equal bits stands for all.
     let n_bytes = width.div_ceil(8) as usize;
-    let is_splat = if width == 1 { matches!(*bytes, [0 | 0xff]) } else { bytes.len() == n_bytes };
-    let n_needed = if width == 1 {
-        Some(n_elements.div_ceil(8))
+    let (is_splat, n_needed) = if width == 1 {
+        (matches!(*bytes, [0 | 0xff]), Some(n_elements.div_ceil(8)))
     } else {
-        n_elements.checked_mul(n_bytes as u64)
+        (bytes.len() == n_bytes, n_elements.checked_mul(n_bytes as u64))
     };
     if !is_splat && Some(bytes.len() as u64) != n_needed {
         let message = "elements hex data size is invalid for the type";
