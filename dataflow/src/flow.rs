@@ -124,9 +124,8 @@ impl Flow {
 /// `lib/Dialect/Secret/IR/SecretOps.td`.
 fn is_secret_generic(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
-    data.kind == OpKind::Unknown
-        && data.regions.len() == 1
-        && ir.op_name(op) == "secret.generic"
+    data.regions.len() == 1
+        && ir.is_secret_generic(op)
         && ir.block(entry_block(ir, data.regions[0].1)).args.len() == data.operands.len()
 }
 
@@ -223,7 +222,7 @@ pub fn is_yield(ir: &Ir, op: Op) -> bool {
             | OpKind::FuncReturn
             | OpKind::MemrefAllocaScopeReturn
             | OpKind::ScfReduceReturn
-    ) || kind == OpKind::Unknown && ir.op_name(op) == "secret.yield"
+    ) || ir.is_secret_yield(op)
 }
 
 /// The operands that a yield gives to the op around: all, but for the condition of `scf.condition`.

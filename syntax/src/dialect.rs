@@ -50,6 +50,10 @@ pub use row::{
     Traits, TypeClass, TypeRule, WidthChange,
 };
 
+/// HEIR's op that computes on what is encrypted. It has no row: its custom form is read like that of any op that nobody knows, but for what
+/// [`crate::Ir::is_secret_generic`] tells.
+pub(crate) const SECRET_GENERIC: &str = "secret.generic";
+
 /// Turns the rows of all dialects into [`OpKind`] and the table.
 macro_rules! table {
     ([] $($(#[doc = $doc:literal])* $kind:ident = $name:literal { $($field:tt)* })*) => {

@@ -262,6 +262,16 @@ impl Ir {
         self.interner.str(self.op(op).name)
     }
 
+    /// Whether an op is HEIR's `secret.generic`, whose operands and region are known also in its custom form.
+    pub fn is_secret_generic(&self, op: Op) -> bool {
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == dialect::SECRET_GENERIC
+    }
+
+    /// Whether an op ends a `secret.generic`.
+    pub fn is_secret_yield(&self, op: Op) -> bool {
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == "secret.yield"
+    }
+
     /// Whether lines that are no op stand after an op, within its item. The op is what it is without them; its one syntax problem is
     /// about them.
     pub fn is_followed(&self, op: Op) -> bool {

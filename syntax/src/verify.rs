@@ -16,6 +16,7 @@ mod flow;
 mod memref;
 mod regions;
 mod scopes;
+mod secret;
 mod symbols;
 mod types;
 mod verdicts;
@@ -154,6 +155,8 @@ impl<'a> Verifier<'a> {
                 }
                 self.scopes(op);
             }
+        } else {
+            self.secret(op);
         }
         out.placed = std::mem::take(&mut self.problems);
         out

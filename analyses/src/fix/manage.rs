@@ -230,7 +230,7 @@ fn has_generic(program: &Program, function: Op) -> bool {
     let ir = program.ir();
     let mut found = false;
     for &(_, region) in &ir.op(function).regions {
-        ir.walk(region, &mut |op| found |= ir.op_name(op) == "secret.generic");
+        ir.walk(region, &mut |op| found |= ir.is_secret_generic(op));
     }
     found
 }

@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::base::{self, Holder, Said};
-use super::{Heir, Level, plaintext, rows, scale_rules};
+use super::{Heir, Level, plaintext, rows};
 use crate::flow;
 
 /// A level that is written and is another one.
@@ -178,7 +178,7 @@ impl Written {
     /// Takes note of a generic or a call; what edits where these are makes all anew.
     pub(super) fn add(&mut self, ir: &Ir, op: Op) {
         let function = || ir.function_of(op);
-        if scale_rules::is_generic(ir, op) {
+        if ir.is_secret_generic(op) {
             self.generics.entry(function()).or_default().push(op);
         } else if ir.op(op).kind == OpKind::FuncCall {
             self.calling.insert(function());
@@ -428,12 +428,12 @@ impl Written {
     fn alone(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> Alone {
         let is_in_generic = |op: Op| {
             let around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
-            around.into_iter().any(|it| scale_rules::is_generic(ir, it))
+            around.into_iter().any(|it| ir.is_secret_generic(it))
         };
         let is_rim = |&op: &Op| match ir.op(op).kind {
             OpKind::FuncFunc => true,
             OpKind::FuncCall => !is_in_generic(op),
-            _ => scale_rules::is_generic(ir, op),
+            _ => ir.is_secret_generic(op),
         };
         let is_encrypted = |it: &Value| heir.ciphertext(*it).level().is_some();
         let computes = |op: Op| ir.op(op).results.iter().any(is_encrypted);

@@ -51,7 +51,7 @@ impl Header {
         let attributes = extra.map(|it| it.attrs.iter().copied().filter(counts).collect());
         Some(Self {
             kind: data.kind,
-            is_generic: ir.op_name(op) == "secret.generic",
+            is_generic: ir.is_secret_generic(op),
             around: data.parent,
             regions: data.regions.iter().map(extent).collect(),
             symbol: extra.and_then(|it| it.symbol).map(|it| it.0),

@@ -282,7 +282,7 @@ impl Builder<'_> {
             }
             for op in ir.block_ops(block) {
                 let data = ir.op(op);
-                let is_generic = data.kind == OpKind::Unknown && ir.op_name(op) == "secret.generic";
+                let is_generic = ir.is_secret_generic(op);
                 for &(_, inner) in &data.regions {
                     self.collect(inner, is_inside || is_generic)?;
                 }

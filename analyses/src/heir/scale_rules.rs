@@ -6,7 +6,7 @@
 //!
 //! *Cost.* Constant for each op, and for each function and generic. *Source.* HEIR, `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
 
-use noisy_syntax::{Def, Ir, Op, OpKind, Value};
+use noisy_syntax::{Def, Ir, Op, Value};
 
 use super::base::{self, Said};
 use super::{Ciphertext, Heir, Scheme, SchemeParams};
@@ -90,7 +90,7 @@ impl Rules<'_> {
                 Said::Unreadable => {}
             }
         };
-        let generics = holders.iter().filter(|&&it| is_generic(ir, it));
+        let generics = holders.iter().filter(|&&it| ir.is_secret_generic(it));
         let with_generic: FxHashSet<Op> = generics.filter_map(|&it| ir.function_of(it)).collect();
         for &op in holders {
             if with_generic.contains(&op)
@@ -99,7 +99,7 @@ impl Rules<'_> {
             {
                 ir.block(flow::entry_block(ir, body)).args.iter().copied().for_each(&mut look);
             }
-            if is_generic(ir, op) {
+            if ir.is_secret_generic(op) {
                 ir.op(op).results.iter().copied().for_each(&mut look);
             }
         }
@@ -169,9 +169,4 @@ impl Rules<'_> {
         };
         Some((message?, from))
     }
-}
-
-/// Whether an op is a `secret.generic`.
-pub(super) fn is_generic(ir: &Ir, op: Op) -> bool {
-    ir.op(op).kind == OpKind::Unknown && ir.op_name(op) == "secret.generic"
 }

@@ -81,7 +81,7 @@ impl Sites {
     fn add_all(&mut self, at: &Sight<'_>, region: noisy_syntax::Region) {
         let ir = at.ir;
         for op in ir.items(region) {
-            let is_generic = scale_rules::is_generic(ir, op);
+            let is_generic = ir.is_secret_generic(op);
             if ir.op(op).kind == OpKind::FuncFunc || is_generic {
                 self.holders.push(op);
             }

@@ -83,7 +83,7 @@ impl Lenses {
             self.add_op(document, item.op);
         }
         let is_function = data.kind == OpKind::FuncFunc;
-        if is_function || self.is_of_heir && ir.op_name(item.op) == "secret.generic" {
+        if is_function || self.is_of_heir && ir.is_secret_generic(item.op) {
             if is_function {
                 self.close(document, 0, found);
             }

@@ -4,11 +4,14 @@
 //! outside brackets: a type, as many types as results, the type after `to`, or of a longer list the last, unless it lists the operands and
 //! ends with a number (`: tensor<8xi32>, index`): then the first. They are guesses, right four times out of five, and marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose
 //! grammar is the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a: T {key = value}) { .. } -> (T {..})`).
+//!
+//! A header may name the arguments of a region; that of `secret.generic` does not: its form is known so far.
 
 use smallvec::SmallVec;
 
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
+use crate::dialect::SECRET_GENERIC;
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 /// Attributes of operands and results, by number, in ascending order.
@@ -46,7 +49,10 @@ impl Reader<'_, '_> {
         let mut error = None;
         // Brackets around the token: only a dictionary outside of all holds attributes of the op.
         let mut depth = 0_usize;
-        let mut listed = self.lists_attrs().then(Listed::default);
+        let is_generic =
+            self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_GENERIC);
+        // Those of HEIR's that have a custom form list the attributes of operands and results behind their types.
+        let mut listed = is_generic.then(Listed::default);
         while self.at < self.tokens.len() {
             if let Some(it) = &mut listed {
                 it.pass(self.peek(), depth);
@@ -89,7 +95,7 @@ impl Reader<'_, '_> {
                         });
                     }
                     if let Some(it) = self.out.operands.last_mut() {
-                        it.maybe_argument = has_region;
+                        it.maybe_argument = has_region && !is_generic;
                     }
                     last_operand = self.at;
                     continue;
@@ -142,11 +148,6 @@ impl Reader<'_, '_> {
             Some(token) => Err(self.lexical(token)),
             None => Ok(()),
         }
-    }
-
-    /// Whether the op has attributes of operands and results behind their types: those of HEIR's that have a custom form.
-    fn lists_attrs(&self) -> bool {
-        self.out.name.is_some_and(|it| self.env.interner.str(it) == "secret.generic")
     }
 
     /// The attributes behind the type of an operand or a result. Whether they were read; if they were not, they are not known.

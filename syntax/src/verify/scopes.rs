@@ -80,7 +80,8 @@ impl Verifier<'_> {
     fn is_graph(&self, region: Region) -> bool {
         self.ir.region(region).parent.is_none_or(|it| {
             let kind = self.ir.op(it).kind;
-            matches!(kind, OpKind::Chunk | OpKind::Unknown) || kind.has(Traits::GRAPH_REGION)
+            let is_unknown = kind == OpKind::Unknown && !self.ir.is_secret_generic(it);
+            is_unknown || kind == OpKind::Chunk || kind.has(Traits::GRAPH_REGION)
         })
     }
 }

@@ -10,6 +10,7 @@ mod foreign;
 mod memref;
 mod regions;
 mod rows;
+mod secret;
 mod typed;
 
 fn check(text: &str, expected: &Expect) {
