@@ -78,7 +78,7 @@ pub(crate) use scheme::{SchemeFault, is_mark};
 pub(crate) use sites::{Sight, Sites, made_of, stands_on_linalg};
 pub(crate) use solved::{Solved, Upkept};
 pub(crate) use types::is_ciphertext_type as is_secret_type;
-pub(crate) use underflow::{Underflow, budget, switches};
+pub(crate) use underflow::{Recursion, Underflow, Unsettled, budget, switches};
 pub(crate) use upkeep::Touched;
 pub use work::Work;
 pub(crate) use work::swaps_rows;
@@ -248,7 +248,7 @@ impl Heir {
         let edited = delta.changed.iter().chain(&delta.removed);
         let holders = edited.filter_map(|&it| ir.region(ir.op(it).parent).parent);
         let loops: FxHashSet<Op> =
-            holders.filter(|&it| ir.is_alive(it) && upkeep::is_loop(ir, it)).collect();
+            holders.filter(|&it| ir.is_alive(it) && loops::is_loop(ir, it)).collect();
         let carried = loops.into_iter().flat_map(|it| plaintext::defined(ir, it));
         self.left.resize(ir.bounds().1, None);
         moved.extend(carried.filter(|&it| self.find_left(ir, it) != self.left[it.index()]));
@@ -369,9 +369,9 @@ impl Heir {
         self.facts.fact(value).copied().unwrap_or_default()
     }
 
-    /// What HEIR knows of a value.
+    /// What HEIR knows of a value: nothing reaches what has no level in it.
     fn clear(&self, value: Value) -> Ciphertext {
-        if self.unclear.contains(&value) { Ciphertext::Unknown } else { self.ciphertext(value) }
+        if self.unclear.contains(&value) { Ciphertext::Bottom } else { self.ciphertext(value) }
     }
 
     /// The functions that may give a ciphertext with another number than they take, each with the op that does.
@@ -398,9 +398,10 @@ impl Heir {
             return Some(level);
         }
         match self.ciphertext(value) {
-            Ciphertext::Encrypted { .. } => match self.yielded.get(&value) {
+            Ciphertext::Encrypted { level, .. } => match self.yielded.get(&value) {
                 Some(&taken) => self.number(ir, value, taken),
-                None => Some(0),
+                // HEIR ends with an error.
+                None => (level != Level::Invalid).then_some(0),
             },
             Ciphertext::Plain => {
                 let level =

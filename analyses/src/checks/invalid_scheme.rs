@@ -1,7 +1,7 @@
 //! invalid-scheme: what a module says of its scheme cannot be used
 //!
 //! The attributes of a module say which scheme and which library run the program, and with which parameters. Reported where two of them contradict each other, where
-//! parameters are missing, written twice, of another scheme or none, or unreadable, and where the levels of a bootstrap are no number; with what counts instead, or what is not known for that.
+//! parameters are missing, written twice, of another scheme or none, or unreadable, where a library is unheard of, and where the levels of a bootstrap are no number; with what counts instead, or what is not known for that.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761]>, scheme.bgv} {   // without a plaintext modulus
@@ -41,7 +41,7 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     for (module, fault) in heir.scheme_faults() {
-        let place = contract::own_attribute(program.source(), module, fault.key);
+        let place = contract::own_attribute(program.source(), module, &fault.key);
         let range = place.map_or_else(|| program.ir().head_range(module), |it| it.name);
         out.push(CHECK.at(range, fault.message.clone()));
     }

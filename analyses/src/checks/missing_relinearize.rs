@@ -1,8 +1,8 @@
 //! missing-relinearize: a ciphertext with too many polynomials
 //!
 //! A product of two ciphertexts has three polynomials. A rotation, a modulus switch, a bootstrap and the end of a `secret.generic` take a ciphertext of two: it must be
-//! relinearized before. HEIR lowers the program without a message. Reported at the first wrong op, in functions into which HEIR
-//! has placed its `mgmt` ops; a warning if none of these is a relinearization, because HEIR may still place them.
+//! relinearized before. HEIR lowers the program without a message. A loop gives to its next round as many polynomials as it takes: HEIR refuses to lower any other. Reported at the first wrong op, in functions into which HEIR
+//! has placed its `mgmt` ops; a warning if none of these is a relinearization, because HEIR may still place them, and at loops, which it may unroll.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
@@ -37,6 +37,7 @@ use super::chain::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity};
 use crate::explain::core_range;
+use crate::flow;
 use crate::heir::Of;
 use crate::program::Program;
 
@@ -58,13 +59,23 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(sites) = program.sites() else { return };
     for it in sites.surpluses(ir, heir) {
         let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
-        let message = format!("{value} has {} polynomials, but {name} takes 2", it.dimension);
+        let (dimension, taken) = (it.dimension, it.taken);
+        let message = match it.is_carried {
+            true if flow::is_yield(ir, it.op) => format!(
+                "{value} has {dimension} polynomials, but the next round of the loop takes {taken}"
+            ),
+            true => format!(
+                "{value} has {dimension} polynomials, but the next round of the loop gets {taken}"
+            ),
+            false => format!("{value} has {dimension} polynomials, but {name} takes {taken}"),
+        };
         let mut found = CHECK.at(core_range(ir, it.op), message);
         found.related = related(program, heir, it.value, Of::Dimension);
         found.help = Some(format!(
             "Insert mgmt.relinearize on {value} before this op, or let the optimizer choose the places"
         ));
-        if !it.is_relinearized {
+        // A loop may still be unrolled.
+        if !it.is_relinearized || it.is_carried {
             found.severity = Severity::Warning;
         }
         out.push(found);

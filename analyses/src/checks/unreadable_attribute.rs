@@ -1,7 +1,7 @@
 //! unreadable-attribute: an attribute that levels depend on cannot be read
 //!
 //! An op says with an attribute how many levels it drops or which polynomial it evaluates, or lists annotations of what it takes and gives, or says in one how many polynomials or
-//! what scale a ciphertext has, and the value is no such thing. What would follow from it is not known; no default is taken in its place.
+//! what scale a ciphertext has, and the value is no such thing; or an op that evaluates a polynomial has no coefficients. What would follow from it is not known; no default is taken in its place.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

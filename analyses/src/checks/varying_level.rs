@@ -1,7 +1,7 @@
 //! varying-level: a loop-carried ciphertext changes its level
 //!
 //! The level becomes part of the type of a ciphertext, so a loop must pass to its next iteration the level that it took, whatever its trip count. Otherwise the carried value has no level. Reported at
-//! the value that is passed on.
+//! the value that is passed on. So must a function that calls itself: what it takes and gives has one level. Reported at the call within the recursion.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -41,8 +41,9 @@ use rustc_hash::FxHashMap;
 use super::chain::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
-use crate::explain::value_range;
-use crate::heir::{self, Heir, Placed, Question};
+use crate::explain::{core_range, value_range};
+use crate::flow;
+use crate::heir::{self, Heir, Placed, Question, Recursion, Unsettled};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -95,4 +96,33 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             Some(format!("Bootstrap {carried} at the start of each iteration, or unroll the loop"));
         out.push(found);
     }
+    out.extend(sites.recursions(ir, heir).into_iter().map(|it| recursive(program, it)));
+}
+
+/// What is told of a recursive call.
+fn recursive(program: &Program, it: Recursion) -> Diagnostic {
+    let ir = program.ir();
+    let Recursion { op, value, why } = it;
+    let called = flow::callee(ir, op).map_or(String::new(), |it| program.function_name(it));
+    let name = ir.value_text(value);
+    let (range, message) = match why {
+        Unsettled::Passed => (
+            core_range(ir, op),
+            format!("{name}: passed to a recursive call of @{called} at another level each time"),
+        ),
+        Unsettled::Given => (
+            value_range(ir, value),
+            format!("{name}: a recursive call of @{called} gives another level each time"),
+        ),
+        Unsettled::Endless => (
+            value_range(ir, value),
+            format!("{name}: @{called} calls itself before it returns, so there is no level"),
+        ),
+    };
+    let mut found = CHECK.at(range, message);
+    found.help = Some(match why {
+        Unsettled::Endless => "Return without a call in some case, or write a loop".into(),
+        _ => "Bootstrap what is carried to one level, or write a loop".into(),
+    });
+    found
 }

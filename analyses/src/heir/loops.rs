@@ -28,6 +28,11 @@ pub(super) struct Carried {
     pub(super) is_repeated: bool,
 }
 
+/// Whether an op runs its regions in rounds.
+pub(super) fn is_loop(ir: &Ir, op: Op) -> bool {
+    matches!(Flow::of(ir, op), Flow::For { .. } | Flow::While)
+}
+
 /// Tells all that loops of a region carry, in textual order.
 pub(super) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
     ir.walk(within, &mut |op| carried_by(ir, op, tell));

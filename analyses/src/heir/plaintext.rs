@@ -38,6 +38,8 @@ pub(super) struct Wanted {
     itself: Option<Level>,
     /// The same of polynomials.
     itself_dimension: Option<Dimension>,
+    /// Whether a sum or product that takes it has a level that is not known, or none: so the plaintext may be wanted at any.
+    is_unsettled: bool,
 }
 
 fn least<T: Ord>(a: Option<T>, b: T) -> Option<T> {
@@ -47,12 +49,16 @@ fn least<T: Ord>(a: Option<T>, b: T) -> Option<T> {
     })
 }
 
-/// What an operand flows into; not into a further round of a loop that runs once.
+/// What an operand flows into; not into a further round of a loop that runs once, nor past a loop that runs.
 fn fed_by(ir: &Ir, user: Op, index: u32) -> impl Iterator<Item = Value> {
     let holder = ir.parent_op(user).filter(|_| flow::is_yield(ir, user));
     let is_last = holder.is_some_and(|it| loops::rounds(ir, it) == Some(1));
+    let is_entered = loops::is_loop(ir, user) && loops::rounds(ir, user).is_some_and(|it| it > 0);
     let all = flow::feeds(ir, user, index as usize).into_iter();
-    all.filter(move |&it| !is_last || matches!(ir.value(it).def, Def::Result(..)))
+    all.filter(move |&it| match ir.value(it).def {
+        Def::Result(..) => !is_entered,
+        Def::Argument(..) => !is_last,
+    })
 }
 
 /// What the uses of a plaintext want.
@@ -83,8 +89,10 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
             if !data.regions.is_empty() || flow::is_yield(ir, user) {
                 continue;
             }
+            let is_encoded = at == value && rows::takes_plaintext(ir, user, index as usize);
+            out.is_unsettled |= is_encoded && gives_no_level(ir, user, of);
             // Of what is not known it is not known what it wants.
-            if data.results.iter().any(|&it| of(it) == Ciphertext::Unknown) {
+            if is_unknown(ir, user, of) {
                 continue;
             }
             let encrypted = data.results.iter().filter_map(|&it| match of(it) {
@@ -96,7 +104,6 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
                 stack.extend(data.results.iter().map(|&it| (it, false)));
                 continue;
             };
-            let is_encoded = at == value && rows::takes_plaintext(ir, user, index as usize);
             let slot = if is_encoded { &mut out.level } else { &mut out.elsewhere };
             *slot = (*slot).max(Some(level));
             if at == value || !is_init(ir, value) {
@@ -105,6 +112,20 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
         }
     }
     out
+}
+
+/// Whether it is not known what an op gives, or nothing reaches it.
+fn is_unknown(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
+    let mut results = ir.op(op).results.iter();
+    results.any(|&it| matches!(of(it), Ciphertext::Unknown | Ciphertext::Bottom))
+}
+
+/// Whether an op gives a ciphertext without a level, or with one that is not known.
+fn gives_no_level(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
+    ir.op(op).results.iter().any(|&it| {
+        let fact = of(it);
+        fact == Ciphertext::Unknown || fact.level() == Some(Level::Invalid)
+    })
 }
 
 /// The level that a plaintext is encoded for; `direct` is [`direct`] of what a `mgmt.init` encodes.
@@ -118,9 +139,12 @@ pub(super) fn level(
     if !is_init(ir, value) {
         return here.level.max(here.elsewhere).max(here.merged);
     }
+    if here.is_unsettled {
+        return None;
+    }
     // What is used directly besides is encoded for the larger of both.
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
-    let source = operand.and_then(direct);
+    let source = operand.and_then(|it| through_inits(ir, it, direct));
     let fresh = Some(Level::Used(0));
     let others = here.elsewhere.max(here.merged);
     if let Some(level) = here.level.max(source) {
@@ -147,13 +171,14 @@ pub(super) fn written(
     let operand = source_of(ir, value);
     let is_entry = operand.is_some_and(|it| !is_computed(ir, it));
     let here = wanted(ir, value, of);
-    let level = here.level.max(operand.and_then(direct));
+    let level = here.level.max(operand.and_then(|it| through_inits(ir, it, direct)));
     // A function that it is passed to, or returned to, may want it at a level.
     let is_passed = |it: Value| {
         let mut users = ir.value(it).uses.iter().map(|it| ir.op(it.0).kind);
         users.any(|it| matches!(it, OpKind::FuncCall | OpKind::FuncReturn))
     };
-    if level.is_none() && (is_passed(value) || operand.is_some_and(is_passed)) {
+    let is_anywhere = level.is_none() && (is_passed(value) || operand.is_some_and(is_passed));
+    if is_anywhere || here.is_unsettled || level == Some(Level::Invalid) {
         return None;
     }
     let level = level.or(is_entry.then_some(Level::Used(0)));
@@ -211,7 +236,8 @@ pub(super) fn widened(
             let wanted = if is_init(ir, value) {
                 written_dimension(ir, value, of)
             } else {
-                source(value).dimension
+                let direct = source(value);
+                direct.dimension.or(direct.merged_dimension)
             };
             wanted > Some(own)
         })
@@ -238,7 +264,10 @@ pub(super) fn lowered(
         });
         let plain = plain.map(|it| it.1);
         let levels = plain.filter_map(|it| match source_of(ir, it) {
-            Some(operand) => wanted(ir, it, of).level.max(source(operand).level),
+            Some(operand) => {
+                let source = through_inits(ir, operand, |it| source(it).level);
+                wanted(ir, it, of).level.max(source)
+            }
             None if may_be_encoded(ir, it) => source(it).level,
             None => None,
         });
@@ -288,24 +317,30 @@ fn plain_feeders(
     flow::feeders(ir, fed).into_iter().filter(|it| of(it.1) == Ciphertext::Plain).collect()
 }
 
-/// What each value that a `mgmt.init` encodes is wanted at by itself. One value may be encoded many times.
+/// What each value that a `mgmt.init` encodes is wanted at by itself, [`Level::Invalid`] if that is not known. One value may be encoded many times.
 pub(super) fn sources(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
 ) -> FxHashMap<Value, Option<Level>> {
     let mut out = FxHashMap::default();
     for source in values(ir).into_iter().filter_map(|it| source_of(ir, it)) {
-        out.entry(source).or_insert_with(|| direct(ir, source, of).level);
+        out.entry(source).or_insert_with(|| {
+            let direct = direct(ir, source, of);
+            if direct.is_unsettled { Some(Level::Invalid) } else { direct.level }
+        });
     }
     out
 }
 
 /// The largest level of the sums and products that use a value itself, else the least of the ciphertexts that it becomes; and the most
-/// polynomials of these sums and products.
+/// polynomials of these sums and products; and whether one of these has no level, or one that is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Direct {
     pub(super) level: Option<Level>,
     pub(super) dimension: Option<Dimension>,
+    /// The most of the ciphertexts that it becomes.
+    merged_dimension: Option<Dimension>,
+    is_unsettled: bool,
 }
 
 /// What is wanted of a value by itself. *Cost.* Its uses.
@@ -314,15 +349,20 @@ pub(super) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
     let mut merged: Option<Level> = None;
     for &(user, index) in &ir.value(value).uses {
         let data = ir.op(user);
-        let levels = fed_by(ir, user, index).filter_map(|it| of(it).level());
-        for level in levels.filter(|&it| it != Level::Invalid) {
-            merged = least(merged, level);
+        for fed in fed_by(ir, user, index) {
+            if let Some(level) = of(fed).level().filter(|&it| it != Level::Invalid) {
+                merged = least(merged, level);
+            }
+            out.merged_dimension = out.merged_dimension.max(of(fed).dimension());
         }
         if !data.regions.is_empty() || flow::is_yield(ir, user) {
             continue;
         }
-        let is_unknown = data.results.iter().any(|&it| of(it) == Ciphertext::Unknown);
-        if is_unknown || !rows::takes_plaintext(ir, user, index as usize) {
+        if !rows::takes_plaintext(ir, user, index as usize) {
+            continue;
+        }
+        out.is_unsettled |= gives_no_level(ir, user, of);
+        if is_unknown(ir, user, of) {
             continue;
         }
         let given = || data.results.iter().map(|&it| of(it));
@@ -378,7 +418,7 @@ pub(super) fn encoded_for(
     }
     let least = least?;
     if let Some(operand) = source_of(ir, value) {
-        most = most.max(source(operand));
+        most = most.max(through_inits(ir, operand, source));
     }
     most.filter(|&it| it > least)
 }
@@ -387,6 +427,24 @@ pub(super) fn encoded_for(
 fn source_of(ir: &Ir, value: Value) -> Option<Value> {
     let op = ir.defining_op(value).filter(|_| is_init(ir, value))?;
     ir.op(op).operands.first()?.value
+}
+
+/// The most `mgmt.init` behind one another that are looked through.
+const MOST_INITS: usize = 16;
+
+/// The largest level at which a value or what it encodes is wanted.
+fn through_inits(
+    ir: &Ir,
+    mut value: Value,
+    mut wanted: impl FnMut(Value) -> Option<Level>,
+) -> Option<Level> {
+    let mut out = wanted(value);
+    for _ in 0..MOST_INITS {
+        let Some(operand) = source_of(ir, value) else { break };
+        out = out.max(wanted(operand));
+        value = operand;
+    }
+    out
 }
 
 /// Whether a value may be encoded: what is, and what has the type of it.

@@ -49,7 +49,7 @@ pub(super) struct Difference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SchemeFault {
     /// The attribute, or the key in it, as it stands in the text.
-    pub(crate) key: &'static str,
+    pub(crate) key: String,
     /// What is wrong, and what counts instead.
     pub(crate) message: String,
 }
@@ -92,8 +92,16 @@ impl Setting {
         let has = |name: &str| attr(name).is_some();
         let mut faults = Vec::new();
         let mut told =
-            |key: &'static str, message: String| faults.push(SchemeFault { key, message });
-        let named: Vec<&'static str> = SCHEMES.iter().map(|it| it.0).filter(|it| has(it)).collect();
+            |key: &str, message: String| faults.push(SchemeFault { key: key.to_owned(), message });
+        let is_named = |name: &&str| match attr(name) {
+            Some(AttrData::Unit) => true,
+            Some(_) => {
+                told(name, format!("`{name}` has a value, so it names no scheme"));
+                false
+            }
+            None => false,
+        };
+        let named: Vec<&'static str> = SCHEMES.iter().map(|it| it.0).filter(is_named).collect();
         if let [first, second, ..] = named[..] {
             told(
                 second,
@@ -101,37 +109,7 @@ impl Setting {
             );
         }
         let scheme = named.first().and_then(|name| SCHEMES.iter().find(|it| it.0 == *name)?.1);
-        // Of two libraries the first by name counts.
-        let is_lattigo = has("backend.lattigo");
-        if is_lattigo && has("backend.openfhe") {
-            let message =
-                "the module has both `backend.lattigo` and `backend.openfhe`; the first is used";
-            told("backend.openfhe", message.to_owned());
-        }
-        let is_openfhe = has("backend.openfhe") && !is_lattigo;
-        let written = match attr("backend.config_override") {
-            Some(AttrData::Dict(entries)) => {
-                let key = BOOTSTRAP_LEVELS;
-                entries.iter().find(|it| ir.interner.str(it.0) == key).map(|it| it.1)
-            }
-            _ => None,
-        };
-        let configured = written.and_then(|it| match ir.interner.attr_data(it) {
-            AttrData::Int { value, .. } => u32::try_from(*value).ok(),
-            _ => None,
-        });
-        // HEIR, lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td.
-        let bootstrap_level = configured.unwrap_or(match (is_openfhe, is_lattigo) {
-            (true, _) => 22,
-            (_, true) => 16,
-            _ => 0,
-        });
-        if written.is_some() && configured.is_none() {
-            let message = format!(
-                "`{BOOTSTRAP_LEVELS}` is not a number of levels; {bootstrap_level} is used"
-            );
-            told(BOOTSTRAP_LEVELS, message);
-        }
+        let library = Library::said(ir, module, &mut told);
         let mut keys = ["bgv.schemeParam", "ckks.schemeParam"];
         if scheme == Some(Scheme::Ckks) {
             keys.reverse();
@@ -159,7 +137,14 @@ impl Setting {
                 Ok(_) => {}
             }
         }
-        Setting { scheme, is_openfhe, bootstrap_level, params, module, faults }
+        Setting {
+            scheme,
+            is_openfhe: library.is_openfhe,
+            bootstrap_level: library.bootstrap_level,
+            params,
+            module,
+            faults,
+        }
     }
 }
 
@@ -171,8 +156,95 @@ const SCHEMES: [(&str, Option<Scheme>); 4] = [
     ("scheme.cggi", None),
 ];
 
-/// The key of the levels that a bootstrap takes.
+/// The library that runs a program.
+struct Library {
+    is_openfhe: bool,
+    /// The levels that a bootstrap takes; none where the library is not known, as in HEIR.
+    bootstrap_level: u32,
+}
+
+impl Library {
+    /// What the attributes of a module say of it. The first name of a library counts, and without one nothing else that is said of it. Source:
+    /// HEIR, `lib/Target/CompilationTarget/CompilationTarget.cpp`.
+    fn said(ir: &Ir, module: Option<Op>, told: &mut dyn FnMut(&str, String)) -> Self {
+        let attrs = module.map_or(&[] as &[_], |it| ir.extra(it).attrs.as_slice());
+        let mut names: Vec<(&str, bool)> = Vec::new();
+        let mut overrides = None;
+        for &(name, attr) in attrs {
+            let name = ir.interner.str(name);
+            if name == OVERRIDES {
+                overrides = Some(attr);
+            } else if name.starts_with("backend.") {
+                names.push((name, matches!(ir.interner.attr_data(attr), AttrData::Unit)));
+            }
+        }
+        names.sort_unstable();
+        for &(name, _) in names.iter().filter(|it| !it.1) {
+            told(name, format!("`{name}` has a value, so it names no library"));
+        }
+        let mut names = names.iter().filter(|it| it.1).map(|it| it.0);
+        let first = names.next();
+        let known = first.and_then(|name| LIBRARIES.iter().find(|it| it.0 == name));
+        const NONE_USED: &str = "so a bootstrap is taken to use no level";
+        if let Some(first) = first.filter(|_| known.is_none()) {
+            told(first, format!("HEIR has no library `{first}`, {NONE_USED}"));
+        }
+        for name in names {
+            let first = first.unwrap_or_default();
+            let message = format!("the module has both `{first}` and `{name}`; the first is used");
+            told(name, message);
+        }
+        let nothing = Self { is_openfhe: false, bootstrap_level: 0 };
+        let Some(&(name, mut bootstrap_level)) = known else {
+            if overrides.is_some() && first.is_none() {
+                told(OVERRIDES, format!("the module names no library, {NONE_USED}"));
+            }
+            return nothing;
+        };
+        let is_openfhe = name == "backend.openfhe";
+        let overrides = match overrides.map(|it| ir.interner.attr_data(it)) {
+            Some(AttrData::Dict(entries)) => &**entries,
+            _ => &[],
+        };
+        let mut is_usable = true;
+        for &(key, attr) in overrides {
+            let key = ir.interner.str(key);
+            let number = match ir.interner.attr_data(attr) {
+                AttrData::Int { value, .. } => Some(*value),
+                _ => None,
+            };
+            let message = if !KEYS.contains(&key) {
+                format!("no library has a `{key}`, {NONE_USED}")
+            } else if key == BOOTSTRAP_LEVELS {
+                match number.and_then(|it| u32::try_from(it).ok()) {
+                    Some(it) => {
+                        bootstrap_level = it;
+                        continue;
+                    }
+                    None => format!("`{key}` is not a number of levels, {NONE_USED}"),
+                }
+            } else if number.is_none() && !matches!(ir.interner.attr_data(attr), AttrData::Bool(_))
+            {
+                format!("`{key}` is not a number, {NONE_USED}")
+            } else {
+                continue;
+            };
+            is_usable = false;
+            told(key, message);
+        }
+        if is_usable { Self { is_openfhe, bootstrap_level } } else { nothing }
+    }
+}
+
+/// The libraries that HEIR knows, with the levels that a bootstrap takes. Source: HEIR, `lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td`.
+const LIBRARIES: [(&str, u32); 2] = [("backend.lattigo", 16), ("backend.openfhe", 22)];
+
+/// The attribute that says something else of a library.
+const OVERRIDES: &str = "backend.config_override";
+
+/// The key in it of the levels that a bootstrap takes, and all.
 const BOOTSTRAP_LEVELS: &str = "bootstrapLevelsConsumed";
+const KEYS: [&str; 3] = [BOOTSTRAP_LEVELS, "has_kernel_chebyshev", "has_kernel_linear_transform"];
 
 /// The settings of a document: one for each part of it between `// -----` lines, which are programs of their own, and one for each module
 /// within another.

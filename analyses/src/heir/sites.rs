@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use super::annotation::{Mismatch, Resized, Stage, Written};
 use super::scale_rules::{self, ScaleFault};
 use super::surplus::{self, Surplus};
-use super::underflow::{self, Underflow, Varying, budget, switches};
+use super::underflow::{self, Recursion, Underflow, Varying, budget, switches};
 use super::unreadable::{self, Unreadable};
 use super::{Ciphertext, Dimension, Heir, HeirNoise, Options, base, catalogue, plaintext, rows};
 use crate::flow;
@@ -50,6 +50,8 @@ pub(crate) struct Sites {
     over_noise: FxHashSet<Op>,
     wrong_scale: FxHashSet<Op>,
     varying: FxHashSet<Op>,
+    /// Calls without a level.
+    unsettled: FxHashSet<Op>,
     /// Functions and generics, in textual order; an edit that changes these makes all anew.
     holders: Vec<Op>,
     no_scale: OnceLock<Option<ScaleFault>>,
@@ -137,6 +139,7 @@ impl Sites {
             &mut self.over_noise,
             &mut self.wrong_scale,
             &mut self.varying,
+            &mut self.unsettled,
             &mut self.over_two,
             &mut self.wide_ends,
             &mut self.unreadable,
@@ -170,6 +173,7 @@ impl Sites {
         put(&mut self.over_noise, op, is_noisy);
         put(&mut self.wrong_scale, op, scale_rules::wrong(ir, heir, op).is_some());
         put(&mut self.varying, op, !underflow::varying(ir, heir, op).is_empty());
+        put(&mut self.unsettled, op, underflow::unsettled(ir, heir, op).is_some());
         put(&mut self.unreadable, op, base::is_unreadable(ir, op));
         put(&mut self.garbled, op, unreadable::unreadable(ir, op).is_some());
         self.note_wide(ir, heir, op);
@@ -243,6 +247,11 @@ impl Sites {
     pub(crate) fn varying(&self, ir: &Ir, heir: &Heir) -> Vec<Varying> {
         let all = in_order(ir, &self.varying).into_iter();
         all.flat_map(|it| underflow::varying(ir, heir, it)).collect()
+    }
+
+    /// What recursive calls pass or give without a level, in textual order.
+    pub(crate) fn recursions(&self, ir: &Ir, heir: &Heir) -> Vec<Recursion> {
+        underflow::recursions(ir, heir, &in_order(ir, &self.unsettled))
     }
 
     /// Where scales that are written cannot be, in textual order; only the first that is missing if one is.

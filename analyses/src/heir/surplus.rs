@@ -1,21 +1,23 @@
 //! Ciphertexts with more polynomials than an op takes: where a relinearization is missing.
 //!
-//! *Law.* A rotation, a modulus switch, a bootstrap and the end of a generic take two polynomials. What comes out of such an op
+//! *Law.* A rotation, a modulus switch, a bootstrap and the end of a generic take two polynomials; a loop that runs more than once takes as many
+//! as it gives to its next round, and gives as many as it takes, since they are part of a type. What comes out of such an op
 //! although it got more is not told of again further down. *Cost.* That of the ops with operands of more than two
 //! polynomials.
 //!
 //! Only programs that are managed are looked at: before HEIR has placed its `mgmt` ops nothing is missing yet.
 //!
 //! *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis` and issue 3149; that its ILP placement of bootstraps loses
-//! relinearizations was measured.
+//! relinearizations was measured; so was that `--secret-to-bgv` and `--secret-to-ckks` refuse such loops, and its pipelines relinearize unrolled ones only.
 
 use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
-use super::{Ciphertext, Dimension, Heir, rows};
+use super::{Ciphertext, Dimension, Heir, loops, rows};
 use crate::flow;
 
-/// An operand with more than two polynomials where an op takes two.
+/// An operand with more polynomials than an op takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Surplus {
     /// The op.
@@ -24,6 +26,10 @@ pub(crate) struct Surplus {
     pub(crate) value: Value,
     /// How many polynomials it has.
     pub(crate) dimension: u32,
+    /// How many the op takes.
+    pub(crate) taken: u32,
+    /// Whether it is a loop, or the end of one, that takes them.
+    pub(crate) is_carried: bool,
     /// Whether its function relinearizes anything. If not, HEIR may still be going to.
     pub(crate) is_relinearized: bool,
 }
@@ -40,16 +46,20 @@ pub(super) fn surpluses(
     let mut out = Vec::new();
     for &op in wide {
         let data = ir.op(op);
+        let is_carried =
+            loops::is_loop(ir, op) || ir.op_name(op) != "secret.yield" && flow::is_yield(ir, op);
+        let limits = limits(ir, heir, op);
         let mut is_told = false;
         for (at, operand) in data.operands.iter().enumerate() {
             let Some(value) = operand.value else { continue };
             let Some(dimension) = width(heir, value) else { continue };
             if told.knows(value) {
-                is_told = true;
+                // A loop may relinearize it.
+                is_told = data.regions.is_empty();
             } else if let Some(is_relinearized) = managed(ir.function_of(op))
-                && takes_two(ir, op, at)
+                && let Some(taken) = limits[at].filter(|&it| it < dimension)
             {
-                out.push(Surplus { op, value, dimension, is_relinearized });
+                out.push(Surplus { op, value, dimension, taken, is_carried, is_relinearized });
                 is_told = true;
                 break;
             }
@@ -65,21 +75,22 @@ pub(super) fn surpluses(
     out
 }
 
-/// Whether an op has an operand of more than two polynomials and does not relinearize it.
+/// Whether an op, perhaps a loop, has an operand of more than two polynomials and does not relinearize it.
 pub(super) fn is_wide(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let data = ir.op(op);
     let mut values = data.operands.iter().filter_map(|it| it.value);
-    data.regions.is_empty()
+    (data.regions.is_empty() || loops::is_loop(ir, op))
         && data.kind.is_op()
         && values.any(|it| width(heir, it).is_some())
         && rows::dimension(ir.op_name(op)) != Some(rows::DimensionRule::Relinearize)
 }
 
-/// Whether an op has such an operand where it takes two polynomials.
+/// Whether an op has such an operand where it takes fewer polynomials.
 pub(super) fn is_over(ir: &Ir, heir: &Heir, op: Op) -> bool {
-    let mut operands = ir.op(op).operands.iter().enumerate();
-    operands.any(|(at, it)| {
-        it.value.is_some_and(|it| width(heir, it).is_some()) && takes_two(ir, op, at)
+    let mut operands = ir.op(op).operands.iter().zip(limits(ir, heir, op));
+    operands.any(|(it, taken)| {
+        let dimension = it.value.and_then(|it| width(heir, it));
+        taken.is_some_and(|taken| dimension > Some(taken))
     })
 }
 
@@ -91,11 +102,32 @@ fn width(heir: &Heir, value: Value) -> Option<u32> {
     }
 }
 
-fn takes_two(ir: &Ir, op: Op, at: usize) -> bool {
-    match ir.op_name(op) {
-        "secret.yield" => leaves(ir, op, at),
-        name => rows::takes_two(name),
+/// How many polynomials an op takes of each operand; `None`: any number.
+fn limits(ir: &Ir, heir: &Heir, op: Op) -> SmallVec<[Option<u32>; 4]> {
+    let n = ir.op(op).operands.len();
+    let name = ir.op_name(op);
+    if ir.is_secret_yield(op) {
+        return (0..n).map(|at| leaves(ir, op, at).then_some(2)).collect();
     }
+    if rows::takes_two(name) {
+        return smallvec![Some(2); n];
+    }
+    let mut out = smallvec![None; n];
+    let around = if flow::is_yield(ir, op) { ir.parent_op(op) } else { Some(op) };
+    let Some(around) = around.filter(|&it| loops::is_loop(ir, it)) else { return out };
+    loops::carried_by(ir, around, &mut |it| {
+        let [taken, given] = it.uses;
+        for ((user, at), other) in [(taken, it.yielded), (given, it.init)] {
+            if user == op
+                && it.is_repeated
+                && let Some(Dimension::Known(n)) = heir.ciphertext(other).dimension()
+                && let Some(slot) = out.get_mut(at as usize)
+            {
+                *slot = slot.map_or(Some(n), |it: u32| Some(it.min(n)));
+            }
+        }
+    });
+    out
 }
 
 /// Whether what the end of a generic gives is used by anything but another generic, which may relinearize it.

@@ -1,10 +1,12 @@
-//! Where levels run out, and where a loop carries another level than it takes.
+//! Where levels run out, and where a loop or a recursion carries another level than it takes.
 //!
 //! *Law.* A value is told of where it first has no level: its operands still have one. *Cost.* One walk over the program.
 
-use noisy_syntax::{Def, Ir, Op, Value};
+use noisy_syntax::{Def, Ir, Op, OpKind, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Ciphertext, Heir, Level, Options, Scheme, loops, rows};
+use crate::flow;
 
 /// A value for which no level is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,4 +108,70 @@ pub(super) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
         }
     });
     out
+}
+
+/// A call within a recursion that no level follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recursion {
+    /// The call.
+    pub(crate) op: Op,
+    /// The ciphertext.
+    pub(crate) value: Value,
+    /// Why it has no level.
+    pub(crate) why: Unsettled,
+}
+
+/// Why a ciphertext of a recursive call has no level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsettled {
+    /// It is passed at another level each time.
+    Passed,
+    /// It is given at another level each time.
+    Given,
+    /// Nothing is given: the function calls itself before it returns.
+    Endless,
+}
+
+/// Why there is no level for a call: the ciphertext that has none. Whether that is for a recursion is not looked at.
+pub(super) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettled)> {
+    let data = ir.op(op);
+    if data.kind != OpKind::FuncCall {
+        return None;
+    }
+    let level = |it: &Value| heir.ciphertext(*it).level();
+    let mut operands = data.operands.iter().filter_map(|it| it.value);
+    if let Some(it) = operands.clone().find(|it| level(it) == Some(Level::Invalid)) {
+        return Some((it, Unsettled::Passed));
+    }
+    let mut results = data.results.iter().copied();
+    if let Some(it) = results.clone().find(|it| level(it) == Some(Level::Invalid)) {
+        return Some((it, Unsettled::Given));
+    }
+    let is_reached = operands.any(|it| level(&it).is_some());
+    let first = results.find(|&it| heir.ciphertext(it) == Ciphertext::Bottom);
+    first.filter(|_| is_reached).map(|it| (it, Unsettled::Endless))
+}
+
+/// Those of calls, in their order, that are within a recursion. *Cost.* The calls that lead to the functions that these are in.
+pub(super) fn recursions(ir: &Ir, heir: &Heir, calls: &[Op]) -> Vec<Recursion> {
+    let mut reaching: FxHashMap<Op, FxHashSet<Op>> = FxHashMap::default();
+    let mut is_recursive = |op: Op| {
+        let (Some(function), Some(callee)) = (ir.function_of(op), flow::callee(ir, op)) else {
+            return false;
+        };
+        let reaching = reaching.entry(function).or_insert_with(|| {
+            let mut seen: FxHashSet<Op> = FxHashSet::default();
+            let mut stack = vec![function];
+            while let Some(it) = stack.pop() {
+                if seen.insert(it) {
+                    stack.extend(flow::callers_of(ir, it));
+                }
+            }
+            seen
+        });
+        reaching.contains(&callee)
+    };
+    let calls = calls.iter().copied().filter(|&it| is_recursive(it));
+    let of = |op: Op| unsettled(ir, heir, op).map(|(value, why)| Recursion { op, value, why });
+    calls.filter_map(of).collect()
 }

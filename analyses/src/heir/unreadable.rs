@@ -1,4 +1,4 @@
-//! Attributes of ops that levels, polynomials or scales depend on, and that cannot be read.
+//! Attributes of ops that levels, polynomials or scales depend on, and that cannot be read or are missing.
 //!
 //! *Law.* What cannot be read is not known, never the default. *Cost.* The attributes of the op. A `mgmt.mgmt` without a level is
 //! told of in `base.rs`.
@@ -45,13 +45,14 @@ pub(super) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
                 "is not a number of levels, so the level of what follows is not known",
             );
         }
-        Some(LevelRule::Chebyshev)
-            if ir
-                .attr(op, ciphertext::COEFFICIENTS)
-                .is_some_and(|it| ciphertext::length(ir, it).is_none()) =>
-        {
-            let message = "is not a list, so the level of what follows is not known";
-            return own(ciphertext::COEFFICIENTS, message);
+        Some(LevelRule::Chebyshev) => {
+            let key = ciphertext::COEFFICIENTS;
+            let Some(attr) = ir.attr(op, key) else {
+                return own(key, "is missing, so the level of what follows is not known");
+            };
+            if ciphertext::length(ir, attr).is_none() {
+                return own(key, "is not a list, so the level of what follows is not known");
+            }
         }
         _ => {}
     }

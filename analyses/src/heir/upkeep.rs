@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::header::Header;
 use super::plaintext::Direct;
 use super::{Ciphertext, Heir, Level, base, clients, loops, plaintext, rows, unclear};
-use crate::flow::{self, Flow};
+use crate::flow;
 
 /// What an edit may have changed.
 #[derive(Debug, Default)]
@@ -353,11 +353,6 @@ fn is_structural(ir: &Ir, op: Op) -> bool {
     !data.regions.is_empty()
         || matches!(data.kind, OpKind::FuncFunc | OpKind::FuncCall)
         || matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule)
-}
-
-/// Whether an op runs its regions in rounds.
-pub(super) fn is_loop(ir: &Ir, op: Op) -> bool {
-    matches!(Flow::of(ir, op), Flow::For { .. } | Flow::While)
 }
 
 /// Whether levels at an op depend on more than what feeds it.

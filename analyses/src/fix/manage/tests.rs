@@ -282,7 +282,7 @@ fn a_bootstrap_takes_levels_itself() {
     // HEIR 2026.9.1 places as many.
     for (taken, wanted) in [(0, 2), (2, 2), (16, 0)] {
         let attributes = format!(
-            "backend.config_override = {{bootstrapLevelsConsumed = {taken} : i64}}, scheme.ckks"
+            "backend.config_override = {{bootstrapLevelsConsumed = {taken} : i64}}, backend.lattigo, scheme.ckks"
         );
         let text = text(&squarings).replace("scheme.ckks", &attributes);
         assert_eq!(placed(&text, Some(3)).0, wanted, "{taken}");
@@ -315,7 +315,7 @@ fn a_loop_drops_levels_where_a_bootstrap_uses_them() {
       }}
 "
     );
-    let taken = "backend.config_override = {bootstrapLevelsConsumed = 3 : i64}, scheme.ckks";
+    let taken = "backend.config_override = {bootstrapLevelsConsumed = 3 : i64}, backend.lattigo, scheme.ckks";
     let text = generic(&lines, "%3").replace("scheme.ckks", taken);
     let (inserted, after) = staged(&text, 1);
     // HEIR's greedy pass places one, too.

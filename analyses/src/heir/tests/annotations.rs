@@ -198,7 +198,7 @@ fn a_loop_whose_products_will_use_levels_varies_only_if_it_does_with_these() {
       secret.yield %1 : i16"
         );
         told(&generic(
-            "backend.config_override = {bootstrapLevelsConsumed = 3 : i64}, scheme.bgv",
+            "backend.config_override = {bootstrapLevelsConsumed = 3 : i64}, backend.lattigo, scheme.bgv",
             &body,
         ))
     };
@@ -360,6 +360,14 @@ fn coefficients_that_are_no_list_are_told_of() {
         (all.join(", "), super::levels(&text).rsplit('=').next().map(str::to_owned))
     };
     assert_eq!(of("[1.0, 2.0, 3.0]"), (String::new(), Some("2".into())));
+    let text = generic(
+        "scheme.ckks",
+        "%1 = kernel.eval_chebyshev %a : i16 -> i16\n      secret.yield %1 : i16",
+    );
+    let found = Document::new(&text).diagnostics();
+    let [it] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(it.message, "`coefficients` is missing, so the level of what follows is not known");
+    assert_eq!(&text[it.range.clone()], "kernel.eval_chebyshev %a");
     for bad in ["5", "5 : i64", "\"[1.0, 2.0]\"", "{a = [1.0]}"] {
         let told = "unreadable-attribute coefficients".to_owned();
         assert_eq!(of(bad), (told, Some("-".into())), "{bad}");

@@ -170,3 +170,61 @@ fn a_loop_that_runs_once_carries_nothing_round() {
         assert_eq!(is_told, is_repeated, "{header}");
     }
 }
+
+#[test]
+fn what_is_wanted_where_no_level_is_known_is_not_taken_for_fresh() {
+    let of = |body: &str| {
+        let said = written(&generic("scheme.bgv", body));
+        said.split(' ').skip(2).collect::<Vec<_>>().join(" ")
+    };
+    // HEIR ends with an error: what is encoded for a product follows from that product.
+    let feedback = "%1 = arith.muli %a, %p : i16
+      %2 = mgmt.modreduce %1 : i16
+      %3 = arith.muli %2, %p : i16
+      secret.yield %3 : i16";
+    assert_eq!(of(feedback), "%p=- %0=- %a=0 %1=- %2=- %3=-");
+    let text = generic("scheme.bgv", feedback)
+        .replace("init %q", "init %q {mgmt.mgmt = #mgmt.mgmt<level = 1>}")
+        .replace("%a, %p", "%a, %p {mgmt.mgmt = #mgmt.mgmt<level = 7>}");
+    assert_eq!(super::annotations::told(&text), "");
+    // Where a sum is not known, nor is at which level it wants what it takes, also by another `mgmt.init` of that.
+    let unknown = "%1 = mgmt.modreduce %a : i16
+      %2 = other.op %1 : i16
+      %3 = arith.addi %2, %p : i16
+      %4 = mgmt.init %q : i16
+      secret.yield %1 : i16";
+    assert_eq!(of(unknown), "%p=- %0=1 %a=0 %1=1 %2=- %3=- %4=0");
+    let source = unknown.replace("%2, %p", "%2, %q");
+    assert_eq!(of(&source), "%p=- %0=1 %a=0 %1=1 %2=- %3=- %4=-");
+}
+
+#[test]
+fn what_is_encoded_a_second_time_has_the_level_of_the_first() {
+    let body = "%1 = mgmt.modreduce %a : i16
+      %2 = arith.addi %1, %q : i16
+      %3 = mgmt.init %p : i16
+      %4 = mgmt.init %3 : i16
+      secret.yield %2 : i16";
+    let said = written(&generic("scheme.ckks", body));
+    assert!(said.ends_with("%p=1 %0=1 %a=0 %1=1 %2=1 %3=1 %4=1"), "{said}");
+}
+
+#[test]
+fn what_a_loop_starts_with_does_not_go_past_it_if_it_runs() {
+    let of = |high: &str| {
+        let body = format!(
+            "%1 = affine.for %i = 0 to 1 iter_args(%b = %q) -> (i16) {{
+        %2 = affine.for %j = 0 to {high} iter_args(%c = %q) -> (i16) {{
+          %3 = mgmt.modreduce %a : i16
+          affine.yield %3 : i16
+        }}
+        %4 = mgmt.init %q : i16
+        affine.yield %a : i16
+      }}
+      secret.yield %a : i16"
+        );
+        written(&generic("scheme.ckks", &body))
+    };
+    // Into `%c`, at one used level, but not into `%1`, at none; without rounds into `%2`, which is that of `%q` then.
+    assert!(of("3").ends_with("%4=1"), "{}", of("3"));
+}
