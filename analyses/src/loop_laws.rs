@@ -89,6 +89,97 @@ return %r#0, %r#1 : !noisy.i32, !noisy.i32
     assert!(n_legal > n as usize / 5 && n_legal < n as usize, "{n_legal} of {n}");
 }
 
+/// Carried values that change places have long periods: what may be the last round is neither the first nor all of them.
+#[test]
+fn loops_that_run_between_two_numbers_of_times_give_what_any_of_these_gives() {
+    let n = if cfg!(debug_assertions) { 300 } else { 3_000 };
+    let (mut n_legal, mut n_partial) = (0, 0);
+    for seed in 1..=n {
+        let mut random = Random::new(seed * 6131 + 1);
+        let n_carried = 1 + random.below(9);
+        let inits: Vec<u64> = (0..n_carried).map(|_| 5 + random.below(20) as u64).collect();
+        let (least, more) = (random.below(70), random.below(12));
+        // Which value each becomes: mostly another place, sometimes with more noise, or fresh.
+        let mut places: Vec<usize> = (0..n_carried).collect();
+        for at in 0..n_carried {
+            places.swap(at, random.below(n_carried));
+        }
+        let ops: Vec<usize> = (0..n_carried).map(|_| random.below(30)).collect();
+        let next = |before: &[u64]| -> Vec<u64> {
+            let moved = places.iter().zip(&ops).map(|(&from, op)| match op {
+                0 => before[from] + 1,
+                1 => 12,
+                _ => before[from],
+            });
+            moved.collect()
+        };
+        let (mut state, mut expected, mut is_legal) = (inits.clone(), vec![0; n_carried], true);
+        let mut seen = vec![0; n_carried];
+        for round in 0..=least + more {
+            if round > 0 {
+                state = next(&state);
+            }
+            is_legal &= state.iter().all(|&it| it <= 26);
+            for at in 0..n_carried {
+                seen[at] = state[at].max(seen[at]);
+                expected[at] = if round < least { 0 } else { state[at].max(expected[at]) };
+            }
+        }
+        let (mut args, mut types, mut carried) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lines, mut yielded) = (String::new(), Vec::new());
+        for at in 0..n_carried {
+            args.push(format!("%x{at}: !noisy.i32 {{noisy.bound = {} : i64}}", inits[at]));
+            types.push("!noisy.i32");
+            carried.push(format!("%p{at} = %x{at}"));
+            let from = format!("%p{}", places[at]);
+            let _ = match ops[at] {
+                0 => writeln!(lines, "%y{at} = noisy.add {from}, {from} : !noisy.i32"),
+                1 => writeln!(lines, "%y{at} = noisy.reduce_noise {from} : !noisy.i32"),
+                _ => Ok(()),
+            };
+            yielded.push(if ops[at] < 2 { format!("%y{at}") } else { from });
+        }
+        let (args, types) = (args.join(", "), types.join(", "));
+        let text = format!(
+            "func.func @f(%n: index, {args}) {{
+%lo = arith.constant 0 : index
+%st = arith.constant 1 : index
+%least = arith.constant {least} : index
+%most = arith.constant {} : index
+%from = arith.maxsi %n, %least : index
+%hi = arith.minsi %from, %most : index
+%r:{n_carried} = scf.for %i = %lo to %hi step %st iter_args({}) -> ({types}) {{
+{lines}scf.yield {} : {types}
+}}
+return
+}}
+",
+            least + more,
+            carried.join(", "),
+            yielded.join(", ")
+        );
+        let document = Document::new(&text);
+        assert_eq!(noise_errors(&document) == 0, is_legal, "{text}");
+        if !is_legal {
+            continue;
+        }
+        n_legal += 1;
+        n_partial += usize::from(expected != seen);
+        let ir = document.ir();
+        let is_loop = |op: &noisy_syntax::Op| ir.op(*op).kind == OpKind::ScfFor;
+        let mut found = Vec::new();
+        ir.walk(ir.root(), &mut |op| {
+            if is_loop(&op) {
+                found = ir.op(op).results.iter().map(|&it| document.noise(it).hi()).collect();
+            }
+        });
+        let expected: Vec<_> = expected.iter().map(|&it| u32::try_from(it).ok()).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+    assert!(n_legal > n as usize / 3 && n_legal < n as usize, "{n_legal} of {n}");
+    assert!(n_partial > n as usize / 10, "{n_partial} of {n}");
+}
+
 #[test]
 fn reductions_equal_loops_that_combine_either_way() {
     let n = if cfg!(debug_assertions) { 300 } else { 2_000 };

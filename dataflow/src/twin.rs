@@ -474,7 +474,13 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             return inits;
         }
         let replays = A::LOOPS == Loops::Replayed;
-        let exactly = trips.count().filter(|_| replays);
+        // After so many rounds the loop may end, and after so many it does.
+        let least = trips.least;
+        let most = trips.replayed().most.filter(|_| replays);
+        let mut ends: Vec<Vec<A::Fact>> = Vec::new();
+        if least == 0 && most.is_some() {
+            ends.push(inits.clone());
+        }
         let mut joined: HashMap<Value, A::Fact> = HashMap::new();
         let mut start = inits.clone();
         let mut number = 0;
@@ -487,12 +493,18 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 let _ = joined.entry(*value).or_insert_with(A::Fact::bottom).join(fact);
             }
             let mut next = yielded.clone();
-            if exactly.is_none() {
+            if most.is_none() {
                 join_all(&mut next, &start);
                 next = next.into_iter().map(|it| self.collapsed(it)).collect();
             }
-            if next == start || exactly == Some(number) || !replays && trips.most == Some(1) {
+            if number >= least && most.is_some() {
+                ends.push(next.clone());
+            }
+            if next == start || most == Some(number) || !replays && trips.most == Some(1) {
                 let mut result = if replays { next } else { yielded };
+                for end in &ends {
+                    join_all(&mut result, end);
+                }
                 if !replays && trips.least == 0 {
                     join_all(&mut result, &inits);
                 }

@@ -1,6 +1,6 @@
 //! noise-grows: noise grows with each iteration of a loop
 //!
-//! A loop without a known number of iterations adds noise to a carried value in each iteration, so that after enough iterations the noise
+//! A loop without a known limit to its iterations adds noise to a carried value in each of them, so that after enough iterations the noise
 //! exceeds the budget. Reported at the operand that the loop carries into the next iteration, or that a branch passes back to an earlier block, with the
 //! first iteration at which the budget is exceeded. A loop that is known to run fewer iterations is legal and not reported.
 //!

@@ -53,7 +53,7 @@ impl Writer {
     fn body(&mut self, head: &str, size: usize) -> String {
         self.out.push_str(head);
         self.out.push_str(
-            " {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c3 = arith.constant 3 : index\n  %c40 = arith.constant 40 : index\n  %t = arith.constant true\n",
+            " {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c3 = arith.constant 3 : index\n  %c40 = arith.constant 40 : index\n  %upto = arith.minui %n, %c3 : index\n  %t = arith.constant true\n",
         );
         let mut scope = vec!["%a".to_owned()];
         self.ops(size, 1, &mut scope);
@@ -126,7 +126,7 @@ impl Writer {
             22..=24 => {
                 let acc = self.name();
                 let (i, other, second) = (self.name(), self.name(), self.pick(scope));
-                let upper = *self.random.pick(&["%n", "%c3", "%c3", "%c1", "%c0", "%c40"]);
+                let upper = *self.random.pick(&["%n", "%c3", "%upto", "%c1", "%c0", "%c40"]);
                 let _ = writeln!(
                     self.out,
                     "{indent}{name}:2 = scf.for {i} = %c0 to {upper} step %c1 iter_args({acc} = {init}, {other} = {second}) -> (!noisy.i32, !noisy.i32) {{"
@@ -143,7 +143,7 @@ impl Writer {
             }
             26 => {
                 let (i, other, second) = (self.name(), self.name(), self.pick(scope));
-                let upper = *self.random.pick(&["%n", "%c3", "%c3", "%c1", "%c0", "%c40"]);
+                let upper = *self.random.pick(&["%n", "%c3", "%upto", "%c1", "%c0", "%c40"]);
                 let _ = writeln!(
                     self.out,
                     "{indent}{name}:2 = scf.parallel ({i}, {other}) = (%c0, %c0) to ({upper}, %c3) step (%c1, %c1) init ({init}, {second}) -> (!noisy.i32, !noisy.i32) {{"

@@ -182,7 +182,7 @@ impl Observer<NoiseAnalysis> for Findings {
         let context = self.context();
         let is_unbounded = trace.is_unbounded
             || trace.starts.last().is_some_and(|it| it.iter().any(|it| it.hi() == Some(Bits::MAX)));
-        if is_unbounded && trace.trip_count.is_none() {
+        if is_unbounded && trace.most.is_none() {
             let mut evidence: Vec<(u64, usize, Op, Value)> = Vec::new();
             #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
             for &(defining_op, value) in &self.recent {

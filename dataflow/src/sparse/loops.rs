@@ -130,10 +130,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         body: Body<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
         if A::LOOPS == Loops::Replayed {
-            let trip_count = trips.count();
-            let trace = self.iterate(ir, op, inits, trip_count, body);
-            let info =
-                LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, trip_count };
+            let trips = trips.replayed();
+            let trace = self.iterate(ir, op, inits, trips, body);
+            let info = LoopTrace {
+                starts: &trace.starts,
+                is_unbounded: trace.is_unbounded,
+                most: trips.most,
+            };
             self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
             return trace.result;
         }
@@ -256,12 +259,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             it.yield_facts(ir, after, n, 0)
         };
         if A::LOOPS == Loops::Replayed {
-            let trace = self.iterate(ir, op, inits, None, &mut body);
-            let info = LoopTrace {
-                starts: &trace.starts,
-                is_unbounded: trace.is_unbounded,
-                trip_count: None,
-            };
+            let trace = self.iterate(ir, op, inits, Trips::ANY, &mut body);
+            let info =
+                LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, most: None };
             self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
         } else {
             let _ = self.reach_fixpoint(op, inits, false, &mut body);

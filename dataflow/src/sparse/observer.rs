@@ -22,8 +22,8 @@ pub struct LoopTrace<'a, F> {
     pub starts: &'a [Vec<F>],
     /// Whether they went on changing, in saturated facts, when the iteration was ended.
     pub is_unbounded: bool,
-    /// How often the loop runs, if the text says so.
-    pub trip_count: Option<u64>,
+    /// How often the loop runs at most, if that is known and no more than is gone through.
+    pub most: Option<u64>,
 }
 
 /// An argument of a block that went on to change, in saturated facts, when the passes over its cycle were ended.

@@ -1,15 +1,16 @@
 //! The rounds of a loop.
 //!
-//! With a known trip count each round starts from exactly what the round before yielded, and the results are those of the last round, so
-//! that the answer equals that of the unrolled program; the facts of the values inside are joined over all rounds. Rounds that repeat an
-//! earlier start are skipped (Brent's cycle detection), and when only saturated facts still change the rest is left out. With an unknown
-//! trip count each round starts from the join of all rounds so far: the least fixpoint.
+//! With a known limit of the trip count each round starts from exactly what the round before yielded, and the results are those of the
+//! rounds that may be the last, so that the answer equals that of the unrolled program; the facts of the values inside are joined over all
+//! rounds. Rounds that repeat an earlier start are skipped (Brent's cycle detection), and when only saturated facts still change the rest
+//! is left out. Without a limit each round starts from the join of all rounds so far: the least fixpoint.
 
 use noisy_syntax::Op;
 
 use super::pass::values_within;
 use super::visit::EXACT_ROUNDS;
 use super::{Domain, Input, Observer, Round, Sparse, SparseForward};
+use crate::flow::Trips;
 use crate::lattice::Lattice;
 
 /// Starts of rounds that are kept for [`super::LoopTrace`].
@@ -50,9 +51,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 return yielded;
             }
             let mut next = yielded.clone();
-            for (next, init) in next.iter_mut().zip(&inits) {
-                let _ = next.join(init);
-            }
+            join_all(&mut next, &inits);
             let rises = |(next, start): (&A::Fact, &A::Fact)| !next.is_at_most(start);
             if !next.iter().zip(&start).any(rises) {
                 if is_widened && next != start {
@@ -89,20 +88,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         yielded
     }
 
-    /// Iterates a loop.
+    /// Iterates a loop that may run.
     pub(super) fn iterate(
         &mut self,
         ir: &Input<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
-        trip_count: Option<u64>,
+        trips: Trips,
         body: Body<'_, Self, A::Fact>,
     ) -> Trace<A::Fact> {
         if self.is_degraded {
-            let runs = trip_count.is_some_and(|it| it > 0);
             let mut result = self.run_unknown(op, inits.len(), body);
-            for (result, init) in result.iter_mut().zip(&inits).filter(|_| !runs) {
-                let _ = result.join(init);
+            if trips.least == 0 || trips.most.is_none() {
+                join_all(&mut result, &inits);
             }
             return Trace { starts: Vec::new(), is_unbounded: false, result };
         }
@@ -120,8 +118,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut kept = start.clone();
         let mut kept_at = 1_u64;
         let mut number = 0_u64;
-        let mut left = trip_count;
-        let result = loop {
+        // How many rounds are left, at least and at most.
+        let (mut least, mut most) = (trips.least, trips.most);
+        // What the rounds so far give that may be the last.
+        let mut given = vec![A::Fact::bottom(); start.len()];
+        if least == 0 && most.is_some() {
+            given.clone_from(&start);
+        }
+        let mut result = loop {
             number += 1;
             if starts.len() < KEPT_ROUNDS {
                 starts.push(start.clone());
@@ -132,11 +136,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             for (value, joined) in values.iter().zip(&mut joined) {
                 let _ = joined.join(&self.facts[value.index()]);
             }
-            if let Some(left) = &mut left {
-                *left -= 1;
-            }
-            let mut next = yielded.clone();
-            if trip_count.is_none() {
+            let mut next = yielded;
+            if let Some(most) = &mut most {
+                (least, *most) = (least.saturating_sub(1), *most - 1);
+            } else {
                 for (next, start) in next.iter_mut().zip(&start) {
                     let _ = next.join(start);
                     if number > EXACT_ROUNDS && next != start {
@@ -144,7 +147,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     }
                 }
             }
-            if left == Some(0) || next == start || self.fuel == 0 {
+            if most == Some(0) || next == start || self.fuel == 0 {
                 break next;
             }
             let pairs = || start.iter().zip(&next);
@@ -168,16 +171,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
                 break next;
             }
-            if let Some(left) = &mut left {
+            if let Some(most) = &mut most {
                 if next == kept {
-                    // The starts from `kept_at` on repeat.
-                    *left %= number + 1 - kept_at;
-                    if *left == 0 {
+                    // The starts from `kept_at` on repeat: all that may be the last are among those of one period.
+                    let period = number + 1 - kept_at;
+                    let ways = (*most - least).min(period - 1);
+                    least %= period;
+                    *most = least + ways;
+                    if *most == 0 {
                         break next;
                     }
                 } else if number.is_power_of_two() {
                     (kept, kept_at) = (next.clone(), number + 1);
                 }
+            }
+            if least == 0 && most.is_some() {
+                join_all(&mut given, &next);
             }
             start = next;
             // In a cycle of blocks what is passed is joined with what was there: nothing of the round before.
@@ -187,9 +196,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 before.push(std::mem::replace(fact, A::Fact::bottom()));
             }
         };
+        join_all(&mut result, &given);
         for (value, joined) in values.iter().zip(joined) {
             self.facts[value.index()] = joined;
         }
         Trace { starts, is_unbounded, result }
+    }
+}
+
+fn join_all<F: Lattice>(to: &mut [F], from: &[F]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        let _ = to.join(from);
     }
 }

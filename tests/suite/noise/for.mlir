@@ -92,3 +92,36 @@ func.func @nested(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   }
   return %0 : !noisy.i32
 }
+
+// At most 4 rounds, and at most 13.
+func.func @at_most(%a: !noisy.i32, %n: index) -> (!noisy.i32, !noisy.i32) {  // noise: 12
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %hi = arith.minui %n, %c4 : index
+  %0 = scf.for %i = %c0 to %hi step %c1 iter_args(%acc = %a) -> (!noisy.i32) {  // noise: 16, 15
+    %1 = noisy.add %acc, %a : !noisy.i32  // noise: 16
+    scf.yield %1 : !noisy.i32
+  }
+  %c14 = arith.constant 14 : index
+  %more = arith.minui %n, %c14 : index
+  %2 = scf.for %i = %c1 to %more step %c1 iter_args(%acc = %a) -> (!noisy.i32) {  // noise: 25, 24
+    %3 = noisy.add %acc, %a : !noisy.i32  // noise: 25
+    scf.yield %3 : !noisy.i32
+  }
+  return %0, %2 : !noisy.i32, !noisy.i32
+}
+
+// Too many rounds are possible: the op that goes over in the fifteenth is told of.
+func.func @too_many_are_possible(%a: !noisy.i32, %n: index) -> !noisy.i32 {  // noise: 12
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c15 = arith.constant 15 : index
+  %hi = arith.minui %n, %c15 : index
+  %0 = scf.for %i = %c0 to %hi step %c1 iter_args(%acc = %a) -> (!noisy.i32) {  // noise: over 27, 26
+    %1 = noisy.add %acc, %a : !noisy.i32  // noise: over 27
+    //   ^^^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 27 bits at iteration 15 of the loop, 1 over the 26-bit budget
+    scf.yield %1 : !noisy.i32
+  }
+  return %0 : !noisy.i32
+}

@@ -1,4 +1,4 @@
-//! Loops: round by round where it is known how few there are, else as a cycle.
+//! Loops: round by round where it is known how few there are at most, else as a cycle.
 
 use noisy_syntax::{Op, Region, Value};
 use smallvec::SmallVec;
@@ -7,6 +7,9 @@ use super::build::{Builder, Key};
 use crate::flow;
 use crate::placement::{Node, NodeRule};
 
+/// The nodes of what a loop carries; none where that carries no noise.
+type Carried = SmallVec<[Option<Node>; 4]>;
+
 impl Builder<'_> {
     pub(super) fn loop_(&mut self, op: Op, first: usize) -> Result<(), String> {
         let ir = self.ir;
@@ -14,11 +17,11 @@ impl Builder<'_> {
         let region = data.regions[0].1;
         let n_carried = data.operands.len() - first;
         let args = flow::carried_args(ir, region, n_carried);
-        let trips = self.program.integers().trip_count(ir, op);
-        let inits = |it: &mut Self| -> SmallVec<[Option<Node>; 4]> {
+        let trips = self.program.integers().trips(ir, op).replayed();
+        let inits = |it: &mut Self| -> Carried {
             (first..data.operands.len()).map(|index| it.operand(op, index)).collect()
         };
-        if trips == Some(0) {
+        if trips.most == Some(0) {
             let inits = inits(self);
             for (&result, init) in data.results.iter().zip(inits) {
                 self.define(result, NodeRule::Max(0), init.into_iter().collect())?;
@@ -29,32 +32,32 @@ impl Builder<'_> {
         let levels =
             u64::from(model.budget.saturating_sub(model.fresh.min(model.reset_level()))) + 2;
         let n_noisy = args.iter().filter(|&&it| self.carries(it)).count() as u64;
-        if let Some(n) = trips.filter(|&it| it <= levels * n_noisy.max(1)) {
+        // What may be the results: one or more states of what is carried.
+        let mut ends = Vec::new();
+        if trips.most.is_none() || trips.least == 0 {
+            ends.push(inits(self));
+        }
+        if let Some(most) = trips.most.filter(|&it| it <= levels * n_noisy.max(1)) {
             let inits = inits(self);
-            self.unroll(op, n, &args, inits)?;
+            self.unroll(op, trips.least, most, &args, inits, &mut ends)?;
         } else {
             // Values that change places need not all be at their highest at once.
-            self.is_exact &= trips.is_none() || n_noisy <= 1;
+            self.is_exact &= trips.most.is_none() || n_noisy <= 1;
             for &arg in &args {
                 self.define_meet(arg)?;
             }
             self.region(region)?;
+            ends.push(self.yielded(region));
         }
-        let yielded = self.yielded(region);
-        let inits = inits(self);
         for (index, &result) in data.results.iter().enumerate() {
-            let mut fed: SmallVec<[Node; 2]> = SmallVec::new();
-            fed.extend(yielded.get(index).copied().flatten());
-            if trips.is_none() {
-                fed.extend(inits.get(index).copied().flatten());
-            }
+            let fed = ends.iter().filter_map(|it| it.get(index).copied().flatten()).collect();
             self.define(result, NodeRule::Max(0), fed)?;
         }
         Ok(())
     }
 
     /// What the yield of a region of one block gives.
-    fn yielded(&mut self, region: Region) -> SmallVec<[Option<Node>; 4]> {
+    fn yielded(&mut self, region: Region) -> Carried {
         let ir = self.ir;
         let end = flow::yields(ir, region).first().copied();
         end.map_or(SmallVec::new(), |end| {
@@ -62,23 +65,21 @@ impl Builder<'_> {
         })
     }
 
-    /// Builds a loop round by round.
+    /// Builds a loop round by round, and adds what it carries after each round that may be the last to `ends`.
     fn unroll(
         &mut self,
         op: Op,
-        n: u64,
+        least: u64,
+        most: u64,
         args: &[Value],
-        inits: SmallVec<[Option<Node>; 4]>,
+        inits: Carried,
+        ends: &mut Vec<Carried>,
     ) -> Result<(), String> {
         let region = self.ir.op(op).regions[0].1;
         let mut inside = Vec::new();
         crate::sparse::values_within(self.ir, op, &mut inside);
         let mut starts = inits;
-        for round in 0..n {
-            if round > 0 {
-                // All nodes of the round before are looked up before any is replaced.
-                starts = self.yielded(region);
-            }
+        for round in 0..most {
             for value in &inside {
                 self.env.remove(&Key::Value(*value));
                 for &group in self.groups_of.get(value).into_iter().flatten() {
@@ -91,6 +92,11 @@ impl Builder<'_> {
                 }
             }
             self.region(region)?;
+            // All nodes of this round are looked up before any is replaced.
+            starts = self.yielded(region);
+            if round + 1 >= least {
+                ends.push(starts.clone());
+            }
         }
         Ok(())
     }

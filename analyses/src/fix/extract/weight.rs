@@ -1,7 +1,7 @@
 //! How often each block of a function is executed, as far as the text tells.
 //!
-//! Weights are in units of 1 / [`UNIT`] executions of the program. A loop multiplies by its trip count, [`UNKNOWN_TRIPS`] where the text
-//! does not say; a branch divides by the number of ways it may go, those that a constant condition rules out not counted. For cycles of
+//! Weights are in units of 1 / [`UNIT`] executions of the program. A loop multiplies by its trip count, by [`UNKNOWN_TRIPS`] or
+//! the nearest possible number where the text does not say; a branch divides by the number of ways it may go, those that a constant condition rules out not counted. For cycles of
 //! blocks a branch that can leave the cycle does so once in [`UNKNOWN_TRIPS`] rounds. Estimates for a choice among
 //! legal placements: nothing that is legal depends on them. They saturate, and are at least 1.
 
@@ -66,7 +66,9 @@ impl Weights {
         }
         let weight = match Flow::of(ir, op) {
             Flow::For { .. } | Flow::Parallel { .. } => {
-                weight.saturating_mul(integers.trip_count(ir, op).unwrap_or(UNKNOWN_TRIPS))
+                let trips = integers.trips(ir, op);
+                let most = trips.most.unwrap_or(u64::MAX);
+                weight.saturating_mul(UNKNOWN_TRIPS.clamp(trips.least.min(most), most))
             }
             Flow::While | Flow::Forall { .. } => weight.saturating_mul(UNKNOWN_TRIPS),
             Flow::Choice => {
