@@ -1,18 +1,21 @@
 //! What the text of an op that holds others says that counts beyond the op and what it feeds.
 //!
 //! *Law.* As long as it is the same, an edit of that text is one like any other: facts flow from the op to what it feeds. The ops that are
-//! held are told apart by the first and the last of each region: a bracket that is typed or lost moves the end of a region.
+//! held are told apart by the first and the last of each region: a bracket that is typed or lost moves the end of a region. A label at its start
+//! may become another, with as many arguments: what it names is what others feed.
 //! *Cost.* The attributes and arguments of the op, and its blocks.
 
 use noisy_syntax::{Attr, Ir, Name, Op, OpKind, Region};
 use smallvec::SmallVec;
 
 use super::{ciphertext, wild};
+use crate::flow;
 
-/// A region, and where it starts and ends.
+/// A region, where it starts and ends, and how many values it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
     region: Region,
+    n_arguments: usize,
     first: Option<Op>,
     last: Option<Op>,
 }
@@ -34,6 +37,21 @@ pub(super) struct Header {
 }
 
 impl Header {
+    /// Whether another differs in its name alone.
+    pub(super) fn is_renamed(&self, other: &Header) -> bool {
+        *self == Header { symbol: self.symbol, ..other.clone() }
+    }
+
+    /// Whether it says whose client a function is.
+    pub(super) fn names_function(&self) -> bool {
+        !self.attributes.is_empty()
+    }
+
+    /// How many values its regions take.
+    pub(super) fn n_arguments(&self) -> usize {
+        self.regions.iter().map(|it| it.n_arguments).sum()
+    }
+
     /// That of an op; `None` if it cannot be told when it is the same: of a part of a document.
     pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
         let data = ir.op(op);
@@ -42,7 +60,10 @@ impl Header {
         }
         let extent = |&(_, region): &(u32, Region)| {
             let last = ir.blocks(region).last().and_then(|&it| ir.last_op(it));
-            Extent { region, first: ir.items(region).next(), last }
+            let n_arguments = ir.block(flow::entry_block(ir, region)).args.len();
+            let mut ops = ir.items(region);
+            let first = ops.find(|&it| ir.op(it).kind != OpKind::Label);
+            Extent { region, n_arguments, first, last }
         };
         let is_function = data.kind == OpKind::FuncFunc;
         let marks_secrets = is_function && ciphertext::has_secret_argument(ir, op);

@@ -238,7 +238,13 @@ impl Upkeep {
         }
         for &op in &delta.changed {
             let is_other = match self.headers.get(&op) {
-                Some(before) => before.is_none() || *before != Header::of(ir, op),
+                Some(before) => match (before, Header::of(ir, op)) {
+                    (Some(before), Some(now)) => {
+                        let is_renamed = || before.is_renamed(&now) && !self.names_functions();
+                        *before != now && !is_renamed()
+                    }
+                    _ => true,
+                },
                 None => is_structural(ir, op),
             };
             if is_other {
@@ -252,9 +258,20 @@ impl Upkeep {
         holders.sort_unstable();
         holders.dedup();
         for op in holders {
-            self.headers.insert(op, Header::of(ir, op));
+            let now = Header::of(ir, op);
+            let before = self.headers.get(&op).and_then(Option::as_ref);
+            // What a label names is taken by the op around.
+            if before.map(Header::n_arguments) != now.as_ref().map(Header::n_arguments) {
+                return true;
+            }
+            self.headers.insert(op, now);
         }
         false
+    }
+
+    /// Whether some op calls a function, or says whose client it is.
+    fn names_functions(&self) -> bool {
+        !self.calls.is_empty() || self.headers.values().flatten().any(Header::names_function)
     }
 
     /// Whether what was touched can be kept up.

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{Own, Run, Work};
-use crate::grammar::{Parsed, ParsedOperand};
+use crate::grammar::{Parsed, ParsedArgument, ParsedOperand};
 use crate::skeleton::{Item, Shape};
 use crate::{Attr, Form, Ir, Name, Op, OpKind, Operand, Region, Type, Value};
 
@@ -20,6 +20,10 @@ impl Ir {
     /// Parses an item anew into an op that is alike ([`Ir::is_alike`]). The op keeps its id and its regions, its results keep
     /// their ids as far as they go.
     pub(crate) fn lower_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
+        if self.op(op).kind == OpKind::Label {
+            self.label_again(run, index, op, work);
+            return;
+        }
         let item = run.item(index);
         let mut parsed = work.parsed.take().unwrap_or_default();
         self.parse(run, item, &mut parsed);
@@ -61,6 +65,34 @@ impl Ir {
         }
     }
 
+    /// As [`Ir::lower_again`], of a label: its block stays, with its arguments.
+    fn label_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
+        let item = run.item(index);
+        let mut parsed = work.parsed.take().unwrap_or_default();
+        self.parse(run, item, &mut parsed);
+        self.unlink(op);
+        self.names.suspects.remove(&op);
+        let is_renamed = parsed.name != Some(self.op(op).name);
+        if is_renamed {
+            for use_ in self.remove_label(op) {
+                self.unlink_successor(use_);
+                work.retry_successors.push(use_);
+            }
+        }
+        let args = self.op(op).results.clone();
+        self.fill(op, item, &mut parsed, &[]);
+        let own = Own { item };
+        for (&value, argument) in args.iter().zip(&parsed.arguments) {
+            self.values[value.index()].span = own.span(argument.span);
+        }
+        self.ops[op.index()].results = args;
+        if is_renamed {
+            work.retry_successors.extend(self.add_label(op));
+        }
+        work.parsed = Some(parsed);
+        work.fresh.push(op);
+    }
+
     /// What the ops inside an op with regions may depend on.
     fn signature(&self, op: Op) -> Option<Signature> {
         let data = self.op(op);
@@ -77,7 +109,8 @@ impl Ir {
     }
 
     /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or as many, and the op is of the same
-    /// name and understood before and after, or neither time, with the same names that may be those of arguments.
+    /// name and understood before and after, or neither time, with the same names that may be those of arguments. Or it is a label with the
+    /// same arguments.
     pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
         let item = run.item(index);
         let data = self.op(op);
@@ -85,7 +118,8 @@ impl Ir {
             Shape::Op => data.kind.is_op(),
             Shape::TypeAlias => data.kind == OpKind::TypeAlias,
             Shape::AttrAlias => data.kind == OpKind::AttrAlias,
-            Shape::Label | Shape::Resources | Shape::Junk => false,
+            Shape::Label => return self.is_alike_label(run, index, op),
+            Shape::Resources | Shape::Junk => false,
         };
         if !is_op || item.regions.len() != data.regions.len() {
             return false;
@@ -102,6 +136,22 @@ impl Ir {
         (parsed.form == Form::Opaque) == is_opaque
             && parsed.name == Some(name)
             && (!is_opaque || parsed.operands.iter().filter(may_be).map(|it| it.name).eq(before))
+    }
+
+    fn is_alike_label(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
+        if self.op(op).kind != OpKind::Label {
+            return false;
+        }
+        let mut parsed = Parsed::default();
+        self.parse(run, run.item(index), &mut parsed);
+        let args = &self.op(op).results;
+        let is_same = |(&value, argument): (&Value, &ParsedArgument)| {
+            let data = self.value(value);
+            data.name == argument.name.unwrap_or(Name::EMPTY) && data.ty == argument.ty
+        };
+        parsed.kind == OpKind::Label
+            && args.len() == parsed.arguments.len()
+            && args.iter().zip(&parsed.arguments).all(is_same)
     }
 
     /// Gives the regions of an op that was read again, without them, their new places and arguments.

@@ -230,6 +230,20 @@ fn an_edit_of_an_alias_reads_what_names_it() {
 }
 
 #[test]
+fn a_label_with_the_same_arguments_stays() {
+    let uses = "  \"a.use\"(%a) : (i1) -> ()\n".repeat(50);
+    let text = format!(
+        "func.func @f(%c: i1) {{\n  cf.br ^bb1(%c : i1)\n^bb1(%a: i1):\n{uses}  cf.br ^bb1(%a : i1)\n}}\n"
+    );
+    let mut source = Source::new(&text);
+    let at = text.find("bb1(%a: i1)").expect("a label");
+    let counts = |it: &super::Delta| (it.n_parsed, it.n_linked, it.removed.len());
+    // Those who branch to it look again, those who use its argument do not.
+    assert_eq!(counts(&edit(&mut source, at, 3, "again")), (1, 2, 0));
+    assert_eq!(counts(&edit(&mut source, at, 5, "bb1")), (1, 2, 0));
+}
+
+#[test]
 fn a_broken_generic_op_that_moves_takes_names_without_a_dialect_along() {
     let text = "func.func @f() {\n  %0 = \"a.b\"() ({\n    \"a.c\"() : () -> ()\n  }) : 0\n}\n";
     let mut source = Source::new(text);
