@@ -6,9 +6,9 @@
 //! raises that of the whole. All rows of all parts with their multipliers are a proof over the whole: together they take no more of a
 //! site than it costs.
 //!
-//! Every part is first given one round; then all are given some more, in a few passes. Then everything is dealt again, cuts with their
-//! multipliers among the rows, to other parts: what lay on a border lies inside. When that gains little the parts become larger, until
-//! the last is the whole.
+//! Every part is given a few rounds. Then everything is dealt again, cuts with their multipliers among the rows, to other parts: what
+//! lay on a border lies inside, and what was learned late has copies in all. When that gains little the parts become larger, until the
+//! last is the whole, and so do the windows of their cuts.
 //!
 //! Cost: that of the rounds; memory the rows of all parts.
 
@@ -23,24 +23,25 @@ use crate::fixed_point::{SCALE, ceil_cost};
 use crate::graph::Graph;
 use crate::incumbent::{Incumbent, Of};
 use crate::limits::Budget;
-use crate::local_cuts::{Resume, Way, neighbors};
-use crate::relax::{Ledger, Post, Tight, Weighed};
+use crate::local_cuts::{DEEP, Resume, Way, neighbors};
+use crate::relax::{Ledger, Post, Tight, Weighed, side_by_side};
 use crate::repeats::Repeats;
 use crate::window::Window;
 
 /// So many units of weight are one of cost, as a power of two.
 const UNIT: u32 = 20;
-/// Rounds at a time, after the first.
+/// Rounds between one deal and the next.
 const ROUNDS: usize = 3;
-/// Passes over the parts between one deal and the next.
-const PASSES: usize = 2;
 /// After a deal that raises the bound by less than this part, parts are larger.
 const LITTLE: i128 = 2000;
 
 struct Part {
     sites: Vec<u32>,
     weights: Vec<u64>,
-    resume: Resume,
+    /// Rows to begin with.
+    rows: Vec<Row>,
+    /// The size of its deep windows.
+    deep: usize,
     /// The best bound, in units of cost, with what proves it.
     tight: (i128, Weighed),
 }
@@ -64,8 +65,9 @@ pub(crate) fn cost_partition<'g>(
     let (mut rows, mut size) = (proof.clone(), size);
     let mut before = proven(graph, rows.clone());
     let mut random = Random::new(1);
-    for number in 0.. {
-        let parts = parts(graph, &rows, size, number == 0, &mut random);
+    let mut deep = DEEP[0];
+    loop {
+        let parts = parts(graph, &rows, size, deep, &mut random);
         // The parts prove a little less than what is dealt, by rounding.
         incumbent.certify((*incumbent.proof()).clone());
         let parts = tighten(graph, cores, parts, &repeats, n_workers, incumbent, budget);
@@ -89,12 +91,13 @@ pub(crate) fn cost_partition<'g>(
                 break;
             }
             size = size.saturating_mul(2);
+            deep = (deep * 2).min(DEEP[1]);
         }
     }
     Some(before)
 }
 
-/// Raises the bounds of some parts, in passes over all of them.
+/// Raises the bounds of some parts.
 fn tighten<'g>(
     graph: &'g Graph,
     cores: &mut Cores<'g>,
@@ -108,38 +111,21 @@ fn tighten<'g>(
     let ledger = Arc::new(Ledger::new(graph.n_sites(), entries));
     incumbent.ask(Of::Relaxation, ledger.clone());
     let jobs: Vec<Mutex<Part>> = parts.into_iter().map(Mutex::new).collect();
-    let locked = |at: usize| jobs[at].lock().unwrap_or_else(PoisonError::into_inner);
-    for _ in 0..PASSES {
-        let best = incumbent.best();
-        let next = AtomicUsize::new(0);
-        let work = |cores: &mut Cores<'g>, budget: &mut Budget| {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                if at >= jobs.len() || budget.is_spent() || incumbent.is_proven() {
-                    break;
-                }
-                let post = Post::new(&ledger, at, incumbent);
-                locked(at).tighten(graph, cores, &best, repeats, &post, budget);
+    let best = incumbent.best();
+    let next = AtomicUsize::new(0);
+    let work = |cores: &mut Cores<'g>, budget: &mut Budget| {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(at) else { break };
+            if budget.is_spent() || incumbent.is_proven() {
+                break;
             }
-        };
-        if n_workers <= 1 {
-            work(cores, budget);
-        } else {
-            let (stop, steps) = (budget.stop, budget.steps);
-            std::thread::scope(|scope| {
-                for _ in 0..n_workers.min(jobs.len()) {
-                    let (work, mut cores) = (&work, cores.clone());
-                    scope.spawn(move || {
-                        work(&mut cores, &mut Budget { stop, left: u64::MAX, steps });
-                    });
-                }
-            });
+            let post = Post::new(&ledger, at, incumbent);
+            let mut part = job.lock().unwrap_or_else(PoisonError::into_inner);
+            part.tighten(graph, cores, &best, repeats, &post, budget);
         }
-        let is_done = (0..jobs.len()).all(|at| locked(at).resume.is_done());
-        if is_done || budget.is_spent() || incumbent.is_proven() {
-            break;
-        }
-    }
+    };
+    incumbent.crowd(|| side_by_side(n_workers.min(jobs.len()), cores, budget, work));
     jobs.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
@@ -148,7 +134,7 @@ fn parts(
     graph: &Graph,
     proof: &Weighed,
     size: usize,
-    is_first: bool,
+    deep: usize,
     random: &mut Random,
 ) -> Vec<Part> {
     let costs: Vec<f64> = graph.cost.iter().map(|&it| it as f64).collect();
@@ -181,10 +167,9 @@ fn parts(
                 row.for_each(|s, _| is_inside &= sites.binary_search(&s).is_ok());
                 is_inside
             };
-            let known = rows.iter().map(|it| &it.0).filter(|it| is_inside(it)).cloned().collect();
+            let inside = rows.iter().map(|it| &it.0).filter(|it| is_inside(it)).cloned().collect();
             let tight = (bound(&sites, &weights, &rows), Arc::new(rows));
-            let resume = if is_first { Resume::new(known) } else { Resume::later(known) };
-            Part { sites, weights, resume, tight }
+            Part { sites, weights, rows: inside, deep, tight }
         })
         .collect()
 }
@@ -226,13 +211,12 @@ impl Part {
         post: &Post,
         budget: &mut Budget,
     ) {
-        if self.resume.is_done() || self.sites.is_empty() {
+        if self.sites.is_empty() {
             return;
         }
         let Some(mut window) = Window::new(graph, cores, self.sites.clone()) else { return };
-        let rounds = if self.resume.is_new() { 1 } else { ROUNDS };
         let known: Vec<bool> = self.sites.iter().map(|&s| best[s as usize]).collect();
-        let way = Way { weights: &self.weights, known: &known, n_workers: 1, rounds, repeats };
+        let way = Way { weights: &self.weights, known: &known, n_workers: 1, rounds: ROUNDS, repeats };
         let (sites, weights, tight) = (&self.sites, &self.weights, &mut self.tight);
         let mut tell = |it: &Tight| {
             // In units of cost, rounded down.
@@ -245,8 +229,8 @@ impl Part {
             }
             !post.is_proven()
         };
-        if window.tighten(&way, &mut self.resume, &mut tell, budget).is_none() {
-            self.resume.finish();
-        }
+        let mut resume = Resume::later(std::mem::take(&mut self.rows), self.deep);
+        // What was told stays, whatever ended it.
+        let _ = window.tighten(&way, &mut resume, &mut tell, budget);
     }
 }

@@ -12,6 +12,7 @@ pub(crate) struct Incumbent {
     upper: AtomicU64,
     lower: AtomicU64,
     done: AtomicBool,
+    crowded: AtomicBool,
     best: Mutex<Vec<bool>>,
     proof: Mutex<Arc<Proof>>,
     /// What may prove more than that.
@@ -48,6 +49,7 @@ impl Incumbent {
             upper: AtomicU64::new(cost),
             lower: AtomicU64::new(0),
             done: AtomicBool::new(false),
+            crowded: AtomicBool::new(false),
             best: Mutex::new(chosen),
             proof: Mutex::default(),
             sources: Mutex::default(),
@@ -128,6 +130,18 @@ impl Incumbent {
     /// Nothing is left to gain.
     pub(crate) fn is_proven(&self) -> bool {
         self.lower() >= self.upper()
+    }
+
+    /// Does what takes all processors.
+    pub(crate) fn crowd(&self, work: impl FnOnce()) {
+        self.crowded.store(true, Ordering::Release);
+        work();
+        self.crowded.store(false, Ordering::Release);
+    }
+
+    /// Whether such work is under way.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.crowded.load(Ordering::Acquire)
     }
 
     /// Tells the other side to stop.

@@ -2,8 +2,9 @@
 //!
 //! A round asks many small windows for a cut, adds those that the point violates, and solves again. There are two kinds of windows:
 //!
-//! - *priced*, for the first round: what binds is dealt to groups ([`crate::deal`]), and each is asked for its least choice at its
-//!   prices. Together these cuts raise the bound by all that the groups have gained at once;
+//! - *priced*, for the first round of a program that is small enough to be solved as a whole: what binds is dealt to groups
+//!   ([`crate::deal`]), and each is asked for its least choice at its prices. Together these cuts raise the bound by all that the groups
+//!   have gained at once. In a large program deep windows and their copies ([`crate::repeats`]) gain as much in a third of the time;
 //! - *deep*, for all others: the deepest cut at the point ([`crate::deepest_cut`]) of sites that hang together, so many of them
 //!   fractional. Small windows first, since many of them take no time; larger ones when these give little more.
 //!
@@ -26,7 +27,7 @@ use crate::deepest_cut::deepest_cut;
 use crate::graph::{Graph, NONE};
 use crate::limits::Budget;
 use crate::partition::grow;
-use crate::relax::Tight;
+use crate::relax::{Tight, side_by_side};
 use crate::repeats::{Copies, Repeats};
 use crate::window::{Fixed, Window};
 
@@ -37,7 +38,7 @@ const UNIT: f64 = 4096.0;
 const NODES: usize = 200;
 const TOLERANCE: u64 = 64;
 /// Fractional sites of a deep window, to begin with and at last.
-const DEEP: [usize; 2] = [16, 64];
+pub(crate) const DEEP: [usize; 2] = [16, 64];
 /// Rounds that raise the bound by less than this part are too many after so many.
 const LITTLE: i128 = 20000;
 const PATIENCE: usize = 3;
@@ -66,14 +67,9 @@ impl Resume {
         Resume { rows, size: DEEP[0], ..Resume::default() }
     }
 
-    /// After the first round.
-    pub(crate) fn later(rows: Vec<Row>) -> Resume {
-        Resume { rounds: 1, ..Resume::new(rows) }
-    }
-
-    /// Whether the first round is to come.
-    pub(crate) fn is_new(&self) -> bool {
-        self.rounds == 0
+    /// After the priced round, with deep windows of so many fractional sites.
+    pub(crate) fn later(rows: Vec<Row>, size: usize) -> Resume {
+        Resume { rounds: 1, size, ..Resume::new(rows) }
     }
 
     /// The rows that are known by now.
@@ -84,11 +80,6 @@ impl Resume {
     /// The same.
     pub(crate) fn into_rows(self) -> Vec<Row> {
         self.rows
-    }
-
-    /// Nothing more is to be expected.
-    pub(crate) fn finish(&mut self) {
-        self.size = usize::MAX;
     }
 
     /// Whether nothing more is to be expected.
@@ -380,25 +371,12 @@ fn run<'g>(
     n_workers: usize,
     budget: &mut Budget,
 ) {
-    if n_workers <= 1 {
-        for job in jobs {
-            job.ask(graph, cores, budget);
-        }
-        return;
-    }
-    let (stop, steps) = (budget.stop, budget.steps);
     let jobs: Vec<Mutex<&mut Job>> = jobs.iter_mut().map(Mutex::new).collect();
     let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..n_workers.min(jobs.len()) {
-            let (jobs, next, mut cores) = (&jobs, &next, cores.clone());
-            scope.spawn(move || {
-                let mut budget = Budget { stop, left: u64::MAX, steps };
-                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut job = job.lock().unwrap_or_else(PoisonError::into_inner);
-                    job.ask(graph, &mut cores, &mut budget);
-                }
-            });
+    side_by_side(n_workers.min(jobs.len()), cores, budget, |cores, budget| {
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut job = job.lock().unwrap_or_else(PoisonError::into_inner);
+            job.ask(graph, cores, budget);
         }
     });
 }

@@ -29,9 +29,11 @@ use crate::limits::Budget;
 use crate::partition::{self, Cluster};
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
-/// Sites per cluster, level by level; what has less than three times the first is solved whole at once. With local cuts the last
-/// clusters are those of the second level: these gain more ([`crate::cost_partition`]) than a program of all of them would.
+/// Sites per cluster, level by level; what has less than three times the first is solved whole at once.
 const SIZES: [usize; 3] = [400, 8000, 40_000];
+/// The same where local cuts follow: what has three times the last is not solved whole, for cuts gain more in its parts
+/// ([`crate::cost_partition`]) than larger clusters in the same time.
+const BEFORE_CUTS: [usize; 2] = [400, 2000];
 
 /// Solves the relaxation as far as the budget goes, posting bounds, and gives the program over all sites. `None` when the solver fails
 /// at once.
@@ -41,10 +43,12 @@ pub(crate) fn relax(
     incumbent: &Incumbent,
     budget: &mut Budget,
 ) -> Option<Program> {
-    let sizes: &[usize] = if budget.steps.partition { &SIZES } else { &[] };
     let n_workers = if budget.left == u64::MAX { workers() } else { 1 };
-    let is_cut = budget.steps.cuts && budget.steps.partition;
-    let (sizes, most) = if is_cut { (&sizes[..2], 3 * SIZES[1]) } else { (sizes, usize::MAX) };
+    let (sizes, most): (&[usize], usize) = match (budget.steps.partition, budget.steps.cuts) {
+        (true, true) => (&BEFORE_CUTS, 3 * BEFORE_CUTS[1]),
+        (true, false) => (&SIZES, usize::MAX),
+        (false, _) => (&[], usize::MAX),
+    };
     relax_with(graph, cores, incumbent, budget, sizes, most, n_workers)
 }
 
@@ -240,20 +244,7 @@ impl Start {
                 locked(job).solve(graph, statuses, cores, &post, budget);
             }
         };
-        let n_workers = self.n_workers.min(jobs.len());
-        if n_workers <= 1 {
-            work(cores, budget);
-        } else {
-            let (stop, steps) = (budget.stop, budget.steps);
-            std::thread::scope(|scope| {
-                for _ in 0..n_workers {
-                    let (work, mut cores) = (&work, cores.clone());
-                    scope.spawn(move || {
-                        work(&mut cores, &mut Budget { stop, left: u64::MAX, steps });
-                    });
-                }
-            });
-        }
+        incumbent.crowd(|| side_by_side(self.n_workers.min(jobs.len()), cores, budget, work));
         let jobs: Vec<Job> = (jobs.into_iter())
             .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
@@ -273,6 +264,26 @@ impl Start {
 /// How many clusters are solved at a time.
 pub(crate) fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(8)
+}
+
+/// Has some threads do the same, with memory of their own; this one alone if work is counted.
+pub(crate) fn side_by_side<'g>(
+    n_workers: usize,
+    cores: &mut Cores<'g>,
+    budget: &mut Budget,
+    work: impl Fn(&mut Cores<'g>, &mut Budget) + Sync,
+) {
+    if n_workers <= 1 {
+        work(cores, budget);
+        return;
+    }
+    let (stop, steps) = (budget.stop, budget.steps);
+    std::thread::scope(|scope| {
+        for _ in 0..n_workers {
+            let (work, mut cores) = (&work, cores.clone());
+            scope.spawn(move || work(&mut cores, &mut Budget { stop, left: u64::MAX, steps }));
+        }
+    });
 }
 
 fn locked(job: &Mutex<Job>) -> MutexGuard<'_, Job> {
