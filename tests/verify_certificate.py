@@ -119,6 +119,8 @@ class Walk:
         need(places(proof["sites"], len(self.decided)) == sorted(weights), f"{place}: its sites are not those that it is about, in order")
         for at, row in enumerate(proof["rows"]):
             self.row(row, f"{place}, row {at}")
+        for at, rows in enumerate(proof["multipliers"]):
+            need(all(number(row) < len(proof["rows"]) for row, _ in rows), f"{place}: multipliers {at}: there is no such row")
         proven = self.steps(proof, weights, place)
         need(proven >= proof["bound"], f"{place}: its steps prove {proven}, not {proof['bound']}")
         return number(proof["bound"])
@@ -131,14 +133,16 @@ class Walk:
         cut = row["cut"]
         weights = {s: number(weight) for s, weight in cut["terms"]}
         need(len(weights) == len(cut["terms"]), f"{place}: a site twice")
+        need(all(type(s) is int and 0 <= s < len(self.decided) for s in weights), f"{place}: there is no such site")
         proven = self.proof(cut["proof"], weights, place)
         need(proven >= cut["least"], f"{place}: is proven for {proven}, not {cut['least']}")
 
-    def prices(self, proof, at, weights):
+    def prices(self, proof, at, weights, place):
         """What multipliers prove, in units of 2^-SCALE of the greatest common divisor of the weights, and what they leave of these."""
+        need(number(at) < len(proof["multipliers"]), f"{place}: there are no such multipliers")
         grain = math.gcd(*weights.values()) or 1
         reduced, total = {s: weight // grain << SCALE for s, weight in weights.items()}, 0
-        for row, y in proof["multipliers"][number(at)]:
+        for row, y in proof["multipliers"][at]:
             y, row = number(y), proof["rows"][number(row)]
             terms = [(s, 1) for s in row["core"]] if "core" in row else row["cut"]["terms"]
             total += y * (1 if "core" in row else number(row["cut"]["least"]))
@@ -162,7 +166,7 @@ class Walk:
                 frames.append([it, None])
                 continue
             if kind == "settle":
-                total, reduced, rounded = self.prices(proof, it["multipliers"], weights)
+                total, reduced, rounded = self.prices(proof, it["multipliers"], weights, here)
                 for s, sign in [(s, 1) for s in it["absent"]] + [(s, -1) for s in it["chosen"]]:
                     proven = rounded(total + max(sign * reduced.get(s, 0), 0))
                     need(proven >= it["least"], f"{here}: site {s} is settled for {proven}, not {it['least']}")
@@ -171,11 +175,12 @@ class Walk:
                 frames.append([it["absent"] + it["chosen"], number(it["least"])])
                 continue
             if kind == "bound":
-                total, _, rounded = self.prices(proof, it, weights)
+                total, _, rounded = self.prices(proof, it, weights, here)
                 value = rounded(total)
             elif kind == "split":
                 value = self.split(it, weights, here)
             else:
+                need(kind == "sweep", f"{here}: there is no such step")
                 value = number(it["least"])
                 sweep(self, proof, it, weights, here)
             # The value goes up to the step that waits for it.
@@ -255,6 +260,7 @@ def sweep(walk, proof, step, weights, place):
         s = nodes[v].get("site")
         room[v] = noise.limit(v) if s is not None and decided[s] == CHOSEN else min(noise.limit(v), bears)
     out, order = [not (hi[v] > floor[v] or most[v] > noise.limit(v)) for v in range(n)], []
+    need(all(number(v) < n for v in step["order"]), f"{place}: there is no such node")
     for v in list(step["order"]) + topological:
         stack = [v]
         while stack:
@@ -270,7 +276,7 @@ def sweep(walk, proof, step, weights, place):
     owners = [free(v) for v in order if free(v) is not None and hi[v] > floor[v]]
     need(len(set(owners)) == len(owners), f"{place}: a sweep over a site that nodes share")
     last = {u: at for at, v in enumerate(order) for u in nodes[v].get("operands", [])}
-    total, reduced, rounded = walk.prices(proof, step["multipliers"], weights)
+    total, reduced, rounded = walk.prices(proof, step["multipliers"], weights, place)
     cores_of = {}
     for row, y in proof["multipliers"][step["multipliers"]]:
         for s in proof["rows"][row].get("core", ()):
@@ -332,6 +338,8 @@ def main(path):
     with open(path) as file:
         certificate = json.load(file)
     need((certificate["format"], certificate["version"]) == ("noisy-certificate", 1), "it is no certificate of version 1")
+    named = [it["function"]["index"] for it in certificate["left"]] + [it["index"] for system in certificate["systems"] for it in system["functions"]]
+    need(len(set(named)) == len(named), "a function is named twice")
     for system in certificate["systems"]:
         cost, bound = verify(system)
         for function in system["functions"]:

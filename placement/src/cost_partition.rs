@@ -216,7 +216,8 @@ impl Part {
         }
         let Some(mut window) = Window::new(graph, cores, self.sites.clone()) else { return };
         let known: Vec<bool> = self.sites.iter().map(|&s| best[s as usize]).collect();
-        let way = Way { weights: &self.weights, known: &known, n_workers: 1, rounds: ROUNDS, repeats };
+        let way =
+            Way { weights: &self.weights, known: &known, n_workers: 1, rounds: ROUNDS, repeats };
         let (sites, weights, tight) = (&self.sites, &self.weights, &mut self.tight);
         let mut tell = |it: &Tight| {
             // In units of cost, rounded down.

@@ -281,7 +281,13 @@ fn forge_cut(it: &mut Value, with: impl Fn(&mut Value)) -> bool {
     cut.map(with).is_some()
 }
 
-const FORGERIES: [(&str, Forgery); 21] = [
+/// The first part.
+fn forge_part(it: &mut Value, with: impl Fn(&mut Value)) -> bool {
+    it["parts"].as_array_mut().unwrap().first_mut().map(with).is_some()
+}
+
+/// What the script says of each.
+const FORGERIES: &[(&str, Forgery)] = &[
     ("is proven for", |it| {
         forge_cut(it, |cut| cut["least"] = (cut["least"].as_u64().unwrap() + 1_000_000).into())
     }),
@@ -364,6 +370,104 @@ const FORGERIES: [(&str, Forgery); 21] = [
         let first = lists.flat_map(|it| it.as_array_mut().unwrap()).next();
         first.map(|it| it[1] = (-1).into()).is_some()
     }),
+    ("there is no such row", |it| {
+        let parts = it["parts"].as_array_mut().unwrap();
+        let list = parts.iter_mut().flat_map(|it| it["multipliers"].as_array_mut().unwrap()).next();
+        list.map(|it| it.as_array_mut().unwrap().push(json!([1_000_000, 1]))).is_some()
+    }),
+    ("there is no such row", |it| {
+        forge_cut(it, |cut| {
+            let list = cut["proof"]["multipliers"][0].as_array_mut().unwrap();
+            list.push(json!([1_000_000, 1]));
+        })
+    }),
+    ("no such multipliers", |it| forge_step(it, "bound", &|step| *step = 1_000_000.into())),
+    ("no such multipliers", |it| {
+        forge_step(it, "settle", &|step| step["multipliers"] = 1_000_000.into())
+    }),
+    ("no such multipliers", |it| {
+        forge_step(it, "sweep", &|step| step["multipliers"] = 1_000_000.into())
+    }),
+    ("there is no such node", |it| {
+        forge_step(it, "sweep", &|step| step["order"] = json!([1_000_000]))
+    }),
+    ("no number of at least zero", |it| {
+        forge_step(it, "sweep", &|step| step["order"] = json!([-1]))
+    }),
+    ("there is no such step", |it| {
+        forge_part(it, |part| part["steps"] = json!([{ "trust": { "least": part["bound"] } }]))
+    }),
+    // A site with one of two branches, with three, and none.
+    ("end too early", |it| {
+        forge_part(it, |part| {
+            let branch = json!({ "branch": part["sites"][0] });
+            part["steps"] = json!([branch, { "bound": 0 }]);
+        })
+    }),
+    ("more follow", |it| {
+        forge_part(it, |part| {
+            let branch = json!({ "branch": part["sites"][0] });
+            part["steps"] = json!([branch, { "bound": 0 }, { "bound": 0 }, { "bound": 0 }]);
+        })
+    }),
+    ("decided already", |it| {
+        forge_part(it, |part| {
+            let branch = json!({ "branch": part["sites"][0] });
+            part["steps"] = json!([branch, branch, { "bound": 0 }, { "bound": 0 }, { "bound": 0 }]);
+        })
+    }),
+    ("or is none", |it| {
+        forge_part(it, |part| {
+            part["steps"] = json!([{ "branch": 1_000_000 }, { "bound": 0 }, { "bound": 0 }]);
+        })
+    }),
+    // What a piece proves counts once, and no more than it proves.
+    ("a site of another piece", |it| {
+        forge_step(it, "split", &|pieces| {
+            let pieces = pieces.as_array_mut().unwrap();
+            pieces.push(pieces[0].clone());
+        })
+    }),
+    ("its steps prove", |it| {
+        forge_step(it, "split", &|pieces| {
+            pieces[0]["bound"] = (pieces[0]["bound"].as_u64().unwrap() + 1_000_000).into();
+        })
+    }),
+    ("not increasing", |it| {
+        let part =
+            it["parts"].as_array_mut().unwrap().iter_mut().find(|it| it["sites"][1] != Value::Null);
+        part.map(|it| it["sites"].as_array_mut().unwrap().reverse()).is_some()
+    }),
+    ("there is no such site", |it| {
+        forge_part(it, |part| part["sites"].as_array_mut().unwrap().push(1_000_000.into()))
+    }),
+    ("there is no such site", |it| {
+        forge_cut(it, |cut| cut["terms"].as_array_mut().unwrap().push(json!([1_000_000, 1])))
+    }),
+    ("no number of at least zero", |it| forge_cut(it, |cut| cut["terms"][0][1] = (-1).into())),
+    // What the proof of a cut claims.
+    ("its steps prove", |it| {
+        forge_cut(it, |cut| {
+            cut["proof"]["bound"] = (cut["proof"]["bound"].as_u64().unwrap() + 1_000_000).into();
+        })
+    }),
+    ("not increasing", |it| {
+        let chosen = it["chosen"].as_array_mut().unwrap();
+        chosen.first().cloned().map(|it| chosen.push(it)).is_some()
+    }),
+    ("there is no such site", |it| {
+        it["chosen"].as_array_mut().unwrap().push(1_000_000.into());
+        true
+    }),
+    ("is not legal", |it| {
+        it["chosen"] = json!([]);
+        it["cost"] = 0.into();
+        true
+    }),
+    ("no number of at least zero", |it| {
+        it["bound"] = (-1).into();
+        true
+    }),
     ("is settled for", |it| {
         forge_step(it, "settle", &|step| {
             step["least"] = (step["least"].as_u64().unwrap() + 1_000_000).into();
@@ -388,7 +492,7 @@ const FORGERIES: [(&str, Forgery); 21] = [
 fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
     let mut random = Random(11);
     let mut n_placed = 0;
-    let mut n_forged = [0; FORGERIES.len()];
+    let mut n_forged = vec![0; FORGERIES.len()];
     while n_placed < 6 || n_forged.contains(&0) && n_placed < 40 {
         let n = 20 + random.below(60);
         let make = [random_instance, levels_instance, adders_instance][n_placed % 3];
@@ -431,7 +535,23 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
             let (is_verified, words) = script(&name, &whole(&forged));
             let said = words["why"].as_str().unwrap_or_default();
             assert!(!is_verified && said.contains(why), "{words}, wanted {why}: {forged}");
-            assert!(judge(&forged).is_err(), "{why}: {forged}");
+            let Err(told) = judge(&forged) else { panic!("{why}: {forged}") };
+            // Both name the same first row, unless one cannot even read it.
+            let place = |it: &str| it.split_once(": ").map(|it| it.0.to_owned());
+            let places =
+                [place(said), place(&told)].map(|it| it.filter(|it| it.starts_with("part ")));
+            let are_equal = places[0] == places[1] || places.contains(&None);
+            assert!(are_equal, "{said}, but {told}: {forged}");
+        }
+        // The certificate as a whole.
+        let mut twice: Value = serde_json::from_str(&whole(&system)).unwrap();
+        twice["systems"].as_array_mut().unwrap().push(system.clone());
+        assert!(!script(&name, &twice.to_string()).0);
+        for (from, to) in
+            [("noisy-certificate", "certificate"), (r#""version":1"#, r#""version":2"#)]
+        {
+            let forged = whole(&system).replacen(from, to, 1);
+            assert!(forged != whole(&system) && !script(&name, &forged).0, "{to}");
         }
         // Damaged, and the answer to another question.
         assert!(!script(&name, &whole(&system)[1..]).0);

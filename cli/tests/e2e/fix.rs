@@ -314,6 +314,20 @@ fn a_certificate_is_verified_against_the_program_before() {
     forge(r#""chosen":[0,"#, r#""chosen":["#, "is not legal");
     forge(r#""core":["#, r#""core":[7,"#, "");
     forge(r#""multipliers":[[[0,4294967296]]]"#, r#""multipliers":[[[0,0]]]"#, "part 0");
+    forge(r#""format":"noisy-certificate""#, r#""format":"noisy""#, "not a noisy-certificate");
+    forge(r#""replace":false"#, r#""replace":true"#, "differs from the settings");
+    forge(r#""index":0"#, r#""index":1"#, "no such function");
+    forge(r#""unit":1}"#, r#""unit":2}"#, "its placement problem is not that of the program");
+    forge(r#""bound":3"#, r#""bound":4"#, "prove 3, not 4");
+    // A function in two systems, or also left.
+    let mut twice: serde_json::Value = serde_json::from_str(&proof).unwrap();
+    let first = twice["systems"][0].clone();
+    let function = first["functions"][0].clone();
+    twice["systems"] = serde_json::json!([first, first]);
+    refused(&twice.to_string(), "before.mlir", "named twice");
+    twice["systems"] = serde_json::json!([first]);
+    twice["left"] = serde_json::json!([{ "function": function, "why": "" }]);
+    refused(&twice.to_string(), "before.mlir", "named twice");
     // No system at all: then nothing is said of a function that goes over.
     let mut nothing: serde_json::Value = serde_json::from_str(&proof).unwrap();
     nothing["systems"] = serde_json::json!([]);
