@@ -72,12 +72,9 @@ impl Ir {
         self.parse(run, item, &mut parsed);
         self.unlink(op);
         self.names.suspects.remove(&op);
-        let is_renamed = parsed.name != Some(self.op(op).name);
-        if is_renamed {
-            for use_ in self.remove_label(op) {
-                self.unlink_successor(use_);
-                work.retry_successors.push(use_);
-            }
+        for use_ in self.remove_label(op) {
+            self.unlink_successor(use_);
+            work.retry_successors.push(use_);
         }
         let args = self.op(op).results.clone();
         self.fill(op, item, &mut parsed, &[]);
@@ -86,9 +83,7 @@ impl Ir {
             self.values[value.index()].span = own.span(argument.span);
         }
         self.ops[op.index()].results = args;
-        if is_renamed {
-            work.retry_successors.extend(self.add_label(op));
-        }
+        work.retry_successors.extend(self.add_label(op));
         work.parsed = Some(parsed);
         work.fresh.push(op);
     }

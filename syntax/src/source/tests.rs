@@ -243,6 +243,24 @@ fn a_label_with_the_same_arguments_stays() {
     assert_eq!(counts(&edit(&mut source, at, 5, "bb1")), (1, 2, 0));
 }
 
+/// Of three labels each becomes one of two names, with more or less room behind it, in all orders of three edits.
+#[test]
+fn labels_of_one_name_are_told_of_after_edits() {
+    let start = "func.func @f(%c: i1) {\n  cf.br ^a(%c : i1)\n^a(%x: i1):\n  cf.br ^b(%x : i1)\n^b(%y: i1):\n  cf.br ^a(%y : i1)\n^a(%z: i1):\n  return\n}\n";
+    let ways = 3 * 2 * 2;
+    for script in 0..ways * ways * ways {
+        let mut source = Source::new(start);
+        for turn in [1, ways, ways * ways] {
+            let way = script / turn % ways;
+            let text = source.text().to_string();
+            let (at, _) = text.match_indices("\n^").nth(way % 3).expect("a label");
+            let end = text[at..].find('(').expect("arguments");
+            let name = ["^a", "^b", "^a ", "^b "][way / 3];
+            edit(&mut source, at + 1, end - 1, name);
+        }
+    }
+}
+
 #[test]
 fn a_broken_generic_op_that_moves_takes_names_without_a_dialect_along() {
     let text = "func.func @f() {\n  %0 = \"a.b\"() ({\n    \"a.c\"() : () -> ()\n  }) : 0\n}\n";
