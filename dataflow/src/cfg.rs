@@ -58,61 +58,12 @@ impl Cfg {
 
     /// The nodes in postorder of a depth-first walk from the entry; those that it does not reach stand at the end.
     pub fn postorder(&self) -> Vec<u32> {
-        let n = self.blocks.len();
-        let mut seen = vec![false; n];
-        let mut out = Vec::with_capacity(n);
-        for root in 0..n as u32 {
-            if std::mem::replace(&mut seen[root as usize], true) {
-                continue;
-            }
-            let mut stack = vec![(root, 0)];
-            while let Some((node, next)) = stack.last_mut() {
-                match self.successors[*node as usize].get(*next) {
-                    Some(&to) => {
-                        *next += 1;
-                        if !std::mem::replace(&mut seen[to as usize], true) {
-                            stack.push((to, 0));
-                        }
-                    }
-                    None => {
-                        out.push(*node);
-                        stack.pop();
-                    }
-                }
-            }
-        }
-        out
+        postorder(&self.successors)
     }
 
-    /// The strongly connected components, each before those that it branches to and each in reverse postorder (Kosaraju). Near linear.
+    /// The strongly connected components, each before those that it branches to and each in reverse postorder.
     pub fn components(&self) -> Vec<Vec<u32>> {
-        let n = self.blocks.len();
-        let order = self.postorder();
-        let mut rank = vec![0_u32; n];
-        for (at, &node) in order.iter().enumerate() {
-            rank[node as usize] = at as u32;
-        }
-        let mut seen = vec![false; n];
-        let mut out = Vec::new();
-        let mut stack = Vec::new();
-        for &root in order.iter().rev() {
-            if std::mem::replace(&mut seen[root as usize], true) {
-                continue;
-            }
-            let mut component = Vec::new();
-            stack.push(root);
-            while let Some(node) = stack.pop() {
-                component.push(node);
-                for &from in &self.predecessors[node as usize] {
-                    if !std::mem::replace(&mut seen[from as usize], true) {
-                        stack.push(from);
-                    }
-                }
-            }
-            component.sort_unstable_by_key(|&it| std::cmp::Reverse(rank[it as usize]));
-            out.push(component);
-        }
-        out
+        components(&self.successors, &self.predecessors)
     }
 
     /// Whether a component has a branch within it.
@@ -122,6 +73,65 @@ impl Cfg {
             _ => true,
         }
     }
+}
+
+/// The nodes in postorder of a depth-first walk from the first; those that it does not reach stand at the end.
+fn postorder(successors: &[Vec<u32>]) -> Vec<u32> {
+    let n = successors.len();
+    let mut seen = vec![false; n];
+    let mut out = Vec::with_capacity(n);
+    for root in 0..n as u32 {
+        if std::mem::replace(&mut seen[root as usize], true) {
+            continue;
+        }
+        let mut stack = vec![(root, 0)];
+        while let Some((node, next)) = stack.last_mut() {
+            match successors[*node as usize].get(*next) {
+                Some(&to) => {
+                    *next += 1;
+                    if !std::mem::replace(&mut seen[to as usize], true) {
+                        stack.push((to, 0));
+                    }
+                }
+                None => {
+                    out.push(*node);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The strongly connected components of a graph, by where its nodes go and from where they are reached; each before those that it goes to and each in reverse postorder (Kosaraju). Near linear.
+pub fn components(successors: &[Vec<u32>], predecessors: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let n = successors.len();
+    let order = postorder(successors);
+    let mut rank = vec![0_u32; n];
+    for (at, &node) in order.iter().enumerate() {
+        rank[node as usize] = at as u32;
+    }
+    let mut seen = vec![false; n];
+    let mut out = Vec::new();
+    let mut stack = Vec::new();
+    for &root in order.iter().rev() {
+        if std::mem::replace(&mut seen[root as usize], true) {
+            continue;
+        }
+        let mut component = Vec::new();
+        stack.push(root);
+        while let Some(node) = stack.pop() {
+            component.push(node);
+            for &from in &predecessors[node as usize] {
+                if !std::mem::replace(&mut seen[from as usize], true) {
+                    stack.push(from);
+                }
+            }
+        }
+        component.sort_unstable_by_key(|&it| std::cmp::Reverse(rank[it as usize]));
+        out.push(component);
+    }
+    out
 }
 
 /// A natural loop.

@@ -47,7 +47,7 @@ pub(super) fn surpluses(
     for &op in wide {
         let data = ir.op(op);
         let is_carried =
-            loops::is_loop(ir, op) || ir.op_name(op) != "secret.yield" && flow::is_yield(ir, op);
+            loops::is_loop(ir, op) || !ir.is_secret_yield(op) && flow::is_yield(ir, op);
         let limits = limits(ir, heir, op);
         let mut is_told = false;
         for (at, operand) in data.operands.iter().enumerate() {

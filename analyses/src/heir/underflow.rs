@@ -3,10 +3,10 @@
 //! *Law.* A value is told of where it first has no level: its operands still have one. *Cost.* One walk over the program.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{Ciphertext, Heir, Level, Options, Scheme, loops, rows};
-use crate::flow;
+use crate::{cfg, flow};
 
 /// A value for which no level is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,26 +152,41 @@ pub(super) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettle
     first.filter(|_| is_reached).map(|it| (it, Unsettled::Endless))
 }
 
-/// Those of calls, in their order, that are within a recursion. *Cost.* The calls that lead to the functions that these are in.
+/// Those of calls, in their order, that are within a recursion. *Cost.* Linear in the calls that lead to the functions that these are in.
 pub(super) fn recursions(ir: &Ir, heir: &Heir, calls: &[Op]) -> Vec<Recursion> {
-    let mut reaching: FxHashMap<Op, FxHashSet<Op>> = FxHashMap::default();
-    let mut is_recursive = |op: Op| {
-        let (Some(function), Some(callee)) = (ir.function_of(op), flow::callee(ir, op)) else {
-            return false;
-        };
-        let reaching = reaching.entry(function).or_insert_with(|| {
-            let mut seen: FxHashSet<Op> = FxHashSet::default();
-            let mut stack = vec![function];
-            while let Some(it) = stack.pop() {
-                if seen.insert(it) {
-                    stack.extend(flow::callers_of(ir, it));
-                }
-            }
-            seen
-        });
-        reaching.contains(&callee)
+    let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
+    let mut number = |functions: &mut Vec<Op>, it: Op| {
+        *numbers.entry(it).or_insert_with(|| {
+            functions.push(it);
+            functions.len() as u32 - 1
+        })
     };
-    let calls = calls.iter().copied().filter(|&it| is_recursive(it));
+    for function in calls.iter().filter_map(|&it| ir.function_of(it)) {
+        number(&mut functions, function);
+    }
+    let mut callers: Vec<Vec<u32>> = Vec::new();
+    while let Some(&function) = functions.get(callers.len()) {
+        let of = flow::callers_of(ir, function).map(|it| number(&mut functions, it));
+        callers.push(of.collect());
+    }
+    let mut callees = vec![Vec::new(); functions.len()];
+    for (callee, of) in (0..).zip(&callers) {
+        for &caller in of {
+            callees[caller as usize].push(callee);
+        }
+    }
+    let mut component = vec![0; functions.len()];
+    for (at, functions) in cfg::components(&callees, &callers).iter().enumerate() {
+        for &it in functions {
+            component[it as usize] = at;
+        }
+    }
+    let of = |function: Op| numbers.get(&function).map(|&it| component[it as usize]);
+    let is_recursive = |&op: &Op| {
+        let own = ir.function_of(op).and_then(of);
+        own.is_some() && own == flow::callee(ir, op).and_then(of)
+    };
+    let calls = calls.iter().copied().filter(is_recursive);
     let of = |op: Op| unsettled(ir, heir, op).map(|(value, why)| Recursion { op, value, why });
     calls.filter_map(of).collect()
 }

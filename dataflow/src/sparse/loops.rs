@@ -7,7 +7,7 @@
 use noisy_syntax::{Op, Region};
 
 use super::pass::values_in;
-use super::rounds::Body;
+use super::rounds::{Body, join_all};
 use super::{Domain, Input, LoopTrace, Loops, Observer, Part, Sparse, SparseForward};
 use crate::flow::{self, Flow, Trips};
 use crate::lattice::Lattice;
@@ -145,9 +145,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if trips.least > 0 {
             return yielded;
         }
-        for (result, yielded) in results.iter_mut().zip(&yielded) {
-            let _ = result.join(yielded);
-        }
+        join_all(&mut results, &yielded);
         results
     }
 

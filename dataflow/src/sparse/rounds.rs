@@ -204,7 +204,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 }
 
-fn join_all<F: Lattice>(to: &mut [F], from: &[F]) {
+/// Joins facts with others, one by one.
+pub(super) fn join_all<F: Lattice>(to: &mut [F], from: &[F]) {
     for (to, from) in to.iter_mut().zip(from) {
         let _ = to.join(from);
     }
