@@ -24,9 +24,10 @@ use crate::graph::Graph;
 use crate::incumbent::{Incumbent, Of};
 use crate::limits::Budget;
 use crate::local_cuts::{DEEP, Resume, Way, neighbors};
-use crate::relax::{Ledger, Post, Tight, Weighed, side_by_side};
+use crate::relax::{Ledger, Post, Tight, Weighed};
 use crate::repeats::Repeats;
 use crate::window::Window;
+use crate::workers::side_by_side;
 
 /// So many units of weight are one of cost, as a power of two.
 const UNIT: u32 = 20;

@@ -66,6 +66,7 @@ mod tests;
 mod tree;
 mod walk;
 mod window;
+mod workers;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -27,9 +27,10 @@ use crate::deepest_cut::deepest_cut;
 use crate::graph::{Graph, NONE};
 use crate::limits::Budget;
 use crate::partition::grow;
-use crate::relax::{Tight, side_by_side};
+use crate::relax::Tight;
 use crate::repeats::{Copies, Repeats};
 use crate::window::{Fixed, Window};
+use crate::workers::side_by_side;
 
 /// Sites of a priced window, and the units that their mean weight has.
 const PRICED: usize = 120;

@@ -30,12 +30,13 @@ use crate::levels::{beyond_all_limits, least_solution};
 use crate::limits::Budget;
 use crate::local_cuts::{Resume, Way};
 use crate::piece::Piece;
-use crate::relax::{Tight, Weighed, relax, workers};
+use crate::relax::{Tight, Weighed, relax};
 use crate::repeats::Repeats;
 use crate::simplify::{Fixed, simplify};
 use crate::state::State;
 use crate::walk::walk_for;
 use crate::window::Window;
+use crate::workers::workers;
 
 /// Proves what it can about a graph and posts bounds and better choices on the incumbent.
 pub(crate) fn prove(graph: &Graph, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
@@ -143,7 +144,7 @@ fn tighten<'g>(
     incumbent: &Arc<Incumbent>,
     budget: &mut Budget,
 ) -> Option<(Vec<Row>, Tight)> {
-    let n_workers = if budget.left == u64::MAX { workers() } else { 1 };
+    let n_workers = workers(budget);
     if graph.n_sites() > SMALL {
         let it = cost_partition(graph, cores, &tight.rows, PART, n_workers, incumbent, budget);
         let tight = it.unwrap_or(tight);

@@ -27,6 +27,7 @@ use crate::graph::Graph;
 use crate::incumbent::{Incumbent, Of, Source};
 use crate::limits::Budget;
 use crate::partition::{self, Cluster};
+use crate::workers::{side_by_side, workers};
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
 /// Sites per cluster, level by level; what has less than three times the first is solved whole at once.
@@ -43,7 +44,7 @@ pub(crate) fn relax(
     incumbent: &Incumbent,
     budget: &mut Budget,
 ) -> Option<Program> {
-    let n_workers = if budget.left == u64::MAX { workers() } else { 1 };
+    let n_workers = workers(budget);
     let (sizes, most): (&[usize], usize) = match (budget.steps.partition, budget.steps.cuts) {
         (true, true) => (&BEFORE_CUTS, 3 * BEFORE_CUTS[1]),
         (true, false) => (&SIZES, usize::MAX),
@@ -259,31 +260,6 @@ impl Start {
         }
         Some(())
     }
-}
-
-/// How many clusters are solved at a time.
-pub(crate) fn workers() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(8)
-}
-
-/// Has some threads do the same, with memory of their own; this one alone if work is counted.
-pub(crate) fn side_by_side<'g>(
-    n_workers: usize,
-    cores: &mut Cores<'g>,
-    budget: &mut Budget,
-    work: impl Fn(&mut Cores<'g>, &mut Budget) + Sync,
-) {
-    if n_workers <= 1 {
-        work(cores, budget);
-        return;
-    }
-    let (stop, steps) = (budget.stop, budget.steps);
-    std::thread::scope(|scope| {
-        for _ in 0..n_workers {
-            let (work, mut cores) = (&work, cores.clone());
-            scope.spawn(move || work(&mut cores, &mut Budget { stop, left: u64::MAX, steps }));
-        }
-    });
 }
 
 fn locked(job: &Mutex<Job>) -> MutexGuard<'_, Job> {

@@ -1,4 +1,5 @@
 mod annotations;
+mod carried;
 mod diagnostics;
 mod edits;
 mod goals;
