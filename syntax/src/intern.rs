@@ -15,7 +15,7 @@ mod foreign;
 mod layout;
 mod text;
 
-use crate::slack::{keep_slack, keep_slack_in_map};
+use crate::slack::{keep_slack, keep_slack_in_map, reserve_with_slack};
 use crate::{Attr, Name, OpKind, Type};
 pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
 pub use layout::Layout;
@@ -44,6 +44,17 @@ pub struct Interner {
 /// Texts longer than this are read again each time.
 const LONGEST_REMEMBERED: usize = 256;
 
+/// Most documents have fewer types and attributes; room for them is made at once.
+const FEW: usize = 56;
+
+/// A table with room for [`FEW`] entries.
+fn room_for_few<K, V>() -> FxHashMap<K, V> {
+    FxHashMap::with_capacity_and_hasher(FEW, FxBuildHasher)
+}
+
+/// The bytes of most names: `%123`, `arith.addi`.
+const USUAL: usize = 8;
+
 impl Default for Interner {
     fn default() -> Self {
         let mut it = Self {
@@ -51,13 +62,13 @@ impl Default for Interner {
             ends: Vec::new(),
             name_ids: HashTable::new(),
             kinds: Vec::new(),
-            types: Vec::new(),
-            type_ids: FxHashMap::default(),
-            attrs: Vec::new(),
-            attr_ids: FxHashMap::default(),
+            types: Vec::with_capacity(FEW),
+            type_ids: room_for_few(),
+            attrs: Vec::with_capacity(FEW),
+            attr_ids: room_for_few(),
             integers: FxHashMap::default(),
-            type_texts: FxHashMap::default(),
-            attr_texts: FxHashMap::default(),
+            type_texts: room_for_few(),
+            attr_texts: room_for_few(),
         };
         it.name("");
         let noisy = it.name("noisy.i32");
@@ -107,6 +118,15 @@ impl Interner {
         let is_it = |it: &Name| is_str(&self.text, &self.ends, *it, text);
         let found = self.name_ids.find(hash(text), is_it);
         found.copied()
+    }
+
+    /// Makes room for so many strings, each as long as most are.
+    pub(crate) fn reserve(&mut self, n: usize) {
+        let Self { text, ends, name_ids, kinds, .. } = self;
+        text.reserve(n * USUAL);
+        name_ids.reserve(n, |it| hash(str_of(text, ends, *it)));
+        reserve_with_slack(ends, n);
+        reserve_with_slack(kinds, n);
     }
 
     /// Spares some room for what edits add.

@@ -144,6 +144,13 @@ pub(crate) struct Skeleton {
     pub(crate) own: Vec<Token>,
 }
 
+impl Skeleton {
+    /// An empty one, with room for so many items.
+    pub(crate) fn with_room(n_items: usize) -> Self {
+        Self { items: Vec::with_capacity(n_items), ..Self::default() }
+    }
+}
+
 /// Why parsing a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stop {

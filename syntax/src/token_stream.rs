@@ -21,6 +21,9 @@ const FIRST_READ: usize = 160;
 /// What stands for what was left out, so that a region that holds it is not empty.
 const FILLER: char = 'x';
 
+/// Most texts have at most a token in so many bytes.
+const BYTES_PER_TOKEN: usize = 4;
+
 /// How many tokens are lexed at once if the whole text is at hand.
 const BATCH: usize = 256;
 
@@ -45,13 +48,15 @@ pub(crate) struct TokenStream<'a> {
 impl<'a> TokenStream<'a> {
     /// A whole text.
     pub(crate) fn whole(text: &'a str) -> Self {
+        // Not for all of a long text: what is read of it is cut off, stretch by stretch.
+        let n_tokens = text.len().min(1 << 14) / BYTES_PER_TOKEN + 1;
         Self {
             text: Cow::Borrowed(text),
             rope: None,
             base: 0,
             piece: 0,
             lexer: Lexer::new(true),
-            tokens: Vec::new(),
+            tokens: Vec::with_capacity(n_tokens),
             reaches: Vec::new(),
             n_read: text.len(),
         }

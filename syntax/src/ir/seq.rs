@@ -173,7 +173,7 @@ pub(crate) fn fill(ir: &mut Ir, region: Region, pieces: &[Piece]) {
 
 fn join(ir: &mut Ir, pieces: &[Piece]) -> Op {
     let mut root = NONE;
-    let mut items: Vec<(Op, u32)> = Vec::new();
+    let mut items: Vec<(Op, u32)> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         match *piece {
             Piece::Item(op, len) => items.push((op, len)),

@@ -23,6 +23,9 @@ const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 16 };
 /// Texts of so many bytes are long. In tests none is, where work is counted by thread.
 const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 
+/// About as many bytes as an item of a long text has.
+const BYTES_PER_ITEM: usize = 32;
+
 /// How many stretches are read ahead.
 const AHEAD: usize = 2;
 
@@ -91,8 +94,9 @@ impl<'t> Iterator for Stretches<'t> {
         if self.is_done {
             return None;
         }
-        let mut read = Skeleton::default();
         let far = self.start as usize + self.least;
+        let n_bytes = self.stream.text().len().saturating_sub(self.start as usize).min(self.least);
+        let mut read = Skeleton::with_room(n_bytes / BYTES_PER_ITEM);
         let take = &mut |here: Here| if here.at >= far { Take::Stop } else { Take::Read };
         let pause = std::mem::take(&mut self.pause);
         let (end, pause) = resume(&mut self.stream, self.start, TOP, pause, &mut read, take);
@@ -120,6 +124,8 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
     reserve_with_slack(&mut ir.links, n_lines);
     reserve_with_slack(&mut ir.values, n_lines);
     work.fresh.reserve(n_lines);
+    // Most lines name a value, and ops have few names.
+    ir.interner.reserve(n_lines);
     let mut next = Some(Head::default());
     while let Some(head) = next.take() {
         let chunk = ir.new_chunk(head.own_len);
