@@ -54,7 +54,7 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         worse(&mut code, FAILED);
     }
     let mut names = inputs.iter().map(|it| check::name(it, &args.stdin_filename));
-    let mut out = io::stdout().lock();
+    let mut out = io::stdout();
     let (mut n_changed, mut n_same, mut n_unparsed) = (0, 0, 0);
     let mut error = None;
     let mut take = |done: Done, written: Result<(), String>| {

@@ -65,6 +65,9 @@ fn silenced(option: &str) -> Result<(Gitignore, String), String> {
 
 /// Whether patterns match a file or a folder above it.
 fn is_matched(patterns: &Gitignore, path: &Path) -> bool {
+    if patterns.is_empty() {
+        return false;
+    }
     let path = path.strip_prefix("./").unwrap_or(path);
     let here = std::env::current_dir().ok();
     let path = here.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);

@@ -75,7 +75,8 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<
                         why: "no .mlir files in this directory".to_owned(),
                     });
                 }
-                found.retain(|it| !is_excluded(it) && is_new(it));
+                // Below one folder no file has two.
+                found.retain(|it| !is_excluded(it) && (paths.len() == 1 || is_new(it)));
                 failed.retain(|it| is_new(&it.path));
                 out.extend(found.into_iter().map(Input::File));
                 errors.append(&mut failed);

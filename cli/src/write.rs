@@ -202,7 +202,7 @@ pub(crate) struct GroupCommit<T> {
     n_bytes: usize,
     /// When the first came.
     since: Instant,
-    /// So many wait at most, those without a file counted.
+    /// So many make a group, those without a file counted.
     most: usize,
     /// Those before, on their way to the disk.
     ahead: Option<Ahead<T>>,
@@ -265,9 +265,11 @@ fn write(files: &Mutex<Files>) -> Written {
 
 impl<T> GroupCommit<T> {
     const MOST: usize = 1024;
-    /// So many bytes at most.
+    /// So many bytes make a group.
     const MOST_BYTES: usize = 32 << 20;
-    /// So long at most, if others come.
+    /// What makes so many groups waits at most.
+    const GROUPS: usize = 4;
+    /// What has waited for so long is a group, if others come.
     const PATIENCE: Duration = Duration::from_secs(5);
 
     /// One in which nothing waits.
@@ -294,10 +296,15 @@ impl<T> GroupCommit<T> {
         }
         self.n_bytes += file.as_ref().map_or(0, |it| it.n_bytes);
         self.waiting.push((it, file));
-        let is_full = self.waiting.len() >= self.most
-            || self.n_bytes >= Self::MOST_BYTES
-            || self.since.elapsed() >= Self::PATIENCE;
-        if is_full {
+        let is_full = |groups: usize| {
+            self.waiting.len() >= groups * self.most || self.n_bytes >= groups * Self::MOST_BYTES
+        };
+        // While a group is on its way the next grows: nobody waits for the disk.
+        let is_turn = match self.ahead {
+            None => is_full(1) || self.since.elapsed() >= Self::PATIENCE,
+            Some(_) => is_full(Self::GROUPS),
+        };
+        if is_turn {
             done.extend(self.turn());
         }
         if self.ahead.is_none() {
@@ -340,7 +347,7 @@ fn is_other_when_replaced(_: &fs::Metadata, _: &File) -> io::Result<bool> {
 /// Where the output goes. A file keeps what it had until all is written.
 pub(crate) enum Output {
     /// A stream.
-    Stream(Box<dyn Write>),
+    Stream(Box<dyn Write + Send>),
     /// What is no regular file, has other names, or stands in a folder where nothing can be added; with its path.
     InPlace(BufWriter<File>, PathBuf),
     /// A file, with its path as it was given.

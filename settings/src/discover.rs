@@ -76,7 +76,7 @@ type Loaded = Result<Arc<Config>, Arc<Invalid>>;
 pub struct Resolver {
     origin: Origin,
     overrides: Overrides,
-    /// The configuration of each folder that was asked for.
+    /// The configuration of each folder that was asked for, as it was named and by its whole path.
     folders: Mutex<FxHashMap<PathBuf, Loaded>>,
     extended: Mutex<BTreeSet<PathBuf>>,
 }
@@ -93,12 +93,21 @@ impl Resolver {
     ///
     /// When the configuration file that counts cannot be used; the same for every file it counts for.
     pub fn config(&self, file: &Path) -> Loaded {
+        let given = match &self.origin {
+            Origin::Nearest => file.parent().unwrap_or(file),
+            Origin::File(_) | Origin::Nowhere => Path::new(""),
+        };
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(it) = folders.get(given) {
+            return it.clone();
+        }
         let folder = match &self.origin {
             Origin::Nearest => absolute(file).parent().map(Path::to_owned).unwrap_or_default(),
             Origin::File(_) | Origin::Nowhere => PathBuf::new(),
         };
-        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
-        self.load(&folder, &mut folders)
+        let loaded = self.load(&folder, &mut folders);
+        folders.insert(given.to_owned(), loaded.clone());
+        loaded
     }
 
     /// Forgets what was read: a configuration file came, went or changed.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 /// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
 const STACK: usize = 64 << 20;
@@ -24,68 +24,80 @@ pub fn cores() -> usize {
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
+/// The results that wait for their turn.
+struct Line<T> {
+    /// By the number of the first of each run of them.
+    waiting: BTreeMap<usize, Vec<T>>,
+    /// How many were taken; nothing is due any more at the greatest number.
+    n_taken: usize,
+    /// Some thread takes what is due.
+    is_attended: bool,
+}
+
 /// Applies `work` to `0..n` on so many threads, with none on the caller's, and `take`s the results in order, each as soon as its turn
-/// comes, until one says that it is enough.
+/// comes, until one says that it is enough. Who has made what is due takes it, and what waits behind it, with nobody to be woken for that.
 pub fn in_order<T: Send>(
     n_threads: usize,
     n: usize,
     work: impl Fn(usize) -> T + Sync,
-    mut take: impl FnMut(T) -> bool,
+    mut take: impl FnMut(T) -> bool + Send,
 ) {
     let threads = n_threads.min(n);
-    let at_once = (n / (threads.max(1) * TURNS)).clamp(1, MOST_AT_ONCE);
+    if threads == 0 {
+        let _ = (0..n).map(&work).all(take);
+        return;
+    }
+    let at_once = (n / (threads * TURNS)).clamp(1, MOST_AT_ONCE);
     let next = AtomicUsize::new(0);
-    // How many were taken. Nothing is begun that lies too far ahead: it would wait with its result.
-    let taken = (Mutex::new(0), Condvar::new());
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        let mut n_started = 0;
-        for _ in 0..threads {
-            let (sender, next, work, taken) = (sender.clone(), &next, &work, &taken);
-            let run = move || {
-                loop {
-                    let first = next.fetch_add(at_once, Ordering::Relaxed);
-                    if first >= n {
-                        return;
-                    }
-                    let guard = taken.0.lock().unwrap_or_else(PoisonError::into_inner);
-                    let guard =
-                        taken.1.wait_while(guard, |taken| first >= AHEAD.saturating_add(*taken));
-                    drop(guard);
-                    let results: Vec<T> = (first..n.min(first + at_once)).map(work).collect();
-                    if sender.send((first, results)).is_err() {
-                        return;
-                    }
-                }
-            };
-            let builder = std::thread::Builder::new().stack_size(STACK);
-            n_started += usize::from(builder.spawn_scoped(scope, run).is_ok());
-        }
-        drop(sender);
-        if n_started == 0 {
-            // None was asked for, or the system refuses.
-            let _ = (0..n).map(&work).all(take);
+    let line = Line { waiting: BTreeMap::new(), n_taken: 0, is_attended: false };
+    // Nothing is begun that lies too far ahead: it would wait with its result.
+    let (line, moved) = (Mutex::new(line), Condvar::new());
+    let of_line = || line.lock().unwrap_or_else(PoisonError::into_inner);
+    let taker = Mutex::new(&mut take);
+    let hand_over = |first: usize, results: Vec<T>| {
+        let mut at = of_line();
+        at.waiting.insert(first, results);
+        if std::mem::replace(&mut at.is_attended, true) {
             return;
         }
-        let set = |due| {
-            *taken.0.lock().unwrap_or_else(PoisonError::into_inner) = due;
-            taken.1.notify_all();
-        };
-        let mut waiting = BTreeMap::new();
-        let mut due = 0;
-        while let Ok((first, results)) = receiver.recv() {
-            waiting.insert(first, results);
-            while let Some(results) = waiting.remove(&due) {
-                due += results.len();
-                if !results.into_iter().all(&mut take) {
-                    next.store(n, Ordering::Relaxed);
-                    set(usize::MAX);
-                    return;
-                }
-                set(due);
+        let mut take = taker.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let due = at.n_taken;
+            let Some(results) = at.waiting.remove(&due) else { break };
+            drop(at);
+            let n_taken = due + results.len();
+            let goes_on = results.into_iter().all(&mut **take);
+            if !goes_on {
+                next.store(n, Ordering::Relaxed);
             }
+            at = of_line();
+            at.n_taken = if goes_on { n_taken } else { usize::MAX };
+            moved.notify_all();
         }
+        at.is_attended = false;
+    };
+    let run = || {
+        loop {
+            let first = next.fetch_add(at_once, Ordering::Relaxed);
+            if first >= n {
+                return;
+            }
+            let is_far = |it: &mut Line<T>| first >= AHEAD.saturating_add(it.n_taken);
+            drop(moved.wait_while(of_line(), is_far).unwrap_or_else(PoisonError::into_inner));
+            hand_over(first, (first..n.min(first + at_once)).map(&work).collect());
+        }
+    };
+    let n_started = std::thread::scope(|scope| {
+        let start = |_: &usize| {
+            let builder = std::thread::Builder::new().stack_size(STACK);
+            builder.spawn_scoped(scope, run).is_ok()
+        };
+        (0..threads).filter(start).count()
     });
+    if n_started == 0 {
+        // The system refuses.
+        let _ = (0..n).map(&work).all(take);
+    }
 }
 
 #[cfg(test)]
