@@ -231,7 +231,7 @@ impl Part {
             }
             !post.is_proven()
         };
-        let mut resume = Resume::later(std::mem::take(&mut self.rows), self.deep);
+        let mut resume = Resume::new(std::mem::take(&mut self.rows), self.deep);
         // What was told stays, whatever ended it.
         let _ = window.tighten(&way, &mut resume, &mut tell, budget);
     }

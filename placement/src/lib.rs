@@ -67,6 +67,7 @@ mod tree;
 mod walk;
 mod window;
 mod workers;
+mod zero_half;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -123,8 +123,11 @@ impl Budget<'_> {
         self.left == 0 || (self.stop)()
     }
 
+    /// Spends work; without a limit of work nothing is counted.
     pub(crate) fn spend(&mut self, work: u64) {
-        self.left = self.left.saturating_sub(work);
+        if self.left < u64::MAX {
+            self.left = self.left.saturating_sub(work);
+        }
     }
 
     /// Spends for simplex iterations on a program of `n` columns; at least one, so that loops of free solves end.

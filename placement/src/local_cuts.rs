@@ -1,16 +1,16 @@
 //! Local cuts: what the chosen sites of a small window weigh at least, found exactly, as a row of the relaxation of a larger one.
 //!
-//! A round asks many small windows for a cut, adds those that the point violates, and solves again. There are two kinds of windows:
+//! A round first adds halves of sums of rows ([`crate::zero_half`]) as long as they raise the bound: they are found wherever they lie, at the price
+//! of a solve. Then it asks many small windows for the deepest cut at the point ([`crate::deepest_cut`]), adds what they have, and solves again.
+//! There are two kinds of windows:
 //!
-//! - *priced*, for the first round of a program that is small enough to be solved as a whole: what binds is dealt to groups
-//!   ([`crate::deal`]), and each is asked for its least choice at its prices. Together these cuts raise the bound by all that the groups
-//!   have gained at once. In a large program deep windows and their copies ([`crate::repeats`]) gain as much in a third of the time;
-//! - *deep*, for all others: the deepest cut at the point ([`crate::deepest_cut`]) of sites that hang together, so many of them
-//!   fractional. Small windows first, since many of them take no time; larger ones when these give little more.
+//! - the sites of a half that the point violates still, where few of them are fractional: what hangs together by several long cores;
+//! - sites that hang together by what binds, so many of them fractional. Small windows first, since many of them take no time; larger
+//!   ones when these give little more.
 //!
 //! A cut carries its proof, so that the relaxation with cuts has a certificate as it has without.
 //!
-//! Cost: a tree of some dozens of nodes for each priced window, some dozens of small trees for each deep one.
+//! Cost: that of the solves, and some dozens of small trees for each window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,11 +19,11 @@ use std::sync::{Mutex, PoisonError};
 use noisy_solver::{Basis, Optimum};
 
 use crate::anneal::Random;
-use crate::branch::Effort;
-use crate::certificate::{Cut, Row};
+use crate::certificate::{Cut, Proof, Row};
 use crate::cores::Cores;
-use crate::deal::{Binding, adjacency, deal, shuffle};
+use crate::deal::{Binding, adjacency, shuffle};
 use crate::deepest_cut::deepest_cut;
+use crate::fixed_point::SCALE;
 use crate::graph::{Graph, NONE};
 use crate::limits::Budget;
 use crate::partition::grow;
@@ -31,13 +31,8 @@ use crate::relax::Tight;
 use crate::repeats::{Copies, Repeats};
 use crate::window::{Fixed, Window};
 use crate::workers::side_by_side;
+use crate::zero_half::{Whole, zero_half};
 
-/// Sites of a priced window, and the units that their mean weight has.
-const PRICED: usize = 120;
-const UNIT: f64 = 4096.0;
-/// A priced window is given up after so many nodes; a bound so much below its best choice will do.
-const NODES: usize = 200;
-const TOLERANCE: u64 = 64;
 /// Fractional sites of a deep window, to begin with and at last.
 pub(crate) const DEEP: [usize; 2] = [16, 64];
 /// Rounds that raise the bound by less than this part are too many after so many.
@@ -48,8 +43,16 @@ const PATIENCE: usize = 3;
 const COPIES: usize = 4;
 const DEPTH: f64 = 1e-2;
 const SHARE: u8 = 3;
-/// Idle rows are dropped every so many rounds.
-const DROP: usize = 6;
+/// Halves are looked for so many times in a round, while they raise the bound by more than this part.
+const HALVES: usize = 12;
+const ENOUGH: i128 = 2000;
+/// Of each so many, a quarter of whose columns at least are in fewer than so many others.
+const MOST: usize = 150;
+const USES: u8 = 6;
+/// Weights of rows that are halved: those of a deepest cut are no small numbers.
+const PLAIN: u64 = 16;
+/// The sites of a half are a window where so many of them at most are fractional.
+const WINDOW: usize = 24;
 
 /// Where a tightening goes on later.
 #[derive(Debug, Default)]
@@ -63,14 +66,9 @@ pub(crate) struct Resume {
 }
 
 impl Resume {
-    /// From the start, with some rows that are known.
-    pub(crate) fn new(rows: Vec<Row>) -> Resume {
-        Resume { rows, size: DEEP[0], ..Resume::default() }
-    }
-
-    /// After the priced round, with deep windows of so many fractional sites.
-    pub(crate) fn later(rows: Vec<Row>, size: usize) -> Resume {
-        Resume { rounds: 1, size, ..Resume::new(rows) }
+    /// From the start, with some rows that are known and deep windows of so many fractional sites.
+    pub(crate) fn new(rows: Vec<Row>, size: usize) -> Resume {
+        Resume { rows, size, ..Resume::default() }
     }
 
     /// The rows that are known by now.
@@ -137,32 +135,43 @@ impl Window<'_, '_> {
                 }
             }
             let mut random = Random::new(1 + resume.rounds as u64);
-            let is_priced = resume.rounds == 0;
-            let mut jobs = if is_priced {
-                self.priced(way, &answer, &mut random)
-            } else {
-                self.deep(way.known, &answer, resume.size, &mut random)
-            };
+            let mut halves = self.halves(&answer, &mut random, budget);
+            for _ in 0..HALVES {
+                if halves.is_empty() || budget.is_spent() {
+                    break;
+                }
+                let before = best.bound;
+                self.add(halves)?;
+                answer = self.relaxed(way.weights, &mut best, tell, budget)?;
+                halves = self.halves(&answer, &mut random, budget);
+                if best.bound - before < before / ENOUGH {
+                    break;
+                }
+            }
+            let mut jobs = self.deep(way.known, &answer, resume.size, &mut random);
+            jobs.extend(self.around(way.known, &answer, halves));
             run(self.graph, self.cores, &mut jobs, way.n_workers, budget);
-            let cuts: Vec<Row> = jobs.into_iter().filter_map(|it| it.cut).collect();
+            let (mut cuts, mut halves) = (Vec::new(), Vec::new());
+            for job in jobs {
+                match job.cut {
+                    Some(cut) => cuts.push(cut),
+                    None => halves.extend(job.half),
+                }
+            }
             resume.rounds += 1;
-            let before = start;
-            if !cuts.is_empty() {
+            if !cuts.is_empty() || !halves.is_empty() {
                 way.repeats.learn(self.graph, &cuts);
                 self.add(cuts)?;
+                self.add(halves)?;
                 answer = self.relaxed(way.weights, &mut best, tell, budget)?;
             }
-            let is_little = best.bound - before < before / LITTLE;
-            if is_little && !is_priced {
+            if best.bound - start < start / LITTLE {
                 resume.n_little += 1;
                 if resume.n_little >= PATIENCE {
                     (resume.n_little, resume.size) = (0, resume.size * 2);
                 }
             } else {
                 resume.n_little = 0;
-            }
-            if resume.rounds.is_multiple_of(DROP) {
-                self.drop_idle(&answer)?;
             }
         }
         resume.basis = self.lp.basis().unwrap_or_default();
@@ -179,8 +188,9 @@ impl Window<'_, '_> {
         budget: &mut Budget,
     ) -> Option<Optimum> {
         let fixed = vec![Fixed::Open; self.sites.len()];
+        let mut dropped = 0;
         loop {
-            let answer = self.solve(budget)?;
+            let mut answer = self.solve(budget)?;
             let proven = self.certified(weights, &fixed, &answer);
             if proven.bound > best.bound {
                 let rows = proven.list.iter().map(|&(row, y)| (self.rows[row as usize].clone(), y));
@@ -189,6 +199,11 @@ impl Window<'_, '_> {
                 if !tell(best) {
                     return None;
                 }
+            }
+            // Not where the bound stands still: what is dropped might come again for ever.
+            if proven.bound > dropped {
+                dropped = proven.bound;
+                self.drop_idle(&mut answer)?;
             }
             self.set_point(&answer.values);
             if self.separate(1e-4, budget)? == 0 || budget.is_spent() {
@@ -248,24 +263,47 @@ impl Window<'_, '_> {
             .collect()
     }
 
-    /// Windows at the prices of groups; not those whose cut cannot be violated.
-    fn priced(&self, way: &Way, answer: &Optimum, random: &mut Random) -> Vec<Job> {
-        let costs: Vec<f64> = way.weights.iter().map(|&it| it as f64).collect();
-        let mean = costs.iter().sum::<f64>() / costs.len().max(1) as f64;
-        let groups = deal(&costs, &self.binding(answer), &self.neighbors(), PRICED, random);
-        let mut inside = vec![false; costs.len()];
-        let mut jobs = Vec::new();
-        for group in groups {
-            let priced = group.columns.iter().zip(&group.prices);
-            let priced = priced.map(|(&at, price)| (at, (price / mean * UNIT).round() as u64));
-            let (columns, weights): (Vec<u32>, Vec<u64>) = priced.filter(|it| it.1 > 0).unzip();
-            let is_whole = |&at: &u32| is_whole(answer.values[at as usize]);
-            if !columns.iter().all(is_whole) {
-                let wanted = Wanted::Least(weights);
-                jobs.push(self.job(&columns, way.known, answer, wanted, &mut inside));
+    /// Halves of sums of rows that the point violates, the deepest first, each with columns that are in few before it.
+    fn halves(&self, answer: &Optimum, random: &mut Random, budget: &mut Budget) -> Vec<Row> {
+        let rows: Vec<Whole> = (self.rows.iter().zip(&self.terms))
+            .filter(|it| is_plain(it.0))
+            .map(|(row, terms)| Whole { row, terms, least: row.least() })
+            .collect();
+        let mut uses = vec![0_u8; self.sites.len()];
+        let mut out = Vec::new();
+        for half in zero_half(&rows, &answer.values, random, budget) {
+            let fresh = half.terms.iter().filter(|it| uses[it.0 as usize] < USES).count();
+            if fresh * 4 < half.terms.len() {
+                continue;
+            }
+            half.terms.iter().for_each(|it| uses[it.0 as usize] += 1);
+            let terms = half.terms.iter().map(|&(at, weight)| (self.sites[at as usize], weight));
+            let terms: Vec<(u32, u64)> = terms.collect();
+            let sites = terms.iter().map(|it| it.0).collect();
+            let sum = half.rows.iter().map(|&at| (rows[at as usize].row.clone(), 1 << (SCALE - 1)));
+            let proof = Proof::by_rows(sites, sum, half.least);
+            out.push(Row::Cut(Arc::new(Cut { terms, least: half.least, proof })));
+            if out.len() >= MOST {
+                break;
             }
         }
-        jobs
+        out
+    }
+
+    /// Windows around halves, where they are small; the others as they are.
+    fn around(&self, known: &[bool], answer: &Optimum, halves: Vec<Row>) -> Vec<Job> {
+        let x = &answer.values;
+        let mut inside = vec![false; x.len()];
+        let job = |half: Row| {
+            let mut columns = Vec::new();
+            half.for_each(|s, _| columns.push(self.column[s as usize]));
+            columns.retain(|&at| x[at as usize] < 1.0 - 1e-6);
+            if columns.iter().filter(|&&at| !is_whole(x[at as usize])).count() > WINDOW {
+                columns.clear();
+            }
+            Job { half: Some(half), ..self.job(&columns, known, answer, &mut inside) }
+        };
+        halves.into_iter().map(job).collect()
     }
 
     /// Windows with so many fractional columns, and those around them that the point does not choose.
@@ -293,7 +331,7 @@ impl Window<'_, '_> {
         let mut inside = vec![false; n];
         groups
             .iter()
-            .map(|columns| self.job(columns, known, answer, Wanted::Deepest, &mut inside))
+            .map(|columns| self.job(columns, known, answer, &mut inside))
             .collect()
     }
 
@@ -302,7 +340,6 @@ impl Window<'_, '_> {
         columns: &[u32],
         known: &[bool],
         answer: &Optimum,
-        wanted: Wanted,
         inside: &mut [bool],
     ) -> Job {
         for &at in columns {
@@ -321,7 +358,7 @@ impl Window<'_, '_> {
             point: columns.iter().map(|&at| answer.values[at as usize].clamp(0.0, 1.0)).collect(),
             known: columns.iter().map(|&at| known[at as usize]).collect(),
             rows,
-            wanted,
+            half: None,
             cut: None,
         }
     }
@@ -344,11 +381,15 @@ pub(crate) fn neighbors(graph: &Graph, s: u32) -> impl Iterator<Item = u32> + '_
     near.filter(move |&it| it != NONE && it != s)
 }
 
-/// What a small window is asked for.
-enum Wanted {
-    /// Its least choice at these weights.
-    Least(Vec<u64>),
-    Deepest,
+/// A core, or a cut that is proven by cores, in small numbers: proofs within proofs within proofs would grow out of hand.
+fn is_plain(row: &Row) -> bool {
+    match row {
+        Row::Core(_) => true,
+        Row::Cut(cut) => {
+            let is_core = |row: &Row| matches!(row, Row::Core(_));
+            cut.terms.iter().all(|it| it.1 <= PLAIN) && cut.proof.rows.iter().all(is_core)
+        }
+    }
 }
 
 /// A small window that is to be asked.
@@ -360,7 +401,8 @@ struct Job {
     known: Vec<bool>,
     /// Cores within it.
     rows: Vec<Row>,
-    wanted: Wanted,
+    /// What it is around; none, or it is too large for a window.
+    half: Option<Row>,
     cut: Option<Row>,
 }
 
@@ -384,12 +426,12 @@ fn run<'g>(
 
 impl Job {
     fn ask<'g>(&mut self, graph: &'g Graph, cores: &mut Cores<'g>, budget: &mut Budget) {
-        if !budget.is_spent() {
+        if !budget.is_spent() && !self.sites.is_empty() {
             self.cut = self.answer(graph, cores, budget);
         }
     }
 
-    /// A cut that the point violates.
+    /// The deepest cut.
     fn answer<'g>(
         &mut self,
         graph: &'g Graph,
@@ -398,17 +440,6 @@ impl Job {
     ) -> Option<Row> {
         let mut window = Window::new(graph, cores, self.sites.clone())?;
         window.add(self.rows.drain(..))?;
-        let Wanted::Least(weights) = &self.wanted else {
-            return deepest_cut(&mut window, &self.point, &self.known, budget);
-        };
-        let effort = Effort { nodes: NODES, tolerance: TOLERANCE, enough: 0 };
-        let known = Some(self.known.clone());
-        let proof = window.least(weights, known, effort, &mut |_, _, _| (), budget)?.proof;
-        let now: f64 = weights.iter().zip(&self.point).map(|(&it, x)| it as f64 * x).sum();
-        let least = proof.bound;
-        (least as f64 > now * (1.0 + 1e-4) + 1.0).then(|| {
-            let terms = self.sites.iter().copied().zip(weights.iter().copied()).collect();
-            Row::Cut(Arc::new(Cut { terms, least, proof }))
-        })
+        deepest_cut(&mut window, &self.point, &self.known, budget)
     }
 }

@@ -28,7 +28,7 @@ use crate::incumbent::{Incumbent, Of, Source};
 use crate::instance::Bits;
 use crate::levels::{beyond_all_limits, least_solution};
 use crate::limits::Budget;
-use crate::local_cuts::{Resume, Way};
+use crate::local_cuts::{DEEP, Resume, Way};
 use crate::piece::Piece;
 use crate::relax::{Tight, Weighed, relax};
 use crate::repeats::Repeats;
@@ -158,7 +158,7 @@ fn tighten<'g>(
     let sites: Vec<u32> = (0..graph.n_sites() as u32).collect();
     let mut tight = tight;
     let repeats = Repeats::new(graph);
-    let mut resume = Resume::new(rows);
+    let mut resume = Resume::new(rows, DEEP[0]);
     let mut nodes = FEW_NODES;
     while !resume.is_done() {
         let known = incumbent.best();

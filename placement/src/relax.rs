@@ -88,6 +88,9 @@ fn relax_with(
     Some(whole)
 }
 
+/// A row without a multiplier is dropped where the point has so much more than it needs: it would not bind soon, and each row makes a
+/// solve slower.
+pub(crate) const SPARE: f64 = 0.1;
 /// A round in a cluster that gains less than this part of its bound is its last.
 const ENOUGH: i128 = 200;
 
@@ -398,7 +401,7 @@ impl Program {
         budget: &mut Budget,
     ) -> Option<()> {
         let mut round = 0_u32;
-        let mut earlier = 0;
+        let (mut earlier, mut dropped) = (0, 0);
         // Rows to begin with are solved before the first separation.
         let mut found: Vec<Row> = Vec::new();
         loop {
@@ -437,7 +440,9 @@ impl Program {
             }
             earlier = self.bound;
             round += 1;
-            if round.is_multiple_of(10) {
+            // Not where the bound stands still: what is dropped might come again for ever.
+            if self.bound > dropped || round.is_multiple_of(10) {
+                dropped = self.bound;
                 self.drop_idle(&answer)?;
             }
         }
@@ -463,9 +468,15 @@ impl Program {
         }
     }
 
-    /// Drops the rows without a multiplier.
+    /// Drops the rows without a multiplier that spare much at the point.
     fn drop_idle(&mut self, answer: &Optimum) -> Option<()> {
-        let idle: Vec<bool> = answer.multipliers.iter().map(|m| *m < 1e-9).collect();
+        let spares = |row: &Row| {
+            let mut value = 0.0;
+            row.for_each(|s, weight| value += f64::from(self.x[s as usize]) * weight as f64);
+            value / row.least() as f64 - 1.0
+        };
+        let rows = self.rows.iter().zip(&answer.multipliers);
+        let idle: Vec<bool> = rows.map(|(row, &y)| y < 1e-9 && spares(row) > SPARE).collect();
         self.lp.remove_rows(&idle).ok()?;
         let mut i = 0;
         let known = &mut self.known;

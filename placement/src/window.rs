@@ -17,7 +17,7 @@ use crate::graph::{Graph, NONE};
 use crate::instance::Bits;
 use crate::levels::{beyond_all_limits, least_solution};
 use crate::limits::Budget;
-use crate::relax::separate;
+use crate::relax::{SPARE, separate};
 
 /// Some sites of a graph as a problem of their own, asked again and again with other weights.
 pub(crate) struct Window<'a, 'g> {
@@ -239,11 +239,17 @@ impl<'a, 'g> Window<'a, 'g> {
         self.lp.set_bounds(&columns, &lower, &upper).ok()
     }
 
-    /// Drops the rows without a multiplier.
-    pub(crate) fn drop_idle(&mut self, answer: &Optimum) -> Option<()> {
-        let idle: Vec<bool> = (0..self.rows.len())
-            .map(|row| answer.multipliers.get(row).is_some_and(|&y| y < self.unit * 1e-9))
-            .collect();
+    /// Drops the rows without a multiplier that spare much at the point of the answer.
+    pub(crate) fn drop_idle(&mut self, answer: &mut Optimum) -> Option<()> {
+        let spares = |row: usize| {
+            let value = |it: &(u32, u64)| it.1 as f64 * answer.values[it.0 as usize];
+            self.terms[row].iter().map(value).sum::<f64>() / self.rows[row].least() as f64 - 1.0
+        };
+        let is_idle =
+            |(row, &y): (usize, &f64)| y < self.unit * 1e-9 && spares(row) > SPARE;
+        let mut idle: Vec<bool> = answer.multipliers.iter().enumerate().map(is_idle).collect();
+        // What came after the answer.
+        idle.resize(self.rows.len(), false);
         self.lp.remove_rows(&idle).ok()?;
         let mut row = 0;
         let known = &mut self.known;
@@ -254,8 +260,10 @@ impl<'a, 'g> Window<'a, 'g> {
             row += 1;
             !idle[row - 1]
         });
-        let mut idle = idle.into_iter();
-        self.terms.retain(|_| !idle.next().unwrap_or(false));
+        let mut of_terms = idle.iter();
+        self.terms.retain(|_| of_terms.next() != Some(&true));
+        let mut of_multipliers = idle.iter();
+        answer.multipliers.retain(|_| of_multipliers.next() != Some(&true));
         Some(())
     }
 
