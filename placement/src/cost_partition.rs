@@ -33,6 +33,8 @@ use crate::workers::side_by_side;
 const UNIT: u32 = 20;
 /// Rounds between one deal and the next.
 const ROUNDS: usize = 3;
+/// No halves of sums in parts: their solves take longer than deep windows, and gain less.
+const HALVES: usize = 0;
 /// After a deal that raises the bound by less than this part, parts are larger.
 const LITTLE: i128 = 2000;
 
@@ -217,8 +219,14 @@ impl Part {
         }
         let Some(mut window) = Window::new(graph, cores, self.sites.clone()) else { return };
         let known: Vec<bool> = self.sites.iter().map(|&s| best[s as usize]).collect();
-        let way =
-            Way { weights: &self.weights, known: &known, n_workers: 1, rounds: ROUNDS, repeats };
+        let way = Way {
+            weights: &self.weights,
+            known: &known,
+            n_workers: 1,
+            rounds: ROUNDS,
+            halves: HALVES,
+            repeats,
+        };
         let (sites, weights, tight) = (&self.sites, &self.weights, &mut self.tight);
         let mut tell = |it: &Tight| {
             // In units of cost, rounded down.

@@ -43,8 +43,7 @@ const PATIENCE: usize = 3;
 const COPIES: usize = 4;
 const DEPTH: f64 = 1e-2;
 const SHARE: u8 = 3;
-/// Halves are looked for so many times in a round, while they raise the bound by more than this part.
-const HALVES: usize = 12;
+/// Halves are looked for again while they raise the bound by more than this part.
 const ENOUGH: i128 = 2000;
 /// Of each so many, a quarter of whose columns at least are in fewer than so many others.
 const MOST: usize = 150;
@@ -96,6 +95,8 @@ pub(crate) struct Way<'w> {
     pub n_workers: usize,
     /// At most so many rounds.
     pub rounds: usize,
+    /// Halves are looked for so many times in a round.
+    pub halves: usize,
     /// Cuts that are known of the whole graph.
     pub repeats: &'w Repeats,
 }
@@ -135,16 +136,16 @@ impl Window<'_, '_> {
                 }
             }
             let mut random = Random::new(1 + resume.rounds as u64);
-            let mut halves = self.halves(&answer, &mut random, budget);
-            for _ in 0..HALVES {
-                if halves.is_empty() || budget.is_spent() {
-                    break;
-                }
+            let mut halves = Vec::new();
+            for looks in 0..way.halves {
                 let before = best.bound;
-                self.add(halves)?;
-                answer = self.relaxed(way.weights, &mut best, tell, budget)?;
+                if looks > 0 {
+                    self.add(std::mem::take(&mut halves))?;
+                    answer = self.relaxed(way.weights, &mut best, tell, budget)?;
+                }
                 halves = self.halves(&answer, &mut random, budget);
-                if best.bound - before < before / ENOUGH {
+                let is_little = looks > 0 && best.bound - before < before / ENOUGH;
+                if is_little || halves.is_empty() || budget.is_spent() {
                     break;
                 }
             }
@@ -329,19 +330,10 @@ impl Window<'_, '_> {
         // What has fewer has no cut.
         groups.retain(|it| it.iter().map(|&at| weight[at as usize]).sum::<usize>() >= 3);
         let mut inside = vec![false; n];
-        groups
-            .iter()
-            .map(|columns| self.job(columns, known, answer, &mut inside))
-            .collect()
+        groups.iter().map(|columns| self.job(columns, known, answer, &mut inside)).collect()
     }
 
-    fn job(
-        &self,
-        columns: &[u32],
-        known: &[bool],
-        answer: &Optimum,
-        inside: &mut [bool],
-    ) -> Job {
+    fn job(&self, columns: &[u32], known: &[bool], answer: &Optimum, inside: &mut [bool]) -> Job {
         for &at in columns {
             inside[at as usize] = true;
         }

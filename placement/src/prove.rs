@@ -167,6 +167,7 @@ fn tighten<'g>(
             known: &known,
             n_workers,
             rounds: ROUNDS,
+            halves: HALVES,
             repeats: &repeats,
         };
         let mut window = Window::new(graph, cores, sites.clone())?;
@@ -200,8 +201,9 @@ fn tighten<'g>(
 /// What has more sites is tightened in parts of about so many.
 const SMALL: usize = 2500;
 const PART: usize = 1500;
-/// Rounds of cuts between attempts to settle sites, and to branch where the gap is less than this part.
+/// Rounds of cuts between attempts to settle sites, and to branch where the gap is less than a part; looks for halves in each round.
 const ROUNDS: usize = 4;
+const HALVES: usize = 12;
 const NEAR: i128 = 100;
 
 /// Beyond this a solver in floating point cannot tell costs apart.

@@ -245,8 +245,7 @@ impl<'a, 'g> Window<'a, 'g> {
             let value = |it: &(u32, u64)| it.1 as f64 * answer.values[it.0 as usize];
             self.terms[row].iter().map(value).sum::<f64>() / self.rows[row].least() as f64 - 1.0
         };
-        let is_idle =
-            |(row, &y): (usize, &f64)| y < self.unit * 1e-9 && spares(row) > SPARE;
+        let is_idle = |(row, &y): (usize, &f64)| y < self.unit * 1e-9 && spares(row) > SPARE;
         let mut idle: Vec<bool> = answer.multipliers.iter().enumerate().map(is_idle).collect();
         // What came after the answer.
         idle.resize(self.rows.len(), false);

@@ -81,7 +81,8 @@ impl Sum {
         self.rows.extend_from_slice(&other.rows);
         self.rows.sort_unstable();
         // Twice is not at all.
-        self.rows = self.rows.chunk_by(u32::eq).filter(|it| it.len() == 1).map(|it| it[0]).collect();
+        self.rows =
+            self.rows.chunk_by(u32::eq).filter(|it| it.len() == 1).map(|it| it[0]).collect();
     }
 
     /// Twice what rounding loses.
@@ -200,4 +201,68 @@ fn half(rows: &[Whole], x: &[f64], places: &[u32]) -> Option<Half> {
     let divisor = terms.iter().fold(0, |divisor, it| gcd(divisor, it.1));
     let is_wanted = lack > LACK && divisor == 1;
     is_wanted.then(|| Half { rows: places.to_vec(), terms, least, depth: lack / length })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Steps;
+
+    fn halves(
+        rows: &[Vec<(u32, u64)>],
+        least: &[u64],
+        x: &[f64],
+        random: &mut Random,
+    ) -> Vec<Half> {
+        let core = Row::Core([].into());
+        let whole = |(terms, &least)| Whole { row: &core, terms, least };
+        let rows: Vec<Whole> = rows.iter().map(Vec::as_slice).zip(least).map(whole).collect();
+        let stop = || false;
+        let mut budget = Budget { stop: &stop, left: 1 << 40, steps: Steps::default() };
+        zero_half(&rows, x, random, &mut budget)
+    }
+
+    #[test]
+    fn a_ring_of_five_pairs_takes_three() {
+        let rows: Vec<Vec<(u32, u64)>> = (0..5).map(|i| vec![(i, 1), ((i + 1) % 5, 1)]).collect();
+        let found = halves(&rows, &[1; 5], &[0.5; 5], &mut Random::new(1));
+        assert_eq!(found[0].terms, (0..5).map(|at| (at, 1)).collect::<Vec<_>>());
+        assert_eq!((found[0].least, found[0].rows.len()), (3, 5));
+    }
+
+    #[test]
+    fn every_choice_that_satisfies_the_rows_satisfies_the_halves_that_a_point_violates() {
+        let mut random = Random::new(5);
+        let mut n_found = 0;
+        for _ in 0..3000 {
+            let n = 3 + random.below(6);
+            // A point of halves, and rows that hold there with nothing to spare.
+            let x: Vec<f64> = (0..n).map(|_| [0.0, 0.5, 0.5, 0.5, 1.0][random.below(5)]).collect();
+            let (mut rows, mut least) = (Vec::new(), Vec::new());
+            for _ in 0..2 + random.below(8) {
+                let terms: Vec<(u32, u64)> = (0..n as u32)
+                    .filter_map(|at| {
+                        Some((at, [0, 0, 1, 1, 2, 3][random.below(6)])).filter(|it| it.1 > 0)
+                    })
+                    .collect();
+                let value: f64 = terms.iter().map(|it| it.1 as f64 * x[it.0 as usize]).sum();
+                least.push(value as u64);
+                rows.push(terms);
+            }
+            let weigh = |terms: &[(u32, u64)], choice: usize| -> u64 {
+                terms.iter().filter(|it| choice >> it.0 & 1 == 1).map(|it| it.1).sum()
+            };
+            let found = halves(&rows, &least, &x, &mut random);
+            for half in &found {
+                let value: f64 = half.terms.iter().map(|it| it.1 as f64 * x[it.0 as usize]).sum();
+                assert!(value < half.least as f64 - LACK);
+                for choice in 0..1 << n {
+                    let is_legal = rows.iter().zip(&least).all(|it| weigh(it.0, choice) >= *it.1);
+                    assert!(!is_legal || weigh(&half.terms, choice) >= half.least);
+                }
+            }
+            n_found += found.len();
+        }
+        assert!(n_found > 300, "{n_found}");
+    }
 }
