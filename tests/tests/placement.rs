@@ -304,11 +304,13 @@ const FORGERIES: &[(&str, Forgery)] = &[
     }),
     // Weights too small for what is proven of them, or for what settles a site.
     (", not ", |it| {
-        forge_cut(it, |cut| {
-            for term in cut["terms"].as_array_mut().unwrap() {
-                term[1] = 1.into();
-            }
-        })
+        let parts = it["parts"].as_array_mut().unwrap().iter_mut();
+        let rows = parts.flat_map(|it| it["rows"].as_array_mut().unwrap());
+        let cuts = rows.filter_map(|it| it.get_mut("cut"));
+        // Many have no weight but 1.
+        let mut terms = cuts.map(|it| it["terms"].as_array_mut().unwrap());
+        let terms = terms.find(|it| it.iter().any(|it| it[1] != 1));
+        terms.map(|it| it.iter_mut().for_each(|it| it[1] = 1.into())).is_some()
     }),
     ("is no core", |it| {
         forge_cut(it, |cut| {
