@@ -67,7 +67,7 @@ pub(crate) struct Resume {
 impl Resume {
     /// From the start, with some rows that are known and deep windows of so many fractional sites.
     pub(crate) fn new(rows: Vec<Row>, size: usize) -> Resume {
-        Resume { rows, size, ..Resume::default() }
+        Resume { size, rows, ..Resume::default() }
     }
 
     /// The rows that are known by now.
