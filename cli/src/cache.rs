@@ -258,5 +258,6 @@ fn hash(parts: &[&[u8]]) -> Hash {
 }
 
 fn hex(hash: &Hash) -> String {
-    hash.iter().fold(String::new(), |text, it| text + &format!("{it:02x}"))
+    let digits = hash.iter().flat_map(|it| [it >> 4, it & 15]);
+    digits.filter_map(|it| char::from_digit(u32::from(it), 16)).collect()
 }
