@@ -187,7 +187,8 @@ fn split<'a>(
     start: u32,
     out: &mut Vec<Word<'a>>,
 ) -> (u32, usize, bool, bool) {
-    let rest = &text[start as usize..];
+    // What stands behind the last token may be what was left out, and is no part of the value.
+    let rest = &text[start as usize..tokens[to - 1].end as usize];
     let len = bare_len(rest);
     // The run may span several tokens (`0xf8E5` `M2`).
     let end = start + len as u32;

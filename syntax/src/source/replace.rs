@@ -38,6 +38,8 @@ pub(super) struct Graft<'a> {
     n_again: usize,
     /// The ids of ops that left.
     freed: Vec<Op>,
+    /// Regions whose first item is no more the one that it was.
+    begun_anew: FxHashSet<Region>,
     /// The op that is read again though its text is the same.
     stale: Option<Op>,
 }
@@ -48,8 +50,22 @@ impl<'a> Graft<'a> {
         let pairs = vec![None; run.skeleton.items.len()];
         let mut work = Work::default();
         (work.kept, work.pairs) = (kept, pairs);
-        let (again, leaving, moving, changed, freed) = Default::default();
-        Self { ir, old, run, work, again, leaving, moving, changed, n_again: 0, freed, stale }
+        let (again, leaving, moving, changed, freed, begun_anew) = Default::default();
+        let n_again = 0;
+        Self {
+            ir,
+            old,
+            run,
+            work,
+            again,
+            leaving,
+            moving,
+            changed,
+            n_again,
+            freed,
+            begun_anew,
+            stale,
+        }
     }
 
     /// The items from one on up to another that are not taken over.
@@ -139,6 +155,13 @@ impl<'a> Graft<'a> {
         self.note_start(region, self.starts_with(parts) == Some(true));
         let olds = self.ir.not_kept(region, &self.work.kept);
         self.pair(&olds, parts);
+        let first = parts.first().and_then(|part| match *part {
+            Part::Item(index) => self.work.pairs[index as usize],
+            Part::Kept(index) => Some(self.run.skeleton.kept[index as usize].first),
+        });
+        if first != seq::first(self.ir, region) {
+            self.begun_anew.insert(region);
+        }
     }
 
     /// Whether a region starts with a label (now told) decides whether it has a block before that.
@@ -295,7 +318,8 @@ impl<'a> Graft<'a> {
         }
         runs.push(run);
         // Nothing came or went before the first item if it was the first.
-        runs.retain(|it| it.n > 0 || it.rank > 0 || parts.is_empty());
+        let anew = parts.is_empty() || self.begun_anew.contains(&region);
+        runs.retain(|it| it.n > 0 || it.rank > 0 || anew);
         self.ir.names.touched.runs.extend(runs);
     }
 

@@ -352,3 +352,33 @@ fn what_moves_deeper_than_regions_may_nest_is_read_anew() {
         edit(&mut source, 0, open.len(), "");
     }
 }
+
+#[test]
+fn a_type_that_is_not_finished_ends_with_its_token() {
+    // What stands behind it is taken over unread, and is no part of its last dimension.
+    for line in
+        ["^b(%x: tensor<8xi32", "weird.op : tensor<8xi32", "%0 = arith.constant 1 : vector<4xf32"]
+    {
+        let text = format!("func.func @f() {{\n^a:\n{line}\n^b(%x: i32):\n  return\n}}\n");
+        let at = text.find("^a:").expect("a label") + "^a:".len();
+        edit(&mut Source::new(&text), at, 0, " // c");
+    }
+}
+
+#[test]
+fn what_was_the_only_block_may_become_unreachable() {
+    let text = "func.func @f(%x: i32, %y: i32) -> i32 {\n^bb1(%q: i32):\n  %1 = \"foo.bar\"(%y) ({\n  return %1 : i32\n}\n";
+    let mut source = Source::new(text);
+    let at = text.find("{\n^bb1").unwrap();
+    edit(&mut source, at, 1, "{ {");
+}
+
+#[test]
+fn what_leaves_the_start_of_a_region_may_make_another_block_the_first() {
+    let start = "\n  cf.cond_br %c, ^a, ^b\n^a:";
+    let text = format!(
+        "func.func @f(%c: i1) {{{start}\n  %0 = arith.constant 1 : i8\n  cf.br ^b\n^b:\n  %1 = arith.addi %0, %0 : i8\n  return\n}}\n"
+    );
+    let at = text.find(start).expect("the start of the region");
+    edit(&mut Source::new(&text), at, start.len(), "");
+}

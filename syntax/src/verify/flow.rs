@@ -84,7 +84,8 @@ fn targets(ir: &Ir, op: Op) -> Targets {
     ir.extra(op).successors.iter().map(|it| it.block).collect()
 }
 
-/// The blocks of a region whose dominators are others than they were. A region without a flow has its entry only.
+/// The blocks of a region whose dominators are others than they were. A region without a flow has one block; that may have been
+/// any that now stands behind the entry.
 pub(super) fn moved(
     ir: &Ir,
     region: Region,
@@ -93,10 +94,7 @@ pub(super) fn moved(
 ) -> Vec<Block> {
     let blocks = ir.blocks(region);
     let entry = blocks.first().copied();
-    let idom = |flow: Option<&Flow>, block: Block| match flow {
-        Some(flow) => flow.nodes.get(&block).map(|it| it.idom),
-        None => (Some(block) == entry).then_some(None),
-    };
+    let idom = |flow: &Flow, block: Block| flow.nodes.get(&block).map(|it| it.idom);
     let mut order = blocks;
     if let Some(now) = now {
         order.sort_by_key(|it| now.nodes.get(it).map_or(NONE, |it| it.numbers.0));
@@ -104,9 +102,13 @@ pub(super) fn moved(
     let mut out = FxHashSet::default();
     let mut list = Vec::new();
     for block in order {
-        let is = idom(now, block);
+        let is = now.map_or(Some(None), |flow| idom(flow, block));
         let above = is.flatten().is_some_and(|it| out.contains(&it));
-        if (above || is != idom(before, block)) && out.insert(block) {
+        let stays = match before {
+            Some(flow) => is == idom(flow, block),
+            None => Some(block) == entry,
+        };
+        if (above || !stays) && out.insert(block) {
             list.push(block);
         }
     }

@@ -115,6 +115,8 @@ module @m {
 
 /// Lines that structured programs are made of, fitting and not.
 const LINES: &[&str] = &[
+    "  ^bb7(%u: tensor<8xi32",
+    "  weird.op : vector<4x",
     "^bb1:",
     "^bb2(%x: i32):",
     "^bb2(%x: i64):",
