@@ -229,6 +229,27 @@ fn blocks_are_visited_once_whatever_their_order_in_the_text() {
 }
 
 #[test]
+fn the_text_of_a_label_concerns_no_op_of_its_block() {
+    const N: usize = 2000;
+    let mut text =
+        format!("func.func @f(%x: {TY}) -> {TY} {{\n  cf.br ^b(%x : {TY})\n^b(%v0: {TY}):\n");
+    for n in 0..N {
+        let _ = writeln!(text, "  %v{} = noisy.add %v0, %x : {TY}", n + 1);
+    }
+    text += &format!("  return %v{N} : {TY}\n}}\n");
+    let mut document = Document::new(&text);
+    let at = text.find("^b(%v0").expect("a label") + "^b".len();
+    // A block that nothing branches to is dead, and its ops with it.
+    for (range, new, dies) in [(at..at, " ", false), (at..at + 1, "", false), (at..at, "c", true)] {
+        document.edit(range, new);
+        let fresh = Document::new(&document.source().text().to_string());
+        assert_eq!(document.diagnostics(), fresh.diagnostics());
+        let visits = document.facts().n_visits().max(document.integers().n_visits());
+        assert_eq!(visits > N / 2, dies, "{visits} visits after {new:?}");
+    }
+}
+
+#[test]
 fn many_blocks_end() {
     const N: usize = 100_000;
     let text = chain_of_blocks(N, |it| it);

@@ -146,8 +146,8 @@ pub struct Sparse<A: SparseForward, O = ()> {
     cyclic: FxHashSet<Region>,
     /// Where the branches went when they were last visited.
     targets: FxHashMap<Op, SmallVec<[Block; 2]>>,
-    /// The labels that were visited, with the regions they stood in.
-    labels: FxHashMap<Op, Region>,
+    /// The labels that were visited, with the regions they stood in and their blocks.
+    labels: FxHashMap<Op, (Region, Block)>,
     /// The labels that regions started with when these were last visited.
     first_labels: FxHashMap<Region, Op>,
     /// Ops and ends of ops to visit, in program order.

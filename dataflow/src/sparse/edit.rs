@@ -39,7 +39,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if let Some((name, _)) = ir.op(op).extra.as_ref().and_then(|it| it.symbol) {
                 self.enter_readers(ir, Read::Name(name));
             }
-            if ir.op(op).kind == OpKind::Label {
+            if ir.op(op).kind == OpKind::Label && !self.labels.contains_key(&op) {
                 self.enter_block(ir, ir.label_block(op));
             }
         }
@@ -95,8 +95,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.enter_label_of(ir, block);
             }
         }
-        // What followed a label that is gone belongs to the block before it now.
-        if let Some(region) = self.labels.remove(&op) {
+        // What followed a label that is gone belongs to the block before it now. One that is the label of its block still has the ops
+        // that it had, but for those that come or go themselves.
+        let label = |it: Op| (ir.op(it).parent, ir.label_block(it));
+        let is_label = ir.is_alive(op) && ir.op(op).kind == OpKind::Label;
+        if is_label && self.labels.get(&op) == Some(&label(op)) {
+            return;
+        }
+        if let Some((region, _)) = self.labels.remove(&op) {
             self.enter_region(ir, region);
             if let Some(parent) = ir.region(region).parent.filter(|&it| ir.is_alive(it)) {
                 self.enter(ir, parent);
@@ -328,7 +334,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 if let Some(parent) = ir.parent_op(op) {
                     self.enter(ir, parent);
                 }
-                self.labels.insert(op, data.parent);
+                self.labels.insert(op, (data.parent, block));
             } else {
                 let _ = self.visit_label(ir, op);
             }

@@ -64,7 +64,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let block = ir.label_block(op);
                 self.stamp[op.index()] = self.clock;
                 if Some(op) == first {
-                    self.labels.insert(op, region);
+                    self.labels.insert(op, (region, ir.label_block(op)));
                     self.first_labels.insert(region, op);
                 } else {
                     out = out.or(self.visit_label(ir, op));

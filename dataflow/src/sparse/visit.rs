@@ -333,7 +333,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     fn join_branches(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
         let block = ir.label_block(label);
         self.stamp[label.index()] = self.clock;
-        self.labels.insert(label, ir.op(label).parent);
+        self.labels.insert(label, (ir.op(label).parent, ir.label_block(label)));
         let data = ir.block(block);
         let live_edges: SmallVec<[(Op, usize); 4]> = data
             .preds

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{Own, Run, Work};
 use crate::grammar::{Parsed, ParsedArgument, ParsedOperand};
 use crate::skeleton::{Item, Shape};
-use crate::{Attr, Form, Ir, Name, Op, OpKind, Operand, Region, Type, Value};
+use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Operand, Region, Type, Value};
 
 /// What the ops inside an op may read of it.
 #[derive(PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Ir {
         }
     }
 
-    /// As [`Ir::lower_again`], of a label: its block stays, with its arguments.
+    /// As [`Ir::lower_again`], of a label: its block stays.
     fn label_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
         let item = run.item(index);
         let mut parsed = work.parsed.take().unwrap_or_default();
@@ -76,13 +76,9 @@ impl Ir {
             self.unlink_successor(use_);
             work.retry_successors.push(use_);
         }
-        let args = self.op(op).results.clone();
         self.fill(op, item, &mut parsed, &[]);
-        let own = Own { item };
-        for (&value, argument) in args.iter().zip(&parsed.arguments) {
-            self.values[value.index()].span = own.span(argument.span);
-        }
-        self.ops[op.index()].results = args;
+        let args = self.arguments_again(self.label_block(op), item, &parsed.arguments, work);
+        self.ops[op.index()].results = args.into_iter().collect();
         work.retry_successors.extend(self.add_label(op));
         work.parsed = Some(parsed);
         work.fresh.push(op);
@@ -104,8 +100,7 @@ impl Ir {
     }
 
     /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or as many, and the op is of the same
-    /// name and understood before and after, or neither time, with the same names that may be those of arguments. Or it is a label with the
-    /// same arguments.
+    /// name and understood before and after, or neither time, with the same names that may be those of arguments. Or both are labels.
     pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
         let item = run.item(index);
         let data = self.op(op);
@@ -113,7 +108,7 @@ impl Ir {
             Shape::Op => data.kind.is_op(),
             Shape::TypeAlias => data.kind == OpKind::TypeAlias,
             Shape::AttrAlias => data.kind == OpKind::AttrAlias,
-            Shape::Label => return self.is_alike_label(run, index, op),
+            Shape::Label => return data.kind == OpKind::Label,
             Shape::Resources | Shape::Junk => false,
         };
         if !is_op || item.regions.len() != data.regions.len() {
@@ -131,22 +126,6 @@ impl Ir {
         (parsed.form == Form::Opaque) == is_opaque
             && parsed.name == Some(name)
             && (!is_opaque || parsed.operands.iter().filter(may_be).map(|it| it.name).eq(before))
-    }
-
-    fn is_alike_label(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
-        if self.op(op).kind != OpKind::Label {
-            return false;
-        }
-        let mut parsed = Parsed::default();
-        self.parse(run, run.item(index), &mut parsed);
-        let args = &self.op(op).results;
-        let is_same = |(&value, argument): (&Value, &ParsedArgument)| {
-            let data = self.value(value);
-            data.name == argument.name.unwrap_or(Name::EMPTY) && data.ty == argument.ty
-        };
-        parsed.kind == OpKind::Label
-            && args.len() == parsed.arguments.len()
-            && args.iter().zip(&parsed.arguments).all(is_same)
     }
 
     /// Gives the regions of an op that was read again, without them, their new places and arguments.
@@ -172,30 +151,43 @@ impl Ir {
                 }
                 continue;
             }
-            let named = |ir: &Ir, it: &Value| ir.value(*it).name;
-            // Those of the same name in the same place are the same.
-            let pairs = old.iter().zip(new);
-            let n_same =
-                pairs.take_while(|(a, b)| named(self, a) == b.name.unwrap_or(Name::EMPTY)).count();
-            for (&value, argument) in old.iter().zip(&new[..n_same]) {
-                let span = own.span(argument.span);
-                let data = &mut self.values[value.index()];
-                if data.ty != argument.ty {
-                    work.retyped.push(value);
-                }
-                (data.ty, data.span) = (argument.ty, span);
-            }
-            for &value in &old[n_same..] {
-                if named(self, &value) != Name::EMPTY {
-                    self.remove_def(value, &mut work.retry);
-                }
-                self.drop_value(value, &mut work.retry);
-            }
-            let args = self.new_arguments(entry, item, new, &old[..n_same]);
-            let fresh = args[n_same..].iter().filter(|it| named(self, it) != Name::EMPTY);
-            work.defines.extend(fresh);
-            self.blocks[entry.index()].args = args;
+            self.arguments_again(entry, item, new, work);
         }
         parsed.region_arguments = arguments;
+    }
+
+    /// Gives a block the arguments that were read. Those of the same name in the same place, up to the first other, are the same.
+    fn arguments_again(
+        &mut self,
+        block: Block,
+        item: &Item,
+        new: &[ParsedArgument],
+        work: &mut Work,
+    ) -> SmallVec<[Value; 2]> {
+        let own = Own { item };
+        let old = self.blocks[block.index()].args.clone();
+        let named = |ir: &Ir, it: &Value| ir.value(*it).name;
+        let pairs = old.iter().zip(new);
+        let n_same =
+            pairs.take_while(|(a, b)| named(self, a) == b.name.unwrap_or(Name::EMPTY)).count();
+        for (&value, argument) in old.iter().zip(&new[..n_same]) {
+            let span = own.span(argument.span);
+            let data = &mut self.values[value.index()];
+            if data.ty != argument.ty {
+                work.retyped.push(value);
+            }
+            (data.ty, data.span) = (argument.ty, span);
+        }
+        for &value in &old[n_same..] {
+            if named(self, &value) != Name::EMPTY {
+                self.remove_def(value, &mut work.retry);
+            }
+            self.drop_value(value, &mut work.retry);
+        }
+        let args = self.new_arguments(block, item, new, &old[..n_same]);
+        let fresh = args[n_same..].iter().filter(|it| named(self, it) != Name::EMPTY);
+        work.defines.extend(fresh);
+        self.blocks[block.index()].args.clone_from(&args);
+        args
     }
 }

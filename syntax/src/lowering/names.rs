@@ -129,6 +129,7 @@ impl Ir {
             self.remove_result_defs(op, &mut work.retry);
             return;
         }
+        self.names.touched.flows.push((self.op(op).parent, None));
         for use_ in self.remove_label(op) {
             self.unlink_successor(use_);
             work.retry_successors.push(use_);
@@ -157,6 +158,7 @@ impl Ir {
                 self.define(value, &mut work.retry);
             }
         }
+        self.names.touched.flows.push((self.op(op).parent, None));
         work.retry_successors.extend(self.add_label(op));
     }
 

@@ -230,17 +230,25 @@ fn an_edit_of_an_alias_reads_what_names_it() {
 }
 
 #[test]
-fn a_label_with_the_same_arguments_stays() {
+fn a_label_stays_with_the_arguments_that_it_keeps() {
     let uses = "  \"a.use\"(%a) : (i1) -> ()\n".repeat(50);
     let text = format!(
         "func.func @f(%c: i1) {{\n  cf.br ^bb1(%c : i1)\n^bb1(%a: i1):\n{uses}  cf.br ^bb1(%a : i1)\n}}\n"
     );
     let mut source = Source::new(&text);
     let at = text.find("bb1(%a: i1)").expect("a label");
-    let counts = |it: &super::Delta| (it.n_parsed, it.n_linked, it.removed.len());
+    let counts = |it: &super::Delta| (it.n_linked, it.removed.len(), it.n_verified);
     // Those who branch to it look again, those who use its argument do not.
-    assert_eq!(counts(&edit(&mut source, at, 3, "again")), (1, 2, 0));
-    assert_eq!(counts(&edit(&mut source, at, 5, "bb1")), (1, 2, 0));
+    assert_eq!(counts(&edit(&mut source, at, 3, "again")), (2, 0, 55));
+    assert_eq!(counts(&edit(&mut source, at, 5, "bb1")), (2, 0, 55));
+    assert_eq!(counts(&edit(&mut source, at + 3, 0, " ")), (2, 0, 5));
+    assert_eq!(counts(&edit(&mut source, at + 3, 1, "")), (2, 0, 5));
+    // Another argument behind it, and another type, link nothing else.
+    let end = at + "bb1(%a: i1".len();
+    assert_eq!(counts(&edit(&mut source, end, 0, ", %b: i1")), (2, 0, 5));
+    assert_eq!(counts(&edit(&mut source, end - 1, 1, "8")), (2, 0, 55));
+    // Another name does.
+    assert_eq!(counts(&edit(&mut source, at + "bb1(%".len(), 1, "x")), (53, 0, 55));
 }
 
 /// Of three labels each becomes one of two names, with more or less room behind it, in all orders of three edits.

@@ -33,7 +33,6 @@ impl Ir {
             }
         }
         self.names.labels.entry(key).or_default().insert(at, label);
-        self.names.touched.flows.push((key.0, None));
         if let Some(uses) = self.names.unresolved_successors.get(&key) {
             retry.extend(uses.iter().copied());
         }
@@ -50,7 +49,6 @@ impl Ir {
                 self.names.labels.remove(&key);
             }
         }
-        self.names.touched.flows.push((key.0, None));
         self.block(self.label_block(label)).preds.to_vec()
     }
 
