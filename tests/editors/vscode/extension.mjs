@@ -21,6 +21,7 @@ import {
   plain,
   project,
   quickFix,
+  soon,
   step,
   writeSettings,
 } from "./workbench.mjs";
@@ -104,7 +105,9 @@ async function run() {
     await command(page, "Noisy: Show Debug Information");
     const tab = page.locator(".tab.active", { hasText: "Noisy Debug Information" });
     await tab.waitFor();
-    assert.doesNotMatch((await tab.getAttribute("class")) ?? "", /dirty/);
+    await soon(async () =>
+      assert.doesNotMatch((await tab.getAttribute("class")) ?? "", /dirty/, "saved"),
+    );
     await close();
   });
 
@@ -181,7 +184,9 @@ async function run() {
 
     // The cursor selects the node, at once and when it moves.
     await says(/^%4 = mul/);
-    assert.equal(await frame.locator("h1").isVisible(), false, "the tab is the heading");
+    await soon(async () =>
+      assert.equal(await frame.locator("h1").isVisible(), false, "the tab is the heading"),
+    );
     await page.locator(".view-line", { hasText: "noisy.encode" }).first().click(AT_START);
     await says(/^%2 = encode/);
 
@@ -203,7 +208,7 @@ async function run() {
     await graph.press("n");
     await says(/^%5 = mul.*\[0, 48\]/);
     await search.fill("encode");
-    assert.equal(await frame.locator("output").innerText(), "4 found");
+    await soon(async () => assert.equal(await frame.locator("output").innerText(), "4 found"));
     await search.fill("proposed");
     await eventually("what would be inserted", async () =>
       /^[1-9]\d* found$/.test(await frame.locator("output").innerText()),
@@ -240,9 +245,11 @@ async function run() {
       await op.hover();
       await hover.waitFor();
     });
-    const told = plain(await hover.first().innerText());
-    assert.equal(told.split("24 + 24 = 48").length, 2, "once");
-    assert.match(told, /22 over the 26-bit budget/);
+    await soon(async () => {
+      const told = plain(await hover.first().innerText());
+      assert.equal(told.split("24 + 24 = 48").length, 2, "once");
+      assert.match(told, /22 over the 26-bit budget/);
+    });
     await page.mouse.move(5, 5);
   });
 
@@ -269,8 +276,9 @@ async function run() {
     await hints();
     await page.locator(".view-line", { hasText: "noisy.mul" }).first().click(AT_START);
     const item = page.locator(".statusbar-item", { hasText: /max noise \d+ of 26 bits/ });
-    await item.waitFor();
-    assert.match((await item.getAttribute("class")) ?? "", /error/, "over the budget");
+    await soon(async () =>
+      assert.match((await item.getAttribute("class")) ?? "", /error/, "over the budget"),
+    );
     // Whatever VS Code calls them, they are pictures in the margin.
     const bars = () =>
       page
@@ -279,11 +287,13 @@ async function run() {
           (all) =>
             all.filter((it) => /image\/svg/.test(getComputedStyle(it).backgroundImage)).length,
         );
-    assert.equal(await bars(), 0, "bars are off");
+    await soon(async () => assert.equal(await bars(), 0, "bars are off"));
     writeSettings({ "noisy.budgetBars.enable": true });
     const ops = page.locator(".view-line", { hasText: /noisy\.(encode|mul)/ });
-    const wanted = await ops.count();
-    assert.ok(wanted > 3);
+    const wanted = await eventually("the ops", async () => {
+      const count = await ops.count();
+      return count > 3 && count;
+    });
     await eventually("a bar beside each op", async () => (await bars()) >= wanted);
     await shot("budget-bars");
     await inOtherThemes(page, { "noisy.budgetBars.enable": true }, async (name) => {
@@ -330,7 +340,7 @@ async function run() {
     await shot("lint-fix");
     await fix.click();
     await eventually("one store", async () => !/%a, %m/.test(await text()));
-    assert.match(await text(), /%b, %m.*stays/);
+    await soon(async () => assert.match(await text(), /%b, %m.*stays/));
     await page.keyboard.press("Control+s");
     writeSettings({});
     await close();
@@ -351,7 +361,7 @@ async function run() {
     await to("7:15");
     await page.keyboard.type("x");
     await page.locator(".squiggly-error").first().waitFor();
-    assert.equal(await page.locator(".squiggly-error").count(), 1);
+    await soon(async () => assert.equal(await page.locator(".squiggly-error").count(), 1));
     await page
       .locator(".view-line span span", { hasText: "noise" })
       .first()
@@ -404,7 +414,9 @@ async function run() {
       async () => (await colour(/^noisy\.mul$/)) !== (await colour(/circuit/)),
     );
     const line = page.locator(".view-line", { hasText: "noisy.mul" });
-    assert.ok((await line.locator("span span").count()) > 2, "several tokens");
+    await soon(async () =>
+      assert.ok((await line.locator("span span").count()) > 2, "several tokens"),
+    );
     await close();
   });
 
@@ -435,7 +447,7 @@ async function run() {
       await page.keyboard.type("!");
       return false;
     });
-    assert.equal(await page.locator(".squiggly-error").count(), 0);
+    await soon(async () => assert.equal(await page.locator(".squiggly-error").count(), 0));
     writeSettings({});
     await close();
   });
@@ -462,12 +474,16 @@ async function run() {
     const told = (name) =>
       rows.filter({ hasText: new RegExp(`${name}:\\snoise\\smay\\sreach\\s48`) });
     await told("%2").first().waitFor();
-    assert.match(plain(await told("%2").first().innerText()), /noisy-check/, "a closed file");
+    await soon(async () =>
+      assert.match(plain(await told("%2").first().innerText()), /noisy-check/, "a closed file"),
+    );
     await eventually("all of them", async () => (await told("%2").count()) === closed);
     // Files are told of in the order of their names: the open one would be the next.
     await page.waitForTimeout(1500);
     const open = rows.filter({ hasText: "squarings.mlir" }).first();
-    assert.equal(await open.locator(".monaco-count-badge").innerText(), "1", "told of once");
+    await soon(async () =>
+      assert.equal(await open.locator(".monaco-count-badge").innerText(), "1", "told of once"),
+    );
     await shot("task");
     await close();
     await command(page, "View: Hide Panel");

@@ -18,6 +18,7 @@ import {
   pictures,
   plain,
   root,
+  soon,
   step,
   writeSettings,
 } from "./workbench.mjs";
@@ -50,9 +51,11 @@ async function run() {
     await inLine("affine.for").locator("span", { hasText: "affine.for" }).last().hover();
     const hover = page.locator(".monaco-hover:visible").first();
     await hover.locator("table").first().waitFor();
-    const said = plain(await hover.innerText());
-    assert.match(said, /from line/);
-    assert.match(said, /\(1, -1\)/);
+    await soon(async () => {
+      const said = plain(await hover.innerText());
+      assert.match(said, /from line/);
+      assert.match(said, /\(1, -1\)/);
+    });
     // It fades in.
     await eventually("an opaque hover", async () =>
       hover.evaluate((it) => getComputedStyle(it).opacity === "1"),
@@ -67,9 +70,11 @@ async function run() {
     const widget = page.locator(".action-widget").first();
     await widget.getByText("Show Disabled").click();
     const refused = widget.locator(".monaco-list-row", { hasText: "Interchange" });
-    assert.match(await refused.getAttribute("class"), /disabled|option-disabled/);
-    const said = `${await refused.getAttribute("aria-label")} ${await refused.getAttribute("title")}`;
-    assert.match(said, /forbidden by flow from line 12 to line 8, distance \(1, -1\)/);
+    await soon(async () => {
+      assert.match((await refused.getAttribute("class")) ?? "", /disabled|option-disabled/);
+      const said = `${await refused.getAttribute("aria-label")} ${await refused.getAttribute("title")}`;
+      assert.match(said, /forbidden by flow from line 12 to line 8, distance \(1, -1\)/);
+    });
     await refused.hover();
     await shot("loops-refused");
     await page.keyboard.press("Escape");
@@ -83,7 +88,10 @@ async function run() {
     await frame
       .locator(".order:visible p", { hasText: "forbidden by flow from line 12 to line 8" })
       .waitFor();
-    assert.ok((await frame.locator(".order:visible .backward").count()) > 3, "red arrows");
+    await eventually(
+      "red arrows",
+      async () => (await frame.locator(".order:visible .backward").count()) > 3,
+    );
     // There is room for both pictures without the side bar, in a larger window.
     await command(page, "View: Toggle Primary Side Bar Visibility");
     await page.setViewportSize({ width: 1960, height: 760 });
@@ -99,14 +107,18 @@ async function run() {
     await frame.locator("input[type=radio]").first().focus();
     await page.keyboard.press("ArrowDown");
     await frame.locator(".order:visible", { hasText: "Allowed" }).waitFor();
-    assert.equal(await frame.locator(".order:visible .backward").count(), 0);
+    await soon(async () =>
+      assert.equal(await frame.locator(".order:visible .backward").count(), 0),
+    );
 
     // A point by the keyboard, and from its dependence to the text.
     await frame.locator("#before svg").press("ArrowDown");
     await frame.locator("#before svg").press("ArrowDown");
-    assert.match(
-      await frame.locator("[role=status]").innerText(),
-      /%i = 2, %j = 1: executed as number 7, in the other order as number/,
+    await soon(async () =>
+      assert.match(
+        await frame.locator("[role=status]").innerText(),
+        /%i = 2, %j = 1: executed as number 7, in the other order as number/,
+      ),
     );
     const cursor = () => page.getByRole("button", { name: /^Ln \d+/ }).innerText();
     await frame.locator("#before svg").press("Enter");

@@ -15,6 +15,7 @@ import {
   pictures,
   plain,
   quickFix,
+  soon,
   step,
 } from "./workbench.mjs";
 
@@ -62,12 +63,14 @@ async function run() {
       await to(title);
       await media.getByText(said).waitFor();
       await shot(`walkthrough-${title.replaceAll(" ", "-").toLowerCase()}`);
-      const wide = await media
-        .locator("pre")
-        .evaluateAll((all) =>
-          all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.innerText),
-        );
-      assert.deepEqual(wide, [], `${title}: cut`);
+      await soon(async () => {
+        const wide = await media
+          .locator("pre")
+          .evaluateAll((all) =>
+            all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.innerText),
+          );
+        assert.deepEqual(wide, [], `${title}: cut`);
+      });
     }
   });
 
@@ -82,7 +85,9 @@ async function run() {
     await page.keyboard.press("F8");
     const told = page.locator(".marker-widget");
     await told.waitFor();
-    assert.match(plain(await told.innerText()), /may reach 48 bits, 22 over the 26-bit budget/);
+    await soon(async () =>
+      assert.match(plain(await told.innerText()), /may reach 48 bits, 22 over the 26-bit budget/),
+    );
     await page.keyboard.press("Escape");
     await told.waitFor({ state: "hidden" });
   });
@@ -117,7 +122,9 @@ async function run() {
     await press("Open the settings");
     const settings = page.locator(".settings-editor");
     await settings.getByText("Extensions").first().waitFor();
-    assert.doesNotMatch(await settings.innerText(), /Text Editor|Workbench/, "only ours");
+    await soon(async () =>
+      assert.doesNotMatch(await settings.innerText(), /Text Editor|Workbench/, "only ours"),
+    );
     await shot("example-settings");
     await page.keyboard.press("Escape");
   });

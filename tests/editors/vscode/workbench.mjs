@@ -61,6 +61,19 @@ export async function eventually(what, read, patience = PATIENCE) {
   }
 }
 
+/** Runs assertions about what is drawn until they hold, else their last error: what was drawn before may still be there. */
+export async function soon(assertions) {
+  const end = Date.now() + PATIENCE;
+  for (;;) {
+    try {
+      return await assertions();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+}
+
 /** Whether the element is there soon. */
 export function appears(element, patience = 3000) {
   return element.waitFor({ timeout: patience }).then(
