@@ -105,6 +105,32 @@ fn edits_of_calls_equal_reading_anew() {
     }
 }
 
+/// Modules within modules, labels and branches beside functions (that is no MLIR, but what is there while a bracket is missing).
+#[test]
+fn edits_of_modules_equal_reading_anew() {
+    let n = if cfg!(debug_assertions) { 60 } else { 300 };
+    for seed in 1..=n {
+        let mut writer = Writer::new(seed, seed % 3 != 0);
+        let text = writer.module(2 + seed as usize % 4, 2 + seed as usize % 5);
+        let mut random = Random(seed * 13 + 1);
+        let mut out = String::new();
+        for (n, function) in text.split("func.func ").filter(|it| !it.is_empty()).enumerate() {
+            let is_apart = random.one_in(2);
+            if is_apart {
+                out += "module {\n";
+            }
+            let _ = writeln!(out, "func.func {}", function.trim_end());
+            if random.one_in(2) {
+                let _ = writeln!(out, "^beside{n}:\n  cf.br ^beside{n}");
+            }
+            if is_apart {
+                out += "}\n";
+            }
+        }
+        check_edits(seed, out);
+    }
+}
+
 /// Edits a program at random, and checks after each edit that all is as if the text were read anew.
 pub(crate) fn check_edits(seed: u64, program: String) {
     let mut text = program;

@@ -341,6 +341,23 @@ func.func private @g(%a: i5, %b: i5) -> i5 {
         assert_eq!(of_model(text, "secret"), expected);
     }
 
+    /// A module sees its own symbols alone.
+    #[test]
+    fn a_call_does_not_reach_out_of_its_module() {
+        let text = "func.func private @f(%x: !noisy.i32) -> !noisy.i32 {
+  %0 = noisy.mul %x, %x : !noisy.i32
+  return %0 : !noisy.i32
+}
+module {
+  func.func @g(%y: !noisy.i32) -> !noisy.i32 {
+    %1 = func.call @f(%y) : (!noisy.i32) -> !noisy.i32
+    return %1 : !noisy.i32
+  }
+}
+";
+        assert_eq!(of_model(text, "depth"), ["%y 0", "%1 unknown"]);
+    }
+
     #[test]
     fn what_never_runs_has_no_row_and_what_nobody_says_is_unknown() {
         let text = "func.func @f(%x: !noisy.i32, %k: i1) {

@@ -76,6 +76,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             } else if self.reaches_calls(ir, op) {
                 self.enter_whole(ir, op);
             } else if self.is_cycle(ir, op) || self.anew.remove(&op) {
+                let holds_functions =
+                    matches!(ir.op(op).kind, OpKind::Chunk | OpKind::BuiltinModule);
+                if self.follows_calls() && holds_functions {
+                    // Functions run after all else.
+                    return self.solve(ir);
+                }
                 self.redo_cycle(ir, op);
             } else {
                 self.visit(ir, op);

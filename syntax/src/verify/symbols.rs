@@ -44,18 +44,12 @@ impl Verifier<'_> {
         self.defined_once(op);
     }
 
-    /// Whether an op has symbols of its own; the top of a chunk is a module.
-    fn is_table(&self, op: Op) -> bool {
-        let kind = self.ir.op(op).kind;
-        kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE)
-    }
-
     /// The region whose symbols an op sees.
     fn table(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
         loop {
             let parent = self.ir.region(region).parent?;
-            if self.is_table(parent) {
+            if self.ir.is_symbol_table(parent) {
                 return Some(region);
             }
             if self.ir.op(parent).kind == OpKind::Unknown {
@@ -72,7 +66,7 @@ impl Verifier<'_> {
         }
         let Some((name, span)) = self.ir.extra(op).symbol else { return };
         let Some(parent) = self.ir.region(data.parent).parent else { return };
-        if !self.is_table(parent) {
+        if !self.ir.is_symbol_table(parent) {
             if self.ir.op(parent).kind != OpKind::Unknown {
                 let message = "symbol's parent must have the SymbolTable trait";
                 self.tell(op, Code::MisplacedSymbol, message);

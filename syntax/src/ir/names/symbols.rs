@@ -1,6 +1,7 @@
 //! Symbols: which op defines `@name` in a region, and which ops mention it.
 
-use crate::{Ir, Name, Op, Region};
+use crate::dialect::Traits;
+use crate::{Ir, Name, Op, OpKind, Region};
 
 impl Ir {
     /// Enters the symbol that an op defines and those that it mentions. The op stands in its sequence already.
@@ -51,15 +52,26 @@ impl Ir {
     }
 
     /// The op that a symbol (the first name of a path) means where an op stands: the definition in the nearest region outward,
-    /// the first in textual order.
+    /// the first in textual order. Nothing outside of the nearest symbol table is meant, as in MLIR's `lookupNearestSymbolFrom`; which ops
+    /// without a row are tables is not known, so it is looked for outside of them, too.
     pub fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
         let mut region = self.op(from).parent;
         loop {
             if let Some(&op) = self.symbol_defs(region, name).first() {
                 return Some(op);
             }
-            region = self.op(self.region(region).parent?).parent;
+            let parent = self.region(region).parent?;
+            if self.is_symbol_table(parent) {
+                return None;
+            }
+            region = self.op(parent).parent;
         }
+    }
+
+    /// Whether from inside an op its own symbols are seen, and none further out; the top of a chunk is a module.
+    pub(crate) fn is_symbol_table(&self, op: Op) -> bool {
+        let kind = self.op(op).kind;
+        kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE)
     }
 
     /// The definitions of a symbol in a region, in textual order.
