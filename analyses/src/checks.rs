@@ -146,6 +146,7 @@ pub(crate) fn fixes<'a>(
     program: &Program,
     index: &Index,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+    trial: &mut Trial,
 ) -> Vec<Option<Fix>> {
     let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
     let along = loop_invariant::moves_along(program, &diagnostics);
@@ -170,25 +171,59 @@ pub(crate) fn fixes<'a>(
         fix
     };
     let fixes: Vec<_> = diagnostics.iter().enumerate().map(fix).collect();
-    if fixes.iter().all(Option::is_none) { fixes } else { removal::proven(program, index, fixes) }
+    if fixes.iter().all(Option::is_none) {
+        return fixes;
+    }
+    removal::proven(program, index, fixes, trial)
 }
 
 /// What fixes what a remark says of an op, proven as [`fixes`] are.
 pub(crate) fn fix_of(program: &Program, index: &Index, op: Op, remark: Remark) -> Option<Fix> {
     let at = find(remark.code())?.at(core_range(program.ir(), op), String::new());
-    fixes(program, index, [&at]).pop()?
+    fixes(program, index, [&at], &mut Trial::default()).pop()?
 }
 
 /// Whether a program has no more errors after some edits, which are in order.
-pub(crate) fn holds(program: &Program, index: &Index, edits: &[TextEdit]) -> bool {
-    n_errors_after(program, edits) <= n_errors(program, index)
+pub(crate) fn holds(
+    program: &Program,
+    index: &Index,
+    edits: &[TextEdit],
+    trial: &mut Trial,
+) -> bool {
+    trial.n_errors(program, edits) <= n_errors(program, index)
 }
 
-/// How many errors a program has after some edits, which are in order.
-fn n_errors_after(program: &Program, edits: &[TextEdit]) -> usize {
-    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
-    let after = Program::with_model(&text, program.model().clone());
-    n_errors(&after, &Index::new(&after))
+/// What became of a program by edits that were tried last.
+#[derive(Debug, Default)]
+pub(crate) struct Trial(Option<Tried>);
+
+#[derive(Debug)]
+struct Tried {
+    edits: Vec<TextEdit>,
+    after: Program,
+    index: Index,
+    n_errors: usize,
+}
+
+impl Trial {
+    /// How many errors a program, always the same, has after some edits, which are in order.
+    fn n_errors(&mut self, program: &Program, edits: &[TextEdit]) -> usize {
+        if let Some(tried) = self.0.as_ref().filter(|it| it.edits == edits) {
+            return tried.n_errors;
+        }
+        // Not two of them at a time.
+        self.0 = None;
+        let text = TextEdit::apply_all(edits, &program.source().text().to_string());
+        let after = Program::with_model(&text, program.model().clone());
+        let index = Index::new(&after);
+        let n_errors = n_errors(&after, &index);
+        self.0.insert(Tried { edits: edits.to_vec(), after, index, n_errors }).n_errors
+    }
+
+    /// The program after some edits, if these were tried last.
+    pub(crate) fn after(self, edits: &[TextEdit]) -> Option<(Program, Index)> {
+        self.0.filter(|it| it.edits == edits).map(|it| (it.after, it.index))
+    }
 }
 
 /// How many errors a program has, in the grammar and beyond.

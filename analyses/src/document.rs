@@ -7,7 +7,7 @@ use std::ops::{Deref, Range};
 
 use noisy_syntax::{Delta, Op, Value};
 
-use crate::checks::{self, Index};
+use crate::checks::{self, Index, Trial};
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit, combine};
 use crate::explain::{self, Assumption, Derivation};
 use crate::heir::{Heir, Quantities};
@@ -122,7 +122,7 @@ impl Document {
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
     ) -> Vec<Option<Fix>> {
-        checks::fixes(&self.program, &self.index, diagnostics)
+        checks::fixes(&self.program, &self.index, diagnostics, &mut Trial::default())
     }
 
     /// What fixes what a remark says of an op, whether a diagnostic tells of it or not; proven as [`Document::fixes`] are.
@@ -137,7 +137,43 @@ impl Document {
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
         unsafe_too: bool,
     ) -> (Vec<TextEdit>, usize) {
-        let mut fixes: Vec<Fix> = self.fixes(diagnostics).into_iter().flatten().collect();
+        self.fixes_together(diagnostics, unsafe_too, &mut Trial::default())
+    }
+
+    /// The document after the edits of [`Document::fix_all`], and how many fixes they are; `None` if there are none. Mostly it is the one that proves
+    /// the fixes, so that this costs no more than asking for the edits.
+    pub fn with_all_fixed<'a>(
+        &self,
+        diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+        unsafe_too: bool,
+    ) -> Option<(Self, usize)> {
+        let mut trial = Trial::default();
+        let (edits, n) = self.fixes_together(diagnostics, unsafe_too, &mut trial);
+        if edits.is_empty() {
+            return None;
+        }
+        let after = match trial.after(&edits) {
+            Some((program, index)) => Self { program, index },
+            None => self.after(&edits),
+        };
+        Some((after, n))
+    }
+
+    /// The document after some edits, which are in order, read and analyzed anew.
+    #[must_use]
+    pub fn after(&self, edits: &[TextEdit]) -> Self {
+        let text = TextEdit::apply_all(edits, &self.source().text().to_string());
+        Self::with_model(&text, self.model().clone())
+    }
+
+    fn fixes_together<'a>(
+        &self,
+        diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+        unsafe_too: bool,
+        trial: &mut Trial,
+    ) -> (Vec<TextEdit>, usize) {
+        let fixes = checks::fixes(&self.program, &self.index, diagnostics, trial);
+        let mut fixes: Vec<Fix> = fixes.into_iter().flatten().collect();
         if fixes.is_empty() {
             return (Vec::new(), 0);
         }
@@ -158,7 +194,7 @@ impl Document {
         loop {
             let (edits, is_taken) = combine(&fixes);
             // Each holds alone; together they might meet in a new name.
-            if fixes.len() <= 1 || checks::holds(&self.program, &self.index, &edits) {
+            if fixes.len() <= 1 || checks::holds(&self.program, &self.index, &edits, trial) {
                 return (edits, is_taken.into_iter().filter(|&it| it).count());
             }
             fixes.truncate(fixes.len() / 2);

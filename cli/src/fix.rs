@@ -6,9 +6,7 @@
 
 use std::fmt;
 
-use noisy_analyses::{
-    self as analyses, Diagnostic, Document, Options, Severity, TextEdit, Verdict,
-};
+use noisy_analyses::{self as analyses, Diagnostic, Document, Options, Severity, Verdict};
 use noisy_settings::Settings;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -110,7 +108,7 @@ pub(crate) fn is_wanted(document: &Document, settings: &Settings, unsafe_too: bo
     let found = settings.rules.diagnostics(document);
     settings.placement.replace
         || found.iter().any(is_over)
-        || !fixes(document, &found, unsafe_too).0.is_empty()
+        || !document.fix_all(problems(&found), unsafe_too).0.is_empty()
 }
 
 /// Fixes a program.
@@ -164,11 +162,9 @@ fn apply_fixes(
         let document = fixed.document.as_ref().unwrap_or(document);
         let mut wanted = found.clone();
         settings.rules.apply(&mut wanted);
-        let (edits, n) = fixes(document, &wanted, unsafe_too);
-        if edits.is_empty() {
+        let Some((after, n)) = document.with_all_fixed(problems(&wanted), unsafe_too) else {
             break;
-        }
-        let after = edited(document, &edits);
+        };
         let now = settings.rules.found(&after);
         if n_errors(&now) > n_errors(&found) {
             break;
@@ -207,7 +203,7 @@ pub(crate) fn suppress(document: &Document, settings: &Settings) -> Fixed {
             edits = analyses::checks::allow(document, &found);
             n_added = found.len();
         }
-        let after = edited(document, &edits);
+        let after = document.after(&edits);
         if edits.is_empty() || after.source().problems().len() > document.source().problems().len()
         {
             break;
@@ -282,16 +278,9 @@ fn certificate(
     })
 }
 
-/// The edits of the fixes that may be applied together, in order, and how many fixes they are. A hint is no problem: nothing is
-/// changed for it unless a rule makes it one.
-fn fixes(document: &Document, found: &[Diagnostic], unsafe_too: bool) -> (Vec<TextEdit>, usize) {
-    let problems = found.iter().filter(|it| it.severity <= Severity::Warning);
-    document.fix_all(problems, unsafe_too)
-}
-
-fn edited(document: &Document, edits: &[TextEdit]) -> Document {
-    let text = document.source().text().to_string();
-    Document::with_model(&TextEdit::apply_all(edits, &text), document.model().clone())
+/// What is mended if it can be. A hint is no problem: nothing is changed for it unless a rule makes it one.
+fn problems(found: &[Diagnostic]) -> impl Iterator<Item = &Diagnostic> {
+    found.iter().filter(|it| it.severity <= Severity::Warning)
 }
 
 fn n_errors(found: &[Diagnostic]) -> usize {

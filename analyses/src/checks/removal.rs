@@ -2,7 +2,7 @@
 
 use noisy_syntax::{Form, Op, OpKind};
 
-use super::{Index, n_errors, n_errors_after};
+use super::{Index, Trial, n_errors};
 use crate::diagnostic::{Applicability, Fix, TextEdit, combine};
 use crate::program::Program;
 
@@ -107,6 +107,7 @@ pub(super) fn proven(
     program: &Program,
     index: &Index,
     fixes: Vec<Option<Fix>>,
+    trial: &mut Trial,
 ) -> Vec<Option<Fix>> {
     let before = n_errors(program, index);
     let mut holds = vec![false; fixes.len()];
@@ -121,7 +122,7 @@ pub(super) fn proven(
         if !apart.is_empty() {
             groups.push(apart);
         }
-        if n_errors_after(program, &edits) <= before {
+        if trial.n_errors(program, &edits) <= before {
             for at in together {
                 holds[at] = true;
             }
@@ -148,7 +149,7 @@ mod tests {
     fn what_makes_an_error_is_told_from_what_does_not() {
         let text = "func.func @f(%a: i32) -> i32 {\n  %b = arith.addi %a, %a : i32\n  %c = arith.addi %b, %b : i32\n  return %b : i32\n}\n";
         let program = Program::new(text);
-        let proven = |fixes| proven(&program, &Index::new(&program), fixes);
+        let proven = |fixes| proven(&program, &Index::new(&program), fixes, &mut Trial::default());
         let no_c = "  %c = arith.addi %b, %b : i32\n";
         let fixes = vec![
             replacing(text, no_c, ""),

@@ -237,6 +237,36 @@ fn suppressed(text: &str) -> String {
     text
 }
 
+/// What proves fixes is the program after them; where some do not hold, or only together, another one is.
+#[test]
+fn a_document_with_all_fixed_is_that_after_the_edits() {
+    let mut n_fixed = [0; 4];
+    for n_unused in 0..4 {
+        for is_tied in [false, true] {
+            let unused: String =
+                (0..n_unused).map(|n| format!("  %d{n} = arith.constant {n} : i32\n")).collect();
+            // Either may go, and not both.
+            let tied = "  %a = arith.constant 1 : i8\n  %a = arith.constant 2 : i8\n";
+            let text = format!(
+                "func.func @f() {{\n{unused}{}  return\n}}\n",
+                if is_tied { tied } else { "" }
+            );
+            let document = Document::new(&text);
+            let found = document.diagnostics();
+            let (edits, n) = document.fix_all(&found, true);
+            let after = document.with_all_fixed(&found, true);
+            assert_eq!(after.is_some(), !edits.is_empty(), "{text}");
+            let Some((after, n_after)) = after else { continue };
+            n_fixed[n_unused] += n_after;
+            let anew = document.after(&edits);
+            assert_eq!(n_after, n);
+            assert_eq!(after.source().text(), anew.source().text());
+            assert_eq!(after.diagnostics(), anew.diagnostics());
+        }
+    }
+    assert!(n_fixed[1] >= 1 && n_fixed[3] >= 3, "{n_fixed:?}");
+}
+
 #[test]
 fn comments_that_allow_are_written_and_taken_out() {
     let over = "func.func @f(%x: i5) -> i5 {
