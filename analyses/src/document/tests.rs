@@ -241,10 +241,10 @@ fn suppressed(text: &str) -> String {
 #[test]
 fn a_document_with_all_fixed_is_that_after_the_edits() {
     let mut n_fixed = [0; 4];
-    for n_unused in 0..4 {
+    for (n_unused, n_fixed) in n_fixed.iter_mut().enumerate() {
         for is_tied in [false, true] {
-            let unused: String =
-                (0..n_unused).map(|n| format!("  %d{n} = arith.constant {n} : i32\n")).collect();
+            let op = |n: usize| format!("  %d{n} = arith.constant {n} : i32\n");
+            let unused = (0..n_unused).map(op).collect::<Vec<_>>().concat();
             // Either may go, and not both.
             let tied = "  %a = arith.constant 1 : i8\n  %a = arith.constant 2 : i8\n";
             let text = format!(
@@ -257,7 +257,7 @@ fn a_document_with_all_fixed_is_that_after_the_edits() {
             let after = document.with_all_fixed(&found, true);
             assert_eq!(after.is_some(), !edits.is_empty(), "{text}");
             let Some((after, n_after)) = after else { continue };
-            n_fixed[n_unused] += n_after;
+            *n_fixed += n_after;
             let anew = document.after(&edits);
             assert_eq!(n_after, n);
             assert_eq!(after.source().text(), anew.source().text());
