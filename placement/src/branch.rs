@@ -7,13 +7,10 @@
 //!
 //! Costs: a few dozen simplex iterations and a separation per node; memory the multipliers of all nodes.
 
-use std::rc::Rc;
-
 use noisy_solver::Optimum;
 use num_integer::gcd;
 
 use crate::certificate::Proof;
-use crate::fixed_point::SCALE;
 use crate::graph::NONE;
 use crate::limits::Budget;
 use crate::tree::{Body, Tree, TreeNode};
@@ -117,12 +114,14 @@ impl Window<'_, '_> {
 
     /// Solves the relaxation where a node is, and closes or branches it; which of the new nodes to go on with.
     fn visit(&mut self, tree: &mut Tree, at: u32, budget: &mut Budget) -> Visited {
-        if self.go_to(tree, at).is_none() {
+        let wanted = tree.decisions(at);
+        if self.go_to(&mut tree.fixed, &wanted).is_none() {
             return Visited::Failed;
         }
         let mut round = 0;
         let (answer, proven) = loop {
-            if let Some(list) = self.dead_row(tree) {
+            if let Some(row) = self.dead_row(|column| tree.fixed[column as usize]) {
+                let list = tree.against(row);
                 tree.nodes[at as usize].prove(&list, i128::MAX >> 8);
                 tree.close(at);
                 return Visited::Went(None);
@@ -176,12 +175,11 @@ impl Window<'_, '_> {
         Visited::Went(Some(first + u32::from(value > 0.5)))
     }
 
-    /// Sets the bounds of the columns as they are at a node.
-    fn go_to(&mut self, tree: &mut Tree, at: u32) -> Option<()> {
-        let wanted = tree.decisions(at);
+    /// Sets the bounds of the columns as they are at a node; `fixed` is what the solver has.
+    pub(crate) fn go_to(&mut self, fixed: &mut [Fixed], wanted: &[Fixed]) -> Option<()> {
         let mut changed = Vec::new();
         let (mut lower, mut upper) = (Vec::new(), Vec::new());
-        for (column, (is, wanted)) in tree.fixed.iter_mut().zip(wanted).enumerate() {
+        for (column, (is, &wanted)) in fixed.iter_mut().zip(wanted).enumerate() {
             if *is != wanted {
                 *is = wanted;
                 changed.push(column as u32);
@@ -189,21 +187,16 @@ impl Window<'_, '_> {
                 upper.push(if wanted == Fixed::Absent { 0.0 } else { 1.0 });
             }
         }
-        if changed.is_empty() {
-            Some(())
-        } else {
-            self.lp.set_bounds(&changed, &lower, &upper).ok()
-        }
+        if changed.is_empty() { Some(()) } else { self.set_bounds(&changed, &lower, &upper) }
     }
 
-    /// Multipliers that prove that nothing is legal here, if a row cannot hold any more.
-    fn dead_row(&self, tree: &Tree) -> Option<List> {
+    /// A row that cannot hold any more.
+    pub(crate) fn dead_row(&self, fixed: impl Fn(u32) -> Fixed) -> Option<u32> {
         let row = self.terms.iter().zip(&self.rows).position(|(terms, row)| {
-            let open = terms.iter().filter(|it| tree.fixed[it.0 as usize] != Fixed::Absent);
-            let most = open.fold(0, |sum: u64, it| sum.saturating_add(it.1));
-            most < row.least()
+            let open = terms.iter().filter(|it| fixed(it.0) != Fixed::Absent);
+            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least()
         })?;
-        Some(Rc::new(vec![(row as u32, (i128::from(tree.upper) + 1) << SCALE)]))
+        Some(row as u32)
     }
 
     /// The column to branch at: that which raises the bound most in both directions, as far as is known.
@@ -219,7 +212,7 @@ impl Window<'_, '_> {
             .iter()
             .enumerate()
             .filter(open)
-            .map(|(column, &x)| (self.score(column, x), column as u32))
+            .map(|(column, &x)| (self.gains.score(column as u32, x, 1.0), column as u32))
             .collect();
         candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let (_, mut best) = *candidates.first()?;
@@ -227,22 +220,22 @@ impl Window<'_, '_> {
         for &(score, column) in candidates.iter().take(TRIED) {
             let x = answer.values[column as usize];
             let mut score = score;
-            if self.gains[column as usize].iter().any(|it| it.1 < BELIEVED) {
+            if self.gains.n_tried(column) < BELIEVED {
                 for value in [0.0, 1.0] {
-                    self.lp.set_bounds(&[column], &[value], &[value]).ok()?;
-                    let is_dead = value == 0.0 && self.is_dead_without(tree, column);
-                    let gain = if is_dead {
+                    self.set_bounds(&[column], &[value], &[value])?;
+                    let without = |it| match tree.fixed[it as usize] {
+                        _ if it == column => Fixed::Absent,
+                        fixed => fixed,
+                    };
+                    let gain = if value == 0.0 && self.dead_row(without).is_some() {
                         answer.cost.abs().max(1.0)
                     } else {
                         (self.solve(budget)?.cost - answer.cost).max(0.0)
                     };
-                    let (sum, n) = &mut self.gains[column as usize][value as usize];
-                    let by = if value == 0.0 { x } else { 1.0 - x };
-                    *sum += gain / by.max(0.05);
-                    *n += 1;
+                    self.gains.learn(column, x, value > 0.5, gain);
                 }
-                self.lp.set_bounds(&[column], &[0.0], &[1.0]).ok()?;
-                score = self.score(column as usize, x);
+                self.set_bounds(&[column], &[0.0], &[1.0])?;
+                score = self.gains.score(column, x, 1.0);
             }
             if score > most {
                 (most, best) = (score, column);
@@ -252,22 +245,6 @@ impl Window<'_, '_> {
             }
         }
         Some((best, answer.values[best as usize]))
-    }
-
-    /// Whether a row can hold no more without a column.
-    fn is_dead_without(&self, tree: &Tree, column: u32) -> bool {
-        self.terms.iter().zip(&self.rows).any(|(terms, row)| {
-            let open = terms.iter();
-            let open =
-                open.filter(|it| it.0 != column && tree.fixed[it.0 as usize] != Fixed::Absent);
-            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least()
-        })
-    }
-
-    fn score(&self, column: usize, x: f64) -> f64 {
-        let gain = |(sum, n): (f64, u32)| if n == 0 { 1.0 } else { sum / f64::from(n) };
-        let [down, up] = self.gains[column];
-        (gain(down) * x).max(1e-6) * (gain(up) * (1.0 - x)).max(1e-6)
     }
 }
 

@@ -58,6 +58,7 @@ mod prove;
 mod relax;
 mod repeats;
 mod search;
+mod shared_tree;
 mod simplify;
 mod solve;
 mod state;

@@ -27,7 +27,7 @@ use crate::fixed_point::SCALE;
 use crate::graph::{Graph, NONE};
 use crate::limits::Budget;
 use crate::partition::grow;
-use crate::relax::Tight;
+use crate::relax::{SPARE, Tight};
 use crate::repeats::{Copies, Repeats};
 use crate::window::{Fixed, Window};
 use crate::workers::side_by_side;
@@ -38,11 +38,17 @@ pub(crate) const DEEP: [usize; 2] = [16, 64];
 /// Rounds that raise the bound by less than this part are too many after so many.
 const LITTLE: i128 = 20000;
 const PATIENCE: usize = 3;
+/// Rounds that together raise it by less than this part are slow.
+const SLOW: i128 = 400;
+/// Where halves are looked for, cores are while a solve raises it by more than this part: the last of them take most of the solves.
+const TAIL: i128 = 5000;
 /// Copies are looked for so many times in a round, each violated by at least this part of its least weight, and taken while one of its
 /// sites is in fewer than so many.
 const COPIES: usize = 4;
 const DEPTH: f64 = 1e-2;
 const SHARE: u8 = 3;
+/// And rows rest there that spare more than this part of their least weight. In parts of large programs solves are fast as it is.
+const REST: f64 = 1e-2;
 /// Halves are looked for again while they raise the bound by more than this part.
 const ENOUGH: i128 = 2000;
 /// Of each so many, a quarter of whose columns at least are in fewer than so many others.
@@ -60,6 +66,8 @@ pub(crate) struct Resume {
     /// The size of the next deep windows.
     size: usize,
     n_little: usize,
+    /// The last rounds together raised the bound little.
+    is_slow: bool,
     rows: Vec<Row>,
     basis: Basis,
 }
@@ -78,6 +86,16 @@ impl Resume {
     /// The same.
     pub(crate) fn into_rows(self) -> Vec<Row> {
         self.rows
+    }
+
+    /// The basis of the relaxation over them.
+    pub(crate) fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
+    /// Whether the last rounds gave little.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.is_slow
     }
 
     /// Whether nothing more is to be expected.
@@ -114,10 +132,11 @@ impl Window<'_, '_> {
         self.set_weights(way.weights)?;
         self.add(resume.rows.drain(..))?;
         if resume.basis.rows.len() == self.rows.len() {
-            self.lp.set_basis(&resume.basis).ok()?;
+            self.set_basis(&resume.basis)?;
         }
         let mut best = Tight::default();
-        let mut answer = self.relaxed(way.weights, &mut best, tell, budget)?;
+        let mut answer = self.relaxed(way, &mut best, tell, budget)?;
+        let begin = best.bound;
         for _ in 0..way.rounds {
             if resume.is_done() || budget.is_spent() {
                 break;
@@ -130,7 +149,7 @@ impl Window<'_, '_> {
                     break;
                 }
                 self.add(copies)?;
-                answer = self.relaxed(way.weights, &mut best, tell, budget)?;
+                answer = self.relaxed(way, &mut best, tell, budget)?;
                 if best.bound - before < before / LITTLE {
                     break;
                 }
@@ -141,7 +160,7 @@ impl Window<'_, '_> {
                 let before = best.bound;
                 if looks > 0 {
                     self.add(std::mem::take(&mut halves))?;
-                    answer = self.relaxed(way.weights, &mut best, tell, budget)?;
+                    answer = self.relaxed(way, &mut best, tell, budget)?;
                 }
                 halves = self.halves(&answer, &mut random, budget);
                 let is_little = looks > 0 && best.bound - before < before / ENOUGH;
@@ -164,7 +183,7 @@ impl Window<'_, '_> {
                 way.repeats.learn(self.graph, &cuts);
                 self.add(cuts)?;
                 self.add(halves)?;
-                answer = self.relaxed(way.weights, &mut best, tell, budget)?;
+                answer = self.relaxed(way, &mut best, tell, budget)?;
             }
             if best.bound - start < start / LITTLE {
                 resume.n_little += 1;
@@ -175,24 +194,26 @@ impl Window<'_, '_> {
                 resume.n_little = 0;
             }
         }
-        resume.basis = self.lp.basis().unwrap_or_default();
+        resume.is_slow = best.bound - begin < begin / SLOW;
+        resume.basis = self.basis().unwrap_or_default();
         resume.rows.clone_from(&self.rows);
         Some(())
     }
 
-    /// Solves and separates cores until none is violated.
+    /// Solves and separates cores until none is violated, or they add little.
     fn relaxed(
         &mut self,
-        weights: &[u64],
+        way: &Way,
         best: &mut Tight,
         tell: &mut dyn FnMut(&Tight) -> bool,
         budget: &mut Budget,
     ) -> Option<Optimum> {
         let fixed = vec![Fixed::Open; self.sites.len()];
-        let mut dropped = 0;
+        let rest = if way.halves > 0 { REST } else { SPARE };
+        let (mut dropped, mut earlier) = (0, 0);
         loop {
             let mut answer = self.solve(budget)?;
-            let proven = self.certified(weights, &fixed, &answer);
+            let proven = self.certified(way.weights, &fixed, &answer);
             if proven.bound > best.bound {
                 let rows = proven.list.iter().map(|&(row, y)| (self.rows[row as usize].clone(), y));
                 let rows = Arc::new(rows.collect());
@@ -204,10 +225,12 @@ impl Window<'_, '_> {
             // Not where the bound stands still: what is dropped might come again for ever.
             if proven.bound > dropped {
                 dropped = proven.bound;
-                self.drop_idle(&mut answer)?;
+                self.drop_idle(&mut answer, rest)?;
             }
             self.set_point(&answer.values);
-            if self.separate(1e-4, budget)? == 0 || budget.is_spent() {
+            let is_little = way.halves > 0 && proven.bound - earlier < proven.bound / TAIL;
+            earlier = proven.bound;
+            if is_little || self.separate(1e-4, budget)? == 0 || budget.is_spent() {
                 return Some(answer);
             }
         }

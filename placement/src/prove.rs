@@ -32,6 +32,7 @@ use crate::local_cuts::{DEEP, Resume, Way};
 use crate::piece::Piece;
 use crate::relax::{Tight, Weighed, relax};
 use crate::repeats::Repeats;
+use crate::shared_tree::{Question, shared_tree};
 use crate::simplify::{Fixed, simplify};
 use crate::state::State;
 use crate::walk::walk_for;
@@ -159,7 +160,7 @@ fn tighten<'g>(
     let mut tight = tight;
     let repeats = Repeats::new(graph);
     let mut resume = Resume::new(rows, DEEP[0]);
-    let mut nodes = FEW_NODES;
+    let (mut nodes, mut shared) = (FEW_NODES, SHARED_NODES);
     while !resume.is_done() {
         let known = incumbent.best();
         let way = Way {
@@ -190,9 +191,17 @@ fn tighten<'g>(
         if gap < (1 << SCALE) + tight.bound / NEAR && budget.steps.branch {
             branch(graph, cores, resume.rows(), nodes, incumbent, budget);
             nodes *= 2;
-            if incumbent.is_proven() || budget.is_spent() {
-                return None;
-            }
+        } else if resume.is_slow() && budget.steps.branch {
+            let (rows, basis, known) = (resume.rows(), resume.basis(), incumbent.best());
+            let question = Question { graph, rows, basis, known, nodes: shared, n_workers };
+            let tell = |proof| incumbent.certify(proof);
+            incumbent.crowd(|| {
+                shared_tree(question, cores, &tell, budget);
+            });
+            shared *= 2;
+        }
+        if incumbent.is_proven() || budget.is_spent() {
+            return None;
         }
     }
     Some((resume.into_rows(), tight))
@@ -205,6 +214,8 @@ const PART: usize = 1500;
 const ROUNDS: usize = 4;
 const HALVES: usize = 12;
 const NEAR: i128 = 100;
+/// Nodes that threads share where rounds gain little, at the first attempt.
+const SHARED_NODES: usize = 48;
 
 /// Beyond this a solver in floating point cannot tell costs apart.
 fn exceeds_floats(graph: &Graph) -> bool {

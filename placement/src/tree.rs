@@ -2,7 +2,7 @@
 //!
 //! Costs: memory the multipliers of all nodes.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -66,6 +66,11 @@ impl Tree {
             self.close(at);
         }
         is_closed
+    }
+
+    /// Multipliers that prove that nothing is legal where a row cannot hold any more.
+    pub(crate) fn against(&self, row: u32) -> List {
+        Arc::new(vec![(row, (i128::from(self.upper) + 1) << SCALE)])
     }
 
     pub(crate) fn close(&mut self, at: u32) {
@@ -168,7 +173,7 @@ impl Tree {
         while let Some(at) = stack.pop() {
             let node = &self.nodes[at as usize];
             let mut number = |out: &mut Proof, list: &List| {
-                *list_at.entry(Rc::as_ptr(list)).or_insert_with(|| {
+                *list_at.entry(Arc::as_ptr(list)).or_insert_with(|| {
                     let list = list.iter().map(|&(row, y)| {
                         let place = *row_at.entry(row).or_insert_with(|| {
                             out.rows.push(rows[row as usize].clone());

@@ -6,9 +6,9 @@
 //! Costs: a solve and a separation for each round; the rows are kept from one question to the next.
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use noisy_solver::{Column, LinearProgram, Optimum};
+use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
 use crate::certificate::Row;
 use crate::cores::{Core, Cores};
@@ -31,19 +31,57 @@ pub(crate) struct Window<'a, 'g> {
     pub column: Vec<u32>,
     /// The point, by site; 1 outside.
     pub x: Vec<f32>,
-    pub lp: LinearProgram,
+    lp: LinearProgram,
+    /// The rows that the solver has; the others rest, until a point violates them.
+    active: Vec<u32>,
     pub rows: Vec<Row>,
     /// The terms of the rows, by column.
     pub terms: Vec<Box<[(u32, u64)]>>,
     known: HashSet<Core>,
     /// So much weight costs one in the solver.
     unit: f64,
-    /// What a column gains in each direction: sum and count.
-    pub gains: Vec<[(f64, u32); 2]>,
+    pub gains: Gains,
+}
+
+/// What deciding a column adds to the relaxation for each unit that it moves, down and up: sum and count.
+#[derive(Clone, Debug)]
+pub(crate) struct Gains(Vec<[(f64, u32); 2]>);
+
+impl Gains {
+    pub(crate) fn new(n: usize) -> Gains {
+        Gains(vec![[(0.0, 0); 2]; n])
+    }
+
+    /// What a column at `x` gained by being one or zero.
+    pub(crate) fn learn(&mut self, column: u32, x: f64, is_chosen: bool, gain: f64) {
+        let (sum, n) = &mut self.0[column as usize][usize::from(is_chosen)];
+        *sum += gain / (if is_chosen { 1.0 - x } else { x }).max(0.05);
+        *n += 1;
+    }
+
+    /// How often a column was tried in the direction where that is less.
+    pub(crate) fn n_tried(&self, column: u32) -> u32 {
+        let [down, up] = self.0[column as usize];
+        down.1.min(up.1)
+    }
+
+    /// What a unit gained on average; 1 before anything did.
+    pub(crate) fn mean(&self) -> f64 {
+        let all = self.0.iter().flatten();
+        let (sum, n) = all.fold((0.0, 0), |acc, it| (acc.0 + it.0, acc.1 + it.1));
+        if n == 0 { 1.0 } else { sum / f64::from(n) }
+    }
+
+    /// How much a column at `x` promises, where one that was never tried gains `unknown` for each unit.
+    pub(crate) fn score(&self, column: u32, x: f64, unknown: f64) -> f64 {
+        let gain = |(sum, n): (f64, u32)| if n == 0 { unknown } else { sum / f64::from(n) };
+        let [down, up] = self.0[column as usize];
+        (gain(down) * x).max(1e-6) * (gain(up) * (1.0 - x)).max(1e-6)
+    }
 }
 
 /// Multipliers of rows by index.
-pub(crate) type List = Rc<Vec<(u32, i128)>>;
+pub(crate) type List = Arc<Vec<(u32, i128)>>;
 
 /// What multipliers prove, times `2^SCALE`, and what they leave of the weight of each column.
 pub(crate) struct Proven {
@@ -80,12 +118,13 @@ impl<'a, 'g> Window<'a, 'g> {
             nodes: nodes_of(graph, &sites, &column),
             lp: LinearProgram::new(&vec![free; sites.len()]).ok()?,
             unit: 1.0,
-            gains: vec![[(0.0, 0); 2]; sites.len()],
+            gains: Gains::new(sites.len()),
             graph,
             cores,
             sites,
             column,
             x,
+            active: Vec::new(),
             rows: Vec::new(),
             terms: Vec::new(),
             known: HashSet::new(),
@@ -106,9 +145,48 @@ impl<'a, 'g> Window<'a, 'g> {
             self.terms.push(terms.into());
             self.rows.push(row);
         }
-        let scaled: Vec<Vec<(u32, f64)>> =
-            self.rows[from..].iter().map(|row| row.scaled(|s| self.column[s as usize])).collect();
+        self.wake(from as u32..self.rows.len() as u32)
+    }
+
+    /// Gives rows to the solver.
+    fn wake(&mut self, rows: impl Iterator<Item = u32> + Clone) -> Option<()> {
+        let column = |s: u32| self.column[s as usize];
+        let scaled = rows.clone().map(|row| self.rows[row as usize].scaled(column));
+        let scaled: Vec<Vec<(u32, f64)>> = scaled.collect();
+        self.active.extend(rows);
         self.lp.add_rows(scaled.iter().map(|it| (1.0, &it[..]))).ok()
+    }
+
+    /// Sets the least and the largest value of some columns.
+    pub(crate) fn set_bounds(
+        &mut self,
+        columns: &[u32],
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Option<()> {
+        self.lp.set_bounds(columns, lower, upper).ok()
+    }
+
+    /// The basis of the last solution, over all rows.
+    pub(crate) fn basis(&mut self) -> Option<Basis> {
+        let it = self.lp.basis().ok()?;
+        let mut rows = vec![Basis::BASIC; self.rows.len()];
+        for (&row, status) in self.active.iter().zip(it.rows) {
+            rows[row as usize] = status;
+        }
+        Some(Basis { columns: it.columns, rows })
+    }
+
+    /// Sets where the next solve starts, by a basis over the first rows; later ones are basic.
+    pub(crate) fn set_basis(&mut self, basis: &Basis) -> Option<()> {
+        let mut resting = vec![true; self.rows.len()];
+        self.active.iter().for_each(|&row| resting[row as usize] = false);
+        let needed = (0..).zip(&basis.rows).filter(|it| *it.1 != Basis::BASIC).map(|it| it.0);
+        let needed: Vec<u32> = needed.filter(|&row: &u32| resting[row as usize]).collect();
+        self.wake(needed.into_iter())?;
+        let status = |&row: &u32| basis.rows.get(row as usize).copied().unwrap_or(Basis::BASIC);
+        let rows = self.active.iter().map(status).collect();
+        self.lp.set_basis(&Basis { columns: basis.columns.clone(), rows }).ok()
     }
 
     /// Cores that a choice of the columns violates, added; how many.
@@ -239,25 +317,50 @@ impl<'a, 'g> Window<'a, 'g> {
         self.lp.set_bounds(&columns, &lower, &upper).ok()
     }
 
-    /// Drops the rows without a multiplier that spare much at the point of the answer.
-    pub(crate) fn drop_idle(&mut self, answer: &mut Optimum) -> Option<()> {
-        let spares = |row: usize| {
-            let value = |it: &(u32, u64)| it.1 as f64 * answer.values[it.0 as usize];
-            self.terms[row].iter().map(value).sum::<f64>() / self.rows[row].least() as f64 - 1.0
+    /// What a row has more than it needs at a point, as a part of its least weight.
+    fn spares(&self, row: usize, values: &[f64]) -> f64 {
+        let value = |it: &(u32, u64)| it.1 as f64 * values[it.0 as usize];
+        self.terms[row].iter().map(value).sum::<f64>() / self.rows[row].least() as f64 - 1.0
+    }
+
+    /// Which rows have no multiplier and spare more than some part of their least weight at the point of an answer; none that came after it.
+    fn idle(&self, answer: &Optimum, spare: f64) -> Vec<bool> {
+        let is_idle = |(row, &y): (usize, &f64)| {
+            y < self.unit * 1e-9 && self.spares(row, &answer.values) > spare
         };
-        let is_idle = |(row, &y): (usize, &f64)| y < self.unit * 1e-9 && spares(row) > SPARE;
         let mut idle: Vec<bool> = answer.multipliers.iter().enumerate().map(is_idle).collect();
-        // What came after the answer.
         idle.resize(self.rows.len(), false);
-        self.lp.remove_rows(&idle).ok()?;
-        let mut row = 0;
+        idle
+    }
+
+    /// Lets the rows rest that have no multiplier and spare more than some part of their least weight at the point of the answer, until
+    /// a point violates them: they are at hand, and solves are faster without.
+    pub(crate) fn rest(&mut self, answer: &Optimum, spare: f64) -> Option<()> {
+        let idle = self.idle(answer, spare);
+        let rests: Vec<bool> = self.active.iter().map(|&row| idle[row as usize]).collect();
+        self.active.retain(|&row| !idle[row as usize]);
+        self.lp.remove_rows(&rests).ok()
+    }
+
+    /// The same, and drops those that spare much.
+    pub(crate) fn drop_idle(&mut self, answer: &mut Optimum, spare: f64) -> Option<()> {
+        self.rest(answer, spare.min(SPARE))?;
+        let idle = self.idle(answer, SPARE);
+        let mut n_stay = 0;
+        let mut place = Vec::with_capacity(idle.len());
+        for &is_idle in &idle {
+            place.push(n_stay);
+            n_stay += u32::from(!is_idle);
+        }
+        self.active.iter_mut().for_each(|row| *row = place[*row as usize]);
         let known = &mut self.known;
+        let mut of_rows = idle.iter();
         self.rows.retain(|it| {
-            if let (true, Row::Core(core)) = (idle[row], it) {
+            let is_idle = of_rows.next() == Some(&true);
+            if let (true, Row::Core(core)) = (is_idle, it) {
                 known.remove(core);
             }
-            row += 1;
-            !idle[row - 1]
+            !is_idle
         });
         let mut of_terms = idle.iter();
         self.terms.retain(|_| of_terms.next() != Some(&true));
@@ -268,13 +371,28 @@ impl<'a, 'g> Window<'a, 'g> {
 
     /// Solves the relaxation over the rows that are known; multipliers and the cost are in units of weight.
     pub(crate) fn solve(&mut self, budget: &mut Budget) -> Option<Optimum> {
-        let mut answer = self.lp.solve(&budget.for_solver(self.sites.len())).ok()?;
-        // A solve costs more than its iterations where these are few.
-        budget.spend(3000 + self.rows.len() as u64 * 4);
-        budget.spend_iterations(answer.iterations, self.sites.len());
-        answer.cost *= self.unit;
-        answer.multipliers.iter_mut().for_each(|it| *it *= self.unit);
-        Some(answer)
+        loop {
+            let mut answer = self.lp.solve(&budget.for_solver(self.sites.len())).ok()?;
+            // A solve costs more than its iterations where these are few.
+            budget.spend(3000 + self.rows.len() as u64 * 4);
+            budget.spend_iterations(answer.iterations, self.sites.len());
+            let mut multipliers = vec![0.0; self.rows.len()];
+            let mut rests = vec![true; self.rows.len()];
+            for (&row, y) in self.active.iter().zip(&answer.multipliers) {
+                multipliers[row as usize] = y * self.unit;
+                rests[row as usize] = false;
+            }
+            let is_violated = |row: &u32| {
+                rests[*row as usize] && self.spares(*row as usize, &answer.values) < -1e-6
+            };
+            let violated: Vec<u32> = (0..self.rows.len() as u32).filter(is_violated).collect();
+            if violated.is_empty() {
+                answer.cost *= self.unit;
+                answer.multipliers = multipliers;
+                return Some(answer);
+            }
+            self.wake(violated.into_iter())?;
+        }
     }
 
     /// What multipliers prove here, with what they leave of the weight of each column; times `2^SCALE`.
@@ -300,7 +418,7 @@ impl<'a, 'g> Window<'a, 'g> {
                 Fixed::Chosen => it,
             };
         }
-        Proven { list: Rc::new(list), bound, reduced }
+        Proven { list: Arc::new(list), bound, reduced }
     }
 }
 

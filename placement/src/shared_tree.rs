@@ -1,0 +1,370 @@
+//! A tree over a relaxation with many cuts, of a few dozen nodes, for when more cuts gain little.
+//!
+//! Each solve takes hundreds of iterations, and the gap is far too wide for the tree to end. So what counts is how much its leaves gain
+//! for each solve: which column is branched at is found out by trying, more of them the higher the node, and what a column gained once
+//! says which are tried elsewhere. Each try starts from the basis of its node. No cores are looked for.
+//!
+//! Threads share the tree: each tries a column of a node that others may be trying columns of, too.
+//!
+//! Costs: two solves for each try; memory a point and a basis for each leaf.
+//!
+//! Source of the idea: strong branching (Applegate, Bixby, Chvátal and Cook).
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use noisy_solver::{Basis, Optimum};
+use rustc_hash::FxHashMap;
+
+use crate::certificate::{Proof, Row};
+use crate::cores::Cores;
+use crate::graph::{Graph, NONE};
+use crate::limits::Budget;
+use crate::tree::{Body, Tree, TreeNode};
+use crate::window::{Fixed, Gains, List, Window};
+use crate::workers::side_by_side;
+
+/// Rows without a multiplier rest in all solves where they spare more than this part of their least weight.
+const REST: f64 = 1e-6;
+/// Columns that are tried at the first node; half as many at the next two, and so on, at least so many.
+const TRIED: usize = 8;
+const LEAST_TRIED: usize = 2;
+
+/// What the tree is about.
+pub(crate) struct Question<'q, 'g> {
+    pub graph: &'g Graph,
+    /// Rows that hold, and an optimal basis of the relaxation over them.
+    pub rows: &'q [Row],
+    pub basis: &'q Basis,
+    /// A legal choice.
+    pub known: Vec<bool>,
+    /// So many nodes are branched.
+    pub nodes: usize,
+    pub n_workers: usize,
+}
+
+/// Branches, and tells proofs of better and better bounds. `None` when the solver fails at once.
+pub(crate) fn shared_tree<'q, 'g>(
+    question: Question<'q, 'g>,
+    cores: &mut Cores<'g>,
+    tell: &'q (dyn Fn(Proof) + Sync),
+    budget: &mut Budget,
+) -> Option<()> {
+    let graph = question.graph;
+    let mut window = question.window(cores)?;
+    let fixed = vec![Fixed::Open; graph.n_sites()];
+    let root = {
+        let answer = window.solve(budget)?;
+        let proven = window.certified(&graph.cost, &fixed, &answer);
+        let (list, bound) = (proven.list, proven.bound);
+        Leaf { list, bound, start: Some(Arc::new(Start::new(&mut window, fixed.clone(), answer)?)) }
+    };
+    drop(window);
+    let tree = Tree {
+        upper: graph.cost_of(&question.known),
+        choice: question.known.clone(),
+        nodes: vec![TreeNode {
+            parent: NONE,
+            decided: None,
+            settled: None,
+            list: root.list,
+            bound: root.bound,
+            body: Body::Open,
+        }],
+        open: vec![0],
+        given_up: u64::MAX,
+        fixed,
+        weights: graph.cost.clone(),
+    };
+    let told = tree.lower();
+    let state = State {
+        tree,
+        starts: root.start.map(|it| (0, it)).into_iter().collect(),
+        gains: Gains::new(graph.n_sites()),
+        trials: Vec::new(),
+        n_branched: 0,
+        told,
+        is_over: false,
+    };
+    let shared = Shared { question, state: Mutex::new(state), changed: Condvar::new(), tell };
+    side_by_side(shared.question.n_workers, cores, budget, |cores, budget| {
+        // Whoever ends for whatever reason ends all: what is left is not worth a thread.
+        let _ = shared.work(cores, budget);
+        shared.lock().is_over = true;
+        shared.changed.notify_all();
+    });
+    Some(())
+}
+
+impl<'g> Question<'_, 'g> {
+    fn window<'a>(&self, cores: &'a mut Cores<'g>) -> Option<Window<'a, 'g>> {
+        let sites = (0..self.graph.n_sites() as u32).collect();
+        let mut window = Window::new(self.graph, cores, sites)?;
+        window.set_weights(&self.graph.cost)?;
+        window.add(self.rows.iter().cloned())?;
+        if self.basis.rows.len() == self.rows.len() {
+            window.set_basis(self.basis)?;
+        }
+        Some(window)
+    }
+}
+
+/// Where the solver stood at a leaf.
+struct Start {
+    fixed: Vec<Fixed>,
+    values: Vec<f64>,
+    cost: f64,
+    basis: Basis,
+}
+
+impl Start {
+    fn new(window: &mut Window, fixed: Vec<Fixed>, answer: Optimum) -> Option<Start> {
+        let basis = window.basis()?;
+        Some(Start { fixed, values: answer.values, cost: answer.cost, basis })
+    }
+}
+
+/// What is known of a leaf.
+struct Leaf {
+    list: List,
+    bound: i128,
+    /// None where nothing is legal.
+    start: Option<Arc<Start>>,
+}
+
+/// A column that was tried at a node.
+struct Tried {
+    column: u32,
+    worth: f64,
+    /// Without the column, and with it.
+    leaves: [Leaf; 2],
+}
+
+/// A node whose columns are being tried.
+struct Trial {
+    at: u32,
+    start: Arc<Start>,
+    /// Those that nobody tries yet, the most promising last.
+    left: Vec<u32>,
+    n_pending: usize,
+    best: Option<Tried>,
+}
+
+struct State {
+    tree: Tree,
+    /// By leaf.
+    starts: FxHashMap<u32, Arc<Start>>,
+    gains: Gains,
+    trials: Vec<Trial>,
+    n_branched: usize,
+    /// The bound that was told.
+    told: u64,
+    is_over: bool,
+}
+
+struct Shared<'q, 'g> {
+    question: Question<'q, 'g>,
+    state: Mutex<State>,
+    changed: Condvar,
+    tell: &'q (dyn Fn(Proof) + Sync),
+}
+
+impl<'g> Shared<'_, 'g> {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tries columns until the tree is large enough, or nothing is left; `None` when the solver stops.
+    fn work(&self, cores: &mut Cores<'g>, budget: &mut Budget) -> Option<()> {
+        let mut window = self.question.window(cores)?;
+        let mut fixed = vec![Fixed::Open; self.question.graph.n_sites()];
+        while let Some((at, start, column)) = self.next() {
+            let tried = self.attempt(&mut window, &mut fixed, &start, column, budget)?;
+            let mut state = self.lock();
+            for (is_chosen, leaf) in [false, true].into_iter().zip(&tried.leaves) {
+                let gain = leaf.start.as_ref().map_or(start.cost, |it| it.cost - start.cost);
+                let x = start.values[column as usize];
+                state.gains.learn(column, x, is_chosen, gain.max(0.0));
+            }
+            state.enter(at, tried);
+            let lower = state.tree.lower();
+            if lower > state.told {
+                state.told = lower;
+                let graph = self.question.graph;
+                let sites: Vec<u32> = (0..graph.n_sites() as u32).collect();
+                (self.tell)(state.tree.proof(&sites, self.question.rows, &graph.cost, 1));
+            }
+            self.changed.notify_all();
+            if budget.is_spent() {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    /// What to try next; `None` at the end.
+    fn next(&self) -> Option<(u32, Arc<Start>, u32)> {
+        let mut state = self.lock();
+        loop {
+            if state.is_over || state.n_branched >= self.question.nodes {
+                return None;
+            }
+            if let Some(trial) = state.trials.iter_mut().find(|it| !it.left.is_empty()) {
+                trial.n_pending += 1;
+                let column = trial.left.pop()?;
+                return Some((trial.at, trial.start.clone(), column));
+            }
+            if !state.begin() {
+                if state.trials.is_empty() {
+                    return None;
+                }
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Solves without a column and with it.
+    fn attempt(
+        &self,
+        window: &mut Window,
+        fixed: &mut [Fixed],
+        start: &Start,
+        column: u32,
+        budget: &mut Budget,
+    ) -> Option<Tried> {
+        let weights = &self.question.graph.cost;
+        let mut leaf = |wanted: Fixed| {
+            let mut decided = start.fixed.clone();
+            decided[column as usize] = wanted;
+            if let Some(row) = window.dead_row(|it| decided[it as usize]) {
+                return Some(Leaf {
+                    list: self.lock().tree.against(row),
+                    bound: i128::MAX >> 8,
+                    start: None,
+                });
+            }
+            window.go_to(fixed, &decided)?;
+            window.set_basis(&start.basis)?;
+            let answer = window.solve(budget)?;
+            let proven = window.certified(weights, &decided, &answer);
+            window.rest(&answer, REST)?;
+            let start = Some(Arc::new(Start::new(window, decided, answer)?));
+            Some(Leaf { list: proven.list, bound: proven.bound, start })
+        };
+        let leaves = [leaf(Fixed::Absent)?, leaf(Fixed::Chosen)?];
+        let gain = |it: &Leaf| it.start.as_ref().map_or(start.cost, |it| it.cost - start.cost);
+        let worth = leaves.iter().map(|it| gain(it).max(1e-4)).product();
+        Some(Tried { column, worth, leaves })
+    }
+}
+
+impl State {
+    /// Begins to try columns of the leaf with the least bound that nobody works on; whether there is one.
+    fn begin(&mut self) -> bool {
+        let (tree, trials) = (&self.tree, &self.trials);
+        let free = tree.open.iter().copied().filter(|at| trials.iter().all(|it| it.at != *at));
+        let Some(at) = free.min_by_key(|&at| (tree.nodes[at as usize].bound, at)) else {
+            return false;
+        };
+        let Some(start) = self.starts.remove(&at) else { return false };
+        let unknown = self.gains.mean();
+        let mut columns: Vec<(f64, u32)> = (0..)
+            .zip(&start.values)
+            .filter(|it| {
+                start.fixed[it.0 as usize] == Fixed::Open && (it.1 - it.1.round()).abs() > 1e-6
+            })
+            .map(|(column, &x)| (self.gains.score(column, x, unknown), column))
+            .collect();
+        columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let n = TRIED.checked_shr((self.n_branched + self.trials.len() + 1).ilog2()).unwrap_or(0);
+        columns.truncate(n.max(LEAST_TRIED));
+        if columns.is_empty() {
+            self.tree.give_up(at);
+        } else {
+            let left = columns.into_iter().rev().map(|it| it.1).collect();
+            self.trials.push(Trial { at, start, left, n_pending: 0, best: None });
+        }
+        true
+    }
+
+    /// Takes in what came of a column, and branches where it was the last.
+    fn enter(&mut self, at: u32, tried: Tried) {
+        let Some(place) = self.trials.iter().position(|it| it.at == at) else { return };
+        let trial = &mut self.trials[place];
+        trial.n_pending -= 1;
+        if trial.best.as_ref().is_none_or(|it| tried.worth > it.worth) {
+            trial.best = Some(tried);
+        }
+        if !trial.left.is_empty() || trial.n_pending > 0 {
+            return;
+        }
+        let Some(best) = self.trials.swap_remove(place).best else { return };
+        let first = self.tree.branch(at, best.column);
+        self.n_branched += 1;
+        for (at, leaf) in (first..).zip(best.leaves) {
+            self.tree.nodes[at as usize].prove(&leaf.list, leaf.bound);
+            match leaf.start {
+                Some(start) if !self.tree.is_closed(at) => {
+                    self.starts.insert(at, start);
+                }
+                Some(_) => {}
+                None => self.tree.close(at),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anneal::Random;
+    use crate::fixed_point::ceil_cost;
+    use crate::limits::{Limits, Steps};
+    use crate::tests::window_program;
+
+    #[test]
+    fn what_is_told_rises_above_the_relaxation_and_never_above_the_optimum() {
+        let stop = || false;
+        let mut random = Random::new(3);
+        let mut n_better = 0;
+        for _ in 0..12 {
+            let instance = window_program(&mut random, 120);
+            let optimum = crate::place(&instance, &Limits::default()).unwrap().cost;
+            let graph = Graph::new(&instance);
+            let mut cores = Cores::new(&graph);
+            let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
+            let n = graph.n_sites() as u32;
+            let mut window = Window::new(&graph, &mut cores, (0..n).collect()).unwrap();
+            window.set_weights(&graph.cost).unwrap();
+            let answer = loop {
+                let answer = window.solve(&mut budget).unwrap();
+                window.set_point(&answer.values);
+                if window.separate(1e-4, &mut budget).unwrap() == 0 {
+                    break answer;
+                }
+            };
+            let open = vec![Fixed::Open; graph.n_sites()];
+            let relaxed = ceil_cost(window.certified(&graph.cost, &open, &answer).bound);
+            let (rows, basis) = (window.rows.clone(), window.basis().unwrap());
+            drop(window);
+            // One thread always does the same.
+            let mut alone = Vec::new();
+            for n_workers in [1, 1, 3] {
+                let told = Mutex::new(vec![relaxed]);
+                let tell = |proof: Proof| told.lock().unwrap().push(proof.bound);
+                let known = vec![true; graph.n_sites()];
+                let (rows, basis) = (&*rows, &basis);
+                let graph = &graph;
+                let question = Question { graph, rows, basis, known, nodes: 100, n_workers };
+                shared_tree(question, &mut cores, &tell, &mut budget).unwrap();
+                let told = told.into_inner().unwrap();
+                assert!(told.is_sorted() && told.iter().all(|it| *it <= optimum), "{told:?}");
+                n_better += told.len() - 1;
+                if n_workers == 1 {
+                    assert!(alone.is_empty() || alone == told);
+                    alone = told;
+                }
+            }
+        }
+        assert!(n_better > 0);
+    }
+}
