@@ -54,6 +54,10 @@ pub use row::{
 /// [`crate::Ir::is_secret_generic`] tells.
 pub(crate) const SECRET_GENERIC: &str = "secret.generic";
 
+/// Dialects of HEIR in whose ops without a region each name behind `%` is an operand, in custom form, too.
+pub(crate) const OF_OPERANDS: [&str; 8] =
+    ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
+
 /// Turns the rows of all dialects into [`OpKind`] and the table.
 macro_rules! table {
     ([] $($(#[doc = $doc:literal])* $kind:ident = $name:literal { $($field:tt)* })*) => {

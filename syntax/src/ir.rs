@@ -267,6 +267,16 @@ impl Ir {
         self.op(op).kind == OpKind::Unknown && self.op_name(op) == dialect::SECRET_GENERIC
     }
 
+    /// Whether each name behind `%` in an op is an operand, though its form is not known.
+    pub(crate) fn takes_operands(&self, op: Op) -> bool {
+        let data = self.op(op);
+        let dialect = || self.op_name(op).split_once('.').map(|it| it.0);
+        data.kind == OpKind::Unknown
+            && data.form == Form::Opaque
+            && data.regions.is_empty()
+            && dialect().is_some_and(|it| dialect::OF_OPERANDS.contains(&it))
+    }
+
     /// Whether an op ends a `secret.generic`.
     pub fn is_secret_yield(&self, op: Op) -> bool {
         self.op(op).kind == OpKind::Unknown && self.op_name(op) == "secret.yield"

@@ -157,6 +157,9 @@ impl<'a> Verifier<'a> {
             }
         } else {
             self.secret(op);
+            if self.ir.takes_operands(op) {
+                self.scopes(op);
+            }
         }
         out.placed = std::mem::take(&mut self.problems);
         out

@@ -66,12 +66,12 @@ impl Ir {
     }
 
     /// Whether names that an op uses without a definition are an error: it is understood, and so is what holds it. Of a `secret.generic` in
-    /// custom form operands and regions are known, and of its end all.
+    /// custom form operands and regions are known, and operands of some ops without regions.
     pub(crate) fn is_judged(&self, op: Op) -> bool {
         let mut at = Some(op);
         while let Some(it) = at {
             let data = self.op(it);
-            let is_known = || self.is_secret_generic(it) || self.is_secret_yield(it);
+            let is_known = || self.is_secret_generic(it) || self.takes_operands(it);
             if data.form == Form::Opaque && data.kind.is_op() && !is_known() {
                 return false;
             }

@@ -103,3 +103,43 @@ fn generics_in_generic_form_are_judged_alike() {
         &expect![[r#""#]],
     );
 }
+
+/// An op whose region might name arguments is left alone, and so is one of another dialect.
+#[test]
+fn names_in_ops_of_heir_without_regions_are_operands() {
+    check(
+        r#"func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+  %0 = secret.generic(%x: !secret.secret<i16>) {
+  ^body(%a: i16):
+    %2 = mgmt.modreduce %a, %never : i16
+    %3 = tensor_ext.rotate %a, %shift : i16, index
+    %4 = mgmt.unheard_of (%b: i16) {
+      arith.addi %b, %b : i16
+    }
+    %5 = other.op %c : i16
+    secret.yield %2 : i16
+  } -> (!secret.secret<i16>)
+  %6 = secret.reveal %7 : !secret.secret<i16> -> i16
+  return %0 : !secret.secret<i16>
+}"#,
+        &expect![[r#"
+            4 %never: use of undefined value %never (undefined-value)
+            5 %shift: use of undefined value %shift (undefined-value)
+            12 %7: use of undefined value %7 (undefined-value)
+        "#]],
+    );
+    check(
+        r#"func.func @f(%x: !secret.secret<i16>) {
+  secret.generic(%x: !secret.secret<i16>) {
+  ^body(%a: i16):
+    %1 = mgmt.relinearize %late {mgmt.mgmt = #mgmt.mgmt<level = 1>} : i16
+    %late = mgmt.init %a : i16
+    secret.yield
+  }
+  return
+}"#,
+        &expect![[r#"
+            4 %late: operand %late does not dominate this use (dominance)
+        "#]],
+    );
+}
