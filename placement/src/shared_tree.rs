@@ -87,12 +87,20 @@ pub(crate) fn shared_tree<'q, 'g>(
     };
     let shared = Shared { question, state: Mutex::new(state), changed: Condvar::new(), tell };
     side_by_side(shared.question.n_workers, cores, budget, |cores, budget| {
-        // Whoever ends for whatever reason ends all: what is left is not worth a thread.
+        let _ends = Ends(&shared);
         let _ = shared.work(cores, budget);
-        shared.lock().is_over = true;
-        shared.changed.notify_all();
     });
     Some(())
+}
+
+/// Whoever ends for whatever reason, by a panic too, ends all: what is left is not worth a thread, and nobody waits for ever.
+struct Ends<'s, 'q, 'g>(&'s Shared<'q, 'g>);
+
+impl Drop for Ends<'_, '_, '_> {
+    fn drop(&mut self) {
+        self.0.lock().is_over = true;
+        self.0.changed.notify_all();
+    }
 }
 
 impl<'g> Question<'_, 'g> {
