@@ -436,7 +436,11 @@ impl Written {
             _ => ir.is_secret_generic(op),
         };
         let is_encrypted = |it: &Value| heir.ciphertext(*it).level().is_some();
-        let computes = |op: Op| ir.op(op).results.iter().any(is_encrypted);
+        // What a label names is only taken.
+        let computes = |op: Op| {
+            let data = ir.op(op);
+            data.kind != OpKind::Label && data.results.iter().any(is_encrypted)
+        };
         let generics = self.generics.get(&function).into_iter().flatten();
         let mut regions = generics.flat_map(|&it| &ir.op(it).regions);
         let mut written = self.by_function.get(&function).into_iter().flat_map(|it| it.values());

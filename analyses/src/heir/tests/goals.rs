@@ -396,3 +396,32 @@ fn a_call_gives_what_is_returned_also_where_its_function_takes_more() {
     };
     assert_eq!([told(&passed(0)), told(&passed(1))], ["", ""]);
 }
+
+#[test]
+fn a_generic_in_which_nothing_is_computed_has_no_goals() {
+    let text = |body: &str| {
+        let (secret, m) = ("!secret.secret<i16>", m(0));
+        format!(
+            "module attributes {{scheme.ckks}} {{
+  func.func @f(%x: {secret} {m}) -> ({secret} {m}) {{
+    %0 = secret.generic(%x: {secret} {m}) {{
+    ^body(%a: i16):
+      {body}secret.yield %a : i16
+    }} -> ({secret} {})
+    return %0 : {secret}
+  }}
+}}",
+            self::m(1)
+        )
+    };
+    assert_eq!(told(&text("")), "6 level-mismatch");
+    let sum = "%1 = arith.addi %a, %a : i16\n      ";
+    assert!(!told(&text(sum)).contains("level-mismatch"), "{}", told(&text(sum)));
+    // The same after edits.
+    let mut document = Document::new(&text(sum));
+    let at = text(sum).find(sum).expect("a sum");
+    document.edit(at..at + sum.len(), "");
+    assert_eq!(document.diagnostics(), Document::new(&text("")).diagnostics());
+    document.edit(at..at, sum);
+    assert_eq!(document.diagnostics(), Document::new(&text(sum)).diagnostics());
+}
