@@ -39,7 +39,7 @@ pub(crate) const DEEP: [usize; 2] = [16, 64];
 const LITTLE: i128 = 20000;
 const PATIENCE: usize = 3;
 /// Rounds that together raise it by less than this part are slow.
-const SLOW: i128 = 400;
+const SLOW: i128 = 100;
 /// Where halves are looked for, cores are while a solve raises it by more than this part: the last of them take most of the solves.
 const TAIL: i128 = 5000;
 /// Copies are looked for so many times in a round, each violated by at least this part of its least weight, and taken while one of its
@@ -91,6 +91,14 @@ impl Resume {
     /// The basis of the relaxation over them.
     pub(crate) fn basis(&self) -> &Basis {
         &self.basis
+    }
+
+    /// Takes in rows that hold.
+    pub(crate) fn learn(&mut self, rows: Vec<Row>) {
+        if !self.basis.rows.is_empty() {
+            self.basis.rows.resize(self.rows.len() + rows.len(), Basis::BASIC);
+        }
+        self.rows.extend(rows);
     }
 
     /// Whether the last rounds gave little.
@@ -288,7 +296,12 @@ impl Window<'_, '_> {
     }
 
     /// Halves of sums of rows that the point violates, the deepest first, each with columns that are in few before it.
-    fn halves(&self, answer: &Optimum, random: &mut Random, budget: &mut Budget) -> Vec<Row> {
+    pub(crate) fn halves(
+        &self,
+        answer: &Optimum,
+        random: &mut Random,
+        budget: &mut Budget,
+    ) -> Vec<Row> {
         let rows: Vec<Whole> = (self.rows.iter().zip(&self.terms))
             .filter(|it| is_plain(it.0))
             .map(|(row, terms)| Whole { row, terms, least: row.least() })

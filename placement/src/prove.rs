@@ -195,9 +195,9 @@ fn tighten<'g>(
             let (rows, basis, known) = (resume.rows(), resume.basis(), incumbent.best());
             let question = Question { graph, rows, basis, known, nodes: shared, n_workers };
             let tell = |proof| incumbent.certify(proof);
-            incumbent.crowd(|| {
-                shared_tree(question, cores, &tell, budget);
-            });
+            let mut found = None;
+            incumbent.crowd(|| found = shared_tree(question, cores, &tell, budget));
+            resume.learn(found.unwrap_or_default());
             shared *= 2;
         }
         if incumbent.is_proven() || budget.is_spent() {

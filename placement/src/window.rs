@@ -189,15 +189,33 @@ impl<'a, 'g> Window<'a, 'g> {
         self.lp.set_basis(&Basis { columns: basis.columns.clone(), rows }).ok()
     }
 
-    /// Cores that a choice of the columns violates, added; how many.
-    pub(crate) fn separate(&mut self, slack: f32, budget: &mut Budget) -> Option<usize> {
-        let (graph, cores) = (self.graph, &mut *self.cores);
-        let mut known = std::mem::take(&mut self.known);
-        let found = separate(graph, cores, &self.nodes, &self.x, slack, &mut known, budget);
+    /// Adds rows that hold, all of them, so that they have the same numbers wherever the same were added. They rest until a point
+    /// violates them.
+    pub(crate) fn append(&mut self, rows: &[Row]) {
+        for row in rows {
+            if let Row::Core(core) = row {
+                self.known.insert(core.clone());
+            }
+            let mut terms = Vec::new();
+            row.for_each(|s, weight| terms.push((self.column[s as usize], weight)));
+            self.terms.push(terms.into());
+            self.rows.push(row.clone());
+        }
+    }
+
+    /// Cores that are not known and that the point violates.
+    pub(crate) fn violated(&mut self, slack: f32, budget: &mut Budget) -> Vec<Core> {
+        let (graph, cores, known) = (self.graph, &mut *self.cores, &mut self.known);
+        let found = separate(graph, cores, &self.nodes, &self.x, slack, known, budget);
         for core in &found {
             known.remove(core);
         }
-        self.known = known;
+        found
+    }
+
+    /// Cores that a choice of the columns violates, added; how many.
+    pub(crate) fn separate(&mut self, slack: f32, budget: &mut Budget) -> Option<usize> {
+        let found = self.violated(slack, budget);
         let n = found.len();
         self.add(found.into_iter().map(Row::Core))?;
         Some(n)
