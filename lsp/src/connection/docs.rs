@@ -6,10 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use noisy_analyses::Rule;
+use rustc_hash::FxHashMap;
 use tower_lsp::ls_types as lsp;
 
 use super::Connection;
 use crate::log;
+
+/// Where the documentation of each code is.
+pub(crate) type Links = FxHashMap<&'static str, lsp::Uri>;
 
 /// Writes them before any document is opened, for clients that follow such links.
 pub(crate) fn write(connection: &Connection) {
@@ -17,16 +21,14 @@ pub(crate) fn write(connection: &Connection) {
         return;
     };
     match write_all(&folder) {
-        Ok(()) => connection.set_docs(folder),
+        Ok(links) => connection.set_docs(links),
         Err(error) => log::line(format_args!("{}: {error}", folder.display())),
     }
 }
 
 /// Where the documentation of a code is.
 pub(crate) fn link(connection: &Connection, code: &str) -> Option<lsp::Uri> {
-    let folder = connection.docs()?;
-    Rule::find(code)?;
-    lsp::Uri::from_file_path(folder.join(format!("{code}.md")))
+    connection.docs()?.get(code).cloned()
 }
 
 fn folder() -> Option<PathBuf> {
@@ -42,11 +44,13 @@ fn folder() -> Option<PathBuf> {
     Some(cache.filter(|it| it.is_absolute())?.join("noisy").join(env!("CARGO_PKG_VERSION")))
 }
 
-fn write_all(folder: &Path) -> std::io::Result<()> {
+fn write_all(folder: &Path) -> std::io::Result<Links> {
     fs::create_dir_all(folder)?;
+    let mut links = Links::default();
     for rule in Rule::all() {
         let (code, text) = (rule.code(), rule.page());
         let path = folder.join(format!("{code}.md"));
+        links.extend(lsp::Uri::from_file_path(&path).map(|it| (code, it)));
         if fs::read_to_string(&path).is_ok_and(|it| it == text) {
             continue;
         }
@@ -55,5 +59,5 @@ fn write_all(folder: &Path) -> std::io::Result<()> {
         fs::write(&new, text)?;
         fs::rename(&new, &path)?;
     }
-    Ok(())
+    Ok(links)
 }

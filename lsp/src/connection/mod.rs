@@ -9,9 +9,9 @@ pub(crate) mod progress;
 pub(crate) mod settings;
 pub(crate) mod status;
 
-use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use docs::Links;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tower_lsp::Client;
@@ -40,7 +40,7 @@ pub(crate) struct Connection {
     runtime: Handle,
     capabilities: OnceLock<ClientCapabilities>,
     client: OnceLock<Client>,
-    docs: OnceLock<PathBuf>,
+    docs: OnceLock<Links>,
     trace: Mutex<lsp::TraceValue>,
 }
 
@@ -94,14 +94,14 @@ impl Connection {
         let _ = self.client.set(client);
     }
 
-    /// The folder with the pages about codes, once they are written.
-    pub(crate) fn docs(&self) -> Option<&PathBuf> {
+    /// The pages about codes, once they are written.
+    pub(crate) fn docs(&self) -> Option<&Links> {
         self.docs.get()
     }
 
     /// The pages about codes are written.
-    pub(crate) fn set_docs(&self, folder: PathBuf) {
-        let _ = self.docs.set(folder);
+    pub(crate) fn set_docs(&self, links: Links) {
+        let _ = self.docs.set(links);
     }
 
     /// How much of its work the server reports in `$/logTrace`.

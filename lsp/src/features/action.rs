@@ -48,12 +48,14 @@ pub(crate) enum Action {
     Allow(Fix, Diagnostic),
 }
 
-/// What can be done about a range. `diagnostics` are those of the document.
+/// What can be done about a range. `diagnostics` are those of the document; `is_asked` says that the user opened the menu, where an editor otherwise
+/// asks for the light bulb.
 pub(crate) fn actions(
     document: &Document,
     range: &Range<usize>,
     diagnostics: &[Diagnostic],
     loops: Loops,
+    is_asked: bool,
 ) -> Vec<Action> {
     let here: Vec<&Diagnostic> =
         diagnostics.iter().filter(|it| cursor::touch(&it.range, range)).collect();
@@ -81,7 +83,8 @@ pub(crate) fn actions(
             out.push(Action::Place(Placement { scope: scope(), anew: true }, Vec::new()));
         }
     }
-    out.extend(refactor::offered(document, range, diagnostics).into_iter().map(Action::Refactor));
+    let refactorings = refactor::offered(document, range, diagnostics, is_asked);
+    out.extend(refactorings.into_iter().map(Action::Refactor));
     out.extend(nest::actions(document, range.start, loops).into_iter().map(Action::Loop));
     out.extend(nest::schedulable(document, range.start).map(Action::Schedule));
     if is_any_over {

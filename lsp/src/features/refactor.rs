@@ -63,11 +63,12 @@ pub(crate) struct Refactoring {
 }
 
 /// What is offered for a range. `diagnostics` are those of the document: a function with an error other than too much noise is left
-/// alone, for a name in it may not be what it seems.
+/// alone, for a name in it may not be what it seems. `is_asked` says that the user opened the menu.
 pub(crate) fn offered(
     document: &Document,
     range: &Range<usize>,
     diagnostics: &[Diagnostic],
+    is_asked: bool,
 ) -> Vec<Refactoring> {
     let Some(function) = cursor::function_at(document.ir(), range.start) else { return Vec::new() };
     if has_error(document, function, diagnostics) {
@@ -106,7 +107,7 @@ pub(crate) fn offered(
         }
         let here = diagnostics.iter().filter(|it| cursor::touch(&it.range, range));
         let told: Vec<&str> = here.map(|it| it.code).collect();
-        for (kind, title) in one::offered(document, range.start, &told) {
+        for (kind, title) in one::offered(document, range.start, &told, is_asked) {
             offer(kind, title);
         }
     }

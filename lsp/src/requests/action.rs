@@ -20,6 +20,7 @@ pub(crate) async fn actions(
 ) -> Result<Option<lsp::CodeActionResponse>> {
     let uri = params.text_document.uri.clone();
     let on_save = is_on_save(&params.context);
+    let is_asked = params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
     let version = match session.document(&uri).filter(|_| on_save) {
         Some(document) => Some(searched(&document).await?),
         None => None,
@@ -34,6 +35,7 @@ pub(crate) async fn actions(
             &view.offsets(params.range),
             &diagnostics,
             view.settings.file.loops,
+            is_asked,
         );
         // A program of HEIR's may want ops before anything is wrong; who asks for source actions by name is offered them.
         let whole = Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new());

@@ -9,7 +9,7 @@ fn at(text: &str) -> (String, Range<usize>) {
 
 fn done(text: &str, kind: Kind, range: &Range<usize>) -> Result<String, String> {
     let document = Document::new(text);
-    let found = offered(&document, range, &document.diagnostics());
+    let found = offered(&document, range, &document.diagnostics(), true);
     if !found.iter().any(|it| it.kind == kind) {
         return Err("not offered".to_owned());
     }
@@ -499,4 +499,24 @@ fn one_op_uses_the_same_value_is_its_value_or_moves_before_the_loop() {
     ] {
         assert_eq!(at(op, kind), Err("not offered".to_owned()), "{op} {kind:?}");
     }
+}
+
+#[test]
+fn a_long_function_is_looked_through_only_for_who_asks() {
+    let ops = |n: usize| {
+        let lines: Vec<_> =
+            (0..n).map(|i| format!("  %v{i} = arith.addi %a, %b : i32\n")).collect();
+        lines.concat()
+    };
+    let merges = |n: usize, is_asked: bool| {
+        let head = "func.func @f(%a: i32, %b: i32) -> (i32, i32) {\n";
+        let text = format!("{head}{}  return %v0, %v1 : i32, i32\n}}\n", ops(n));
+        let document = Document::new(&text);
+        let start = text.find("%v1 =").expect("the op");
+        let found = offered(&document, &(start..start), &[], is_asked);
+        assert!(found.iter().any(|it| it.kind == Kind::Form), "others are offered in any case");
+        found.iter().any(|it| it.kind == Kind::Merge)
+    };
+    assert!(merges(10, false) && merges(10, true));
+    assert!(!merges(2_000, false) && merges(2_000, true));
 }
