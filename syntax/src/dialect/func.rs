@@ -8,7 +8,7 @@ macro_rules! func {
             regions: Count::exactly(1),
             attrs: &[
                 AttrSpec::optional("arg_attrs", AttrClass::Dictionaries),
-                AttrSpec::required("function_type", AttrClass::Type),
+                AttrSpec::required("function_type", AttrClass::FunctionType),
                 AttrSpec::optional("no_inline", AttrClass::Unit),
                 AttrSpec::optional("res_attrs", AttrClass::Dictionaries),
                 AttrSpec::required("sym_name", AttrClass::Str),

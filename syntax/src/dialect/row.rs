@@ -178,6 +178,8 @@ pub enum AttrClass {
     FlatSymbol,
     /// A type.
     Type,
+    /// The type of a function.
+    FunctionType,
     /// `array<i32: ...>`
     DenseI32,
     /// `array<i64: ...>`

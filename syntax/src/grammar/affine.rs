@@ -128,6 +128,18 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
+    /// An integer that MLIR reads as an attribute of type `index`: of those `-0` is out of range.
+    fn index_attribute(&mut self) -> Res<i64> {
+        let start = self.at;
+        let is_negative = self.peek() == TokenKind::Minus;
+        let value = self.integer()?;
+        if is_negative && value == 0 {
+            self.at = start;
+            return Err(self.wrong(Code::LiteralType, "integer constant out of range for its type"));
+        }
+        Ok(value)
+    }
+
     /// `%n`, `-4` or a map with operands; as a map.
     fn bound(&mut self, many: &str) -> Res<Attr> {
         let may_be_many = self.eat_word(many);
@@ -137,18 +149,17 @@ impl Reader<'_, '_> {
                 Ok(self.affine_attr(Affine::symbol()))
             }
             TokenKind::Int | TokenKind::Minus if !may_be_many => {
-                let value = self.integer()?;
+                let value = self.index_attribute()?;
                 Ok(self.affine_attr(Affine::constant(value)))
             }
             _ => {
                 let span = self.token().span();
                 let (attr, shape) = self.map(false)?;
                 if let Some((_, _, n)) = shape
-                    && (n == 0 || n > 1 && !may_be_many)
+                    && n > 1
+                    && !may_be_many
                 {
-                    let message = format!(
-                        "a bound with several results needs '{many}', and a bound without results is not allowed"
-                    );
+                    let message = format!("a bound with several results needs '{many}'");
                     return Err(self.broken(Code::InvalidBound, span, message));
                 }
                 self.dims_and_symbols(shape)?;
@@ -170,7 +181,7 @@ impl Reader<'_, '_> {
         let mut step = 1;
         if self.eat_word("step") {
             let start = self.at;
-            step = self.integer()?;
+            step = self.index_attribute()?;
             // MLIR takes 0 in spite of its message.
             if step < 0 {
                 self.at = start;

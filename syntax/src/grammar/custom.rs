@@ -61,7 +61,9 @@ impl Reader<'_, '_> {
         let dialect = full.split_once('.').map_or("", |it| it.0);
         let unprefixed = !self.slice(self.tokens[self.at - 1]).contains('.');
         let is_anyones = self.env.default_dialect == Some(dialect::SOME_DIALECT);
+        let is_cut = full.ends_with('.') && dialect::is_read_by_mlir(dialect);
         if dialect::is_closed(dialect)
+            || is_cut
             || unprefixed && matches!(dialect, "" | "func" | "builtin") && !is_anyones
         {
             let _ = self.broken(Code::UnknownOp, span, dialect::unknown_op(dialect, &full));

@@ -118,21 +118,16 @@ impl Reader<'_, '_> {
         self.out.name = Some(name);
         if self.eat(TokenKind::LParen) {
             self.list(TokenKind::RParen, |it| {
+                let name_span = it.token().span();
                 let operand = it.value(Type::UNKNOWN)?;
-                if it.at > 0 && it.tokens[it.at - 1].kind == TokenKind::Hash {
-                    it.at -= 1;
-                    return Err(it.wrong(
-                        Code::InvalidResultNumber,
-                        "result number not allowed in argument list",
-                    ));
-                }
+                // MLIR takes `%a#0` for `%a` here, and not in other lists of arguments; `%a#1` is no value that `%a` means.
+                let name = (operand.number == 0).then_some(operand.name);
                 if !it.eat(TokenKind::Colon) {
                     return Err(it.expected("':' and a type"));
                 }
                 let ty = it.ty()?;
                 it.opt_location()?;
-                let name = Some(operand.name);
-                it.out.arguments.push(ParsedArgument { name, span: operand.span, ty, attrs: None });
+                it.out.arguments.push(ParsedArgument { name, span: name_span, ty, attrs: None });
                 Ok(())
             })?;
         }
@@ -346,10 +341,9 @@ impl Reader<'_, '_> {
             })?;
         }
         if self.eat(TokenKind::Less) {
-            let properties = match self.opt_dict()? {
-                Some(it) => Some(it),
-                None if self.peek() == TokenKind::Greater => None,
-                None => Some(self.attr()?),
+            let properties = match self.peek() {
+                TokenKind::LBrace | TokenKind::Region => self.opt_dict()?,
+                _ => Some(self.other_properties()?),
             };
             if let Some(it) = properties {
                 self.add_properties(it);
@@ -358,6 +352,9 @@ impl Reader<'_, '_> {
         }
         if self.peek() == TokenKind::LParen {
             self.bump();
+            if self.peek() == TokenKind::RParen {
+                return Err(self.expected("a region"));
+            }
             self.list(TokenKind::RParen, |it| it.region().map(|_| ()))?;
         }
         self.attr_dict()?;
@@ -368,6 +365,20 @@ impl Reader<'_, '_> {
         self.drop_defaults();
         self.generic_successors();
         Ok(())
+    }
+
+    /// Properties that are not written as a dictionary; known ops have no others than an alias of one.
+    fn other_properties(&mut self) -> Res<Attr> {
+        let span = self.token().span();
+        let attr = self.attr()?;
+        let data = self.env.interner.attr_data(attr);
+        if self.out.kind != OpKind::Unknown
+            && !matches!(data, AttrData::Dict(_) | AttrData::Unknown)
+        {
+            let message = "the properties of an op are a dictionary, such as <{a = 1}>".to_owned();
+            return Err(self.broken(Code::InvalidAttribute, span, message));
+        }
+        Ok(attr)
     }
 
     /// `<{..}>`: of an op whose attributes are known, those that it has (what is a property differs between versions); the others

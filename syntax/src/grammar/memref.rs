@@ -3,7 +3,7 @@
 use super::reader::{Reader, Res};
 use crate::affine::{Affine, Body, Expr};
 use crate::dialect::format::{DYNAMIC, STATIC_LISTS};
-use crate::{Attr, AttrData, TokenKind, Type, TypeData};
+use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 impl Reader<'_, '_> {
     pub(super) fn opt_nontemporal(&mut self) -> Res {
@@ -86,10 +86,15 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn rmw_types(&mut self) -> Res {
+        let span = self.token().span();
         let ty = self.ty()?;
         let TypeData::Function { inputs, results } = self.env.interner.type_data(ty).clone() else {
             return Err(self.expected("a function type"));
         };
+        if inputs.len() != 2 || results.len() != 1 {
+            let message = "expected the types of the value and of the memref, and one result";
+            return Err(self.broken(Code::ExpectedToken, span, message.to_owned()));
+        }
         for (operand, ty) in self.out.operands.iter_mut().zip(&inputs) {
             operand.ty = *ty;
         }

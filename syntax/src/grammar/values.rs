@@ -162,20 +162,19 @@ fn grammar<'a>() -> Grammar<'a> {
         token(TokenKind::Star, "'*'").then(x.clone()).to(None),
         dim.then_ignore(x).repeated().collect::<Vec<_>>().map(Some),
     ));
-    let shaped = any()
-        .filter(|it: &Word<'a>| {
-            it.kind == TokenKind::Bare && matches!(it.text, "vector" | "tensor" | "memref")
-        })
-        .then_ignore(less.clone())
-        .then(dims)
+    let shape = less
+        .clone()
+        .ignore_then(dims)
         .then(simple_type.clone())
         .then(comma.clone().ignore_then(attr.clone()).repeated().collect::<Vec<_>>())
+        .boxed();
+    let shaped = choice((
         // `tensor<4xf32, >` has an empty encoding.
-        .then_ignore(comma.clone().or_not())
-        .then_ignore(greater.clone())
-        .map(|(((word, dims), element), rest)| {
-            TypeTree::Shaped(word, dims, Box::new(element), rest)
-        });
+        keyword("tensor", "a type").then(shape.clone()).then_ignore(comma.clone().or_not()),
+        choice((keyword("vector", "a type"), keyword("memref", "a type"))).then(shape),
+    ))
+    .then_ignore(greater.clone())
+    .map(|(word, ((dims, element), rest))| TypeTree::Shaped(word, dims, Box::new(element), rest));
     let complex = keyword("complex", "a type")
         .then(simple_type.clone().delimited_by(less.clone(), greater.clone()))
         .map(|(word, element)| TypeTree::Complex(word, Box::new(element)));

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use super::Verifier;
 use crate::dialect::format::Element;
-use crate::{AttrData, Code, Def, Dim, Op, OpKind, Region, Traits, Type, TypeData, Value};
+use crate::{AttrData, Code, Def, Dim, Form, Op, OpKind, Region, Traits, Type, TypeData, Value};
 
 /// How many ops are looked at after one operand.
 pub(super) const MAX_STEPS: usize = 16;
@@ -37,10 +37,13 @@ impl Verifier<'_> {
                 let n = self.ir.op(op).operands.len();
                 self.map_operands(op, 0, n, "condition");
             }
+            K::AffineApply | K::AffineMin | K::AffineMax => self.takes_all(op, 0),
             K::AffineLoad | K::AffineVectorLoad | K::AffinePrefetch => {
+                self.takes_all(op, 1);
                 self.indices(op, 1..self.ir.op(op).operands.len());
             }
             K::AffineStore | K::AffineVectorStore => {
+                self.takes_all(op, 2);
                 self.indices(op, 2..self.ir.op(op).operands.len());
             }
             K::AffineDmaStart | K::AffineDmaWait => {
@@ -78,6 +81,19 @@ impl Verifier<'_> {
                 self.tell(op, Code::AffineOperand, format!("operand cannot be used as a {what}"));
                 return;
             }
+        }
+    }
+
+    /// The operands from `first` on are as many as `map` takes; the custom form is held against that where it is read.
+    fn takes_all(&mut self, op: Op, first: usize) {
+        let n = self.ir.op(op).operands.len().saturating_sub(first);
+        if self.ir.op(op).form == Form::Generic
+            && let Some((n_dims, n_symbols)) = self.map_shape(op, "map")
+            && n != n_dims + n_symbols
+        {
+            let message =
+                format!("{n} operands for a map of {n_dims} dimensions and {n_symbols} symbols");
+            self.tell(op, Code::WrongCount, message);
         }
     }
 

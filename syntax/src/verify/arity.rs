@@ -31,7 +31,12 @@ impl Verifier<'_> {
                 return;
             }
         }
+        // Sizes that are not said are 0.
+        let has_no_groups = |name| name == "operandSegmentSizes" && data.operands.is_empty();
         for attr in spec.attrs.iter().filter(|it| it.presence == Presence::Required) {
+            if has_no_groups(attr.name) {
+                continue;
+            }
             if self.ir.attr(op, attr.name).is_none() {
                 let message = format!("requires attribute '{}'", attr.name);
                 self.tell(op, Code::MissingAttribute, message);
@@ -111,6 +116,7 @@ impl Verifier<'_> {
                 | AttrData::Type(_)
                 | AttrData::DenseArray { .. }
                 | AttrData::Affine(_) => false,
+                AttrData::Text(text, None) => !interner.str(*text).starts_with("strided<"),
                 AttrData::Bool(_)
                 | AttrData::Int { .. }
                 | AttrData::Float { .. }
@@ -128,6 +134,12 @@ impl Verifier<'_> {
             AttrClass::Str => matches!(data, AttrData::String(..)),
             AttrClass::FlatSymbol => matches!(data, AttrData::Symbol(path) if path.len() == 1),
             AttrClass::Type => matches!(data, AttrData::Type(_)),
+            AttrClass::FunctionType => match data {
+                AttrData::Type(ty) => {
+                    matches!(interner.type_data(*ty), TypeData::Function { .. } | TypeData::Unknown)
+                }
+                _ => false,
+            },
             AttrClass::DenseI32 => {
                 matches!(data, AttrData::DenseArray { element, .. } if is_int32(*element))
             }
@@ -183,6 +195,7 @@ impl AttrClass {
             AttrClass::Str => "a string",
             AttrClass::FlatSymbol => "the name of a symbol, such as `@name`",
             AttrClass::Type => "a type",
+            AttrClass::FunctionType => "a function type",
             AttrClass::DenseI32 => "a list such as `array<i32: 1>`",
             AttrClass::DenseI64 => "a list such as `array<i64: 1>`",
             AttrClass::Array => "a list",

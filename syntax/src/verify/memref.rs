@@ -82,14 +82,14 @@ impl Verifier<'_> {
                 let message = format!("size {at} is {size}, unlike that of the result");
                 return Err((Code::ResultType, message));
             }
-            if is_subview && let Some(message) = self.other_layout(op, &offsets, &strides) {
-                return Err((Code::ResultType, message));
-            }
+        }
+        if is_subview && let Some(message) = self.other_layout(op, &offsets, &strides) {
+            return Err((Code::ResultType, message));
         }
         Ok(())
     }
 
-    /// What the result of `memref.subview`, of the rank of its operand, says of its layout that is not so.
+    /// What the result of `memref.subview` says of its layout that is not so: of strides only where it has the rank of its operand.
     fn other_layout(&self, op: Op, offsets: &[i128], strides: &[i128]) -> Option<String> {
         let known = |list: &[i128]| -> Vec<Option<i64>> {
             let number = |it: &i128| i64::try_from(*it).ok().filter(|it| *it != DYNAMIC);
@@ -102,6 +102,9 @@ impl Verifier<'_> {
         let differ = |a: Option<i64>, b: Option<i64>| a.zip(b).filter(|(a, b)| a != b);
         if let Some((is, said)) = differ(part.offset, said.offset) {
             return Some(format!("the result starts at offset {is}, but its type says {said}"));
+        }
+        if part.strides.len() != said.strides.len() {
+            return None;
         }
         let mut pairs = part.strides.iter().zip(&said.strides).enumerate();
         pairs.find_map(|(at, (is, said))| {
@@ -124,7 +127,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `memref.load` and `memref.store`: an index for each dimension of the buffer, which is operand `at`.
+    /// Of `memref.load`, `vector.load` and the like: an index for each dimension of the buffer, which is operand `at`.
     pub(super) fn an_index_for_each_dimension(&mut self, op: Op, at: usize) {
         let n_given = self.ir.op(op).operands.len() - at - 1;
         let Some(rank) = self.dims(self.operand_type(op, at)).map(<[Dim]>::len) else { return };

@@ -274,7 +274,10 @@ impl Verifier<'_> {
 
     /// The sizes of the groups of operands, if they add up.
     pub(super) fn segments(&self, op: Op) -> Option<Vec<usize>> {
-        let attr = self.ir.attr(op, "operandSegmentSizes")?;
+        let Some(attr) = self.ir.attr(op, "operandSegmentSizes") else {
+            let n_groups = self.ir.op(op).kind.spec().segments.len();
+            return self.ir.op(op).operands.is_empty().then(|| vec![0; n_groups]);
+        };
         let AttrData::DenseArray { values, .. } = self.ir.interner.attr_data(attr) else {
             return None;
         };

@@ -10,6 +10,7 @@ mod foreign;
 mod memref;
 mod regions;
 mod rows;
+mod said;
 mod secret;
 mod typed;
 

@@ -68,8 +68,8 @@ impl Verifier<'_> {
             OpKind::AffineDmaStart | OpKind::AffineDmaWait => self.copied(op),
             OpKind::AffineDelinearizeIndex => self.delinearized(op),
             OpKind::CfSwitch => self.cases(op),
-            OpKind::MemrefLoad => self.an_index_for_each_dimension(op, 0),
-            OpKind::MemrefStore => self.an_index_for_each_dimension(op, 1),
+            OpKind::MemrefLoad | OpKind::VectorLoad => self.an_index_for_each_dimension(op, 0),
+            OpKind::MemrefStore | OpKind::VectorStore => self.an_index_for_each_dimension(op, 1),
             OpKind::MemrefAlloc | OpKind::MemrefAlloca => {
                 self.a_size_for_each_dynamic_dimension(op);
             }
