@@ -145,6 +145,7 @@ impl<'a> Verifier<'a> {
             }
             out.own = std::mem::take(&mut self.problems);
             if out.own.is_empty() {
+                self.secret(op);
                 self.symbol_rules(op);
                 self.block_rules(op);
                 if self.problems.is_empty() {
@@ -157,7 +158,7 @@ impl<'a> Verifier<'a> {
             }
         } else {
             self.secret(op);
-            if self.ir.takes_operands(op) {
+            if self.ir.takes_operands(op) || is_custom_generic(self.ir, op) {
                 self.scopes(op);
             }
         }
@@ -246,6 +247,11 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
     let is_wrong = |it: &Problem| it.category() != Category::Structure;
     matches!(ir.op(op).form, Form::Generic | Form::Custom)
         && !ir.extra(op).problems.iter().any(is_wrong)
+}
+
+/// Whether an op is a `secret.generic` in its custom form, in whose header each name behind `%` is an operand.
+fn is_custom_generic(ir: &Ir, op: Op) -> bool {
+    ir.op(op).form == Form::Opaque && ir.is_secret_generic(op)
 }
 
 #[cfg(test)]

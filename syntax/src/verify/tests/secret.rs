@@ -4,6 +4,7 @@ use expect_test::expect;
 
 use super::check;
 use crate::Source;
+use crate::laws::fingerprint;
 
 #[test]
 fn names_and_types_in_a_generic_are_those_of_its_form() {
@@ -100,7 +101,11 @@ fn generics_in_generic_form_are_judged_alike() {
   } -> (!secret.secret<i16>)
   return %0 : !secret.secret<i16>
 }",
-        &expect![[r#""#]],
+        &expect![[r#"
+            2 "secret.generic": the block needs an argument for each of 1 operands, but has 2 (entry-arguments)
+            4 "secret.yield": gives 0 values, but the 'secret.generic' around it has 1 results (region-values)
+            8 "secret.yield": gives 1 values, but the 'secret.generic' around it has 0 results (region-values)
+        "#]],
     );
 }
 
@@ -142,4 +147,112 @@ fn names_in_ops_of_heir_without_regions_are_operands() {
             4 %late: operand %late does not dominate this use (dominance)
         "#]],
     );
+}
+
+/// What a generic takes is there before it, in both forms: defined before it in its block, or in one that dominates it.
+#[test]
+fn operands_of_generics_dominate_them() {
+    check(
+        r#"func.func @f(%x: !secret.secret<i16>, %c: i1) -> !secret.secret<i16> {
+  %0 = secret.generic(%late : !secret.secret<i16>, %1: !secret.secret<i16>) {
+  ^body(%a: i16, %b: i16):
+    %2 = arith.addi %a, %b : i16
+    secret.yield %2 : i16
+  } -> (!secret.secret<i16>)
+  %1 = secret.generic(%1 : !secret.secret<i16>, %x: !secret.secret<i16>) {
+  ^body(%a: i16, %b: i16):
+    %2 = arith.addi %a, %b : i16
+    secret.yield %2 : i16
+  } -> (!secret.secret<i16>)
+  %late = secret.conceal %k : i16 -> !secret.secret<i16>
+  %3 = "secret.generic"(%4) ({
+  ^body(%a: i16):
+    "secret.yield"(%a) : (i16) -> ()
+  }) : (!secret.secret<i16>) -> !secret.secret<i16>
+  %4 = secret.generic(%k : i16) {
+  ^body(%b: i16):
+    secret.yield %b : i16
+  } -> (!secret.secret<i16>)
+  %k = arith.constant 3 : i16
+  return %0 : !secret.secret<i16>
+}
+func.func @h(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+  %4 = secret.generic(%inner : i16, %own: i16, %arg: i16, %never: i16) {
+  ^body(%arg: i16, %b: i16, %d: i16, %e: i16):
+    %own = arith.addi %b, %d : i16
+    secret.yield %own : i16
+  } -> (!secret.secret<i16>)
+  %5 = secret.generic() {
+    %inner = arith.constant 3 : i16
+    secret.yield %inner : i16
+  } -> (!secret.secret<i16>)
+  return %4 : !secret.secret<i16>
+}
+func.func @g(%x: !secret.secret<i16>, %c: i1) -> !secret.secret<i16> {
+  cf.cond_br %c, ^one, ^two
+^one:
+  %0 = mgmt.modreduce %x : !secret.secret<i16>
+  return %0 : !secret.secret<i16>
+^two:
+  %1 = secret.generic(%x : !secret.secret<i16>, %0: !secret.secret<i16>) {
+  ^body(%a: i16, %b: i16):
+    secret.yield %a : i16
+  } -> (!secret.secret<i16>)
+  return %1 : !secret.secret<i16>
+}"#,
+        &expect![[r#"
+            2 %late: operand %late does not dominate this use (dominance)
+            2 %1: operand %1 does not dominate this use (dominance)
+            7 %1: operand %1 does not dominate this use (dominance)
+            12 %k: operand %k does not dominate this use (dominance)
+            13 %4: operand %4 does not dominate this use (dominance)
+            17 %k: operand %k does not dominate this use (dominance)
+            25 %inner: use of undefined value %inner (undefined-value)
+            25 %own: use of undefined value %own (undefined-value)
+            25 %arg: use of undefined value %arg (undefined-value)
+            25 %never: use of undefined value %never (undefined-value)
+            42 %0: operand %0 does not dominate this use (dominance)
+        "#]],
+    );
+}
+
+/// As one types: the same is told as of the whole text, whatever was there before.
+#[test]
+fn edits_of_generics_are_judged_as_their_text() {
+    let text = r#"func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+  %y = secret.conceal %k : i16 -> !secret.secret<i16>
+  %0 = secret.generic(%x : !secret.secret<i16>) {
+  ^body(%a: i16):
+    secret.yield %a : i16
+  } -> (!secret.secret<i16>)
+  %k = arith.constant 3 : i16
+  %1 = "secret.generic"(%0) ({
+  ^body(%a: i16):
+    "secret.yield"(%a) : (i16) -> ()
+  }) : (!secret.secret<i16>) -> !secret.secret<i16>
+  return %1 : !secret.secret<i16>
+}"#;
+    let edits = [
+        ("conceal %k", "conceal %0"),
+        ("generic(%x", "generic(%1"),
+        ("\"(%0)", "\"(%1)"),
+        ("%1 = \"", "%y = \""),
+        ("  %k = arith.constant 3 : i16\n", ""),
+        ("\"(%1)", "\"(%1, %k)"),
+        ("(%a) : (i16)", "() : ()"),
+        ("(%a: i16):\n    \"", "():\n    \""),
+        ("generic(%1", "generic(%x"),
+        ("  return", "  %k = arith.constant 3 : i16\n  return"),
+    ];
+    let mut source = Source::new(text);
+    let mut told = Vec::new();
+    for (from, to) in edits {
+        let text = source.text().to_string();
+        let at = text.find(from).unwrap();
+        source.edit(at..at + from.len(), to);
+        let fresh = Source::new(&source.text().to_string());
+        assert_eq!(fingerprint(&source), fingerprint(&fresh), "{from} -> {to}");
+        told.push(source.problems().len());
+    }
+    assert_eq!(told, [1, 2, 3, 2, 2, 4, 4, 4, 4, 3]);
 }
