@@ -79,9 +79,21 @@ pub struct Check {
     /// The comment that opens its file: the documentation.
     header: &'static str,
     /// Adds what it finds.
-    run: fn(&Program, &Index, &mut Vec<Diagnostic>),
+    run: Run,
     /// What fixes each of its diagnostics by itself.
     fix: Option<Fixing>,
+}
+
+/// Adds what a check finds.
+type Run = fn(&Program, &Index, &mut Vec<Diagnostic>);
+
+/// How much is told of what is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// What is wrong and why.
+    All,
+    /// Where explanations cost the most, only what is wrong.
+    InBrief,
 }
 
 /// How the fixes of diagnostics are made.
@@ -127,11 +139,13 @@ pub const ALL: &[Check] = &[
 ];
 
 /// Everything that the checks find that are on, or whose codes are among some; in no particular order.
-pub(crate) fn run(program: &Program, index: &Index, also: &[&str]) -> Vec<Diagnostic> {
+pub(crate) fn run(program: &Program, index: &Index, also: &[&str], told: Told) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let is_run = |it: &Check| it.is_on || also.contains(&it.code);
     for check in ALL.iter().filter(|it| is_run(it)) {
-        (check.run)(program, index, &mut out);
+        let is_brief = told == Told::InBrief && check.code == noise_overflow::CHECK.code;
+        let run = if is_brief { noise_overflow::in_brief } else { check.run };
+        run(program, index, &mut out);
     }
     suppression::apply(program, index, &is_run, &mut out);
     out
@@ -228,7 +242,7 @@ impl Trial {
 
 /// How many errors a program has, in the grammar and beyond.
 fn n_errors(program: &Program, index: &Index) -> usize {
-    let found = run(program, index, &[]);
+    let found = run(program, index, &[], Told::InBrief);
     let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
     program.source().problems().len() + n_found
 }

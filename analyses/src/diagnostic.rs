@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use noisy_syntax::Source;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -191,6 +193,24 @@ impl TextEdit {
         edits.sort_by_key(|it| (it.range.start, it.range.end));
         let overlap = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);
         (!overlap).then_some(edits)
+    }
+
+    /// Edits that do the same, which are in order, with those that are near each other in one: what lies between is written again, which
+    /// costs less than an edit.
+    pub(crate) fn in_few(edits: &[TextEdit], source: &Source) -> Vec<TextEdit> {
+        const NEAR: usize = 512;
+        let mut out: Vec<TextEdit> = Vec::new();
+        for it in edits {
+            match out.last_mut() {
+                Some(last) if it.range.start - last.range.end <= NEAR => {
+                    last.text.push_str(&source.slice(last.range.end..it.range.start));
+                    last.text.push_str(&it.text);
+                    last.range.end = it.range.end;
+                }
+                _ => out.push(it.clone()),
+            }
+        }
+        out
     }
 
     /// The text after some edits, which are in order.

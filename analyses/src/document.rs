@@ -10,6 +10,7 @@ use noisy_syntax::{Delta, Op, Value};
 use crate::checks::{self, Index, Trial};
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit, combine};
 use crate::explain::{self, Assumption, Derivation};
+use crate::fix::{self, FixError, Options, Outcome};
 use crate::heir::{Heir, Quantities};
 use crate::noise::model::NoiseModel;
 use crate::program::Program;
@@ -83,6 +84,40 @@ impl Document {
         self.index.is_of_heir()
     }
 
+    /// Puts the cheapest `reduce_noise` into some functions of the document, as [`fix::insert_reduces`] finds them. Verified is the document
+    /// itself, edited: edits leave what a document made anew would be, and cost what they change.
+    ///
+    /// # Errors
+    ///
+    /// As [`fix::insert_reduces`]; the document is then as it was.
+    pub fn insert_reduces(
+        &mut self,
+        functions: &[Op],
+        options: &Options,
+    ) -> Result<Outcome, FixError> {
+        let proposal = fix::propose(self, functions, options);
+        // It is cheap: the pieces of a text are shared.
+        let before = self.source().text().clone();
+        let at =
+            |document: &Self, it: Op| document.ir().functions().iter().position(|of| *of == it);
+        let places: Vec<Option<usize>> = functions.iter().map(|it| at(self, *it)).collect();
+        for it in TextEdit::in_few(&proposal.edits, self.source()).into_iter().rev() {
+            self.edit(it.range, &it.text);
+        }
+        if proposal.is_kept_by(self) {
+            return Ok(proposal.outcome(self, functions));
+        }
+        *self = Self::with_model(&before.to_string(), self.model().clone());
+        let all = self.ir().functions();
+        let functions: Vec<Op> =
+            places.into_iter().filter_map(|at| all.get(at?).copied()).collect();
+        let mut outcome = fix::insert_reduces(self, &functions, options)?;
+        if let Some(after) = outcome.after.take() {
+            *self = Self::of(after);
+        }
+        Ok(outcome)
+    }
+
     /// Everything there is to say, in textual order, but by checks that are off by default.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics_with(&[])
@@ -90,6 +125,15 @@ impl Document {
 
     /// As [`Document::diagnostics`], with those of some codes that are off by default.
     pub fn diagnostics_with(&self, also: &[&str]) -> Vec<Diagnostic> {
+        self.found(also, checks::Told::All)
+    }
+
+    /// As [`Document::diagnostics_with`], but what explains noise may be left out: for who wants to know what is wrong and not why.
+    pub fn diagnostics_in_brief(&self, also: &[&str]) -> Vec<Diagnostic> {
+        self.found(also, checks::Told::InBrief)
+    }
+
+    fn found(&self, also: &[&str], told: checks::Told) -> Vec<Diagnostic> {
         let problems = self.source().problems();
         let mut out = Vec::with_capacity(problems.len());
         for (_, range, problem) in problems {
@@ -104,7 +148,7 @@ impl Document {
                 tags: Vec::new(),
             });
         }
-        out.extend(checks::run(&self.program, &self.index, also));
+        out.extend(checks::run(&self.program, &self.index, also, told));
         let in_order = |a: &Diagnostic, b: &Diagnostic| {
             let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))

@@ -2,7 +2,7 @@
 //!
 //! [`insert_reduces`] takes the placement problem out of functions that call each other ([`extract`]), has it solved
 //! ([`crate::placement`]) for all of them together (`group.rs`), writes the answer as minimal edits (`layout.rs`), applies them to a
-//! copy and analyzes that, calls and all (`verify.rs`).
+//! copy and analyzes that, calls and all (`verify.rs`); [`crate::Document::insert_reduces`] applies them to the program itself.
 //!
 //! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were fixed, no error more in any
 //! other, no other problem than before, and exactly as many more ops as were promised. A function with any error besides noise, or
@@ -16,14 +16,15 @@ mod verify;
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use noisy_syntax::Op;
 use num_integer::gcd;
 
 use self::extract::Objective;
 pub use self::manage::{Insert, STAGES};
-use crate::diagnostic::{Applicability, Fix};
+use self::verify::Promise;
+use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::placement::{Cache, Certificate, Instance, Limits, Phase, Site};
 use crate::program::Program;
 
@@ -46,8 +47,10 @@ pub struct Options {
 }
 
 /// The answers of all placements in this process that ask for it: some functions stand in many files, and an editor asks again and again.
+/// Those that took no time are not kept: of 10,000 small files they are more than all else that is in memory.
 pub fn shared_cache() -> Arc<Cache> {
-    static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(Arc::default);
+    const SLOW: Duration = Duration::from_millis(2);
+    static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(|| Arc::new(Cache::of_at_least(SLOW)));
     KNOWN.clone()
 }
 
@@ -251,6 +254,11 @@ impl Outcome {
         })
     }
 
+    /// Whether the fix changes anything.
+    pub fn is_change(&self) -> bool {
+        self.fix.as_ref().is_some_and(|it| !it.edits.is_empty())
+    }
+
     /// How many ops the fix inserts.
     pub fn inserted(&self) -> usize {
         self.fixed().map(|it| it.inserted).sum()
@@ -346,13 +354,10 @@ pub fn insert_reduces(
     options: &Options,
 ) -> Result<Outcome, FixError> {
     let start = Instant::now();
-    let mut answers = group::solve(program, functions, options, extract::MOST_COPIES);
-    let mut fix = None;
-    let mut outcome = Outcome::default();
+    let Proposal { mut answers, mut edits, promise } = propose(program, functions, options);
+    let mut after = None;
     if !answers.fixed.is_empty() {
-        let all: Vec<&group::Answer> = answers.fixed.iter().collect();
-        let mut edits = layout::edits(program, &all);
-        let mut verified = verify::verify(program, &all, &edits);
+        let mut verified = verify::verify(program, &promise, &edits);
         if let Err(unverified) = verified {
             let refused = take_unsound(program, &mut answers);
             let is_defect = |it: &(group::Answer, String)| !it.0.has_calls;
@@ -378,14 +383,54 @@ pub fn insert_reduces(
             answers.refused.extend(later.refused);
             let all: Vec<&group::Answer> = answers.fixed.iter().collect();
             edits = layout::edits(program, &all);
-            verified = verify::verify(program, &all, &edits);
+            verified = verify::verify(program, &Promise::of(program, &all), &edits);
         }
-        let verified = verified?;
-        if !answers.fixed.is_empty() {
-            fix = Some(edits);
-            outcome.after = Some(verified);
-        }
+        after = Some(verified?);
     }
+    let mut outcome = outcome(program, functions, answers, edits);
+    outcome.after = after.filter(|_| outcome.fix.is_some());
+    Ok(outcome)
+}
+
+/// What is to be written, and what is promised of it.
+pub(crate) struct Proposal {
+    answers: group::Answers,
+    /// In order.
+    pub edits: Vec<TextEdit>,
+    promise: Promise,
+}
+
+impl Proposal {
+    /// Whether a program that was edited so is what was promised.
+    pub(crate) fn is_kept_by(&self, after: &Program) -> bool {
+        self.promise.kept_by(after).is_ok()
+    }
+
+    /// What became of some functions, those that were asked for, of a program that is what was promised.
+    pub(crate) fn outcome(self, program: &Program, functions: &[Op]) -> Outcome {
+        outcome(program, functions, self.answers, self.edits)
+    }
+}
+
+/// The edits of the cheapest placement, not verified yet.
+pub(crate) fn propose(program: &Program, functions: &[Op], options: &Options) -> Proposal {
+    let answers = group::solve(program, functions, options, extract::MOST_COPIES);
+    let all: Vec<&group::Answer> = answers.fixed.iter().collect();
+    let (edits, promise) = if all.is_empty() {
+        (Vec::new(), Promise::default())
+    } else {
+        (layout::edits(program, &all), Promise::of(program, &all))
+    };
+    Proposal { answers, edits, promise }
+}
+
+fn outcome(
+    program: &Program,
+    functions: &[Op],
+    answers: group::Answers,
+    edits: Vec<TextEdit>,
+) -> Outcome {
+    let mut outcome = Outcome::default();
     for &function in functions {
         let verdict = match answers.refused.get(&function) {
             Some(why) => Verdict::Refused(why.clone()),
@@ -394,13 +439,14 @@ pub fn insert_reduces(
         let name = program.function_name(function);
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
+    let is_any = !answers.fixed.is_empty();
     outcome.groups = answers.fixed.into_iter().map(|it| it.group).collect();
-    outcome.fix = fix.map(|edits| Fix {
+    outcome.fix = is_any.then(|| Fix {
         title: outcome.title(program.model().reset_name()),
         applicability: Applicability::Safe,
         edits,
     });
-    Ok(outcome)
+    outcome
 }
 
 /// Takes out the answers that the analysis does not bear one by one, with what it says. That of an answer without calls is a defect.
@@ -408,7 +454,7 @@ fn take_unsound(program: &Program, answers: &mut group::Answers) -> Vec<(group::
     let (mut sound, mut unsound) = (Vec::new(), Vec::new());
     for it in std::mem::take(&mut answers.fixed) {
         let edits = layout::edits(program, &[&it]);
-        match verify::verify(program, &[&it], &edits) {
+        match verify::verify(program, &Promise::of(program, &[&it]), &edits) {
             Ok(_) => sound.push(it),
             Err(why) => unsound.push((it, why.to_string())),
         }

@@ -280,6 +280,17 @@ fn placements_stand_up_to_re_analysis() {
             Ok(outcome) => {
                 n_mended += usize::from(outcome.fix.is_some());
                 n_removed += outcome.removed();
+                let mut edited = Document::new(&text);
+                let functions = edited.ir().functions();
+                let found = edited.insert_reduces(&functions, &options).expect("an answer");
+                assert_eq!(found.groups, outcome.groups);
+                let anew = Document::new(&edited.source().text().to_string());
+                assert_eq!(edited.diagnostics(), anew.diagnostics(), "{text}");
+                let after = outcome
+                    .after
+                    .as_ref()
+                    .map_or(text.clone(), |it| it.source().text().to_string());
+                assert_eq!(edited.source().text().to_string(), after);
             }
             Err(error) => panic!("{error}\n{text}"),
         }

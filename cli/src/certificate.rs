@@ -65,9 +65,8 @@ fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String
         .for_path(Path::new(&name))
         .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
     let settings = Settings::clone(&settings);
-    let document = Document::with_model(&program, settings.model.noise().clone());
-    let document =
-        fix::applied(&document, &settings, args.unsafe_fixes).document.unwrap_or(document);
+    let mut document = Document::with_model(&program, settings.model.noise().clone());
+    fix::apply(&mut document, &settings, args.unsafe_fixes);
     Ok((text, document, settings))
 }
 

@@ -209,11 +209,12 @@ fn bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option
 fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     let mut checked = Checked::empty(name.to_owned());
     let mut document = Document::with_model(text, task.settings.model.noise().clone());
-    if task.fixing.changes() {
-        match fix_file(&mut checked, text, &document, input, task) {
-            Ok(after) => document = after.unwrap_or(document),
-            Err(failure) => checked.failure = Some(failure),
-        }
+    if task.fixing.changes()
+        && let Err(failure) = fix_file(&mut checked, text, &mut document, input, task)
+    {
+        checked.failure = Some(failure);
+        // It stays as it was.
+        document = Document::with_model(text, task.settings.model.noise().clone());
     }
     let rope = document.source().text();
     let mut found = task.settings.rules.diagnostics(&document);
@@ -241,14 +242,14 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     checked
 }
 
-/// Fixes a program and prepares the file; what it is then, if it is another.
+/// Fixes a program and prepares the file.
 fn fix_file(
     checked: &mut Checked,
     text: &str,
-    document: &Document,
+    document: &mut Document,
     input: &Input,
     task: &Task,
-) -> Result<Option<Document>, Failure> {
+) -> Result<(), Failure> {
     let fixed = if task.fixing.add_suppressions {
         fix::suppress(document, &task.settings)
     } else {
@@ -265,10 +266,10 @@ fn fix_file(
         };
         fix::fix(document, &task.settings, unsafe_too, &options)?
     };
-    if task.fixing.writes() && fixed.document.is_some() && is_read_only(input) {
-        return Err(Failure::io("not written: the file is read-only".to_owned()));
-    }
     if let (Some(path), Some(certificate)) = (&task.certificate, &fixed.certificate) {
+        if task.fixing.writes() && fixed.is_changed && is_read_only(input) {
+            return Err(Failure::io("not written: the file is read-only".to_owned()));
+        }
         let written = Output::to_file(path).and_then(|mut out| {
             writeln!(out, "{certificate}")?;
             out.finish()
@@ -277,8 +278,8 @@ fn fix_file(
             Failure::io(format!("not written to {}: {}", path.display(), reason(&why)))
         })?;
     }
-    if let Some(after) = &fixed.document {
-        let after = after.source().text().to_string();
+    if fixed.is_changed {
+        let after = document.source().text().to_string();
         if task.fixing.writes()
             && let Input::File(path) = input
         {
@@ -295,7 +296,7 @@ fn fix_file(
     if task.wants_proofs {
         checked.fixed.placed = fixed.placed;
     }
-    Ok(fixed.document)
+    Ok(())
 }
 
 impl Counts {

@@ -27,8 +27,8 @@ pub(crate) struct Fixed {
     pub n_applied: usize,
     /// How many are allowed by comments that were added.
     pub n_suppressed: usize,
-    /// The program after it; nothing if it is as it was.
-    pub document: Option<Document>,
+    /// Whether the program is another.
+    pub is_changed: bool,
     /// What proves the placements, as JSON, where that was asked for.
     pub certificate: Option<Value>,
 }
@@ -111,29 +111,36 @@ pub(crate) fn is_wanted(document: &Document, settings: &Settings, unsafe_too: bo
         || !document.fix_all(problems(&found), unsafe_too).0.is_empty()
 }
 
-/// Fixes a program.
+/// Fixes a program, which becomes another.
 ///
 /// # Errors
 ///
-/// When a placement does not stand up to re-analysis: a defect.
+/// When a placement does not stand up to re-analysis: a defect. The program may be another all the same.
 pub(crate) fn fix(
-    document: &Document,
+    document: &mut Document,
     settings: &Settings,
     unsafe_too: bool,
     options: &Options,
 ) -> Result<Fixed, Failure> {
     let mut fixed = unchanged();
     let mut wanted = apply_fixes(&mut fixed, document, settings, unsafe_too);
-    let current = fixed.document.as_ref().unwrap_or(document);
     settings.rules.apply(&mut wanted);
     if settings.placement.replace || wanted.iter().any(is_over) {
-        let op = document.model().reset_name();
-        place(&mut fixed, document, op, options, analyses::insert_reduces, settings)?;
+        place_reduces(&mut fixed, document, options, settings)?;
     } else if options.wants_proofs {
-        fixed.certificate = Some(certificate(current, None, settings));
+        fixed.certificate = Some(certificate(document, None, settings));
     }
-    for (op, insert) in analyses::STAGES {
-        place(&mut fixed, document, op, options, insert, settings)?;
+    if document.is_of_heir() {
+        for (op, insert) in analyses::STAGES {
+            let functions = document.ir().functions();
+            let outcome = insert(document, &functions, options).map_err(unverified)?;
+            note_all(&mut fixed, op, &outcome);
+            let is_change = outcome.is_change();
+            if let Some(after) = outcome.after.filter(|_| is_change) {
+                fixed.is_changed = true;
+                *document = Document::of(after);
+            }
+        }
     }
     let is_heirs = |op: &str| analyses::STAGES.iter().any(|it| it.0 == op);
     if fixed.notes.iter().any(|it| is_heirs(&it.op) && it.inserted.is_some()) {
@@ -143,34 +150,32 @@ pub(crate) fn fix(
     Ok(fixed)
 }
 
-/// A program after the fixes of its diagnostics, before any placement.
-pub(crate) fn applied(document: &Document, settings: &Settings, unsafe_too: bool) -> Fixed {
-    let mut fixed = unchanged();
-    apply_fixes(&mut fixed, document, settings, unsafe_too);
-    fixed
+/// Applies the fixes of the diagnostics of a program, and places nothing.
+pub(crate) fn apply(document: &mut Document, settings: &Settings, unsafe_too: bool) {
+    apply_fixes(&mut unchanged(), document, settings, unsafe_too);
 }
 
-/// Applies the fixes of diagnostics to what a program has become, again and again; what is found then.
+/// Applies the fixes of diagnostics to a program, again and again; what is found then, in brief.
 fn apply_fixes(
     fixed: &mut Fixed,
-    document: &Document,
+    document: &mut Document,
     settings: &Settings,
     unsafe_too: bool,
 ) -> Vec<Diagnostic> {
-    let mut found = settings.rules.found(fixed.document.as_ref().unwrap_or(document));
+    let mut found = settings.rules.found_in_brief(document);
     for _ in 0..ROUNDS {
-        let document = fixed.document.as_ref().unwrap_or(document);
         let mut wanted = found.clone();
         settings.rules.apply(&mut wanted);
         let Some((after, n)) = document.with_all_fixed(problems(&wanted), unsafe_too) else {
             break;
         };
-        let now = settings.rules.found(&after);
+        let now = settings.rules.found_in_brief(&after);
         if n_errors(&now) > n_errors(&found) {
             break;
         }
         fixed.n_applied += n;
-        fixed.document = Some(after);
+        fixed.is_changed = true;
+        *document = after;
         found = now;
     }
     found
@@ -182,17 +187,16 @@ fn unchanged() -> Fixed {
         placed: Vec::new(),
         n_applied: 0,
         n_suppressed: 0,
-        document: None,
+        is_changed: false,
         certificate: None,
     }
 }
 
 /// Allows the errors and warnings of a program by comments, where that is possible, and takes out the comments that allow nothing.
-pub(crate) fn suppress(document: &Document, settings: &Settings) -> Fixed {
+pub(crate) fn suppress(document: &mut Document, settings: &Settings) -> Fixed {
     let mut fixed = unchanged();
     // What is allowed may let other things be told of.
     for _ in 0..ROUNDS {
-        let document = fixed.document.as_ref().unwrap_or(document);
         let mut found = settings.rules.diagnostics(document);
         found.retain(|it| it.severity <= Severity::Warning);
         let unused = found.iter().filter(|it| it.code == "unused-suppression");
@@ -210,33 +214,46 @@ pub(crate) fn suppress(document: &Document, settings: &Settings) -> Fixed {
         }
         fixed.n_applied += n_removed;
         fixed.n_suppressed += n_added;
-        fixed.document = Some(after);
+        fixed.is_changed = true;
+        *document = after;
     }
     fixed
 }
 
-/// Inserts an op where it is needed into what a program has become.
-fn place(
+/// Inserts `reduce_noise` where it is needed.
+fn place_reduces(
     fixed: &mut Fixed,
-    document: &Document,
-    op: &str,
+    document: &mut Document,
     options: &Options,
-    insert: analyses::Insert,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    let document = fixed.document.as_ref().unwrap_or(document);
+    let op = document.model().reset_name().to_owned();
     let functions = document.ir().functions();
-    let outcome = insert(document, &functions, options)
-        .map_err(|error| Failure::internal(&error.to_string()))?;
-    fixed.placed.extend(placed(&outcome));
-    fixed.notes.extend(outcome.functions.iter().filter_map(|it| note(op, &outcome, it)));
-    if options.wants_proofs && op == document.model().reset_name() {
+    let outcome = if options.wants_proofs {
+        // What proves it tells of the program before.
+        let mut outcome =
+            analyses::insert_reduces(document, &functions, options).map_err(unverified)?;
         fixed.certificate = Some(certificate(document, Some(&outcome), settings));
-    }
-    if outcome.fix.is_some_and(|it| !it.edits.is_empty()) {
-        fixed.document = outcome.after.map(Document::of);
-    }
+        if let Some(after) = outcome.after.take().filter(|_| outcome.is_change()) {
+            *document = Document::of(after);
+        }
+        outcome
+    } else {
+        document.insert_reduces(&functions, options).map_err(unverified)?
+    };
+    note_all(fixed, &op, &outcome);
+    fixed.is_changed |= outcome.is_change();
     Ok(())
+}
+
+fn unverified(error: analyses::FixError) -> Failure {
+    Failure::internal(&error.to_string())
+}
+
+/// Takes down what was placed.
+fn note_all(fixed: &mut Fixed, op: &str, outcome: &analyses::Outcome) {
+    fixed.placed.extend(placed(outcome));
+    fixed.notes.extend(outcome.functions.iter().filter_map(|it| note(op, outcome, it)));
 }
 
 /// What proves the placements of a program, as `docs/placement.md` describes it.

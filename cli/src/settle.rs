@@ -37,7 +37,7 @@ pub(crate) use linux::{Device, device};
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::{BTreeMap, BTreeSet};
-    use std::fs::File;
+    use std::fs::{File, Metadata};
     use std::io;
     use std::os::unix::fs::MetadataExt;
     use std::sync::{Mutex, PoisonError};
@@ -58,8 +58,8 @@ mod linux {
     /// # Errors
     ///
     /// When the system does not say.
-    pub(crate) fn device(new: &File) -> io::Result<Device> {
-        let device = new.metadata()?.dev();
+    pub(crate) fn device(new: &File, metadata: &Metadata) -> io::Result<Device> {
+        let device = metadata.dev();
         let mut known = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
         if let std::collections::btree_map::Entry::Vacant(it) = known.entry(device) {
             it.insert(new.try_clone()?);
@@ -91,7 +91,7 @@ pub(crate) use elsewhere::{Device, device};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use std::fs::File;
+    use std::fs::{File, Metadata};
     use std::io;
 
     use super::Settling;
@@ -100,7 +100,7 @@ mod elsewhere {
     pub(crate) type Device = ();
 
     #[expect(clippy::unnecessary_wraps, reason = "it may fail on Linux")]
-    pub(crate) fn device(_: &File) -> io::Result<Device> {
+    pub(crate) fn device(_: &File, _: &Metadata) -> io::Result<Device> {
         Ok(())
     }
 
@@ -122,7 +122,8 @@ mod tests {
         let file = |name: &str| {
             let path = folder.path().join(name);
             let mut file = File::create(&path).expect("a file");
-            let device = device(&file).expect("its file system");
+            let metadata = file.metadata().expect("it is open");
+            let device = device(&file, &metadata).expect("its file system");
             file.write_all(b"text").expect("room");
             Settling { path, device }
         };

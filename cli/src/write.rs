@@ -61,6 +61,12 @@ pub(crate) struct Staged {
 impl Staged {
     /// Starts one for a path that is no link.
     fn new(path: PathBuf) -> io::Result<Self> {
+        let old = fs::metadata(&path).ok();
+        Self::of(path, old.as_ref())
+    }
+
+    /// Starts one for a path that is no link, in the place of what is there.
+    fn of(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
         // No signal comes between the file and the list.
         let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,9 +78,9 @@ impl Staged {
         files.insert(temporary.to_path_buf());
         drop(files);
         let staged = Self { file: BufWriter::new(file), temporary: Temporary(temporary), path };
-        match fs::metadata(&staged.path) {
-            Ok(it) => staged.file.get_ref().set_permissions(it.permissions())?,
-            Err(_) => staged.set_usual_permissions()?,
+        match old {
+            Some(it) => staged.file.get_ref().set_permissions(it.permissions())?,
+            None => staged.set_usual_permissions()?,
         }
         Ok(staged)
     }
@@ -151,11 +157,12 @@ impl Replacement {
             if metadata.permissions().readonly() {
                 return Err(io::Error::other("the file is read-only"));
             }
-            let mut staged = Staged::new(path)?;
-            let device = settle::device(staged.file.get_ref())?;
+            let mut staged = Staged::of(path, Some(&metadata))?;
+            let new = staged.file.get_ref().metadata()?;
+            let device = settle::device(staged.file.get_ref(), &new)?;
             staged.file.write_all(after.as_bytes())?;
             staged.file.flush()?;
-            let in_place = is_other_when_replaced(&metadata, staged.file.get_ref())?;
+            let in_place = is_other_when_replaced(&metadata, &new);
             let Staged { temporary, path, .. } = staged;
             Ok(Self {
                 temporary,
@@ -333,15 +340,14 @@ impl<T> GroupCommit<T> {
 
 /// Whether a file would lose other names or its owner if another took its place.
 #[cfg(unix)]
-fn is_other_when_replaced(old: &fs::Metadata, new: &File) -> io::Result<bool> {
+fn is_other_when_replaced(old: &fs::Metadata, new: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let new = new.metadata()?;
-    Ok(old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid()))
+    old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid())
 }
 
 #[cfg(not(unix))]
-fn is_other_when_replaced(_: &fs::Metadata, _: &File) -> io::Result<bool> {
-    Ok(false)
+fn is_other_when_replaced(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+    false
 }
 
 /// Where the output goes. A file keeps what it had until all is written.
@@ -385,10 +391,10 @@ impl Output {
         }
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         let staged = Staged::new(target).and_then(|it| {
-            let metadata = fs::metadata(path).ok().filter(|_| is_there);
-            let is_other =
-                metadata.map_or(Ok(false), |old| is_other_when_replaced(&old, it.file.get_ref()));
-            Ok((!is_other?).then_some(it))
+            let old = fs::metadata(path).ok().filter(|_| is_there);
+            let new = it.file.get_ref().metadata()?;
+            let is_other = old.is_some_and(|old| is_other_when_replaced(&old, &new));
+            Ok((!is_other).then_some(it))
         });
         match staged {
             Ok(Some(it)) => Ok(Self::Staged(Box::new(it), given.to_owned())),

@@ -20,6 +20,8 @@ pub struct Cache {
     inner: Mutex<Inner>,
     /// The most nodes of all questions together.
     most: usize,
+    /// Answers that took less time are not kept.
+    least: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -76,7 +78,12 @@ impl Default for Cache {
 impl Cache {
     /// A cache for questions of at most so many nodes together.
     pub fn new(most: usize) -> Cache {
-        Cache { inner: Mutex::default(), most }
+        Cache { inner: Mutex::default(), most, least: Duration::ZERO }
+    }
+
+    /// As the default, for answers that took so long at least: finding one that took less again is cheaper than keeping it.
+    pub fn of_at_least(time: Duration) -> Cache {
+        Cache { least: time, ..Cache::default() }
     }
 
     /// [`place_with`], asked once.
@@ -121,7 +128,7 @@ impl Cache {
     }
 
     fn keep(&self, key: u64, instance: &Instance, placement: &Placement, effort: Effort) {
-        if instance.nodes.len() > self.most {
+        if instance.nodes.len() > self.most || placement.stats.time < self.least {
             return;
         }
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -230,6 +237,15 @@ mod tests {
         let (again, tight) = ask(50_000_000);
         assert!(again && tight.proof == Optimality::Optimal && tight.cost <= loose.cost);
         assert!(!ask(0).0 && ask(0).1 == tight);
+    }
+
+    #[test]
+    fn what_took_no_time_is_not_kept() {
+        let cache = Cache::of_at_least(Duration::from_secs(3600));
+        assert!(works(&cache, &chain(5), 1000) && works(&cache, &chain(5), 1000));
+        assert_eq!(cache.len(), 0);
+        let cache = Cache::of_at_least(Duration::ZERO);
+        assert!(works(&cache, &chain(5), 1000) && !works(&cache, &chain(5), 1000));
     }
 
     #[test]

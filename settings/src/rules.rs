@@ -51,9 +51,18 @@ const CATEGORIES: [(&str, Category); 6] = [
 impl Rules {
     /// What there is to say of a document: what is on by default, whatever these rules say of it, and what they turn on.
     pub fn found(&self, document: &Document) -> Vec<Diagnostic> {
+        document.diagnostics_with(&self.also())
+    }
+
+    /// As [`Rules::found`], but what explains noise may be left out.
+    pub fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic> {
+        document.diagnostics_in_brief(&self.also())
+    }
+
+    /// The rules that are off by default and on here.
+    fn also(&self) -> Vec<&str> {
         let set = self.0.iter().filter(|it| *it.1 != Level::Off).map(|it| it.0.as_str());
-        let also: Vec<&str> = set.filter(|it| is_off_by_default(it)).collect();
-        document.diagnostics_with(&also)
+        set.filter(|it| is_off_by_default(it)).collect()
     }
 
     /// What there is to say of a document under these rules.

@@ -62,22 +62,8 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
-    let ir = program.ir();
     for (value, root) in program.roots() {
-        let mut at = String::new();
-        if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
-            let what = match Flow::of(ir, round.op) {
-                Flow::Reduce => "reduction",
-                flow if flow.is_loop() => "loop",
-                _ => "cycle of blocks",
-            };
-            let _ = write!(at, " at iteration {} of the {what}", round.number);
-        }
-        if root.turn > 1 {
-            let _ = write!(at, " at recursion depth {}", root.turn);
-        }
-        let message = excess_in_words(program, value, root.noise, &at);
-        let mut it = CHECK.at(value_range(ir, value), message);
+        let mut it = found(program, value, root);
         it.related = called(program, value, root).into_iter().collect();
         it.related.extend(related(program, value));
         let spoilt = spoilt(program, value, MANY);
@@ -87,6 +73,29 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         }
         out.push(it);
     }
+}
+
+/// The same without what explains it, which is nearly all of the work.
+pub(super) fn in_brief(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    out.extend(program.roots().into_iter().map(|(value, root)| found(program, value, root)));
+}
+
+fn found(program: &Program, value: Value, root: &Root) -> Diagnostic {
+    let ir = program.ir();
+    let mut at = String::new();
+    if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
+        let what = match Flow::of(ir, round.op) {
+            Flow::Reduce => "reduction",
+            flow if flow.is_loop() => "loop",
+            _ => "cycle of blocks",
+        };
+        let _ = write!(at, " at iteration {} of the {what}", round.number);
+    }
+    if root.turn > 1 {
+        let _ = write!(at, " at recursion depth {}", root.turn);
+    }
+    let message = excess_in_words(program, value, root.noise, &at);
+    CHECK.at(value_range(ir, value), message)
 }
 
 /// The call that causes it, if it does not happen with the arguments that are assumed.

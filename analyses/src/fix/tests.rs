@@ -20,7 +20,59 @@ fn mended_with(text: &str, options: &Options) -> (Outcome, String) {
     let outcome = insert_reduces(&document, &functions, options);
     let outcome = outcome.unwrap_or_else(|it| panic!("{it}\n{text}"));
     let after = outcome.fix.as_ref().map_or(text.to_owned(), |it| it.apply(text));
+    let (edited, found) = edited(text, options);
+    assert_eq!(edited.source().text().to_string(), after);
+    assert_eq!(found.groups, outcome.groups);
+    let verdicts = |it: &Outcome| it.functions.iter().map(|it| it.verdict.clone()).collect();
+    let (of_edited, of_copy): (Vec<Verdict>, Vec<Verdict>) = (verdicts(&found), verdicts(&outcome));
+    assert_eq!(of_edited, of_copy);
     (outcome, after)
+}
+
+/// A document that was given its reduces, which is what it would be made anew.
+fn edited(text: &str, options: &Options) -> (Document, Outcome) {
+    let mut document = Document::new(text);
+    let functions = document.ir().functions();
+    let outcome = document.insert_reduces(&functions, options);
+    let outcome = outcome.unwrap_or_else(|it| panic!("{it}\n{text}"));
+    let anew = Document::new(&document.source().text().to_string());
+    // In brief the same is found.
+    let key = |it: &crate::Diagnostic| (it.code, it.severity, it.range.clone(), it.message.clone());
+    let before = Document::new(text);
+    let found = |all: Vec<crate::Diagnostic>| all.iter().map(key).collect::<Vec<_>>();
+    assert_eq!(found(before.diagnostics_in_brief(&[])), found(before.diagnostics()));
+    assert_eq!(document.diagnostics(), anew.diagnostics(), "{text}");
+    assert_eq!(document.ir().functions().len(), anew.ir().functions().len());
+    let noise = |it: &Document| -> Vec<String> {
+        let ir = it.ir();
+        let mut out = Vec::new();
+        ir.walk(ir.root(), &mut |op| {
+            out.extend(ir.op(op).results.iter().map(|&of| format!("{:?}", it.noise(of))));
+        });
+        out
+    };
+    assert_eq!(noise(&document), noise(&anew), "{text}");
+    (document, outcome)
+}
+
+/// What is read anew has other numbers.
+#[test]
+fn ops_that_stay_are_not_read_again() {
+    let line = |at: usize| format!("  %{} = noisy.add %{at}, %{at} : !noisy.i32\n", at + 1);
+    let text = format!(
+        "func.func @f(%0: !noisy.i32) -> !noisy.i32 {{\n{}  return %40 : !noisy.i32\n}}\n",
+        (0..40).map(line).collect::<Vec<_>>().concat()
+    );
+    let before = Document::new(&text);
+    let last = *before
+        .ir()
+        .items(before.ir().op(before.ir().functions()[0]).regions[0].1)
+        .collect::<Vec<_>>()
+        .last()
+        .expect("ops");
+    let (after, outcome) = edited(&text, &Options::default());
+    assert!(outcome.inserted() > 1 && after.ir().op_name(last) == "func.return", "{outcome:?}");
+    assert_eq!(after.ir().range(last).end, after.source().text().len_bytes() - 3);
 }
 
 fn check(before: &str, after: &str) {

@@ -5,32 +5,105 @@ use super::group::Answer;
 use crate::diagnostic::TextEdit;
 use crate::program::Program;
 
+/// What a program will be when some answers are written into it.
+#[derive(Debug, Default)]
+pub(super) struct Promise {
+    n_problems: usize,
+    n_ops: usize,
+    /// What becomes of each function, in their order.
+    functions: Vec<Function>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Function {
+    /// Whether it is brought within the budget.
+    is_fixed: bool,
+    n_excesses: usize,
+}
+
+impl Promise {
+    pub(super) fn of(program: &Program, answers: &[&Answer]) -> Self {
+        let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
+        let n_before = count_ops(program, &program.model().reset_op);
+        let excesses = program.excesses();
+        let functions = program.ir().functions().into_iter().map(|it| Function {
+            is_fixed: answers.iter().any(|answer| answer.is_fixed(it)),
+            n_excesses: excesses.get(&it).copied().unwrap_or_default(),
+        });
+        Self {
+            n_problems: program.source().problems().len(),
+            n_ops: n_before + sum(Answer::inserted) - sum(Answer::removed),
+            functions: functions.collect(),
+        }
+    }
+
+    /// Whether a program has as many problems and functions as it was to have, as many ops, and no more noise.
+    pub(super) fn kept_by(&self, after: &Program) -> Result<(), FixError> {
+        let functions = after.ir().functions();
+        compared(after, self.n_problems, self.functions.len(), functions.len())?;
+        counted(after, &after.model().reset_op, self.n_ops)?;
+        let excesses = after.excesses();
+        // Functions keep their order.
+        for (old, new) in self.functions.iter().zip(functions) {
+            let n_after = excesses.get(&new).copied().unwrap_or_default();
+            let name = || after.function_name(new);
+            if n_after > 0 && old.is_fixed {
+                return unverified(format!("@{} is still over the budget", name()));
+            }
+            if n_after > old.n_excesses {
+                let n_before = old.n_excesses;
+                return unverified(format!(
+                    "{n_after} noise errors in @{} instead of {n_before}",
+                    name()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unverified<T>(how: String) -> Result<T, FixError> {
+    Err(FixError::Unverified(how))
+}
+
+fn compared(
+    after: &Program,
+    n_problems: usize,
+    n_functions: usize,
+    n_functions_after: usize,
+) -> Result<(), FixError> {
+    let n_after = after.source().problems().len();
+    if n_problems != n_after {
+        return unverified(format!("{n_after} other problems instead of {n_problems}"));
+    }
+    if n_functions != n_functions_after {
+        return unverified("the functions of the file differ".to_owned());
+    }
+    Ok(())
+}
+
+fn counted(after: &Program, op: &str, n_promised: usize) -> Result<(), FixError> {
+    let n_found = count_ops(after, op);
+    if n_promised != n_found {
+        return unverified(format!("{n_found} ops of {op} instead of {n_promised}"));
+    }
+    Ok(())
+}
+
 /// Analyzes the text with the edits of some answers; the program that it is then.
 pub(super) fn verify(
     program: &Program,
-    answers: &[&Answer],
+    promise: &Promise,
     edits: &[TextEdit],
 ) -> Result<Program, FixError> {
-    let unverified = |how: String| Err(FixError::Unverified(how));
-    let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
-    let op = &program.model().reset_op;
-    let n_promised = count_ops(program, op) + sum(Answer::inserted) - sum(Answer::removed);
-    let after = reread(program, edits, op, n_promised)?;
-    // Functions keep their order.
-    let (old, new) = (program.ir().functions(), after.ir().functions());
-    let (before, after_all) = (program.excesses(), after.excesses());
-    for (old, new) in old.iter().zip(&new) {
-        let n_before = before.get(old).copied().unwrap_or_default();
-        let n_after = after_all.get(new).copied().unwrap_or_default();
-        let name = after.function_name(*new);
-        if n_after > 0 && answers.iter().any(|it| it.is_fixed(*old)) {
-            return unverified(format!("@{name} is still over the budget"));
-        }
-        if n_after > n_before {
-            return unverified(format!("{n_after} noise errors in @{name} instead of {n_before}"));
-        }
-    }
+    let after = edited(program, edits);
+    promise.kept_by(&after)?;
     Ok(after)
+}
+
+fn edited(program: &Program, edits: &[TextEdit]) -> Program {
+    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
+    Program::with_model(&text, program.model().clone())
 }
 
 /// Reads the edited text. It has as many problems and functions as before, and as many ops of a name as were promised.
@@ -40,20 +113,10 @@ pub(super) fn reread(
     op: &str,
     n_promised: usize,
 ) -> Result<Program, FixError> {
-    let unverified = |how: String| Err(FixError::Unverified(how));
-    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
-    let after = Program::with_model(&text, program.model().clone());
-    let (n_before, n_after) = (program.source().problems().len(), after.source().problems().len());
-    if n_before != n_after {
-        return unverified(format!("{n_after} other problems instead of {n_before}"));
-    }
-    let n_found = count_ops(&after, op);
-    if n_promised != n_found {
-        return unverified(format!("{n_found} ops of {op} instead of {n_promised}"));
-    }
-    if program.ir().functions().len() != after.ir().functions().len() {
-        return unverified("the functions of the file differ".to_owned());
-    }
+    let after = edited(program, edits);
+    let n_functions = program.ir().functions().len();
+    compared(&after, program.source().problems().len(), n_functions, after.ir().functions().len())?;
+    counted(&after, op, n_promised)?;
     Ok(after)
 }
 
