@@ -356,8 +356,7 @@ impl Actor {
     }
 
     /// The text or the settings are others: publishes what is found, unless the client asks for it, and searches once the user
-    /// has not typed
-    /// for a while.
+    /// has not typed for a while.
     fn publish(&mut self) {
         self.search = None;
         // They were about an earlier version.

@@ -7,8 +7,7 @@
 //! - Every request is answered once: a handler that panics is answered with an internal error, a cancelled one (by
 //!   `tower_lsp`) with -32800, an unknown one with -32601, also if its name starts with `$/`.
 //! - The answers that handlers write as text ([`Server::write`]) go past `tower_lsp`, which would make a tree of JSON values
-//!   of each. They are
-//!   cancelled here, by `$/cancelRequest`.
+//!   of each. They are cancelled here, by `$/cancelRequest`.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;

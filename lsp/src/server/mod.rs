@@ -84,8 +84,6 @@ macro_rules! table {
 table! {
     made:
 
-    diagnostic(lsp::DocumentDiagnosticParams) -> lsp::DocumentDiagnosticReportResult = diagnostic::pull;
-
     hover(lsp::HoverParams) -> Option<lsp::Hover> = overlay::hover;
     inlay_hint_resolve(lsp::InlayHint) -> lsp::InlayHint = overlay::resolve_hint;
 
@@ -114,6 +112,8 @@ table! {
     signature_help(lsp::SignatureHelpParams) -> Option<lsp::SignatureHelp> = writing::signature;
 
     ; written:
+
+    "textDocument/diagnostic"(lsp::DocumentDiagnosticParams) = diagnostic::pull;
 
     "textDocument/inlayHint"(lsp::InlayHintParams) = overlay::hints;
     "textDocument/codeLens"(lsp::CodeLensParams) = overlay::lenses;
