@@ -240,6 +240,10 @@ impl Heir {
             }
             self.facts.analysis.note_call(ir, op);
         }
+        let mut functions = delta.changed.iter().filter(|&&it| ir.op(it).kind == OpKind::FuncFunc);
+        if functions.any(|&it| self.facts.analysis.is_called_otherwise(ir, it)) {
+            return None;
+        }
         let input = Input { ir, base: integers.constants() };
         self.facts.update(&input, delta, integers.moved());
         let Moved::These(moved) = self.facts.moved() else { return None };

@@ -12,7 +12,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use noisy_syntax::{Attr, AttrData, Interner, Ir, Op, OpKind, Type, Value};
+use noisy_syntax::{Attr, AttrData, Form, Interner, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::base;
@@ -224,6 +224,13 @@ impl Ciphertexts {
         }
     }
 
+    /// Whether calls of a function that changed, which are noted as they were, are now calls of a declaration or no more.
+    pub(super) fn is_called_otherwise(&self, ir: &Ir, function: Op) -> bool {
+        let symbol = ir.extra(function).symbol;
+        let mut users = symbol.into_iter().flat_map(|it| ir.symbol_users(it.0));
+        users.any(|&it| calls_declared(ir, it) != self.declared.contains(&it))
+    }
+
     /// The polynomials that the type of a value says, else others.
     fn sized(&mut self, ir: &impl View, value: Value, otherwise: Dimension) -> Dimension {
         match self.types.of(ir, value).size {
@@ -249,10 +256,11 @@ impl Ciphertexts {
     }
 }
 
-/// Whether an op calls a function that is only declared.
+/// Whether an op calls a function that is only declared; what a function that is not understood gives is not known.
 fn calls_declared(ir: &Ir, op: Op) -> bool {
+    let is_understood = |&it: &Op| !matches!(ir.op(it).form, Form::Broken | Form::Opaque);
     ir.op(op).kind == OpKind::FuncCall
-        && flow::callee(ir, op).is_some_and(|it| flow::body(ir, it).is_none())
+        && flow::callee(ir, op).filter(is_understood).is_some_and(|it| flow::body(ir, it).is_none())
 }
 
 /// Whether a function, which may be broken, marks an argument as a ciphertext.

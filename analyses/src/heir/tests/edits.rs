@@ -313,6 +313,44 @@ fn typing_in_headers_is_taken_in() {
 }
 
 #[test]
+fn a_function_that_breaks_is_no_declaration() {
+    let text = "module attributes {scheme.bgv} {
+  func.func private @f(%x: !secret.secret<i16>) -> (!secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 0>}) {
+    %g = secret.generic(%x: !secret.secret<i16>) {
+    ^body(%a: i16):
+      %1 = mgmt.modreduce %a {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      secret.yield %1 : i16
+    } -> (!secret.secret<i16>)
+    return %g : !secret.secret<i16>
+  }
+  func.func private @d(!secret.secret<i16>) -> !secret.secret<i16>
+  func.func @main(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 1>}) -> (!secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 0>}, !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 1>}) {
+    %0 = call @f(%x) {__resattrs = [{mgmt.mgmt = #mgmt.mgmt<level = 0>}]} : (!secret.secret<i16>) -> !secret.secret<i16>
+    %1 = call @d(%x) {__resattrs = [{mgmt.mgmt = #mgmt.mgmt<level = 1>}]} : (!secret.secret<i16>) -> !secret.secret<i16>
+    return %0, %1 : !secret.secret<i16>, !secret.secret<i16>
+  }
+}
+";
+    for (old, new) in [
+        ("{mgmt.mgmt = #mgmt.mgmt<level = 0>}) {", "{ = #mgmt.mgmt<level = 0>}) {"),
+        ("@d(!secret.secret<i16>)", "@d(!secret.secret<i16>"),
+        ("@d(!secret", "@d(!!secret"),
+    ] {
+        let mut document = Document::with_model(text, model());
+        let before = told(&document);
+        assert!(!before.contains("is written"), "{before}");
+        let at = text.find(old).expect("it is there");
+        document.edit(at..at + old.len(), new);
+        let after = document.source().text().to_string();
+        let fresh = told(&Document::with_model(&after, model()));
+        assert!(!fresh.contains("is written"), "{after}\n{fresh}");
+        assert_eq!(told(&document), fresh, "{after}");
+        document.edit(at..at + new.len(), old);
+        assert_eq!(told(&document), before, "{new}");
+    }
+}
+
+#[test]
 fn another_bound_of_a_loop_is_another_number_of_rounds() {
     let text = "module attributes {scheme.bgv} {
   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
