@@ -12,6 +12,7 @@
 mod affine;
 mod arity;
 mod blocks;
+mod buffers;
 mod flow;
 mod memref;
 mod regions;
@@ -218,6 +219,32 @@ impl<'a> Verifier<'a> {
 
     fn show(&self, ty: Type) -> String {
         self.ir.interner.short_type_text(ty)
+    }
+
+    fn region(&self, op: Op, n: usize) -> Option<Region> {
+        self.ir.op(op).regions.get(n).map(|it| it.1)
+    }
+
+    /// The first block of a region; `None` if it has no blocks at all.
+    fn entry(&self, region: Region) -> Option<Block> {
+        let first = self.ir.items(region).next();
+        let entry = match first {
+            Some(it) if self.ir.op(it).kind == OpKind::Label => self.ir.label_block(it),
+            _ => self.ir.region(region).entry,
+        };
+        (first.is_some() || !self.ir.block(entry).args.is_empty()).then_some(entry)
+    }
+
+    fn argument_types(&self, block: Block) -> Vec<Type> {
+        self.ir.block(block).args.iter().map(|&it| self.value_type(it)).collect()
+    }
+
+    fn result_types(&self, op: Op) -> Vec<Type> {
+        self.ir.op(op).results.iter().map(|&it| self.value_type(it)).collect()
+    }
+
+    fn operand_types(&self, op: Op) -> Vec<Type> {
+        (0..self.ir.op(op).operands.len()).map(|at| self.operand_type(op, at)).collect()
     }
 
     /// The block that an op stands in.

@@ -12,6 +12,19 @@ fn as_listed(dim: &Dim) -> i128 {
     if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) }
 }
 
+/// Whether a shape is that of the sizes without some that are 1.
+fn is_reduced(sizes: &[i128], dims: &[Dim]) -> bool {
+    let mut dims = dims.iter().peekable();
+    for &size in sizes {
+        if dims.peek().is_some_and(|it| as_listed(it) == size) {
+            dims.next();
+        } else if size != 1 {
+            return false;
+        }
+    }
+    dims.next().is_none()
+}
+
 impl Verifier<'_> {
     /// The integers of a list.
     fn integers(&self, list: Attr) -> Option<Vec<i128>> {
@@ -83,6 +96,13 @@ impl Verifier<'_> {
                 return Err((Code::ResultType, message));
             }
         }
+        if is_subview && dims.len() != sizes.len() && !is_reduced(&sizes, dims) {
+            let message = "the result has other sizes than those that are not 1".to_owned();
+            return Err((Code::ResultType, message));
+        }
+        if !is_subview && let Some(message) = self.other_cast(op, &offsets, &strides) {
+            return Err((Code::ResultType, message));
+        }
         if is_subview && let Some(message) = self.other_layout(op, &offsets, &strides) {
             return Err((Code::ResultType, message));
         }
@@ -111,6 +131,22 @@ impl Verifier<'_> {
             let (is, said) = differ(*is, *said)?;
             Some(format!("stride {at} of the result is {is}, but its type says {said}"))
         })
+    }
+
+    /// What the result of `memref.reinterpret_cast` says of its layout that is not so.
+    fn other_cast(&self, op: Op, offsets: &[i128], strides: &[i128]) -> Option<String> {
+        let said = self.ir.interner.layout(self.value_type(*self.ir.op(op).results.first()?))?;
+        let differs = |is: i128, said: Option<i64>| {
+            is != i128::from(DYNAMIC) && said.is_some_and(|it| i128::from(it) != is)
+        };
+        let offset = *offsets.first()?;
+        if differs(offset, said.offset) {
+            return Some(format!(
+                "the result starts at offset {offset}, but its type says otherwise"
+            ));
+        }
+        let at = strides.iter().zip(&said.strides).position(|it| differs(*it.0, *it.1))?;
+        Some(format!("stride {at} of the result is {}, but its type says otherwise", strides[at]))
     }
 
     /// Static offsets and sizes are not negative.

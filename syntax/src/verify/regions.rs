@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Verifier;
 use crate::dialect::format::RMW;
-use crate::{AttrData, Block, Code, Form, Op, OpKind, Region, Sign, Traits, Type, TypeData};
+use crate::{AttrData, Block, Code, Form, Op, OpKind, Sign, Traits, Type, TypeData};
 
 /// The types of what ends a region: of the operands of its terminator.
 type Given = Vec<Type>;
@@ -46,34 +46,10 @@ impl Verifier<'_> {
             OpKind::ScfIndexSwitch => self.index_switch(op),
             OpKind::ScfExecuteRegion => self.execute_region(op),
             OpKind::AffineParallel => self.affine_parallel(op),
+            OpKind::MemrefGenericAtomicRmw => self.atomic_body(op),
+            OpKind::MemrefAllocaScope => self.scope_body(op),
             _ => {}
         }
-    }
-
-    fn region(&self, op: Op, n: usize) -> Option<Region> {
-        self.ir.op(op).regions.get(n).map(|it| it.1)
-    }
-
-    /// The first block of a region; `None` if it has no blocks at all.
-    fn entry(&self, region: Region) -> Option<Block> {
-        let first = self.ir.items(region).next();
-        let entry = match first {
-            Some(it) if self.ir.op(it).kind == OpKind::Label => self.ir.label_block(it),
-            _ => self.ir.region(region).entry,
-        };
-        (first.is_some() || !self.ir.block(entry).args.is_empty()).then_some(entry)
-    }
-
-    fn argument_types(&self, block: Block) -> Vec<Type> {
-        self.ir.block(block).args.iter().map(|&it| self.value_type(it)).collect()
-    }
-
-    fn result_types(&self, op: Op) -> Vec<Type> {
-        self.ir.op(op).results.iter().map(|&it| self.value_type(it)).collect()
-    }
-
-    fn operand_types(&self, op: Op) -> Vec<Type> {
-        (0..self.ir.op(op).operands.len()).map(|at| self.operand_type(op, at)).collect()
     }
 
     /// Who branches to the first block of a region.
@@ -149,7 +125,14 @@ impl Verifier<'_> {
     }
 
     /// Says what is wrong if one list of types does not fit the other.
-    fn flows(&mut self, op: Op, given: &[Type], wanted: &[Type], from: &str, to: &str) -> bool {
+    pub(super) fn flows(
+        &mut self,
+        op: Op,
+        given: &[Type],
+        wanted: &[Type],
+        from: &str,
+        to: &str,
+    ) -> bool {
         if given.len() != wanted.len() {
             let message =
                 format!("{from} gives {} values, but {to} takes {}", given.len(), wanted.len());
@@ -168,7 +151,7 @@ impl Verifier<'_> {
     }
 
     /// The only block of a region hands over what the op gives.
-    fn yields(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
+    pub(super) fn yields(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { return true };
         let Some(given) = self.given(op, block) else { return true };
         let last = self.ir.last_op(block);
@@ -244,7 +227,7 @@ impl Verifier<'_> {
     }
 
     /// As [`Self::yields`]; a region of braces alone ends with an implicit terminator in custom form.
-    fn yields_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
+    pub(super) fn yields_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let region = self.region(op, n);
         let is_empty = region.is_some_and(|it| self.entry(it).is_none());
         if is_empty && self.ir.op(op).form == Form::Custom {

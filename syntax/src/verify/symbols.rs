@@ -20,7 +20,7 @@ impl Callee {
             op,
             is_func: ir.op(op).kind == OpKind::FuncFunc,
             is_understood: is_understood(ir, op),
-            ty: function_type(ir, op),
+            ty: function_type(ir, op).or_else(|| global_type(ir, op)),
         })
     }
 }
@@ -33,12 +33,24 @@ fn function_type(ir: &Ir, func: Op) -> Option<Type> {
     }
 }
 
+/// The type of a `memref.global`.
+fn global_type(ir: &Ir, op: Op) -> Option<Type> {
+    match ir
+        .interner
+        .attr_data(ir.attr(op, "type").filter(|_| ir.op(op).kind == OpKind::MemrefGlobal)?)
+    {
+        AttrData::Type(ty) => Some(*ty),
+        _ => None,
+    }
+}
+
 impl Verifier<'_> {
     pub(super) fn symbol_rules(&mut self, op: Op) {
         match self.ir.op(op).kind {
             OpKind::FuncFunc => self.function(op),
             OpKind::FuncCall => self.call(op),
             OpKind::FuncConstant => self.reference(op),
+            OpKind::MemrefGetGlobal => self.global_reference(op),
             _ => {}
         }
         self.defined_once(op);
@@ -152,6 +164,23 @@ impl Verifier<'_> {
                 self.tell_at(span, Code::UnknownFunction, message);
                 None
             }
+        }
+    }
+
+    /// `memref.get_global` has the type of its global; that there is none is not told of.
+    fn global_reference(&mut self, op: Op) {
+        let Some(symbol) = self.ir.attr(op, "name") else { return };
+        let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return };
+        let ([name], Some(region)) = (&path[..], self.table(op)) else { return };
+        let global =
+            Callee::of(self.ir, region, *name).filter(|it| it.is_understood && !it.is_func);
+        let Some(ty) = global.and_then(|it| it.ty) else { return };
+        let Some(&result) = self.ir.op(op).results.first() else { return };
+        let given = self.value_type(result);
+        if self.clash(given, ty) {
+            let message =
+                format!("the result is '{}', but the global '{}'", self.show(given), self.show(ty));
+            self.tell(op, Code::TypesDiffer, message);
         }
     }
 

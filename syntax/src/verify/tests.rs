@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 
 use crate::Source;
 
+mod buffers;
 mod foreign;
 mod memref;
 mod regions;

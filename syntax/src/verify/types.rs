@@ -68,10 +68,18 @@ impl Verifier<'_> {
             OpKind::AffineDmaStart | OpKind::AffineDmaWait => self.copied(op),
             OpKind::AffineDelinearizeIndex => self.delinearized(op),
             OpKind::CfSwitch => self.cases(op),
-            OpKind::MemrefLoad | OpKind::VectorLoad => self.an_index_for_each_dimension(op, 0),
-            OpKind::MemrefStore | OpKind::VectorStore => self.an_index_for_each_dimension(op, 1),
+            OpKind::MemrefLoad | OpKind::MemrefGenericAtomicRmw | OpKind::VectorLoad => {
+                self.an_index_for_each_dimension(op, 0);
+            }
+            OpKind::MemrefStore | OpKind::MemrefAtomicRmw | OpKind::VectorStore => {
+                self.an_index_for_each_dimension(op, 1);
+            }
             OpKind::MemrefAlloc | OpKind::MemrefAlloca => {
                 self.a_size_for_each_dynamic_dimension(op);
+            }
+            OpKind::MemrefPrefetch => {
+                self.an_index_for_each_dimension(op, 0);
+                self.case_below(op, "localityHint", 4);
             }
             OpKind::MemrefSubview | OpKind::MemrefReinterpretCast => self.slice(op),
             OpKind::MemrefAssumeAlignment => self.alignment(op),
@@ -79,6 +87,7 @@ impl Verifier<'_> {
             OpKind::MemrefExpandShape => self.groups_of_dimensions(op, true),
             _ => {}
         }
+        self.buffer(op);
     }
 
     fn is(&self, ty: Type, class: TypeClass) -> bool {

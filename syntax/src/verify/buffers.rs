@@ -1,0 +1,328 @@
+//! What the types of operands and results of `memref` ops say of one another.
+//!
+//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`MemRefOps.cpp` in its sources). A memory space that is neither a number nor a
+//! string may as well be a layout of another dialect: nothing follows from it.
+
+use super::Verifier;
+use crate::affine::{Body, Expr};
+use crate::{Attr, AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
+
+type Wrong = Result<(), (Code, String)>;
+
+/// What stands behind the element type of a memref.
+struct Surroundings {
+    has_layout: bool,
+    space: Option<Attr>,
+}
+
+impl Verifier<'_> {
+    pub(super) fn buffer(&mut self, op: Op) {
+        use OpKind as K;
+        if !self.problems.is_empty() || !self.ir.op(op).kind.spec().name.starts_with("memref.") {
+            return;
+        }
+        let (operands, results) = self.all_types(op);
+        let ends = operands.first().copied().zip(results.first().copied());
+        let wrong = match (self.ir.op(op).kind, ends) {
+            (K::MemrefCast, Some((from, to))) => self.cast_buffer(from, to),
+            (K::MemrefMemorySpaceCast, Some((from, to))) => self.moved_space(from, to),
+            (K::MemrefCopy, _) if operands.len() == 2 => {
+                self.copied_buffer(operands[0], operands[1])
+            }
+            (K::MemrefTranspose, Some((from, to))) => self.transposed(op, from, to),
+            (K::MemrefView, Some((from, to))) => self.viewed(op, from, to),
+            (K::MemrefReshape, Some((from, to))) if operands.len() == 2 => {
+                self.reshaped(from, operands[1], to)
+            }
+            (K::MemrefExtractStridedMetadata, Some((from, to))) => self.same_elements(from, to),
+            (
+                K::MemrefSubview
+                | K::MemrefReinterpretCast
+                | K::MemrefCollapseShape
+                | K::MemrefExpandShape,
+                Some((from, to)),
+            ) => self.same_elements(from, to).and_then(|()| self.same_space(from, to)),
+            (K::MemrefAtomicRmw, _) if operands.len() > 1 => {
+                self.combined(op, operands[0], operands[1], results.first().copied())
+            }
+            (K::MemrefAlloc | K::MemrefAlloca, _) => self.allocated(op, results.first().copied()),
+            (K::MemrefGlobal, _) => self.global(op),
+            _ => Ok(()),
+        };
+        if let Err((code, message)) = wrong {
+            self.tell(op, code, message);
+        }
+    }
+
+    /// The body of `memref.generic_atomic_rmw` takes an element and gives one.
+    pub(super) fn atomic_body(&mut self, op: Op) {
+        let memref = self.operand_type(op, 0);
+        if memref == Type::UNKNOWN {
+            return;
+        }
+        let element = [self.ir.interner.element_type(memref)];
+        let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
+        let taken = self.argument_types(block);
+        if self.flows(op, &element, &taken, "the memref", "its body") {
+            self.yields(op, 0, &element);
+        }
+    }
+
+    /// The body of `memref.alloca_scope` gives its results.
+    pub(super) fn scope_body(&mut self, op: Op) {
+        let results = self.result_types(op);
+        self.yields_or_empty(op, 0, &results);
+    }
+
+    /// `None` where it is not known.
+    fn surroundings(&self, ty: Type) -> Option<Surroundings> {
+        let TypeData::MemRef { rest, .. } = self.ir.interner.type_data(ty) else { return None };
+        let mut found = Surroundings { has_layout: false, space: None };
+        for &attr in rest {
+            match self.ir.interner.attr_data(attr) {
+                AttrData::Affine(_) => found.has_layout = true,
+                AttrData::Text(text, None)
+                    if self.ir.interner.str(*text).starts_with("strided<") =>
+                {
+                    found.has_layout = true;
+                }
+                // The default.
+                AttrData::Int { value: 0, .. } => {}
+                AttrData::Int { .. } | AttrData::String(..) => found.space = Some(attr),
+                _ => return None,
+            }
+        }
+        Some(found)
+    }
+
+    fn same_elements(&self, from: Type, to: Type) -> Wrong {
+        let element = |ty: Type| self.ir.interner.element_type(ty);
+        if from == Type::UNKNOWN || to == Type::UNKNOWN || !self.clash(element(from), element(to)) {
+            return Ok(());
+        }
+        let (from, to) = (self.show(element(from)), self.show(element(to)));
+        Err((Code::ElementType, format!("the elements are '{from}' here and '{to}' there")))
+    }
+
+    fn same_space(&self, from: Type, to: Type) -> Wrong {
+        match (self.surroundings(from), self.surroundings(to)) {
+            (Some(a), Some(b)) if a.space != b.space => Err((
+                Code::TypesDiffer,
+                format!(
+                    "'{}' and '{}' are in different memory spaces",
+                    self.show(from),
+                    self.show(to)
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn same_shape(&self, from: Type, to: Type) -> Wrong {
+        let (Some(a), Some(b)) = (self.dims(from), self.dims(to)) else { return Ok(()) };
+        let fits = |(a, b): (&Dim, &Dim)| a == b || *a == Dim::Dynamic || *b == Dim::Dynamic;
+        if a.len() == b.len() && a.iter().zip(b).all(fits) {
+            return Ok(());
+        }
+        let message =
+            format!("'{}' and '{}' have different shapes", self.show(from), self.show(to));
+        Err((Code::ShapesDiffer, message))
+    }
+
+    fn cast_buffer(&self, from: Type, to: Type) -> Wrong {
+        self.same_elements(from, to)?;
+        self.same_space(from, to)?;
+        self.same_shape(from, to)?;
+        let is_unranked = |ty: Type| {
+            matches!(self.ir.interner.type_data(ty), TypeData::MemRef { dims: None, .. })
+        };
+        if is_unranked(from) && is_unranked(to) {
+            return Err((Code::CastTypes, "both memrefs are without a rank".to_owned()));
+        }
+        let layouts = self.ir.interner.layout(from).zip(self.ir.interner.layout(to));
+        if let Some((a, b)) = layouts
+            && (self.surroundings(from).is_some_and(|it| it.has_layout)
+                || self.surroundings(to).is_some_and(|it| it.has_layout))
+        {
+            let differ = |a: Option<i64>, b: Option<i64>| a.zip(b).is_some_and(|it| it.0 != it.1);
+            let mut strides = a.strides.iter().zip(&b.strides);
+            if differ(a.offset, b.offset) || strides.any(|it| differ(*it.0, *it.1)) {
+                let message =
+                    format!("'{}' and '{}' have different layouts", self.show(from), self.show(to));
+                return Err((Code::CastTypes, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn moved_space(&self, from: Type, to: Type) -> Wrong {
+        self.same_elements(from, to)?;
+        if let (Some(a), Some(b)) = (self.dims(from), self.dims(to))
+            && a != b
+        {
+            let message =
+                format!("'{}' and '{}' have different shapes", self.show(from), self.show(to));
+            return Err((Code::ShapesDiffer, message));
+        }
+        Ok(())
+    }
+
+    fn copied_buffer(&self, from: Type, to: Type) -> Wrong {
+        self.same_elements(from, to)?;
+        self.same_shape(from, to)
+    }
+
+    fn transposed(&self, op: Op, from: Type, to: Type) -> Wrong {
+        self.same_elements(from, to)?;
+        self.same_space(from, to)?;
+        let (Some(a), Some(b)) = (self.dims(from), self.dims(to)) else { return Ok(()) };
+        let Some(AttrData::Affine(map)) =
+            self.ir.attr(op, "permutation").map(|it| self.ir.interner.attr_data(it))
+        else {
+            return Ok(());
+        };
+        let Body::Map(exprs) = &map.body else { return Ok(()) };
+        let order: Vec<usize> = exprs
+            .iter()
+            .filter_map(|it| if let Expr::Dim(at) = it { Some(*at as usize) } else { None })
+            .collect();
+        let is_permutation = map.n_symbols == 0
+            && exprs.len() == a.len()
+            && (0..a.len()).all(|it| order.contains(&it));
+        if !is_permutation {
+            return Err((
+                Code::AttributeValue,
+                "the map is no permutation of the dimensions".to_owned(),
+            ));
+        }
+        if b.len() != a.len() || order.iter().zip(b).any(|(at, dim)| a[*at] != *dim) {
+            let message = format!("'{}' is not '{}' transposed", self.show(to), self.show(from));
+            return Err((Code::ResultType, message));
+        }
+        Ok(())
+    }
+
+    fn viewed(&self, op: Op, from: Type, to: Type) -> Wrong {
+        let bytes = TypeData::Int { width: 8, sign: Sign::Signless };
+        let element = self.ir.interner.element_type(from);
+        let is_flat = self.dims(from).is_none_or(|it| it.len() == 1);
+        if element != Type::UNKNOWN && (*self.ir.interner.type_data(element) != bytes || !is_flat) {
+            let message = format!("views a memref of rank 1 of 'i8', not '{}'", self.show(from));
+            return Err((Code::OperandType, message));
+        }
+        self.same_space(from, to)?;
+        let n_given = self.ir.op(op).operands.len().saturating_sub(2);
+        let Some(dims) = self.dims(to) else { return Ok(()) };
+        let n_dynamic = dims.iter().filter(|it| **it == Dim::Dynamic).count();
+        if n_dynamic != n_given {
+            let message = format!("has {n_given} sizes for {n_dynamic} dynamic dimensions");
+            return Err((Code::WrongCount, message));
+        }
+        Ok(())
+    }
+
+    fn reshaped(&self, from: Type, shape: Type, to: Type) -> Wrong {
+        self.same_elements(from, to)?;
+        let interner = &self.ir.interner;
+        let Some(sizes) = self.dims(shape) else { return Ok(()) };
+        let element = interner.element_type(shape);
+        let is_number = matches!(
+            interner.type_data(element),
+            TypeData::Int { sign: Sign::Signless, .. } | TypeData::Index | TypeData::Unknown
+        );
+        let [size] = sizes else {
+            let message = format!("the shape must have rank 1, but is '{}'", self.show(shape));
+            return Err((Code::OperandType, message));
+        };
+        if !is_number {
+            let message = format!("the shape must be of integers, but is '{}'", self.show(shape));
+            return Err((Code::OperandType, message));
+        }
+        match (size, self.dims(to)) {
+            (Dim::Fixed(n), Some(dims)) if *n != dims.len() as u64 => Err((
+                Code::WrongCount,
+                format!("the shape has {n} sizes for {} dimensions", dims.len()),
+            )),
+            (Dim::Dynamic, Some(_)) => Err((
+                Code::ResultType,
+                "a shape of unknown length gives a memref without a rank".to_owned(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn combined(&self, op: Op, value: Type, memref: Type, result: Option<Type>) -> Wrong {
+        let interner = &self.ir.interner;
+        let element = interner.element_type(memref);
+        let other = [Some(value), result].into_iter().flatten().find(|it| self.clash(*it, element));
+        if let Some(it) = other {
+            let message = format!(
+                "combines '{}', but the memref holds '{}'",
+                self.show(it),
+                self.show(element)
+            );
+            return Err((Code::ElementType, message));
+        }
+        let (is_int, is_float) = match interner.type_data(value) {
+            TypeData::Int { sign: Sign::Signless, .. } => (true, false),
+            TypeData::Float(_) => (false, true),
+            TypeData::Unknown => return Ok(()),
+            _ => (false, false),
+        };
+        let kind = self.ir.attr(op, "kind").and_then(|it| interner.int_value(it));
+        // `addf`, `maximumf`, `minimumf` and `mulf`; `addi`, `maxs`, `maxu`, `mins`, `minu`, `muli`, `ori` and `andi`.
+        let (wants_float, wants_int) = (
+            matches!(kind, Some(0 | 3 | 6 | 9)),
+            matches!(kind, Some(1 | 4 | 5 | 7 | 8 | 10..=12)),
+        );
+        let combines = match (wants_float, wants_int) {
+            (true, _) => is_float,
+            (_, true) => is_int,
+            _ => is_int || is_float,
+        };
+        if !combines {
+            let message = format!("cannot combine '{}' in this way", self.show(value));
+            return Err((Code::OperandType, message));
+        }
+        Ok(())
+    }
+
+    /// Of `memref.alloc` and `memref.alloca`: symbols for a map only, and no negative alignment.
+    fn allocated(&self, op: Op, ty: Option<Type>) -> Wrong {
+        let n_symbols = self.segments(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
+        let place = ty.and_then(|it| self.surroundings(it));
+        if n_symbols > 0 && place.is_some_and(|it| !it.has_layout) {
+            let message = format!("has {n_symbols} symbols for a layout without any");
+            return Err((Code::WrongCount, message));
+        }
+        let alignment = self.ir.attr(op, "alignment").and_then(|it| self.ir.interner.int_value(it));
+        match alignment {
+            Some(it @ ..0) => {
+                let message = format!("'alignment' must not be negative, but is {it}");
+                Err((Code::AttributeValue, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The type of a global is a memref of known sizes.
+    fn global(&self, op: Op) -> Wrong {
+        let interner = &self.ir.interner;
+        let Some(AttrData::Type(ty)) = self.ir.attr(op, "type").map(|it| interner.attr_data(it))
+        else {
+            return Ok(());
+        };
+        let is_static = match interner.type_data(*ty) {
+            TypeData::Unknown => true,
+            TypeData::MemRef { dims: Some(dims), .. } => {
+                dims.iter().all(|it| matches!(it, Dim::Fixed(_)))
+            }
+            _ => false,
+        };
+        if is_static {
+            return Ok(());
+        }
+        let message = format!("a global is a memref of known sizes, not '{}'", self.show(*ty));
+        Err((Code::AttributeValue, message))
+    }
+}
