@@ -112,6 +112,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         !self.call_index.is_empty() && self.is_whole(unit_of(ir, op))
     }
 
+    /// Whether what an op gives may come back to it through calls of its unit: where all that is passed to a function is joined
+    /// ([`super::Calls::JOINED`]), a call gives what depends on the operands of every other, so what stands between two calls is part of a
+    /// cycle, and falls only if all of that is solved anew. *Cost.* The calls of the unit.
+    pub(super) fn is_between_calls(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
+        if self.apart() > 0 || self.call_index.is_empty() {
+            return false;
+        }
+        let calls = self.call_index.calls_in(unit_of(ir, op));
+        let end = ir.start(op) + ir.len(op);
+        let is_before = |&it: &Op| ir.start(it) < end;
+        calls.iter().any(is_before) && !calls.iter().all(is_before)
+    }
+
     /// Whether an op is a call that is followed, a cycle with one in it, or a function with some: what it is decides whether they are
     /// followed.
     pub(super) fn reaches_calls(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {

@@ -68,7 +68,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if self.whole.contains(&op) && is_start {
                 // What calls each other is not part of what a pass would save.
                 many += self.redo_units(ir);
-            } else if self.is_whole_by_now(ir, op) {
+            } else if self.is_whole_by_now(ir, op) || self.is_between_calls(ir, op) {
                 self.enter_whole(ir, op);
             } else if !is_start {
                 self.join_yields(ir, op, self.is_live(ir, op));

@@ -313,6 +313,48 @@ fn typing_in_headers_is_taken_in() {
 }
 
 #[test]
+fn what_comes_back_through_calls_falls_with_what_made_it() {
+    // All that is passed to @f is joined: its argument goes through %0 and %2 into its argument again.
+    let text = "module attributes {scheme.bgv} {
+  func.func private @f(%x: i16) -> i16 {
+    %1 = arith.addi %x, %x : i16
+    return %1 : i16
+  }
+  func.func @main(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+    %g = secret.generic(%x: !secret.secret<i16>) {
+    ^body(%b: i16):
+      %0 = func.call @f(%b) : (i16) -> i16
+      %1 = mgmt.modreduce %b : i16
+      %2 = arith.addi %0, %1 : i16
+      %3 = func.call @f(%2) : (i16) -> i16
+      secret.yield %3 : i16
+    } -> (!secret.secret<i16>)
+    return %g : !secret.secret<i16>
+  }
+}
+";
+    for (old, new) in [
+        ("mgmt.modreduce %b", "arith.addi %b, %b"),
+        ("%0, %1", "%0, %b"),
+        (
+            "      %1 = mgmt.modreduce %b : i16\n      %2 = arith.addi %0, %1 : i16\n",
+            "      %2 = arith.addi %0, %b : i16\n",
+        ),
+    ] {
+        let mut document = Document::with_model(text, model());
+        let before = told(&document);
+        let at = text.find(old).expect("it is there");
+        document.edit(at..at + old.len(), new);
+        let after = document.source().text().to_string();
+        let fresh = told(&Document::with_model(&after, model()));
+        assert_ne!(fresh, before);
+        assert_eq!(told(&document), fresh, "{after}");
+        document.edit(at..at + new.len(), old);
+        assert_eq!(told(&document), before);
+    }
+}
+
+#[test]
 fn a_function_that_breaks_is_no_declaration() {
     let text = "module attributes {scheme.bgv} {
   func.func private @f(%x: !secret.secret<i16>) -> (!secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 0>}) {
