@@ -14,6 +14,7 @@ pub(crate) mod names;
 mod position;
 pub(crate) mod seq;
 mod starts;
+mod structure;
 
 use std::ops::Range;
 
@@ -323,146 +324,6 @@ impl Ir {
         attrs.iter().find(|it| self.interner.str(it.0) == name).map(|it| it.1)
     }
 
-    /// The items of a region in program order: ops and labels.
-    pub fn items(&self, region: Region) -> seq::Iter<'_> {
-        seq::iter(self, region)
-    }
-
-    /// The items of a region from a given one on.
-    pub fn items_from(&self, op: Op) -> seq::Iter<'_> {
-        seq::iter_from(self, op)
-    }
-
-    /// The item before this one in the same region.
-    pub fn prev(&self, op: Op) -> Option<Op> {
-        seq::prev(self, op)
-    }
-
-    /// The item after this one in the same region.
-    pub fn next(&self, op: Op) -> Option<Op> {
-        seq::next(self, op)
-    }
-
-    /// Whether a region has blocks with labels.
-    pub fn has_labels(&self, region: Region) -> bool {
-        seq::first_label(self, region).is_some()
-    }
-
-    /// The blocks of a region in order. The implicit entry block is left out if it is empty and a label follows.
-    pub fn blocks(&self, region: Region) -> Vec<Block> {
-        let mut out = Vec::new();
-        let first = seq::first(self, region);
-        if first.is_none_or(|op| self.op(op).kind != OpKind::Label) {
-            out.push(self.region(region).entry);
-        }
-        out.extend(self.labels(region).map(|it| self.label_block(it)));
-        out
-    }
-
-    /// The block that a region starts with, as [`Ir::blocks`] counts them; in O(log n).
-    pub fn entry_block(&self, region: Region) -> Block {
-        match seq::first(self, region).filter(|&it| self.op(it).kind == OpKind::Label) {
-            Some(label) => self.label_block(label),
-            None => self.region(region).entry,
-        }
-    }
-
-    /// The block of a region that has one and no other; in O(log n).
-    pub fn only_block(&self, region: Region) -> Option<Block> {
-        let entry = self.entry_block(region);
-        let second = match self.block(entry).label {
-            Some(label) => seq::next_label(self, label),
-            None => seq::first_label(self, region),
-        };
-        second.is_none().then_some(entry)
-    }
-
-    /// The labels of a region in order.
-    pub fn labels(&self, region: Region) -> impl Iterator<Item = Op> + '_ {
-        std::iter::successors(seq::first_label(self, region), |&it| seq::next_label(self, it))
-    }
-
-    /// The ops of a block in order.
-    pub fn block_ops(&self, block: Block) -> impl Iterator<Item = Op> + '_ {
-        let data = self.block(block);
-        let items = match data.label {
-            Some(label) => {
-                let mut items = seq::iter_from(self, label);
-                items.next();
-                items
-            }
-            None => seq::iter(self, data.region),
-        };
-        items.take_while(|&op| self.op(op).kind != OpKind::Label)
-    }
-
-    /// The regions of an op in the order of the generic form.
-    pub(crate) fn ordered_regions(&self, op: Op) -> Vec<Region> {
-        let data = self.op(op);
-        let mut regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
-        if data.kind == OpKind::ScfIndexSwitch && data.form == Form::Custom {
-            // The default stands last in the custom form.
-            let default = regions.pop();
-            regions.splice(0..0, default);
-        }
-        regions
-    }
-
-    /// The last op of a block, whether or not it is a terminator.
-    pub fn last_op(&self, block: Block) -> Option<Op> {
-        let data = self.block(block);
-        let next = match data.label {
-            Some(label) => seq::next_label(self, label),
-            None => seq::first_label(self, data.region),
-        };
-        let last = match next {
-            Some(label) => seq::prev(self, label),
-            None => seq::last(self, data.region),
-        };
-        last.filter(|&op| self.op(op).kind != OpKind::Label)
-    }
-
-    /// The terminator that the text of an op's region leaves out: its custom form does not write it where it has no operands.
-    pub(crate) fn missing_terminator(&self, op: Op, region: Region) -> Option<OpKind> {
-        let data = self.op(op);
-        if data.form != Form::Custom {
-            return None;
-        }
-        let terminator = data.kind.implicit_terminator()?;
-        let last = self.last_op(self.only_block(region)?);
-        let is_there = last.is_some_and(|it| self.op(it).kind.has(crate::Traits::TERMINATOR));
-        (!is_there).then_some(terminator)
-    }
-
-    /// The block that an op stands in; for a label, its own block.
-    pub fn block_of(&self, op: Op) -> Block {
-        match seq::label_at_or_before(self, op) {
-            Some(label) => self.label_block(label),
-            None => self.region(self.op(op).parent).entry,
-        }
-    }
-
-    /// The block that a label starts.
-    pub fn label_block(&self, label: Op) -> Block {
-        self.names.label_block(label)
-    }
-
-    /// The op that holds the region that an op stands in; `None` for chunks.
-    #[inline]
-    pub fn parent_op(&self, op: Op) -> Option<Op> {
-        self.region(self.op(op).parent).parent
-    }
-
-    /// Where an item stands among the items of its region; in O(log n).
-    pub fn rank(&self, op: Op) -> usize {
-        seq::rank(self, op)
-    }
-
-    /// Orders two ops of the same region as the text does.
-    pub fn is_before(&self, a: Op, b: Op) -> bool {
-        self.rank(a) < self.rank(b)
-    }
-
     /// The op whose result a value is; `None` for an argument.
     #[inline]
     pub fn defining_op(&self, value: Value) -> Option<Op> {
@@ -485,54 +346,6 @@ impl Ir {
         }
     }
 
-    /// How many regions are around a region, chunks not counted.
-    pub(crate) fn depth(&self, region: Region) -> usize {
-        let mut depth = 0;
-        let mut at = region;
-        while let Some(parent) = self.region(at).parent {
-            depth += 1;
-            at = self.op(parent).parent;
-        }
-        depth - 1
-    }
-
-    /// Whether a region is that of a chunk: the top level.
-    pub(crate) fn is_chunk_region(&self, region: Region) -> bool {
-        self.region(region).parent.is_some_and(|op| self.op(op).kind == OpKind::Chunk)
-    }
-
-    /// The region of the chunk that a region is part of.
-    pub(crate) fn chunk_region(&self, region: Region) -> Region {
-        let mut at = region;
-        while let Some(parent) = self.region(at).parent {
-            if self.op(parent).kind == OpKind::Chunk {
-                return at;
-            }
-            at = self.op(parent).parent;
-        }
-        at
-    }
-
-    /// The default dialect of op names without a dot in a region.
-    pub(crate) fn default_dialect(&self, region: Region) -> Option<&'static str> {
-        let mut at = region;
-        loop {
-            let Some(op) = self.region(at).parent else { return dialect::TOP };
-            let data = self.op(op);
-            if data.kind == OpKind::Chunk {
-                return dialect::TOP;
-            }
-            // Quoted names leave the dialect as it is around.
-            if !data.quoted {
-                let name = self.interner.str(data.name);
-                let around =
-                    if name.contains('.') { None } else { self.default_dialect(data.parent) };
-                return dialect::inner_dialect(around, name);
-            }
-            at = data.parent;
-        }
-    }
-
     /// The name of a value as its uses write it: `%3`, `%a#1`; of a result that the text leaves without a name, its op and
     /// number: `noisy.add#0`, `argument#0`.
     pub fn value_text(&self, value: Value) -> String {
@@ -552,48 +365,6 @@ impl Ir {
             Def::Argument(..) => false,
         };
         if packed { format!("%{name}#{}", data.number) } else { format!("%{name}") }
-    }
-
-    /// Every op inside a region, nested ones included, in program order; labels and chunks left out.
-    pub fn walk(&self, region: Region, visit: &mut dyn FnMut(Op)) {
-        self.walk_items(region, &mut |item| {
-            if self.op(item).kind.is_op() {
-                visit(item);
-            }
-        });
-    }
-
-    /// Every item inside a region, nested ones included, in program order.
-    pub(crate) fn walk_items(&self, region: Region, visit: &mut dyn FnMut(Op)) {
-        for item in self.items(region) {
-            visit(item);
-            for &(_, inner) in &self.op(item).regions {
-                self.walk_items(inner, visit);
-            }
-        }
-    }
-
-    /// The `func.func` ops of the document in program order.
-    pub fn functions(&self) -> Vec<Op> {
-        let mut out = Vec::new();
-        self.walk(self.root, &mut |op| {
-            if self.op(op).kind == OpKind::FuncFunc {
-                out.push(op);
-            }
-        });
-        out
-    }
-
-    /// The function that an op stands in (itself, if it is one).
-    pub fn function_of(&self, op: Op) -> Option<Op> {
-        let mut at = Some(op);
-        while let Some(it) = at {
-            if self.op(it).kind == OpKind::FuncFunc {
-                return Some(it);
-            }
-            at = self.parent_op(it);
-        }
-        None
     }
 
     /// Definitions of a value name in a region, by textual order of the ops that define it.
