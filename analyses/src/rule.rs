@@ -1,7 +1,7 @@
-//! The rules: every code that a diagnostic of a program may have, and what is said of it.
+//! The rules: every code that a diagnostic of a program may have, with its documentation.
 //!
-//! Two kinds: the checks of this crate ([`crate::checks`]) and what reading and verifying finds ([`Code`]). `noisy-check explain`, the
-//! rules of SARIF, the links of diagnostics in an editor and `docs/diagnostics.md` are made from here.
+//! There are two kinds: the checks of this crate ([`crate::checks`]) and the codes of reading and verifying ([`Code`]). `noisy-check
+//! explain`, the rules of SARIF, the links of diagnostics in an editor and `docs/diagnostics.md` are made from here.
 
 use std::borrow::Cow;
 

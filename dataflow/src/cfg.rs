@@ -1,8 +1,8 @@
 //! The blocks of a region as a graph, its dominators and its natural loops.
 //!
-//! *Loops.* An edge to a block that dominates its source goes back to the head of a loop; the loop is what reaches that edge without
-//! passing the head (Aho, Sethi, Ullman). Heads are taken from the inner ones outward, and a walk jumps over loops that are
-//! found already. *Cost.* Near linear in blocks and branches; nothing recurs.
+//! *Loops.* An edge to a block that dominates its source goes back to the head of a loop; the loop consists of the blocks that reach that
+//! edge without passing the head (Aho, Sethi, Ullman). Heads are taken from the inner ones outward, and a walk jumps over loops that were
+//! found already. *Cost.* Near linear in blocks and branches, without recursion.
 
 use noisy_syntax::dominance::DominatorTree;
 use noisy_syntax::{Block, Ir, Op, Region};

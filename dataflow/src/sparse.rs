@@ -16,24 +16,23 @@
 //! # Layers
 //!
 //! An analysis may stand on what was solved before it (its [`SparseForward::Base`]): noise on integers, integer ranges on constants.
-//! Nothing flows the other way, so each is solved by itself, one after the other, and each tells the next which values
-//! moved ([`Sparse::moved`]). A condition or a bound decides where control goes: the analysis that knows of integers says where they
-//! lie by its own facts ([`SparseForward::interval`]), the others ask their base ([`Base::interval`]).
+//! Nothing flows the other way, so each is solved by itself, one after the other, and each tells the next which values have new facts
+//! ([`Sparse::moved`]). Conditions and bounds of loops decide where control goes: an analysis of integers knows them by its own facts
+//! ([`SparseForward::interval`]), the others ask their base ([`Base::interval`]).
 //!
 //! # From an edit
 //!
-//! The changed ops go into a queue ordered by program order, by the place where they start in the text; an op with
-//! regions has a second turn at its end, where its results are joined from its yields. A visit that changes a fact enters the
-//! users of that value, one that changes whether a block is live enters its ops. Since an acyclic op is
-//! visited after everything that feeds it, it is visited once. An op within a cycle stands for the outermost cycle around it,
-//! which is reset and iterated as a whole: what was derived round the cycle from a fact that is gone must go with it.
-//! When much of the program turns out to be concerned, the pass over everything takes over.
+//! The changed ops go into a queue in program order, by the place where they start in the text; an op with
+//! regions has a second turn at its end, where its results are joined from its yields. A visit that changes a fact queues the
+//! users of that value; one that changes whether a block is live queues its ops. Since an acyclic op is
+//! visited after everything that feeds it, it is visited once. If an op within a cycle is queued, the outermost cycle around it
+//! is reset and iterated as a whole, because facts that were derived around the cycle from an old fact must not stay.
+//! When much of the program turns out to be affected, the pass over everything takes over.
 //!
 //! # Calls
 //!
 //! An analysis may follow calls into their callees, each of which is evaluated for the vectors of arguments that it is passed
-//! ([`Calls::Followed`], `contexts.rs`). After an edit that comes to a call, the functions are evaluated again that depend on it
-//! (`call_edit.rs`).
+//! ([`Calls::Followed`], `contexts.rs`). An edit that reaches a call evaluates the functions that depend on it again (`call_edit.rs`).
 //!
 //! # Law
 //!

@@ -1,7 +1,7 @@
-//! What the rules of an analysis read of a program.
+//! How the rules of an analysis read a program.
 //!
-//! A rule (a fold, a transfer function, a contract) is written against [`View`], so that it can be asked of an [`Ir`], and by the
-//! solver of an [`crate::sparse::AnalysisContext`], which remembers what was read for which op and asks again when that changes.
+//! A rule (a fold, a transfer function, a contract) is written against [`View`]. Code outside of the solver passes an [`Ir`]. The solver
+//! passes a [`crate::sparse::AnalysisContext`], which records what each op read, so that the op is visited again when that changes.
 
 use noisy_syntax::{Attr, Def, Interner, Ir, Name, Op, OpData, OpExtra, Type, Value};
 

@@ -1,6 +1,5 @@
-//! The optimizer, on threads of its own over a copy of the text: editing goes on meanwhile. What it finds says which version
-//! of the document it
-//! is about.
+//! The optimizer, on threads of its own over a copy of the text, so that editing goes on meanwhile. A solution carries the version of the
+//! document that it is about.
 //!
 //! *Law.* A solution is only ever applied to the version of the text that it was made and re-analyzed for.
 

@@ -1,7 +1,7 @@
-//! An analysis that is solved when it is first asked for, and kept up to date while somebody asks.
+//! Analyses that are solved when a question first needs them, and then kept up to date.
 //!
-//! *Law.* What it says equals what it says from scratch. *Cost.* Nothing before somebody asks; then an edit costs what it costs the
-//! analysis. After [`MOST_UNASKED`] edits without a question the facts are given up.
+//! *Law.* After any edits the facts equal those from scratch. *Cost.* Nothing before the first question; then each edit costs what it costs
+//! the analysis. After [`MOST_UNASKED`] edits without a question the facts are dropped.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

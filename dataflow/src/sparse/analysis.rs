@@ -1,4 +1,4 @@
-//! What an analysis says of itself: its facts, its transfer function, and how it goes through loops and calls.
+//! The trait of an analysis: its facts, its transfer function, and how it goes through loops and calls.
 
 use std::fmt::{Debug, Display};
 

@@ -1,4 +1,4 @@
-//! What an analysis is run on: the program, and what was solved before.
+//! What an analysis runs on: the program, and the analyses that were solved before.
 
 use std::ops::Deref;
 

@@ -2,18 +2,18 @@
 //!
 //! # Law
 //!
-//! Where no vectors are joined and every recursion is orderless (`recursion.rs`), what a function returns in a context follows from its text,
-//! its vector and what its callees return, whoever asks first. So the contexts of the functions that an edit touches are evaluated again,
-//! callees before callers (`call_graph.rs`), those that may come to call each other together (`recursion_edit.rs`), and then those of the
-//! callers that asked for a context which returns something else now, up to where nothing changes. A context that is new is evaluated when
-//! it is asked for; one that nobody asks for any more goes, with what it asked for, and the facts of that function are joined again over
-//! those that are left.
+//! Where no vectors are joined and every recursion is orderless (`recursion.rs`), what a function returns in a context depends only on its
+//! text, its vector and what its callees return, and not on which call asks first. So the contexts of the functions that an edit touches
+//! are evaluated again, callees before callers (`call_graph.rs`), the functions of a recursion together (`recursion_edit.rs`). Then follow
+//! the contexts of the callers that asked for a context which now returns something else, until nothing changes. A new context is evaluated
+//! when a call asks for it. A context that no call asks for any more is dropped, with the contexts that only it asked for, and the facts of
+//! its function are joined again over the contexts that are left.
 //!
-//! Everything else depends on the order of calls, which an edit anywhere among the connected units (`call_index.rs`) may change: who asks
-//! first decides which vectors are joined, and what callers got before the joined ones grew. If there is such a function among them, all
-//! asks are replayed in order, and what stands is not evaluated (`replay.rs`).
+//! Everywhere else the order of calls decides which vectors are joined, and what callers got before the joined vector grew; and an edit
+//! anywhere among the connected units (`call_index.rs`) may change that order. If there is such a function among them, all asks are
+//! replayed in order, and what their transcripts still describe is not evaluated (`replay.rs`).
 //!
-//! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; of a recursion all of its
+//! *Cost.* The functions with a context that is new, dropped or evaluated again, each at most twice per context; of a recursion all of its
 //! functions; and the call graph, if it changed.
 
 use std::cmp::Reverse;

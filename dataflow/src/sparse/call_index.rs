@@ -1,15 +1,15 @@
-//! Who calls whom: what must be solved together after an edit, found from the edit outward.
+//! The graph of calls by name: which units an edit can concern, found from the edit outward.
 //!
 //! # Notation
 //!
-//! A *unit* is what stands in a module or at the top of the file: a function, or anything else. Facts flow from one unit into another
-//! through calls and through nothing else. A unit is *connected* to those that it calls, to those that call it, and to what these are
-//! connected to. Names decide, so that a call which is not understood ties as well as one that is.
+//! A *unit* is what stands in a module or at the top of the file: a function, or anything else. Facts flow from one unit into another only
+//! through calls. A unit is *connected* to the units that it calls, to those that call it, and to all that these are connected to. Names
+//! decide, so that a call connects units even if the solver does not follow it.
 //!
 //! # Law
 //!
-//! After any edits the tables equal those made from scratch. *Cost.* They hold what defines or mentions a symbol, so a document without
-//! symbols that are mentioned costs nothing; an edit costs what it changes of them, and finding what a unit is connected to, what is found.
+//! After any edits the tables equal those made from scratch. *Cost.* The tables hold the ops that define or mention a symbol, so a document
+//! that mentions no symbols has empty ones. An edit costs what it changes in them; the connected units are found in time linear in them.
 
 use noisy_syntax::{Delta, Ir, Name, Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};

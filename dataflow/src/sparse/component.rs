@@ -1,4 +1,4 @@
-//! From an edit outward, through calls: what is followed op by op, and what is solved as a whole (see `call_index.rs`).
+//! From an edit outward, through calls: which units are followed op by op, and which are solved as a whole (see `call_index.rs`).
 
 use noisy_syntax::{Attr, Delta, Form, Ir, Name, Op, OpKind, Region};
 use smallvec::SmallVec;

@@ -1,6 +1,6 @@
-//! What calls pass and return, and who asks for whom: one of each mostly.
+//! Vectors and sets for what calls pass and return and for which calls ask for which contexts: most have one element.
 //!
-//! *Cost.* One key takes no room of its own. Up to [`FEW`] keys are a list, which is gone through; more are a hash table.
+//! *Cost.* One key takes no heap memory. Up to [`FEW`] keys are a list that is searched; more are a hash table.
 
 use std::hash::Hash;
 

@@ -1,4 +1,5 @@
-//! Who watches the solver at work: what happens in the iterations of a cycle is not in the facts that are left when it ends.
+//! The interface for code that watches the solver at work, because the facts at the end do not show what happened in the iterations of a
+//! cycle.
 
 use std::fmt::Debug;
 

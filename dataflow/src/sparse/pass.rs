@@ -3,8 +3,8 @@
 //! Loops are iterated where they stand (`loops.rs`). *Regions with backward branches* have an order of their own (`block_cycles.rs`).
 //!
 //! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted with its operands. If it runs out, the
-//! cycle is swept once more with everything that it carries unknown and is told to be [undecided](Sparse::undecided): no error about what
-//! it carries, and no hang.
+//! cycle is passed over once more with everything that it carries unknown, and it is [undecided](Sparse::undecided): the solver does not
+//! hang, and no error is reported about what the cycle carries.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;

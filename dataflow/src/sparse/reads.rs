@@ -1,15 +1,15 @@
-//! What an analysis reads besides the facts of operands, and who is to be asked again when that changes.
+//! What an analysis reads besides the facts of operands, and which ops are visited again when that changes.
 //!
-//! *Law.* An analysis sees the program and its base through an [`AnalysisContext`] alone, for one op at a time, and nothing can be read
-//! there that is not remembered for that op, or visited again without that:
+//! *Law.* An analysis sees the program and its base only through an [`AnalysisContext`], for one op at a time. Everything that it can read
+//! there is recorded for that op, or needs no record because its change leads to a visit anyway:
 //!
-//! | what is read | who remembers |
+//! | what the op reads | record |
 //! |---|---|
-//! | the op itself, facts and types of its operands | nobody: an op that changed is visited, and so are the users of what moved; those of what has another type count as changed |
-//! | the op that defines an operand | the op that reads, by one bit: whoever uses what another op defines is found from there |
-//! | another op: what defines an operand of that one, a callee, a global | the op that reads, by the op that is read |
-//! | what a name means | the op that reads, by the name and by the op that was found |
-//! | what the base knows of a value | the op that reads, by the value; of a value that the op itself defines, nobody: what defines a value that moved is visited |
+//! | itself, facts and types of its operands | none: an op that changed is visited, as are the users of values with new facts or types |
+//! | the op that defines an operand | one bit: the users of what that op defines are found from it |
+//! | another op: the definition of an operand of that one, a callee, a global | an edge to the op that is read |
+//! | what a name means | edges to the name and to the op that was found |
+//! | what the base knows of a value | an edge to the value; none if the op itself defines it: the ops that define moved values are visited |
 //!
 //! *Cost.* Reads of the first row cost a comparison, those of the second one for each operand; of an op with more than [`FEW`] operands
 //! they are as those of the third. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list

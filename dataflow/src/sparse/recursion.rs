@@ -2,22 +2,22 @@
 //!
 //! # Law
 //!
-//! The first context that is asked for of a component of the call graph opens its recursion. A context that a member asks for of a function
-//! of the same component becomes a member; what members return is provisional, at first bottom, and only grows. A member is evaluated again
-//! when what it asked for returns more, those that were asked for last before those that asked for them, until nothing changes: only then
-//! all are solved. What is saturated and still grows becomes unbounded, and what rises again and again is widened, so this ends for every
-//! analysis that keeps the law of its trait.
+//! The first context that a call asks for in a component of the call graph opens its recursion. A context that a member asks for in a
+//! function of the same component becomes a member. What members return is provisional, at first bottom, and only grows. A member is
+//! evaluated again when a context that it asked for returns more; the members that were entered last come first. When nothing changes any
+//! more, all members are solved. Saturated facts that still grow become unbounded, and facts that rise again and again are widened, so this
+//! ends for every analysis that keeps the law of its trait.
 //!
-//! What a member returned is kept from another that is evaluated for the first time: the first turn is what happens if no call within the
-//! recursion returns. A recursion is *orderless* if no member asks for more in later turns than in its first, no vectors are joined, nothing
-//! in it is saturated, and growth was ended nowhere. Facts being monotone, each member then asks for the same and ends with the same
-//! whatever has returned before, so that the recursion is the same wherever it is entered. Of all others the order of calls decides what
-//! is joined or ended first (`Contexts::ordered`).
+//! In the first turn of a member, the calls in it see bottom whatever other members have returned: the first turn is what happens if no
+//! call within the recursion returns. A recursion is *orderless* if no member asks for more in later turns than in its first, no vectors
+//! are joined, nothing in it is saturated, and no growth was cut off. Since facts are monotone, each member of such a recursion asks for
+//! the same and ends with the same in any order, so the recursion is the same wherever it is entered. In all others the order of calls
+//! decides which facts are joined or cut off first (`Contexts::ordered`).
 //!
-//! *Cost.* Each member is evaluated once, once more if what it asks for had returned before, and once for each time that what it asks for
-//! grows, in values that carry facts: in visits, at most [`MOST_VISITS`] and [`MOST_ROUNDS`] times what evaluating each member once costs.
-//! When that is spent, nothing is known of what any function of the component takes or returns, and the calls of its members are told to be
-//! [undecided](Sparse::undecided).
+//! *Cost.* Each member is evaluated once, once more if a context that it asks for had returned before, and once for each growth of a
+//! context that it asks for, if the results carry facts. The budget of visits is [`MOST_VISITS`] plus [`MOST_ROUNDS`] times the cost of
+//! evaluating each member once. When it is spent, what the functions of the component take and return is unknown, and the calls of its
+//! members are [undecided](Sparse::undecided).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -1,14 +1,14 @@
-//! From an edit outward, through a recursion: its component is solved again, and nothing around it but callers for which it returns
-//! something else.
+//! From an edit outward, through a recursion: its component is solved again, and outside of it only callers for which it returns something
+//! else.
 //!
 //! # Law
 //!
-//! A recursion that is the same wherever it is entered (`recursion.rs`) follows from the texts of its functions, from what these call
-//! outside of the component, and from the set of contexts that are asked for from there. So all of its contexts are forgotten but those, and
-//! it is solved from them; a context that only others of the recursion asked for, and that is not found again, is gone. If it turns out to
-//! depend on the order of calls, the asks of the connected units are replayed (`replay.rs`).
+//! A recursion that is the same wherever it is entered (`recursion.rs`) depends only on the texts of its functions, on the results of calls
+//! that leave the component, and on the set of contexts that calls from outside ask for. So all other contexts are forgotten, and the
+//! recursion is solved from these. A context that only members of the recursion asked for is dropped unless it is found again. If the
+//! recursion turns out to depend on the order of calls, the asks of the connected units are replayed (`replay.rs`).
 //!
-//! *Cost.* That of solving the recursion from scratch, once, and once more if some of its contexts are asked for no more.
+//! *Cost.* That of solving the recursion from scratch, once, and once more if calls no longer ask for some of its contexts.
 
 use noisy_syntax::Op;
 

@@ -1,19 +1,19 @@
-//! From an edit outward, through functions whose facts depend on the order of calls: everything that is asked for among the connected units
-//! is asked for again, as from scratch, and a component is evaluated again where its transcript (`transcript.rs`) does not stand.
+//! From an edit outward, through functions whose facts depend on the order of calls: all asks among the connected units are made again in
+//! the order of a solution from scratch, and a component is evaluated only where its transcript (`transcript.rs`) does not hold any more.
 //!
 //! # Law
 //!
-//! The units are gone through as from scratch. A component is asked for what its next entry says, and each request of this entry is made
-//! again: if the answers are the same, what the component does and answers is the same, without a look at its functions. What is asked for and
-//! solved already is answered from what the transcript has come to. Wherever something is not as the transcript says, the component is
-//! evaluated from its first entry on: up to here with the answers that it got, from here on with those that it gets. So whatever is
-//! doubtful may be evaluated again, and what stands was seen to. A component that the edit touches is evaluated anew, and one with
-//! entries that nobody came to is evaluated up to these.
+//! The units are gone through as from scratch. When a component is asked for what its next entry records, the requests of this entry are
+//! made again. If they get the same answers, the component does and answers the same as before, and its functions are not looked at. A
+//! context that is solved already is answered from the transcript. At the first difference the component is evaluated from its first entry
+//! on: with the recorded answers up to the difference, and with new ones from there on. So evaluating more than necessary is always
+//! allowed, and what is not evaluated was compared. A component that the edit touches is evaluated anew, and one with entries that no ask
+//! came to is evaluated up to these entries.
 //!
-//! *Cost.* In visits, that of the components that the edit touches or that are asked for something else, in another order or are answered
-//! something else, from their first entry on; beside that, a look at each call of the connected units for each context that it asks for.
+//! *Cost.* In visits, the cost of the components that the edit touches, or that are asked for or answered something else or in another
+//! order, from their first entry on; besides, a look at each call of the connected units for each context that it asks for.
 //!
-//! Where calls nest too deep or work runs out in a recursion, all is solved as from scratch.
+//! If calls nest too deep or the budget of a recursion is spent, all connected units are solved as from scratch.
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,18 +1,17 @@
-//! What the functions of a component were asked for from outside of it, and what they asked others for meanwhile.
+//! What the functions of a component were asked for from outside of it, and what they asked other components for meanwhile.
 //!
 //! # Law
 //!
-//! A component of the call graph is a machine: what it answers, what it asks for and what its facts are follow from the texts of its
-//! functions, from what it was asked for so far, in this order, and from what others answered it. Its *transcript* says all of that: an
-//! *entry* for each ask that it had to evaluate something for, with the *requests* to other components that this led to. An ask for a context
-//! that is solved is no entry, for it changes nothing. So a component whose transcript stands after an edit of others has the facts that it
-//! had (`replay.rs`).
+//! A component of the call graph is a machine: its answers, its requests and its facts depend only on the texts of its functions, on the
+//! asks so far, in this order, and on the answers of others. Its *transcript* records all of that: an *entry* for each ask for which
+//! something had to be evaluated, with the *requests* to other components that this led to. An ask for a context that is solved is no
+//! entry, for it changes nothing. So a component whose transcript still holds after an edit of others keeps its facts (`replay.rs`).
 //!
-//! A request that says nothing new is left out: one of a context that is not joined and that the same call of the same context asked for
-//! before; one of joined vectors, with the same answer, within the same entry.
+//! A request that adds nothing is left out: one for a context that is not joined and that the same call of the same context asked for
+//! before, or one for joined vectors with the same answer within the same entry.
 //!
-//! *Cost.* A record for each ask that is not left out; the facts of an ask are in it for joined vectors only. A function that calls nothing
-//! and that nothing calls has no transcript; should an edit connect it, it is evaluated again.
+//! *Cost.* A record for each ask that is not left out; it holds facts for joined vectors only. A function that calls nothing and that
+//! nothing calls has no transcript; if an edit connects it, it is evaluated again.
 
 use noisy_syntax::Op;
 use smallvec::SmallVec;

@@ -1,8 +1,7 @@
-//! The settings of each document: `noisy.toml`, and on top of it what the editor says, for each root of the workspace by itself.
+//! The settings of each document: `noisy.toml`, and on top of it the settings of the editor, for each root of the workspace by itself.
 //!
-//! *Law.* A document's settings are those that `noisy-check` finds for its file, but for what the editor says. Files are read
-//! on the threads
-//! of documents and of the watch only, never on the one that reads from the client.
+//! *Law.* A document's settings are those that `noisy-check` finds for its file, except for those that the editor sets. Files are read on
+//! the threads of documents and of the watch only, never on the thread that reads from the client.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

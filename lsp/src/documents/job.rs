@@ -1,10 +1,9 @@
 //! Answers that may take longer than a moment: computed between other messages, in steps, and written as JSON on the way
 //! ([`crate::wire::json`]).
 //!
-//! *Law.* A step is small: it looks at a bounded number of items, whatever the size of the file, in tens of microseconds. The
-//! actor looks at its
-//! messages between any two steps, so an edit waits for at most one. What is found is converted and written in the
-//! step that finds it; nothing is left to do for all of it at the end.
+//! *Law.* A step is small: it looks at a bounded number of items, whatever the size of the file, in tens of microseconds. The actor looks
+//! at its messages between any two steps, so an edit waits for at most one. Each step converts and writes what it finds; no work on the
+//! whole answer is left for the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

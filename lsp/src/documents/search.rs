@@ -1,5 +1,5 @@
-//! The optimizer in the background: when a document has stood still with noise over the budget, a search begins, so that the titles of
-//! actions and lenses say what they will do, and a fix on save need not be waited for.
+//! The optimizer in the background: when a document with noise over the budget has not been edited for a while, a search begins. Then the
+//! titles of actions and lenses can say what they will do, and a fix on save has its placement ready.
 //!
 //! *Law.* A search is about one version. An edit stops it, and its solutions are applied to that version only.
 

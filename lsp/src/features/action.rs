@@ -1,6 +1,5 @@
-//! Code actions: insert `reduce_noise`, or what a program of HEIR's needs, in the function under the cursor or in the whole file,
-//! place those that are there anew, the fixes that
-//! diagnostics bring, one by one or all of a kind, and comments that allow a diagnostic.
+//! Code actions: insert `reduce_noise`, or what a program of HEIR needs, in the function under the cursor or in the whole file; place the
+//! existing ones anew; apply the fixes of diagnostics, one by one or all of a kind; add comments that allow a diagnostic.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! How HEIR's numbers are told, in one place: hints, hovers and lenses say the same of the same ciphertext.
+//! The words for HEIR's quantities, in one place: hints, hovers and lenses say the same of the same ciphertext.
 
 use std::fmt::Write as _;
 

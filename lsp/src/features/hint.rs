@@ -1,5 +1,5 @@
-//! Inlay hints: the noise of every noisy value after its name, level, dimension and scale of HEIR's ciphertexts, how deep
-//! multiplications are, what depends on encrypted data, where integers are known to lie, how often loops run.
+//! Inlay hints: the noise of every noisy value after its name, level, dimension and scale of HEIR's ciphertexts, multiplicative depth,
+//! dependence on encrypted data, ranges of integers, trip counts of loops.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! Loops: what each carries, in hints and hovers; what can be done with one, as actions.
+//! Affine loops: the dependences that each carries, in hints and hovers, and the transformations that are offered for it, as actions.
 //!
-//! *Incremental.* What the loops of a nest carry follows from its text and from the definitions of what it uses; it is kept under
-//! that, so after an edit only nests that read otherwise are asked for again.
+//! *Incremental.* The dependences of a nest follow from its text and from the definitions of what it uses. They are cached by these, so
+//! after an edit only nests with another text or other definitions are analyzed again.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! How noise is told, in one place: hints, hovers and lenses say the same of the same value.
+//! The words for noise, in one place: hints, hovers and lenses say the same of the same value.
 
 use noisy_analyses::depth::Depth;
 use noisy_analyses::explain::{Saturation, saturates};
