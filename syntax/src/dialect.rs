@@ -2,13 +2,13 @@
 //!
 //! *A row* ([`OpSpec`], in `row.rs`) says all that is known of an op by its name. The rows stand in one file per dialect; each file is a
 //! macro that adds its rows to those of the next, and `table!` turns all of them into the enum [`OpKind`] and the static table. To
-//! add an op, add a row: its custom form is read and printed along it (see [mod@format]), the verifier takes its counts, types,
+//! add an op, add a row: its custom form is read and printed along it (see `format.rs`), the verifier takes its counts, types,
 //! attributes and traits, the skeleton whether it has regions, completion how it is written, passes what it does.
 //!
 //! *Inherent attributes* (properties) are those that the generic form writes between `<{` and `}>`. One with a default is
 //! left out of the attributes of an op when it has that value, so that plain arithmetic carries no attributes.
 
-pub mod format;
+pub(crate) mod format;
 mod prefix;
 mod row;
 mod template;
@@ -40,15 +40,14 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use crate::{TokenKind, Type};
+pub use format::RMW;
 use format::{ARROW, Bind, COLON, COMMA, Element, FASTMATH, OVERFLOW};
 pub(crate) use prefix::{
     SOME_DIALECT, TOP, has_no_regions, inner_dialect, is_unprefixed_anywhere, is_unprefixed_op,
 };
 pub use prefix::{is_closed, is_read_by_mlir};
-pub use row::{
-    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, OpSpec, Presence, Speculation,
-    Traits, TypeClass, TypeRule, WidthChange,
-};
+pub use row::{Access, Buffer, Count, Effects, OpSpec, Speculation, Traits, TypeClass};
+pub(crate) use row::{Agreement, AttrClass, AttrSpec, Presence, TypeRule, WidthChange};
 
 /// HEIR's op that computes on what is encrypted. It has no row: its custom form is read like that of any op that nobody knows, but for what
 /// [`crate::Ir::is_secret_generic`] tells.

@@ -9,7 +9,7 @@ use crate::{TokenKind, Tool, Type};
 
 /// Whose type a written type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bind {
+pub(crate) enum Bind {
     /// Of all operands and of the single result.
     All,
     /// Of all operands.
@@ -34,17 +34,17 @@ pub enum Bind {
 
 /// A set of flags or an enumeration in angle brackets or bare, and the attribute it becomes.
 #[derive(Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// The keyword before `<`.
-    pub word: &'static str,
+    pub(crate) word: &'static str,
     /// The attribute.
-    pub attr: &'static str,
+    pub(crate) attr: &'static str,
     /// `#dialect.name` of its text.
-    pub prefix: &'static str,
+    pub(crate) prefix: &'static str,
     /// All flags, in the order of printing, with the bits of each; a flag of several bits comes first.
-    pub flags: &'static [(&'static str, u32)],
+    pub(crate) cases: &'static [(&'static str, u32)],
     /// What stands between two flags when printed.
-    pub separator: &'static str,
+    pub(crate) separator: &'static str,
 }
 
 impl Flags {
@@ -52,7 +52,7 @@ impl Flags {
     pub(crate) fn text(&self, bits: u32) -> String {
         let mut left = bits;
         let mut names = Vec::new();
-        for (name, mask) in self.flags {
+        for (name, mask) in self.cases {
             if left & mask == *mask && (*mask != 0 || bits == 0) {
                 names.push(*name);
                 left &= !mask;
@@ -64,13 +64,11 @@ impl Flags {
 
 /// One element of a custom form.
 #[derive(Clone, Copy, Debug)]
-pub enum Element {
+pub(crate) enum Element {
     /// A token.
     Punct(TokenKind),
     /// A keyword.
     Word(&'static str),
-    /// One of two keywords.
-    EitherWord(&'static str, &'static str),
     /// A keyword that may be missing, and the unit attribute it stands for.
     OptWord(&'static str, &'static str),
     /// An operand; its type may be known beforehand.
@@ -83,8 +81,6 @@ pub enum Element {
     Indices(TokenKind),
     /// Operands with their types, `%a, %b : i32, i64`, or nothing.
     OptUsesTypes,
-    /// The same in parentheses.
-    OptParenUsesTypes,
     /// `{ ... }` or nothing.
     AttrDict,
     /// `attributes { ... }` or nothing.
@@ -194,7 +190,7 @@ pub enum Element {
 impl Element {
     /// The attributes that the element writes; the dictionary of the op has the others. LLVM 19 leaves to the dictionary what later
     /// versions write in clauses.
-    pub fn attrs(&self, tool: Tool) -> &[&'static str] {
+    pub(crate) fn attrs(&self, tool: Tool) -> &[&'static str] {
         match self {
             Element::OptFlags(flags) if flags.word.is_empty() && tool == Tool::Mlir19 => &[],
             Element::OptFlags(flags) => std::slice::from_ref(&flags.attr),
@@ -251,12 +247,10 @@ impl Element {
             Element::RmwKind => &["kind"],
             Element::Punct(_)
             | Element::Word(_)
-            | Element::EitherWord(..)
             | Element::Use(_)
             | Element::Uses(_)
             | Element::ParenUses(_)
             | Element::OptUsesTypes
-            | Element::OptParenUsesTypes
             | Element::AttrDict
             | Element::AttrDictWithKeyword
             | Element::Type(_)
@@ -310,7 +304,7 @@ pub(crate) const OVERFLOW: Flags = Flags {
     word: "overflow",
     attr: "overflowFlags",
     prefix: "#arith.overflow",
-    flags: &[("none", 0), ("nsw", 1), ("nuw", 2)],
+    cases: &[("none", 0), ("nsw", 1), ("nuw", 2)],
     separator: ", ",
 };
 
@@ -319,7 +313,7 @@ pub(crate) const FASTMATH: Flags = Flags {
     word: "fastmath",
     attr: "fastmath",
     prefix: "#arith.fastmath",
-    flags: &[
+    cases: &[
         ("none", 0),
         ("fast", 127),
         ("reassoc", 1),
@@ -335,7 +329,7 @@ pub(crate) const FASTMATH: Flags = Flags {
 
 /// `<no_inline>` of LLVM 24
 pub(super) const NO_INLINE: Flags =
-    Flags { word: "", attr: "no_inline", prefix: "", flags: &[("no_inline", 1)], separator: "" };
+    Flags { word: "", attr: "no_inline", prefix: "", cases: &[("no_inline", 1)], separator: "" };
 
 /// `:`
 pub(super) const COLON: Element = Element::Punct(TokenKind::Colon);

@@ -43,7 +43,7 @@ pub struct Count {
 
 impl Count {
     /// Any number.
-    pub const ANY: Count = Count::at_least(0);
+    pub(crate) const ANY: Count = Count::at_least(0);
 
     /// Exactly so many.
     pub(crate) const fn exactly(n: usize) -> Self {
@@ -102,7 +102,7 @@ pub enum TypeClass {
 
 /// How the types of an op agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Agreement {
+pub(crate) enum Agreement {
     /// In no way, or in a way that the verifier knows by the kind of the op.
     Free,
     /// All operands and results are of one type, but for unknown sizes.
@@ -117,7 +117,7 @@ pub enum Agreement {
 
 /// How the width of an element changes in a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WidthChange {
+pub(crate) enum WidthChange {
     /// The result is wider.
     Grows,
     /// The result is narrower.
@@ -130,34 +130,34 @@ pub enum WidthChange {
 
 /// The types of an op.
 #[derive(Clone, Copy, Debug)]
-pub struct TypeRule {
+pub(crate) struct TypeRule {
     /// The classes of the operands; the last one is that of all further operands. Empty: any.
-    pub operands: &'static [TypeClass],
+    pub(crate) operands: &'static [TypeClass],
     /// The classes of the first results. Those that are not listed may have any type.
-    pub results: &'static [TypeClass],
+    pub(crate) results: &'static [TypeClass],
     /// How they agree.
     pub(crate) agreement: Agreement,
 }
 
 impl TypeRule {
     /// Any types.
-    pub const ANY: TypeRule = TypeRule::new(&[], &[]);
+    pub(crate) const ANY: TypeRule = TypeRule::new(&[], &[]);
 
     /// Types of these classes that agree in no way.
-    pub const fn new(operands: &'static [TypeClass], results: &'static [TypeClass]) -> Self {
+    pub(crate) const fn new(operands: &'static [TypeClass], results: &'static [TypeClass]) -> Self {
         Self { operands, results, agreement: Agreement::Free }
     }
 
     /// The same classes, agreeing in this way.
     #[must_use]
-    pub const fn agree(self, agreement: Agreement) -> Self {
+    pub(crate) const fn agree(self, agreement: Agreement) -> Self {
         Self { agreement, ..self }
     }
 }
 
 /// What an attribute must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttrClass {
+pub(crate) enum AttrClass {
     /// Any attribute.
     Any,
     /// What may have a type (`TypedAttrInterface`): a number, a string, elements, an attribute of a dialect.
@@ -206,7 +206,7 @@ pub enum AttrClass {
 
 /// Whether an attribute must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub(crate) enum Presence {
     /// It must.
     Required,
     /// It may.
@@ -217,11 +217,11 @@ pub enum Presence {
 
 /// An attribute that means something to its op.
 #[derive(Clone, Copy, Debug)]
-pub struct AttrSpec {
+pub(crate) struct AttrSpec {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What it must be.
-    pub class: AttrClass,
+    pub(crate) class: AttrClass,
     /// Whether it must be there.
     pub(crate) presence: Presence,
     /// Whether the generic form writes it between `<{` and `}>`: a property.
@@ -230,12 +230,12 @@ pub struct AttrSpec {
 
 impl AttrSpec {
     /// A property that must be there.
-    pub const fn required(name: &'static str, class: AttrClass) -> Self {
+    pub(crate) const fn required(name: &'static str, class: AttrClass) -> Self {
         Self { name, class, presence: Presence::Required, is_inherent: true }
     }
 
     /// A property that may be missing.
-    pub const fn optional(name: &'static str, class: AttrClass) -> Self {
+    pub(crate) const fn optional(name: &'static str, class: AttrClass) -> Self {
         Self { name, class, presence: Presence::Optional, is_inherent: true }
     }
 
@@ -255,7 +255,7 @@ impl AttrSpec {
     }
 
     /// The text of its default, if it has one.
-    pub const fn default(&self) -> Option<&'static str> {
+    pub(crate) const fn default(&self) -> Option<&'static str> {
         match self.presence {
             Presence::Default(text) => Some(text),
             Presence::Required | Presence::Optional => None,
@@ -332,32 +332,32 @@ pub struct OpSpec {
     /// How many operands it has.
     pub operands: Count,
     /// The groups of its operands, whose sizes the attribute `operandSegmentSizes` states; empty if it has no such attribute.
-    pub segments: &'static [Count],
+    pub(crate) segments: &'static [Count],
     /// How many results it has.
     pub results: Count,
     /// How many regions it has.
-    pub regions: Count,
+    pub(crate) regions: Count,
     /// How many blocks it names.
-    pub successors: Count,
+    pub(crate) successors: Count,
     /// The types of its operands and results.
-    pub types: TypeRule,
+    pub(crate) types: TypeRule,
     /// Its attributes, sorted by name.
-    pub attrs: &'static [AttrSpec],
+    pub(crate) attrs: &'static [AttrSpec],
     /// The op that ends a block of its regions where the text leaves the terminator out.
     pub(crate) implicit_terminator: Option<OpKind>,
     /// The ops one of which must hold it; empty: any.
-    pub parents: &'static [OpKind],
+    pub(crate) parents: &'static [OpKind],
     /// What it does besides giving results.
     pub effects: Effects,
     /// Whether it may run where it did not.
     pub speculation: Speculation,
     /// Its custom form, in the order of the text.
-    pub form: &'static [Element],
+    pub(crate) form: &'static [Element],
 }
 
 impl OpSpec {
     /// What a row says that says nothing: no operands, results, regions, attributes; anything may happen.
-    pub const NONE: OpSpec = OpSpec {
+    pub(crate) const NONE: OpSpec = OpSpec {
         name: "",
         doc: "",
         traits: Traits::empty(),
@@ -380,8 +380,13 @@ impl OpSpec {
         OpSpec { effects: Effects::NONE, speculation: Speculation::Always, ..OpSpec::NONE };
 
     /// A terminator that hands over its operands.
-    pub const TERMINATOR: OpSpec =
+    pub(crate) const TERMINATOR: OpSpec =
         OpSpec { traits: Traits::TERMINATOR, operands: Count::ANY, ..OpSpec::PURE };
+
+    /// Whether its row describes a custom form.
+    pub fn has_custom_form(&self) -> bool {
+        !self.form.is_empty()
+    }
 
     /// An attribute by its name.
     pub(crate) fn attr(&self, name: &str) -> Option<&AttrSpec> {

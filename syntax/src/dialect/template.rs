@@ -156,7 +156,7 @@ impl Template<'_> {
                 TokenKind::Arrow => self.word("->"),
                 _ => self.word(":"),
             },
-            Element::Word(word) | Element::EitherWord(word, _) => self.word(word),
+            Element::Word(word) => self.word(word),
             Element::Use(ty) => self.operand(ty),
             Element::Uses(n) => {
                 for at in 0..n {
@@ -234,7 +234,6 @@ impl Template<'_> {
             Element::RmwTypes => self.word("(«i32», «memref<4xi32>») -> «i32»"),
             Element::OptWord(..)
             | Element::OptUsesTypes
-            | Element::OptParenUsesTypes
             | Element::AttrDict
             | Element::AttrDictWithKeyword
             | Element::ResultIs(_)

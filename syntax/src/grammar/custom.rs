@@ -99,12 +99,6 @@ impl Reader<'_, '_> {
             Element::Type(bind) => self.bound_type(bind),
             Element::Use(ty) => self.operand(ty).map(|_| ()),
             Element::Word(word) => self.expect_word(word),
-            Element::EitherWord(one, other) => {
-                if !self.eat_word(one) {
-                    self.expect_word(other)?;
-                }
-                Ok(())
-            }
             Element::OptWord(word, attr) => {
                 if self.eat_word(word) {
                     self.set_attr(attr, Attr::UNIT);
@@ -117,13 +111,6 @@ impl Reader<'_, '_> {
             Element::OptUsesTypes => {
                 if self.peek() == TokenKind::Percent {
                     self.uses_types()?;
-                }
-                Ok(())
-            }
-            Element::OptParenUsesTypes => {
-                if self.eat(TokenKind::LParen) {
-                    self.uses_types()?;
-                    self.expect(TokenKind::RParen)?;
                 }
                 Ok(())
             }

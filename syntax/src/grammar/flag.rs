@@ -15,8 +15,8 @@ pub(super) fn flags_attr(text: &str) -> Option<Result<String, String>> {
     let body = body.strip_prefix('<')?.strip_suffix('>')?;
     let mut bits = 0;
     for word in body.split(',') {
-        let Some((_, mask)) = flags.flags.iter().find(|it| it.0 == word.trim()) else {
-            let names: Vec<_> = flags.flags.iter().map(|it| it.0).collect();
+        let Some((_, mask)) = flags.cases.iter().find(|it| it.0 == word.trim()) else {
+            let names: Vec<_> = flags.cases.iter().map(|it| it.0).collect();
             return Some(Err(format!("expected some of {}", names.join(", "))));
         };
         bits |= mask;
@@ -31,7 +31,7 @@ impl Reader<'_, '_> {
             // `<no_inline>`
             if self.peek() == TokenKind::Less {
                 self.at += 1;
-                self.expect_word(flags.flags[0].0)?;
+                self.expect_word(flags.cases[0].0)?;
                 self.expect(TokenKind::Greater)?;
                 self.set_attr(flags.attr, Attr::UNIT);
             }
@@ -43,9 +43,9 @@ impl Reader<'_, '_> {
         self.expect(TokenKind::Less)?;
         let mut bits = 0;
         loop {
-            let names: Vec<_> = flags.flags.iter().map(|it| it.0).collect();
+            let names: Vec<_> = flags.cases.iter().map(|it| it.0).collect();
             let at = self.enum_case(&names)?;
-            bits |= flags.flags[at].1;
+            bits |= flags.cases[at].1;
             if self.eat(TokenKind::Greater) {
                 break;
             }

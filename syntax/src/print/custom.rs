@@ -12,7 +12,7 @@ impl Printer<'_> {
         let ir = self.ir;
         let data = ir.op(op);
         let spec = data.kind.spec();
-        if spec.form.is_empty() || data.form == crate::Form::Opaque {
+        if !spec.has_custom_form() || data.form == crate::Form::Opaque {
             return false;
         }
         let len = self.text.out.len();

@@ -11,7 +11,7 @@ impl Printer<'_> {
             fits(attr == Attr::UNIT)?;
             if self.tool != Tool::Mlir19 {
                 self.word("<");
-                self.text.push(flags.flags[0].0);
+                self.text.push(flags.cases[0].0);
                 self.text.push(">");
             }
             return Ok(());

@@ -30,7 +30,7 @@ impl Printer<'_> {
                 }
                 Ok(())
             }
-            Element::Word(word) | Element::EitherWord(word, _) => {
+            Element::Word(word) => {
                 self.word(word);
                 Ok(())
             }
@@ -63,16 +63,6 @@ impl Printer<'_> {
                 }
                 self.blank();
                 self.values_types(&values)
-            }
-            Element::OptParenUsesTypes => {
-                let values = self.take_operands(self.n_left())?;
-                if values.is_empty() {
-                    return Ok(());
-                }
-                self.text.push("(");
-                self.values_types(&values)?;
-                self.text.push(")");
-                Ok(())
             }
             Element::AttrDict => {
                 self.other_attrs("");

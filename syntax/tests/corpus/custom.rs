@@ -11,7 +11,7 @@ fn fallbacks(text: &str) -> Vec<&str> {
         let op = line.split_once(" = \"").map_or(line.trim_start(), |it| it.1);
         let name = op.trim_start_matches('"').split('"').next().unwrap_or("");
         let is_quoted = line.contains(&format!("\"{name}\"("));
-        is_quoted && !dialect::OpKind::of(name).spec().form.is_empty()
+        is_quoted && dialect::OpKind::of(name).spec().has_custom_form()
     };
     text.lines().filter(is_generic).collect()
 }

@@ -191,7 +191,7 @@ impl Lower<'_> {
 
     /// What a reduction starts with.
     fn neutral(&mut self, kind: usize, ty: Type) -> Option<noisy_syntax::Attr> {
-        let name = dialect::format::RMW.get(kind).copied()?;
+        let name = dialect::RMW.get(kind).copied()?;
         let data = match (self.ir.interner.type_data(ty).clone(), name) {
             (TypeData::Float(_), "addf" | "mulf" | "maximumf" | "minimumf") => {
                 let value = match name {
@@ -232,7 +232,7 @@ impl Lower<'_> {
             let region = self.ir.op(reduce).regions[at].1;
             let block = self.ir.add_block(region, &[ty, ty]);
             let both = self.ir.block(block).args.to_vec();
-            let name = dialect::format::RMW.get(kind).copied().ok_or(MALFORMED)?;
+            let name = dialect::RMW.get(kind).copied().ok_or(MALFORMED)?;
             let new = NewOp::new(&format!("arith.{name}")).operands(&both).results(&[ty]);
             let sum = self.ir.insert(new, Point::End(block));
             let sum = self.ir.op(sum).results[0];

@@ -118,7 +118,7 @@ fn reduction(ir: &Ir, it: &For, carried: Value, next: Value) -> Option<Reduction
     };
     let is_alone = ir.value(carried).uses.len() == 1 && ir.value(next).uses.len() == 1;
     (is_alone && ir.block_of(op) == it.body).then_some(())?;
-    let kind = dialect::format::RMW.iter().position(|it| *it == name)?;
+    let kind = dialect::RMW.iter().position(|it| *it == name)?;
     Some(Reduction { op, value, kind })
 }
 
