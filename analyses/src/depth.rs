@@ -10,7 +10,7 @@ use noisy_syntax::{Form, Op, OpKind, Value};
 
 use crate::heir;
 use crate::integers::Integers;
-use crate::lattice::{Changed, Lattice, join_by_max};
+use crate::lattice::Chain;
 use crate::noise::model::{GrowthKind, NoiseModel};
 use crate::secretness::is_secret;
 use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
@@ -35,15 +35,7 @@ pub enum Depth {
     Unknown,
 }
 
-impl Lattice for Depth {
-    fn bottom() -> Self {
-        Depth::Bottom
-    }
-
-    fn join(&mut self, other: &Self) -> Changed {
-        join_by_max(self, other)
-    }
-}
+impl Chain for Depth {}
 
 impl Domain for Depth {
     fn unknown() -> Self {

@@ -8,7 +8,7 @@ use noisy_syntax::{Form, Op, OpKind, Value};
 
 use crate::heir;
 use crate::integers::Integers;
-use crate::lattice::{Changed, Lattice, join_by_max};
+use crate::lattice::Chain;
 use crate::noise::model::NoiseModel;
 use crate::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use crate::view::{Types, View};
@@ -25,15 +25,7 @@ pub enum Secretness {
     Secret,
 }
 
-impl Lattice for Secretness {
-    fn bottom() -> Self {
-        Secretness::Bottom
-    }
-
-    fn join(&mut self, other: &Self) -> Changed {
-        join_by_max(self, other)
-    }
-}
+impl Chain for Secretness {}
 
 impl Domain for Secretness {
     fn unknown() -> Self {

@@ -48,11 +48,20 @@ pub trait Lattice: Clone + PartialEq {
     }
 }
 
-/// [`Lattice::join`] of a lattice whose order is that of its type: a chain.
-pub fn join_by_max<T: Copy + Ord>(it: &mut T, other: &T) -> Changed {
-    let changed = Changed::when(*other > *it);
-    *it = (*it).max(*other);
-    changed
+/// A lattice in which any two elements are ordered, by the order of their type, from the default one up.
+pub trait Chain: Copy + Ord + Default {}
+
+impl<T: Chain> Lattice for T {
+    fn bottom() -> Self {
+        T::default()
+    }
+
+    #[inline]
+    fn join(&mut self, other: &Self) -> Changed {
+        let changed = Changed::when(*other > *self);
+        *self = (*self).max(*other);
+        changed
+    }
 }
 
 /// Checks the laws on all pairs and triples of a sample.
@@ -125,17 +134,7 @@ pub fn monotone<L: Lattice + std::fmt::Debug>(
     Ok(())
 }
 
-impl Lattice for bool {
-    fn bottom() -> Self {
-        false
-    }
-
-    fn join(&mut self, other: &Self) -> Changed {
-        let changed = Changed::when(*other && !*self);
-        *self |= *other;
-        changed
-    }
-}
+impl Chain for bool {}
 
 #[cfg(test)]
 mod tests {

@@ -10,11 +10,12 @@
 //! exceeds the budget: a comparison, not an element, so that the exact number (48) is there where a value
 //! first goes over and goes on (96, 192) for display. `Unknown` is on top and not below what is over, because otherwise growth
 //! would not be monotone: `26 + 1` is over while `Unknown + 1` is unknown. So what is fed by an unknown value is unknown, and no
-//! error follows from it. Numbers saturate. In a cycle they stop counting once over (see [`crate::sparse`]).
+//! error follows from it. Numbers saturate at [`Bits::MAX`], which stands for no bound: what goes on to grow in a cycle once it is over
+//! has none (see [`crate::sparse`]).
 
 use std::fmt;
 
-use crate::lattice::{Changed, Lattice, join_by_max};
+use crate::lattice::Chain;
 use crate::noise::model::{Bits, Growth};
 
 /// What is known of the noise of a value.
@@ -70,15 +71,7 @@ fn bounds(of: &[Noise]) -> impl Iterator<Item = Bits> {
     of.iter().filter_map(|it| it.hi())
 }
 
-impl Lattice for Noise {
-    fn bottom() -> Self {
-        Noise::Bottom
-    }
-
-    fn join(&mut self, other: &Self) -> Changed {
-        join_by_max(self, other)
-    }
-}
+impl Chain for Noise {}
 
 impl fmt::Display for Noise {
     /// `[0, 24]`, `unknown`, or `unreached`.
