@@ -8,7 +8,6 @@ use std::fmt;
 use noisy_dataflow::twin::Twin;
 use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
 
-use crate::NoiseModel;
 use crate::depth::Depths;
 use crate::flow::Interval;
 use crate::heir::Ciphertexts;
@@ -22,6 +21,7 @@ use crate::secretness::Secrets;
 use crate::sparse::{
     AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,
 };
+use crate::{Bits, NoiseModel};
 
 mod programs;
 
@@ -323,6 +323,38 @@ laws_of! {
     noise: |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
     depth: |_: &Ir| Depths::new(NoiseModel::tutorial());
     secretness: |_: &Ir| Secrets::new(NoiseModel::tutorial());
+}
+
+/// What loops in loops pass on in other places than they got it goes on to grow, though not every value in every iteration.
+#[test]
+fn what_loops_rotate_has_no_bound() {
+    let (types, inits) =
+        (["!noisy.i32"; 5].join(", "), "%a = %x, %b = %x, %c = %x, %d = %x, %e = %x");
+    let text = format!(
+        "func.func @f(%x: !noisy.i32, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %r:5 = scf.for %i = %c0 to %n step %c1 iter_args({inits}) -> ({types}) {{
+    %s:5 = scf.for %j = %c0 to %c2 step %c1 iter_args(%k = %a, %l = %b, %m = %c, %o = %d, %p = %e) -> ({types}) {{
+      %q = noisy.add %l, %k : !noisy.i32
+      scf.yield %m, %o, %p, %q, %k : {types}
+    }}
+    scf.yield %s#4, %s#0, %s#1, %s#2, %s#3 : {types}
+  }}
+  return
+}}
+"
+    );
+    let source = Source::new(&text);
+    assert!(source.problems().is_empty(), "{:?}", source.problems());
+    let (ir, base) = (source.ir(), Integers::new(source.ir()));
+    let analysis = |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
+    check(&text, ir, &base, &analysis);
+    let facts = Sparse::new(&Input { ir, base: &base }, analysis(ir));
+    let noisy = values(ir).into_iter().filter_map(|it| facts.fact(it)?.hi());
+    let carried: Vec<_> = noisy.filter(|&it| it != 12).collect();
+    assert!(carried.len() > 15 && carried.iter().all(|&it| it == Bits::MAX), "{carried:?}");
 }
 
 /// Levels are made from scratch only: what the module says of its scheme is read once.

@@ -174,7 +174,46 @@ impl Writer {
         self.line(&format!("{end} {noise}, {int} : !noisy.i32, i5"));
     }
 
+    /// Loops in loops that carry many noisy values, of which each iteration gives an op to one and passes all on in other places.
+    fn rotation(&mut self, scope: &mut Scope) {
+        let n = 3 + self.random.below(5);
+        let initial: Vec<String> = (0..n).map(|_| self.pick(&scope.noisy)).collect();
+        let depth = 1 + self.random.below(2);
+        let given = self.rotated(&initial, depth, scope);
+        scope.noisy.extend(given);
+    }
+
+    fn rotated(&mut self, carried: &[String], depth: usize, scope: &Scope) -> Vec<String> {
+        let n = carried.len();
+        let mut given = carried.to_vec();
+        if depth == 0 {
+            let (at, to) = (self.random.below(n), self.name());
+            let (a, b) = (self.pick(carried), self.pick(carried));
+            let op = *self.random.pick(&["add", "add", "mul"]);
+            self.line(&format!("{to} = noisy.{op} {a}, {b} : !noisy.i32"));
+            given[at] = to;
+            given.swap(0, at);
+        } else {
+            let (to, by, upper) = (self.name(), self.name(), self.pick(&scope.indices));
+            let inner: Vec<String> = (0..n).map(|_| self.name()).collect();
+            let inits = inner.iter().zip(carried).map(|(to, from)| format!("{to} = {from}"));
+            let inits = inits.collect::<Vec<_>>().join(", ");
+            let types = vec!["!noisy.i32"; n].join(", ");
+            self.line(&format!(
+                "{to}:{n} = scf.for {by} = %c0 to {upper} step %c1 iter_args({inits}) -> ({types}) {{"
+            ));
+            let yielded = self.rotated(&inner, depth - 1, scope).join(", ");
+            self.line(&format!("scf.yield {yielded} : {types}\n}}"));
+            given = (0..n).map(|it| format!("{to}#{it}")).collect();
+        }
+        given.rotate_left(self.random.below(n));
+        given
+    }
+
     fn nested(&mut self, size: usize, depth: usize, scope: &mut Scope) {
+        if self.random.one_in(8) {
+            return self.rotation(scope);
+        }
         let (to, a, i) = (self.name(), self.pick(&scope.noisy), self.pick(&scope.ints));
         let (acc, count) = (self.name(), self.name());
         let mut inner = scope.clone();

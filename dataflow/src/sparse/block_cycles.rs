@@ -137,7 +137,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 Saturated::Stays => {
                     left = left.min(open.len() as u64 + 2);
                     if self.fuel <= cost.saturating_mul(left + 4) {
-                        break;
+                        // Too few visits are left to see whether they have an end.
+                        left = 0;
                     }
                     it.saturated = Saturated::GoesOn;
                 }

@@ -2,8 +2,10 @@
 //!
 //! With a known limit of the trip count each round starts from exactly what the round before yielded, and the results are those of the
 //! rounds that may be the last, so that the answer equals that of the unrolled program; the facts of the values inside are joined over all
-//! rounds. Rounds that repeat an earlier start are skipped (Brent's cycle detection), and when only saturated facts still change the rest
-//! is left out. Without a limit each round starts from the join of all rounds so far: the least fixpoint.
+//! rounds. Rounds that repeat an earlier start are skipped (Brent's cycle detection). Without a limit each round starts from the join of
+//! all rounds so far: the least fixpoint. In either case, when only saturated facts have changed for as many rounds as there are carried
+//! values, whatever still changes is unbounded from there on, and rounds are joined until nothing changes: what they start from is then at
+//! least what any round that is left out would start from.
 
 use noisy_syntax::Op;
 
@@ -109,9 +111,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut joined = vec![A::Fact::bottom(); values.len()];
         let mut start = inits;
         let mut starts = Vec::new();
+        // Whether what still changes is taken to be unbounded.
         let mut is_unbounded = false;
-        // The facts of the round before.
-        let mut before = Vec::with_capacity(values.len());
         // Rounds in which nothing changed but facts that no longer count.
         let mut saturated = 0;
         // Brent: the start of a round whose number is a power of two.
@@ -127,7 +128,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let mut result = loop {
             number += 1;
-            if starts.len() < KEPT_ROUNDS {
+            if starts.len() < KEPT_ROUNDS && !is_unbounded {
                 starts.push(start.clone());
             }
             self.rounds.push(Round { op, number });
@@ -140,36 +141,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if let Some(most) = &mut most {
                 (least, *most) = (least.saturating_sub(1), *most - 1);
             } else {
-                for (next, start) in next.iter_mut().zip(&start) {
-                    let _ = next.join(start);
-                    if number > EXACT_ROUNDS && next != start {
-                        *next = start.widened(next.clone());
-                    }
-                }
+                self.ascend(&mut next, &start, number, is_unbounded);
             }
             if most == Some(0) || next == start || self.fuel == 0 {
                 break next;
             }
-            let pairs = || start.iter().zip(&next);
             let counts = |(a, b): (&A::Fact, &A::Fact)| {
                 a != b && !(self.is_saturated(a) && self.is_saturated(b))
             };
-            saturated = if pairs().any(counts) { 0 } else { saturated + 1 };
-            if saturated > start.len() + 2 {
+            saturated = if start.iter().zip(&next).any(counts) { 0 } else { saturated + 1 };
+            if saturated > start.len() + 2 && !is_unbounded {
                 is_unbounded = true;
-                // What still changes has no last value.
-                for (at, value) in values.iter().enumerate() {
-                    let fact = &self.facts[value.index()];
-                    if before.get(at).is_some_and(|it| it != fact) {
-                        joined[at] = self.unbounded(&joined[at]);
-                    }
-                }
-                for (next, start) in next.iter_mut().zip(&start) {
-                    if next != start {
-                        *next = self.unbounded(next);
-                    }
-                }
-                break next;
+                // The rounds that are left are taken for any number of rounds.
+                most = None;
+                self.ascend(&mut next, &start, number, is_unbounded);
             }
             if let Some(most) = &mut most {
                 if next == kept {
@@ -190,10 +175,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             start = next;
             // In a cycle of blocks what is passed is joined with what was there: nothing of the round before.
-            before.clear();
             for value in &values {
-                let fact = &mut self.facts[value.index()];
-                before.push(std::mem::replace(fact, A::Fact::bottom()));
+                self.facts[value.index()] = A::Fact::bottom();
             }
         };
         join_all(&mut result, &given);
@@ -201,6 +184,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.facts[value.index()] = joined;
         }
         Trace { starts, is_unbounded, result }
+    }
+
+    /// Joins what a round yields with what it started from, so that the next one starts from both. Facts that this changes are widened after
+    /// a few rounds, and, where growth is taken to have no end, unbounded if they are saturated.
+    fn ascend(&self, next: &mut [A::Fact], start: &[A::Fact], number: u64, is_unbounded: bool) {
+        for (next, start) in next.iter_mut().zip(start) {
+            let _ = next.join(start);
+            if number > EXACT_ROUNDS && next != start {
+                *next = start.widened(next.clone());
+            }
+            if is_unbounded && next != start {
+                *next = self.unbounded(next);
+            }
+        }
     }
 }
 
