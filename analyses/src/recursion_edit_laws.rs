@@ -124,6 +124,35 @@ fn edits_through_recursions_equal_reading_anew() {
     assert!(n_less * 5 > n_costly && n_costly > 500, "{n_less} of {n_costly}");
 }
 
+/// A function of a recursion that nobody calls is evaluated in one context, but in turns: %4 goes over when @g has returned.
+#[test]
+fn the_turn_of_a_recursion_is_that_of_reading_anew() {
+    let text = format!(
+        "func.func @f(%x: {TY}) -> {TY} {{
+  %1 = func.call @g(%x) : ({TY}) -> {TY}
+  %2 = noisy.reduce_noise %1 : {TY}
+  %3 = noisy.mul %x, %x : {TY}
+  %4 = noisy.mul %3, %3 : {TY}
+  return %x : {TY}
+}}
+func.func private @g(%x: {TY}) -> {TY} {{
+  %no = arith.constant false
+  %1 = scf.if %no -> ({TY}) {{
+    %2 = func.call @f(%x) : ({TY}) -> {TY}
+    scf.yield %2 : {TY}
+  }} else {{
+    scf.yield %x : {TY}
+  }}
+  return %1 : {TY}
+}}
+"
+    );
+    let mut document = Document::new(&text);
+    let at = text.find("%x, %x").expect("the needle is in the text");
+    document.edit(at + 4..at + 6, "%2");
+    check(&document);
+}
+
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }

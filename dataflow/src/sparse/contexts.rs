@@ -1,35 +1,36 @@
-//! Calls, followed into their callees and kept apart by what they pass.
+//! Calls, followed into their callees; what they pass is kept apart.
 //!
 //! # Notation
 //!
-//! A *context* of a function is a vector of argument facts with the results that its body gives for them. A function has the context
-//! that is *assumed* when anybody may call it, and one for each vector that a live call passes; the facts of the values in its body
-//! are the join over its contexts. Private functions that no live call reaches have none and are dead, or are looked at by themselves
-//! ([`Calls::Followed`]): assumed too, but calls in them are opaque, so that they concern no other.
+//! A *context* of a function is a vector of argument facts with the results that its body gives for them. A function has an *assumed*
+//! context if anybody may call it, and one context for each vector that a live call passes; the facts of the values in its body are the
+//! join over its contexts. A private function that no live call reaches has no context and is dead, or it is solved by itself
+//! ([`Calls::Followed`]): then it has an assumed context, but calls in it are opaque, so that it affects no other function.
 //!
 //! # From scratch
 //!
-//! A call asks for the results of its callee in the context of its operands; a context that is not known is evaluated then and there, by
-//! a pass over the body. Functions that may come to call themselves are solved together, each in its contexts (`recursion.rs`).
+//! A call asks for the results of its callee in the context of its operands; a context that is not known is evaluated at that moment, by a
+//! pass over the body. Functions that may come to call themselves are solved together, each in its contexts (`recursion.rs`).
 //!
-//! At most so many vectors per function are kept apart as the analysis says; the others are joined in one more context, in which saturated
-//! facts are unbounded: else each call that passes more of them would evaluate the body again. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ. With none apart, a function
-//! that anybody may call has its assumed context only, and calls that stand in no function are opaque.
+//! The analysis says how many vectors per function are kept apart. All further ones are joined in one more context, in which saturated
+//! facts are unbounded: otherwise each call that passes more noise would evaluate the body again. For the same reason a call in a cycle
+//! passes saturated facts as unbounded ones. If no vectors are kept apart, a function that anybody may call has its assumed context only,
+//! and calls outside of functions are opaque.
 //!
 //! # Order
 //!
-//! Who asks first decides which vectors are kept apart, and where a recursion is entered. So functions that anybody may call are solved in
-//! the order of their *names*, after what else calls them, and each asks in the order of its own text: nothing depends on where functions
-//! stand. (Everything above is a function of the names, the texts of the functions and what these find by name; tables by op are only
-//! looked up, or gone through where joins or sets commute.)
+//! The order of the asks decides which vectors are kept apart, and where a recursion is entered. So functions that anybody may call are
+//! solved in the order of their *names*, after the units that are no functions, and each asks in the order of its own text: the facts do
+//! not depend on where functions stand in the file. (They depend only on names, on the texts of functions, and on what these resolve to.
+//! Tables by op are only looked up, or iterated where joins or sets commute.)
 //!
-//! What calls give that nest deeper than [`MAX_DEPTH`] is unknown, and they are told to be [undecided](Sparse::undecided).
+//! The results of calls that nest deeper than [`MAX_DEPTH`] are unknown, and such calls are [undecided](Sparse::undecided).
 //!
 //! # From an edit
 //!
-//! A context keeps which calls ask for it. In a function that nothing calls, values have the facts of its one context, so an edit is
-//! followed op by op until it comes to a call whose operands change; from there on function by function (`call_edit.rs`), or, where the order
-//! of calls matters, ask by ask (`replay.rs`).
+//! A context records which calls ask for it. In a function that nothing calls, values have the facts of its one context, so an edit is
+//! followed op by op until it reaches a call whose operands change. From there on it is followed function by function (`call_edit.rs`), or
+//! ask by ask where the order of calls matters (`replay.rs`).
 
 use noisy_syntax::{Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -210,10 +211,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Whether the facts of the values in a unit that is connected to others are those of its one context.
+    /// Whether the facts of the values in a unit that is connected to others are those of its one context, which is evaluated once: one of a
+    /// recursion is evaluated in turns, and an observer is told in which.
     pub(super) fn has_one_context(&self, unit: Op) -> bool {
         let contexts = self.contexts.of.get(&unit).map(Vec::as_slice);
         matches!(contexts, Some([it]) if it.is_assumed && it.askers.is_empty())
+            && !self.call_graph.is_recursive(unit)
     }
 
     /// Whether a call runs the body of a function.
