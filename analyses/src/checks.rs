@@ -269,6 +269,26 @@ pub(crate) fn find(code: &str) -> Option<&'static Check> {
 }
 
 impl Check {
+    /// A check that is on, reports errors of noise and has no fix: what a check is where its file does not say something else.
+    const ERROR: Check = Check {
+        code: "",
+        category: Category::Noise,
+        is_on: true,
+        severity: Severity::Error,
+        is_over_budget: false,
+        tag: None,
+        header: "",
+        run: |_, _, _| {},
+        fix: None,
+    };
+
+    /// The same with warnings.
+    const WARNING: Check = Check { severity: Severity::Warning, ..Check::ERROR };
+
+    /// The same with hints at what could be better.
+    const HINT: Check =
+        Check { category: Category::Lint, severity: Severity::Hint, ..Check::ERROR };
+
     /// What it is about, a few words: `noise over the budget`.
     pub(crate) fn title(&self) -> &'static str {
         let first = self.header.lines().next().unwrap_or_default();

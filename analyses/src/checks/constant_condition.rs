@@ -35,7 +35,7 @@ use noisy_syntax::{Def, OpKind, Value};
 
 use super::one_way::straightened;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity};
+use crate::diagnostic::{Diagnostic, Fix, Related};
 use crate::explain::{integer_in_words, value_range};
 use crate::flow;
 use crate::integers::constant::is_written;
@@ -43,14 +43,10 @@ use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "constant-condition",
-    category: Category::Lint,
-    is_on: true,
-    severity: Severity::Hint,
-    is_over_budget: false,
-    tag: None,
     header: header!("constant_condition.rs"),
     run: check,
     fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

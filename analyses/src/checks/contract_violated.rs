@@ -28,20 +28,16 @@
 
 use super::noise_overflow::related;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::diagnostic::{Diagnostic, Related};
 use crate::noise::contract::{self, Side};
 use crate::program::{Breach, Program};
 
 pub(super) const CHECK: Check = Check {
     code: "contract-violated",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Error,
     is_over_budget: true,
-    tag: None,
     header: header!("contract_violated.rs"),
     run: check,
-    fix: None,
+    ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

@@ -25,21 +25,19 @@
 
 use super::removal::removal;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity, Tag};
+use crate::diagnostic::{Diagnostic, Fix, Related, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::remarks::Remark;
 
 pub(super) const CHECK: Check = Check {
     code: "dead-store",
-    category: Category::Lint,
     is_on: false,
-    severity: Severity::Hint,
-    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     header: header!("dead_store.rs"),
     run: check,
     fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

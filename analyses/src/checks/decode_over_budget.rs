@@ -31,20 +31,16 @@ use rustc_hash::FxHashSet;
 use super::noise_overflow::{self, related, spoilt};
 use super::suppression::Allowed;
 use super::{Check, Index, noise_grows};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::explain::{core_range, excess_in_words, value_range};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "decode-over-budget",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Error,
     is_over_budget: true,
-    tag: None,
     header: header!("decode_over_budget.rs"),
     run: check,
-    fix: None,
+    ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

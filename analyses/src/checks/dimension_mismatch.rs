@@ -34,26 +34,20 @@ use noisy_syntax::Op;
 use super::chain::related;
 use super::level_mismatch::{Wrong, annotated_range};
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
+use crate::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
 use crate::heir::{self, Of, Places, Resized};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "dimension-mismatch",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("dimension_mismatch.rs"),
     run: check,
     fix: Some(Fixing::Together(fix)),
+    ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    let Some(sites) = program.sites() else { return };
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let mut places = Places::new(program.source());
     for Resized { value, holder, written, dimension } in sites.resized(ir, heir) {
         if heir::stands_on_linalg(ir, value) {

@@ -27,7 +27,7 @@ use noisy_syntax::{Op, Type, TypeData, float_text};
 
 use super::removal::rewritten;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity};
+use crate::diagnostic::{Applicability, Diagnostic, Fix};
 use crate::explain::core_range;
 use crate::integers::constant::Constant;
 use crate::program::Program;
@@ -35,14 +35,11 @@ use crate::remarks::Remark;
 
 pub(super) const CHECK: Check = Check {
     code: "folds-to-constant",
-    category: Category::Lint,
     is_on: false,
-    severity: Severity::Hint,
-    is_over_budget: false,
-    tag: None,
     header: header!("folds_to_constant.rs"),
     run: check,
     fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

@@ -10,7 +10,7 @@ use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Source, Traits};
 use rustc_hash::FxHashSet;
 
 use crate::flow::{self, Flow};
-use crate::heir::{self, Heir};
+use crate::heir::{self, Heir, Sites};
 use crate::noise::contract;
 use crate::program::Program;
 
@@ -50,6 +50,14 @@ impl Index {
     /// What is known of ciphertexts, if the program says that it is HEIR's.
     pub(crate) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a Heir> {
         if self.is_of_heir() { program.heir() } else { None }
+    }
+
+    /// The same with what checks report of them, and the program.
+    pub(super) fn sites_of<'a>(
+        &self,
+        program: &'a Program,
+    ) -> Option<(&'a Ir, &'a Heir, &'a Sites)> {
+        Some((program.ir(), self.heir_of(program)?, program.sites()?))
     }
 
     /// The bytes of the text at which comments that may suppress something say so, in order.

@@ -20,20 +20,15 @@
 //! ```
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::noise::contract::{self, Contract};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "invalid-contract",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Error,
-    is_over_budget: false,
-    tag: None,
     header: header!("invalid_contract.rs"),
     run: check,
-    fix: None,
+    ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

@@ -22,20 +22,15 @@
 //! ```
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::noise::contract;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "invalid-scheme",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("invalid_scheme.rs"),
     run: check,
-    fix: None,
+    ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

@@ -38,27 +38,21 @@ use rustc_hash::FxHashMap;
 
 use super::chain::related;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
+use crate::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
 use crate::explain::{core_range, value_range};
 use crate::heir::{Holder, Mismatch, Of, Places};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "level-mismatch",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("level_mismatch.rs"),
     run: check,
     fix: Some(Fixing::Together(fix)),
+    ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    let Some(sites) = program.sites() else { return };
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for op in sites.unreadable(ir) {
         let message = "`mgmt.mgmt` has no level that can be read";
         let mut found = CHECK.at(core_range(ir, op), message.to_owned());

@@ -31,27 +31,20 @@
 
 use super::chain::related;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::explain::value_range;
 use crate::heir::Of;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "level-underflow",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Error,
-    is_over_budget: false,
-    tag: None,
     header: header!("level_underflow.rs"),
     run: check,
-    fix: None,
+    ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    let Some(sites) = program.sites() else { return };
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.over_budget(ir, heir, program.model().heir) {
         let name = ir.value_text(it.value);
         let message = match it.used {

@@ -34,21 +34,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::hoist::hoisted;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity};
+use crate::diagnostic::{Diagnostic, Fix, Related};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::remarks::Remark;
 
 pub(super) const CHECK: Check = Check {
     code: "loop-invariant",
-    category: Category::Lint,
     is_on: false,
-    severity: Severity::Hint,
-    is_over_budget: false,
-    tag: None,
     header: header!("loop_invariant.rs"),
     run: check,
     fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

@@ -14,21 +14,16 @@
 //! ```
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::explain::core_range;
 use crate::noise::contract::{self, Side};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "missing-contract",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("missing_contract.rs"),
     run: check,
-    fix: None,
+    ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

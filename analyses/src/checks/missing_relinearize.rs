@@ -35,7 +35,7 @@
 
 use super::chain::related;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::explain::core_range;
 use crate::flow;
 use crate::heir::Of;
@@ -43,20 +43,13 @@ use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "missing-relinearize",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Error,
-    is_over_budget: false,
-    tag: None,
     header: header!("missing_relinearize.rs"),
     run: check,
-    fix: None,
+    ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    let Some(sites) = program.sites() else { return };
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.surpluses(ir, heir) {
         let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
         let (dimension, taken) = (it.dimension, it.taken);

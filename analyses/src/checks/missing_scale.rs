@@ -32,27 +32,20 @@
 //! ```
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::explain::value_range;
 use crate::heir::ScaleFault;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "missing-scale",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("missing_scale.rs"),
     run: check,
-    fix: None,
+    ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    let Some(sites) = program.sites() else { return };
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.scale_faults(program.ir(), heir) {
         let ScaleFault::Missing { value, is_partial } = it else { continue };
         let message = format!("{} has no scale in mgmt.mgmt", ir.value_text(value));

@@ -29,27 +29,21 @@
 
 use super::removal::removal_unread;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
+use crate::diagnostic::{Diagnostic, Fix, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "needless-relinearize",
-    category: Category::Lint,
-    is_on: true,
-    severity: Severity::Hint,
-    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     header: header!("needless_relinearize.rs"),
     run: check,
     fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    if index.heir_of(program).is_none() {
-        return;
-    }
-    let (ir, Some(sites)) = (program.ir(), program.sites()) else { return };
+    let Some((ir, _, sites)) = index.sites_of(program) else { return };
     for op in sites.needless(ir) {
         let Some(value) = ir.op(op).operands[0].value else { continue };
         let name = ir.value_text(value);

@@ -35,7 +35,7 @@ use noisy_syntax::{Ir, Op, OpKind};
 
 use super::noise_overflow::related;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::diagnostic::{Diagnostic, Related};
 use crate::explain::{core_range, value_range};
 use crate::noise::Growing;
 use crate::noise::model::Bits;
@@ -43,14 +43,10 @@ use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "noise-grows",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Error,
     is_over_budget: true,
-    tag: None,
     header: header!("noise_grows.rs"),
     run: check,
-    fix: None,
+    ..Check::ERROR
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

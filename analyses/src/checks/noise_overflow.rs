@@ -34,7 +34,7 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::diagnostic::{Diagnostic, Related};
 use crate::explain::{core_range, derivation, excess_in_words, value_range};
 use crate::flow::{self, Flow};
 use crate::noise::Root;
@@ -51,14 +51,10 @@ const DECODES: usize = 3;
 
 pub(super) const CHECK: Check = Check {
     code: "noise-overflow",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Error,
     is_over_budget: true,
-    tag: None,
     header: header!("noise_overflow.rs"),
     run: check,
-    fix: None,
+    ..Check::ERROR
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

@@ -36,30 +36,22 @@
 use noisy_syntax::Value;
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::diagnostic::{Diagnostic, Related, Severity};
 use crate::explain::value_range;
 use crate::heir;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "noise-validation",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("noise_validation.rs"),
     run: check,
-    fix: None,
+    ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    if index.heir_of(program).is_none() {
-        return;
-    }
-    let ir = program.ir();
+    let Some((ir, _, sites)) = index.sites_of(program) else { return };
     let chosen = program.model().heir.noise_model;
-    let (Some(noise), Some(sites)) = (program.bits(), program.sites()) else { return };
+    let Some(noise) = program.bits() else { return };
     for value in sites.over_noise(ir, noise) {
         let Some((bits, budget)) = noise.excess(value) else { continue };
         let from = heir::made_of(ir, value);

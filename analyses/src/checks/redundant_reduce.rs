@@ -21,21 +21,18 @@
 
 use super::removal::removal;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
+use crate::diagnostic::{Diagnostic, Fix, Tag};
 use crate::explain::{core_range, short_name};
 use crate::noise::model::Growth;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "redundant-reduce",
-    category: Category::Lint,
-    is_on: true,
-    severity: Severity::Hint,
-    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     header: header!("redundant_reduce.rs"),
     run: check,
     fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

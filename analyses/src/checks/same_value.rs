@@ -26,21 +26,19 @@ use noisy_syntax::Op;
 
 use super::removal::replacement;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity, Tag};
+use crate::diagnostic::{Diagnostic, Fix, Related, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::remarks::Remark;
 
 pub(super) const CHECK: Check = Check {
     code: "same-value",
-    category: Category::Lint,
     is_on: false,
-    severity: Severity::Hint,
-    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     header: header!("same_value.rs"),
     run: check,
     fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {

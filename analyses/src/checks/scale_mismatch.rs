@@ -32,27 +32,20 @@
 //! ```
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::diagnostic::{Diagnostic, Related};
 use crate::explain::{core_range, value_range};
 use crate::heir::ScaleFault;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "scale-mismatch",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Error,
-    is_over_budget: false,
-    tag: None,
     header: header!("scale_mismatch.rs"),
     run: check,
-    fix: None,
+    ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    let Some(sites) = program.sites() else { return };
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.scale_faults(program.ir(), heir) {
         let ScaleFault::Wrong { op, message, values } = it else { continue };
         let mut found = CHECK.at(core_range(ir, op), message);

@@ -32,20 +32,16 @@ use rustc_hash::FxHashMap;
 
 use super::index::MARK;
 use super::{ALL, Check, Fixing, Index, find};
-use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
+use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "unused-suppression",
     category: Category::Lint,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("suppression.rs"),
-    // Told last, when all others have been asked.
-    run: |_, _, _| {},
+    // It does not run with the others: `apply` reports after all of them.
     fix: Some(Fixing::Each(fix)),
+    ..Check::WARNING
 };
 
 /// Takes a code that is not reported there out of its comment, and the comment if it is the only one. A code that is misspelt stays:

@@ -34,27 +34,20 @@
 
 use super::chain::related;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::explain::value_range;
 use crate::heir;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "too-few-moduli",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("too_few_moduli.rs"),
     run: check,
-    fix: None,
+    ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    let Some(sites) = program.sites() else { return };
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let all = sites.over_moduli(ir, heir);
     let found = |it: &heir::Underflow| Some((*it, it.used?, heir::switches(ir, heir, it.value)?));
     let Some((first, used, moduli)) = all.iter().find_map(found) else { return };

@@ -61,7 +61,7 @@
 use noisy_syntax::{Ir, Op, OpKind};
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::{Category, Diagnostic};
 use crate::explain::core_range;
 use crate::flow::Flow;
 use crate::program::Program;
@@ -69,13 +69,9 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "undecided",
     category: Category::Noise,
-    is_on: true,
-    severity: Severity::Hint,
-    is_over_budget: false,
-    tag: None,
     header: header!("undecided.rs"),
     run: check,
-    fix: None,
+    ..Check::HINT
 };
 
 const REDUCE: &str = "Reduce the carried value in each iteration, or move the inner loops into a function that declares noisy.bound on its result";

@@ -28,28 +28,21 @@
 //! ```
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::{Category, Diagnostic};
 use crate::heir;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "unknown-heir-op",
     category: Category::Noise,
-    is_on: true,
-    severity: Severity::Hint,
-    is_over_budget: false,
-    tag: None,
     header: header!("unknown_heir_op.rs"),
     run: check,
-    fix: None,
+    ..Check::HINT
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    if index.heir_of(program).is_none() {
-        return;
-    }
-    let ir = program.ir();
-    let found = program.sites().map_or(Vec::new(), |it| it.missing(ir));
+    let Some((ir, _, sites)) = index.sites_of(program) else { return };
+    let found = sites.missing(ir);
     let Some(&first) = found.first() else { return };
     let (name, version) = (ir.op_name(first), heir::version());
     let mut message = format!("HEIR {version} has no `{name}`; what it does to levels is unknown");

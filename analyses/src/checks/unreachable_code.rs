@@ -24,20 +24,16 @@
 use noisy_syntax::{Ir, Op, OpKind, Region};
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity, Tag};
+use crate::diagnostic::{Diagnostic, Tag};
 use crate::flow::{self, Flow};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "unreachable-code",
-    category: Category::Lint,
-    is_on: true,
-    severity: Severity::Hint,
-    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     header: header!("unreachable_code.rs"),
     run: check,
-    fix: None,
+    ..Check::HINT
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

@@ -28,27 +28,19 @@
 //! ```
 
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::explain::core_range;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "unreadable-attribute",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("unreadable_attribute.rs"),
     run: check,
-    fix: None,
+    ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    if index.heir_of(program).is_none() {
-        return;
-    }
-    let (ir, Some(sites)) = (program.ir(), program.sites()) else { return };
+    let Some((ir, _, sites)) = index.sites_of(program) else { return };
     for (op, it) in sites.garbled(ir) {
         let place = it.place(program.source(), op);
         let range = place.unwrap_or_else(|| core_range(ir, op));

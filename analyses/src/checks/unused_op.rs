@@ -22,20 +22,17 @@
 use super::index::is_idle;
 use super::removal::removal;
 use super::{Check, Fixing, Index};
-use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
+use crate::diagnostic::{Diagnostic, Fix, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "unused-op",
-    category: Category::Lint,
-    is_on: true,
-    severity: Severity::Hint,
-    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     header: header!("unused_op.rs"),
     run: check,
     fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {

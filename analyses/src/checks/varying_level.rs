@@ -40,7 +40,7 @@ use rustc_hash::FxHashMap;
 
 use super::chain::related;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::diagnostic::{Diagnostic, Related};
 use crate::explain::{core_range, value_range};
 use crate::flow;
 use crate::heir::{self, Heir, Placed, Question, Recursion, Unsettled};
@@ -48,14 +48,9 @@ use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "varying-level",
-    category: Category::Noise,
-    is_on: true,
-    severity: Severity::Warning,
-    is_over_budget: false,
-    tag: None,
     header: header!("varying_level.rs"),
     run: check,
-    fix: None,
+    ..Check::WARNING
 };
 
 /// How levels are used in a function in which no modulus switches are placed.
@@ -69,9 +64,7 @@ fn unswitched(program: &Program, heir: &Heir, function: Op) -> Option<Question> 
 }
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    let Some(sites) = program.sites() else { return };
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let mut asked: FxHashMap<Op, Option<Question>> = FxHashMap::default();
     for it in sites.varying(ir, heir) {
         // Before HEIR has placed modulus switches, products use the levels that they will.
