@@ -167,7 +167,7 @@ impl fmt::Display for Ciphertext {
 
 /// The analysis.
 #[derive(Debug)]
-pub struct Ciphertexts {
+pub(crate) struct Ciphertexts {
     pub(super) settings: Arc<Settings>,
     /// By part of the document: whether it marks what is secret; if not, whatever it computes with may be.
     marks_secrets: Vec<bool>,
@@ -188,7 +188,7 @@ pub struct Ciphertexts {
 
 impl Ciphertexts {
     /// The analysis of a program.
-    pub fn new(ir: &Ir) -> Self {
+    pub(crate) fn new(ir: &Ir) -> Self {
         let settings = Arc::new(Settings::new(ir));
         let mut marks_secrets = vec![false; settings.n_parts()];
         for function in ir.functions() {
