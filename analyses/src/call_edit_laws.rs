@@ -360,11 +360,9 @@ fn what_depends_on_an_edit_in_a_chain_follows_it() {
     );
     assert!(there.0 <= 5 * N && there.1 <= 5 * N, "{there:?}");
     let text = document.source().text().to_string();
-    let start = text.find("%1 = ").unwrap_or(0);
-    document.edit(
-        start..start + text[start..].find('\n').unwrap_or(0),
-        &format!("%1 = noisy.mul %a, %a : {TY}"),
-    );
+    let start = text.find("%1 = ").expect("the needle is in the text");
+    let len = text[start..].find('\n').expect("a line ends");
+    document.edit(start..start + len, &format!("%1 = noisy.mul %a, %a : {TY}"));
     check(&document);
 }
 

@@ -172,7 +172,7 @@ fn an_edit_visits_only_what_its_function_is_tied_to() {
         let mut out = Vec::new();
         let middle = format!("@left{}(%a: {TY}, %k", n / 2);
         let function = text.find(&middle).expect("the needle is in the text");
-        let call = text.find(&format!("@top{}(", n / 2)).unwrap_or(0);
+        let call = text.find(&format!("@top{}(", n / 2)).expect("the needle is in the text");
         for (from, what, new) in [
             (function, "add", "mul"),
             (function, "addi", "muli"),
@@ -258,7 +258,7 @@ fn many_blocks_end() {
     assert!(document.facts().n_visits() < 3 * N, "{}", document.facts().n_visits());
     assert!(document.integers().n_visits() < 6 * N, "{}", document.integers().n_visits());
     // An op that changes no fact, in the middle.
-    let at = text.find("  cf.br ^b50001(").unwrap_or(0);
+    let at = text.find("  cf.br ^b50001(").expect("the needle is in the text");
     document.edit(at..at, &format!("  %x = noisy.reduce_noise %v50000 : {TY}\n"));
     let visits = (document.integers().n_visits(), document.facts().n_visits());
     assert!(visits.0 < 20 && visits.1 < 20, "{visits:?}");
