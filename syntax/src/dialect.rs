@@ -53,6 +53,9 @@ pub(crate) use row::{Agreement, AttrClass, AttrSpec, Presence, TypeRule, WidthCh
 /// [`crate::Ir::is_secret_generic`] tells.
 pub(crate) const SECRET_GENERIC: &str = "secret.generic";
 
+/// The name of its end.
+pub(crate) const SECRET_YIELD: &str = "secret.yield";
+
 /// Dialects of HEIR in whose ops without a region each name behind `%` is an operand, in custom form, too.
 pub(crate) const OF_OPERANDS: [&str; 8] =
     ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];

@@ -39,6 +39,8 @@ pub struct Interner {
     /// What a text that means the same everywhere (no alias in it) was read as before.
     type_texts: FxHashMap<Box<str>, Type>,
     attr_texts: FxHashMap<Box<str>, Attr>,
+    /// What each type of HEIR's that is a secret is one of.
+    secrets: FxHashMap<Type, Type>,
 }
 
 /// Texts longer than this are read again each time.
@@ -69,6 +71,7 @@ impl Default for Interner {
             integers: FxHashMap::default(),
             type_texts: room_for_few(),
             attr_texts: room_for_few(),
+            secrets: FxHashMap::default(),
         };
         it.name("");
         let noisy = it.name("noisy.i32");
@@ -185,6 +188,15 @@ impl Interner {
         if text.len() <= LONGEST_REMEMBERED {
             self.attr_texts.insert(text.into(), attr);
         }
+    }
+
+    /// What a type of HEIR's that is a secret is one of, [`Type::UNKNOWN`] if that is not known; `None` for other types.
+    pub(crate) fn secret_element(&self, ty: Type) -> Option<Type> {
+        self.secrets.get(&ty).copied()
+    }
+
+    pub(crate) fn set_secret_element(&mut self, ty: Type, element: Type) {
+        self.secrets.insert(ty, element);
     }
 
     /// The id of a type.

@@ -280,7 +280,7 @@ impl Ir {
 
     /// Whether an op ends a `secret.generic`.
     pub fn is_secret_yield(&self, op: Op) -> bool {
-        self.op(op).kind == OpKind::Unknown && self.op_name(op) == "secret.yield"
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == dialect::SECRET_YIELD
     }
 
     /// Whether lines that are no op stand after an op, within its item. The op is what it is without them; its one syntax problem is

@@ -5,13 +5,14 @@
 //! ends with a number (`: tensor<8xi32>, index`): then the first. They are guesses, right four times out of five, and marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose
 //! grammar is the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a: T {key = value}) { .. } -> (T {..})`).
 //!
-//! A header may name the arguments of a region; that of `secret.generic` does not: its form is known so far.
+//! A header may name the arguments of a region; that of `secret.generic` does not: its form is known so far, and so are the types of its operands and
+//! results, and of what its end gives.
 
 use smallvec::SmallVec;
 
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::dialect::SECRET_GENERIC;
+use crate::dialect::{SECRET_GENERIC, SECRET_YIELD};
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 /// Attributes of operands and results, by number, in ascending order.
@@ -97,6 +98,9 @@ impl Reader<'_, '_> {
                     if let Some(it) = self.out.operands.last_mut() {
                         it.maybe_argument = has_region && !is_generic;
                     }
+                    if is_generic && depth == 1 {
+                        self.operand_type_behind();
+                    }
                     last_operand = self.at;
                     continue;
                 }
@@ -134,6 +138,13 @@ impl Reader<'_, '_> {
             self.set_listed("__resattrs", &it.of_results);
         }
         self.opaque_symbol(from, has_region);
+        if is_generic && self.secret_results() {
+            self.at = self.tokens.len();
+            return error.map_or(Ok(()), |it| Err(self.lexical(it)));
+        }
+        if self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_YIELD) {
+            self.yielded_types(last_operand.max(from));
+        }
         if !self.out.results.is_empty() {
             if self.has_no_results(from) {
                 let span = self.out.results[0].span;
@@ -147,6 +158,92 @@ impl Reader<'_, '_> {
         match error {
             Some(token) => Err(self.lexical(token)),
             None => Ok(()),
+        }
+    }
+
+    /// Reads something as a guess; what it says of aliases has been said.
+    fn guess<T>(&mut self, read: impl FnOnce(&mut Self) -> Res<T>) -> Option<T> {
+        let (n_aliases, n_problems) = (self.out.alias_uses.len(), self.out.problems.len());
+        let was_quiet = std::mem::replace(&mut self.is_quiet, true);
+        let out = read(self).ok();
+        self.is_quiet = was_quiet;
+        self.out.alias_uses.truncate(n_aliases);
+        self.out.problems.truncate(n_problems);
+        out
+    }
+
+    /// `: type` behind an operand, if it is one; its tokens are passed later.
+    fn operand_type_behind(&mut self) {
+        let start = self.at;
+        if self.eat(TokenKind::Colon)
+            && let Some(ty) = self.guess(Self::ty)
+            && let Some(operand) = self.out.operands.last_mut()
+        {
+            operand.ty = ty;
+        }
+        self.at = start;
+    }
+
+    /// The types of the results of a `secret.generic`, each perhaps with attributes, behind its region. Whether they are known.
+    fn secret_results(&mut self) -> bool {
+        let mut depth = 0_usize;
+        let mut behind = None;
+        for (at, token) in self.tokens.iter().enumerate() {
+            match token.kind {
+                TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace | TokenKind::Less => {
+                    depth += 1;
+                }
+                TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
+                    depth = depth.saturating_sub(1);
+                }
+                TokenKind::Arrow if depth == 0 => break,
+                TokenKind::Region if depth == 0 => behind = Some(at + 1),
+                _ => {}
+            }
+        }
+        let Some(behind) = behind else { return false };
+        self.at = behind;
+        let types = self.guess(|it| {
+            let mut types: SmallVec<[Type; 1]> = SmallVec::new();
+            let mut one = |it: &mut Self| {
+                types.push(it.ty()?);
+                it.opt_dict().map(|_| ())
+            };
+            if it.eat(TokenKind::Arrow) {
+                if it.eat(TokenKind::LParen) {
+                    it.list(TokenKind::RParen, one)?;
+                } else {
+                    one(it)?;
+                }
+            }
+            Ok(types)
+        });
+        let is_end =
+            self.at >= self.tokens.len() || self.peek() == TokenKind::Bare && self.word() == "loc";
+        let Some(types) = types.filter(|_| is_end) else { return false };
+        self.out.result_types.extend(types);
+        true
+    }
+
+    /// The types behind the operands of a `secret.yield`.
+    fn yielded_types(&mut self, from: usize) {
+        let Some(start) = self.last_type_mark(from) else { return };
+        let end = self.at;
+        self.at = start;
+        let types = self.guess(|it| {
+            let mut types: SmallVec<[Type; 2]> = SmallVec::new();
+            loop {
+                types.push(it.ty()?);
+                if !it.eat(TokenKind::Comma) {
+                    return Ok(types);
+                }
+            }
+        });
+        self.at = end;
+        if let Some(types) = types.filter(|it| it.len() == self.out.operands.len()) {
+            for (operand, ty) in self.out.operands.iter_mut().zip(types) {
+                operand.ty = ty;
+            }
         }
     }
 

@@ -14,9 +14,15 @@ use super::resolve_types::{Inputs, MAX_TERMS};
 use super::spelling::{MAX_WIDTH, may_mention_alias, split_dialect, type_word};
 use super::values::{GRAMMAR, Grammar, int_type};
 use super::words::{self, MAX_DEPTH, Until, Word, Words};
-use super::{Alias, AliasUse};
+use super::{Alias, AliasUse, Parsed};
 use crate::affine::{Affine, Body, Expr};
 use crate::{Attr, AttrData, Code, LocationPart, Sign, Span, TokenKind, Type, TypeData};
+
+/// What HEIR's type of a secret is one of, from its name as it is interned; none of a secret within another.
+fn secret_body(canonical: &str) -> Option<&str> {
+    let body = canonical.strip_prefix("secret.secret<")?.strip_suffix('>')?;
+    (!body.contains("secret")).then_some(body)
+}
 
 impl Reader<'_, '_> {
     /// A type.
@@ -104,10 +110,38 @@ impl Reader<'_, '_> {
         let canonical = self.canonical_dialect(name, span)?;
         let name = self.name(&canonical);
         let ty = self.env.interner.ty(TypeData::Dialect(name));
+        if let Some(body) = secret_body(&canonical)
+            && self.env.interner.secret_element(ty).is_none()
+        {
+            let element = self.type_alone(body);
+            self.env.interner.set_secret_element(ty, element);
+        }
         if !may_mention_alias(text) {
             self.env.interner.remember_type(text, ty);
         }
         Ok(ty)
+    }
+
+    /// The type that a text without aliases is, by itself; [`Type::UNKNOWN`] if it is none.
+    fn type_alone(&mut self, text: &str) -> Type {
+        let mut tokens = crate::lex::lex(text).tokens;
+        tokens.pop();
+        let mut out = Parsed::default();
+        let mut reader = Reader {
+            text,
+            tokens: &tokens,
+            at: 0,
+            env: &mut *self.env,
+            out: &mut out,
+            is_quiet: true,
+            n_silenced: 0,
+            n_regions: 0,
+            header_arguments: Vec::new(),
+        };
+        match reader.ty() {
+            Ok(ty) if reader.at == tokens.len() => ty,
+            _ => Type::UNKNOWN,
+        }
     }
 
     /// The tokens of the value here, and whether it may be remembered by its text (no alias in it).

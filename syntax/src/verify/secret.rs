@@ -1,9 +1,10 @@
-//! HEIR's `secret.generic` and its end, whose form is known so far also where it is custom: how many values go in and come out.
+//! HEIR's `secret.generic` and its end, whose form is known so far also where it is custom: how many values go in and come out, and of which
+//! types. What goes in loses its secret, what comes out is one.
 //!
 //! *Source.* HEIR, `GenericOp::verify` and `YieldOp::verify` in `lib/Dialect/Secret/IR/SecretOps.cpp`.
 
 use super::Verifier;
-use crate::{Code, Form, Op, OpKind};
+use crate::{Code, Form, Op, OpKind, Type, TypeData};
 
 impl Verifier<'_> {
     /// A generic and its end, which no table of ops knows.
@@ -12,9 +13,17 @@ impl Verifier<'_> {
         if data.form == Form::Broken {
             return;
         }
-        if self.ir.is_secret_generic(op) {
+        let (is_generic, is_yield) = (self.ir.is_secret_generic(op), self.ir.is_secret_yield(op));
+        if !is_generic && !is_yield {
+            return;
+        }
+        // In a form that a table describes they have been compared.
+        if data.form == Form::Opaque {
+            self.given_types(op);
+        }
+        if is_generic {
             self.secret_generic(op);
-        } else if self.ir.is_secret_yield(op) {
+        } else {
             self.secret_yield(op);
         }
     }
@@ -31,9 +40,37 @@ impl Verifier<'_> {
             }
             return;
         };
-        let n = self.ir.block(self.ir.label_block(first)).args.len();
-        if n != data.operands.len() && !self.ir.is_broken(first) {
-            self.tell_arguments(op, n);
+        if self.ir.is_broken(first) {
+            return;
+        }
+        let given = self.argument_types(self.ir.label_block(first));
+        if given.len() != data.operands.len() {
+            self.tell_arguments(op, given.len());
+            return;
+        }
+        for (at, found) in given.into_iter().enumerate() {
+            let operand = self.operand_type(op, at);
+            let wanted = self.opened(operand);
+            if self.clash(wanted, found) {
+                let (found, wanted) = (self.show(found), self.show(wanted));
+                let operand = self.show(operand);
+                let message = format!(
+                    "argument {at} of the block has type {found}, but the operand of type {operand} gives {wanted}"
+                );
+                let span = self.ir.op(op).operands[at].span;
+                self.tell_at(span, Code::EntryArguments, message);
+            }
+        }
+    }
+
+    /// What is within a secret; another type is what it is.
+    fn opened(&self, ty: Type) -> Type {
+        let interner = &self.ir.interner;
+        match interner.type_data(ty) {
+            TypeData::Dialect(name) if interner.str(*name).starts_with("secret.secret") => {
+                interner.secret_element(ty).unwrap_or(Type::UNKNOWN)
+            }
+            _ => ty,
         }
     }
 
@@ -49,6 +86,7 @@ impl Verifier<'_> {
         let Some(around) = self.ir.parent_op(op).filter(|&it| self.ir.is_secret_generic(it)) else {
             return;
         };
+        let results = self.result_types(around);
         let (given, around) = (self.ir.op(op).operands.len(), self.ir.op(around));
         let wanted = around.results.len();
         let is_named = wanted > 0 || around.form == Form::Generic;
@@ -57,6 +95,19 @@ impl Verifier<'_> {
                 "gives {given} values, but the 'secret.generic' around it has {wanted} results"
             );
             self.tell(op, Code::RegionValues, message);
+            return;
+        }
+        for (at, result) in results.into_iter().enumerate().take(given) {
+            let found = self.operand_type(op, at);
+            let wanted = self.opened(result);
+            if self.clash(wanted, found) || wanted == result && result != Type::UNKNOWN {
+                let (found, result) = (self.show(found), self.show(result));
+                let message = format!(
+                    "gives {found}, but result {at} of the 'secret.generic' around it has type {result}"
+                );
+                let span = self.ir.op(op).operands[at].span;
+                self.tell_at(span, Code::RegionValues, message);
+            }
         }
     }
 }

@@ -256,3 +256,99 @@ fn edits_of_generics_are_judged_as_their_text() {
     }
     assert_eq!(told, [1, 2, 3, 2, 2, 4, 4, 4, 4, 3]);
 }
+
+#[test]
+fn types_of_a_generic_go_together() {
+    let text = |operands: &str, label: &str, end: &str, results: &str| {
+        format!(
+            "!s = !secret.secret<i16>
+func.func @f(%x: !secret.secret<i16>, %y: i16, %t: !secret.secret<tensor<2x8xf32>>, %u: !s) {{
+  %0 = secret.generic({operands}) {{
+  ^b{label}:
+    %1 = arith.constant 2 : i16
+    secret.yield {end}
+  }} -> {results}
+  return
+}}"
+        )
+    };
+    let custom = |operands: &str, label: &str, end: &str, results: &str| {
+        let text = text(operands, label, end, results);
+        let found = Source::new(&text).problems();
+        let told = found.into_iter().map(|it| {
+            let row = text[..it.1.start].matches('\n').count() + 1;
+            format!("{row} {}: {}", it.2.code, it.2.message)
+        });
+        told.collect::<Vec<_>>().join("; ")
+    };
+    let (secret, one, result) = ("%x: !secret.secret<i16>", "(%a: i16)", "(!secret.secret<i16>)");
+    assert_eq!(custom(secret, one, "%a : i16", result), "");
+    assert_eq!(custom(secret, one, "%a : i16", "!s"), "");
+    assert_eq!(custom("%u: !s", one, "%a : i16", "(!secret.secret< i16 > {a.b = 1})"), "");
+    assert_eq!(
+        custom(
+            "%x: !secret.secret<i16> {a.b = []}, %y: i16",
+            "(%a: i16, %c: i16)",
+            "%c : i16",
+            result
+        ),
+        ""
+    );
+    let tensor = "%t: !secret.secret<tensor<2x8xf32>>";
+    assert_eq!(custom(tensor, "(%a: tensor<2x8xf32>)", "%1 : i16", result), "");
+    assert_eq!(
+        custom(tensor, "(%a: tensor<2x9xf32>)", "%1 : i16", result),
+        "3 entry-arguments: argument 0 of the block has type tensor<2x9xf32>, but the operand of type !secret.secret<tensor<2x8xf32>> gives tensor<2x8xf32>"
+    );
+    assert_eq!(
+        custom("%y: i16", "(%a: i32)", "%1 : i16", result),
+        "3 entry-arguments: argument 0 of the block has type i32, but the operand of type i16 gives i16"
+    );
+    assert_eq!(
+        custom("%u: !s", "(%a: !s)", "%1 : i16", result),
+        "3 entry-arguments: argument 0 of the block has type !secret.secret<i16>, but the operand of type !secret.secret<i16> gives i16"
+    );
+    assert_eq!(
+        custom("%x: !secret.secret<i32>", "(%a: i32)", "%1 : i16", result),
+        "3 type-clash: this value has type !secret.secret<i16>, but !secret.secret<i32> is expected here; 3 entry-arguments: argument 0 of the block has type i32, but the operand of type !secret.secret<i16> gives i16"
+    );
+    assert_eq!(
+        custom(secret, one, "%a : i32", "(!secret.secret<i32>)"),
+        "6 type-clash: this value has type i16, but i32 is expected here; 6 region-values: gives i16, but result 0 of the 'secret.generic' around it has type !secret.secret<i32>"
+    );
+    assert_eq!(
+        custom(secret, one, "%a : i16", "(!secret.secret<i8>)"),
+        "6 region-values: gives i16, but result 0 of the 'secret.generic' around it has type !secret.secret<i8>"
+    );
+    assert_eq!(
+        custom(secret, one, "%a : i16", "i16"),
+        "6 region-values: gives i16, but result 0 of the 'secret.generic' around it has type i16"
+    );
+    // What cannot be read says nothing.
+    for unread in [
+        "(!never)",
+        "(!secret.secret<!secret.secret<i8>>)",
+        "(!secret.secret<what>)",
+        "(!secret.secret<i8",
+    ] {
+        let found = custom(secret, one, "%a : i16", unread);
+        assert!(!found.contains("region-values"), "{unread}: {found}");
+    }
+}
+
+#[test]
+fn types_of_a_generic_in_generic_form_go_together() {
+    check(
+        "func.func @f(%x: !secret.secret<i16>, %y: i8) -> !secret.secret<i32> {
+  %0 = \"secret.generic\"(%x, %y) ({
+  ^bb0(%a: i16, %b: i16):
+    \"secret.yield\"(%a) : (i16) -> ()
+  }) : (!secret.secret<i16>, i8) -> !secret.secret<i32>
+  return %0 : !secret.secret<i32>
+}",
+        &expect![[r#"
+            2 %y: argument 1 of the block has type i16, but the operand of type i8 gives i8 (entry-arguments)
+            4 %a: gives i16, but result 0 of the 'secret.generic' around it has type !secret.secret<i32> (region-values)
+        "#]],
+    );
+}
