@@ -46,10 +46,10 @@ fn attributes_of_operands_and_results_are_listed() {
         "%0:2 = secret.generic(%a: !s<i8> {x = [{}, 2]}, %b: i8, %c: i8 {y}) attrs = {z = 3} {} -> (i8, !s<i8> {x = 4})",
         &expect![[r#"
             Unknown Opaque secret.generic
-              results: i8, !s.i8 (guessed)
-              %a#0: ?
-              %b#0: ?
-              %c#0: ?
+              results: i8, !s.i8
+              %a#0: !s.i8
+              %b#0: i8
+              %c#0: i8
               __argattrs = [{x = [{}, 2]}, {}, {y}]
               __resattrs = [{}, {x = 4 : i64}]
               z = 3 : i64
