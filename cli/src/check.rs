@@ -1,10 +1,10 @@
 //! One file: read, check, fix.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, Watch, worst};
@@ -112,7 +112,7 @@ impl Checked {
 
     /// Lets go of all that is as large as the file.
     pub(crate) fn forget(&mut self) {
-        self.text = Rope::new();
+        self.text = no_text();
         self.diagnostics = Vec::new();
         self.fixes = Vec::new();
         self.fixed.change = None;
@@ -123,7 +123,7 @@ impl Checked {
         Self {
             name,
             is_read: true,
-            text: Rope::new(),
+            text: no_text(),
             diagnostics: Vec::new(),
             fixes: Vec::new(),
             n_left_out: 0,
@@ -133,6 +133,12 @@ impl Checked {
             entries: Vec::new(),
         }
     }
+}
+
+/// A text without anything: the same for all, as each has room for some.
+fn no_text() -> Rope {
+    static NOTHING: LazyLock<Rope> = LazyLock::new(Rope::new);
+    NOTHING.clone()
 }
 
 /// The name of an input as it is reported.
@@ -164,9 +170,22 @@ pub(crate) fn check(name: &str, text: &str, input: &Input, task: &Task) -> Check
 ///
 /// When it cannot be read, is too large, or is not UTF-8.
 pub(crate) fn read(input: &Input) -> Result<String, Failure> {
+    read_with(input, &mut |_, _| ())
+}
+
+/// As [`read`], with the open file and what is known of it shown to somebody before it is read.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_with(
+    input: &Input,
+    look: &mut dyn FnMut(&File, &Metadata),
+) -> Result<String, Failure> {
     let bytes = match input {
         Input::File(path) => File::open(path).and_then(|file| {
             let metadata = file.metadata()?;
+            look(&file, &metadata);
             let most = if metadata.is_file() { MAX_FILE } else { MAX_STREAM };
             // What is read cannot be trusted to be as long as it says.
             let likely = if metadata.is_file() { metadata.len().min(LIKELY) } else { 0 };

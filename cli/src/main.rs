@@ -31,6 +31,7 @@ mod settle;
 mod setup;
 mod shard;
 mod shown;
+mod stamp;
 mod verify;
 mod walk;
 mod watch;

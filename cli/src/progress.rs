@@ -12,13 +12,18 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A bar on standard error, if that is a terminal and the work takes a while.
 #[derive(Debug)]
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// Whether it may ever be seen.
+    is_shown: bool,
+}
 
 impl Progress {
     /// A bar for so many files.
     pub(crate) fn new(n_files: usize) -> Self {
         let bar = ProgressBar::with_draw_target(Some(n_files as u64), ProgressDrawTarget::hidden());
-        if std::io::stderr().is_terminal() {
+        let is_shown = std::io::stderr().is_terminal();
+        if is_shown {
             let style = ProgressStyle::with_template(
                 "{spinner} {elapsed} [{bar:12}] {pos}/{len} files {wide_msg}",
             );
@@ -35,31 +40,36 @@ impl Progress {
                 }
             });
         }
-        Self(bar)
+        Self { bar, is_shown }
     }
 
     /// Says what takes so long.
     pub(crate) fn say(&self, what: String) {
-        self.0.set_message(what);
+        if self.is_shown {
+            self.bar.set_message(what);
+        }
     }
 
     /// Says where the optimizer stands with a file.
     pub(crate) fn watch(&self, file: String) -> Watch {
-        let bar = self.0.clone();
+        let bar = self.bar.clone();
         Watch::new(move |it| bar.set_message(format!("{file} {it}")))
     }
 
     /// Does what prints, with the bar out of the way, and counts so many files.
     pub(crate) fn step<T>(&self, n_files: usize, print: impl FnOnce() -> T) -> T {
-        let done = self.0.suspend(print);
-        self.0.inc(n_files as u64);
+        if !self.is_shown {
+            return print();
+        }
+        let done = self.bar.suspend(print);
+        self.bar.inc(n_files as u64);
         done
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -81,6 +91,6 @@ mod tests {
             Options { watch: Some(progress.watch("a.mlir".into())), ..Options::default() };
         let outcome = insert_reduces(&document, &document.ir().functions(), &options);
         assert!(outcome.is_ok_and(|it| it.fix.is_some()));
-        assert_eq!(progress.0.message(), "a.mlir @f: checking, cost 1, lower bound 1");
+        assert_eq!(progress.bar.message(), "a.mlir @f: checking, cost 1, lower bound 1");
     }
 }

@@ -4,6 +4,7 @@
 //! has each file checked on its own thread by [`Plan::one`], and takes the reports in the order of the files.
 
 use std::collections::HashSet;
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +17,7 @@ use noisy_syntax::parallel;
 
 use crate::args::{Check, Color, Format, Stage};
 use crate::baseline::{self, Known};
-use crate::cache::{Cache, Slot};
+use crate::cache::{Cache, Seen, Slot};
 use crate::check::{self, Checked, Task};
 use crate::failure::Failure;
 use crate::format::{self, Frame};
@@ -25,6 +26,7 @@ use crate::paint::{self, Look};
 use crate::progress::Progress;
 use crate::select::{self, Selection};
 use crate::shown::shown;
+use crate::stamp::Stamp;
 use crate::walk::{self, Filter, Input, Unreadable};
 use crate::write::{GroupCommit, Output};
 use crate::{CLEAN, FAILED, complain, dump, ranges, setup, shard};
@@ -94,7 +96,10 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
             return Ok(plan.show_files());
         }
         let out = plan.output()?;
-        Ok(plan.run(out))
+        let code = plan.run(out);
+        // The process ends: what it knows of ten thousand files need not be taken apart.
+        std::mem::forget(plan);
+        Ok(code)
     });
     done.unwrap_or_else(|why| {
         complain(&format!("noisy-check: {why}"));
@@ -311,7 +316,22 @@ impl<'a> Plan<'a> {
             Err(invalid) => return Done::Invalid(invalid),
         };
         let share = time.share(settings.placement.time_limit.duration());
-        let text = match check::guarded(|| check::read(input)) {
+        let place: Option<(&Cache, Slot)> = match input {
+            Input::File(path) => self
+                .cache
+                .as_ref()
+                .and_then(|cache| Some((cache, cache.slot(path, &layered, &silenced)?))),
+            Input::Stdin => None,
+        };
+        let known = |(checked, piece)| Report { checked, piece, through: None }.into();
+        if let Some(it) = place.as_ref().and_then(|(_, slot)| slot.untouched()) {
+            return known(it);
+        }
+        let mut stamp = None;
+        let mut look = |file: &File, metadata: &Metadata| {
+            stamp = place.as_ref().and_then(|it| Stamp::settled(file, metadata, it.0.start()));
+        };
+        let text = match check::guarded(|| check::read_with(input, &mut look)) {
             Ok(it) => it,
             Err(failure) => return self.failed(name, failure).into(),
         };
@@ -326,13 +346,9 @@ impl<'a> Plan<'a> {
             }
             .into();
         }
-        let slot: Option<(&Cache, Slot)> = match input {
-            Input::File(_) => self.cache.as_ref(),
-            Input::Stdin => None,
-        }
-        .map(|it| (it, it.slot(path, &name, &layered, &silenced, &text)));
-        if let Some((checked, piece)) = slot.as_ref().and_then(|(cache, slot)| cache.get(slot)) {
-            return Report { checked, piece, through: None }.into();
+        let place = place.map(|(_, slot)| (slot, Seen::new(&text, stamp)));
+        if let Some(it) = place.as_ref().and_then(|(slot, seen)| slot.get(seen)) {
+            return known(it);
         }
         let show = args.show;
         let task = Task {
@@ -356,8 +372,8 @@ impl<'a> Plan<'a> {
         let is_filter = matches!(input, Input::Stdin) && args.fixing.writes();
         let through = (is_filter && checked.failure.is_none()).then(|| checked.text.to_string());
         checked.forget();
-        if let Some((cache, slot)) = slot {
-            cache.put(&slot, &checked, &piece);
+        if let Some((slot, seen)) = place {
+            slot.put(seen, &checked, &piece);
         }
         Report { checked, piece, through }.into()
     }

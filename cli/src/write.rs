@@ -68,39 +68,21 @@ impl Staged {
     /// Starts one for a path that is no link, in the place of what is there.
     fn of(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".noisy-").suffix(".tmp");
+        if old.is_none() {
+            allow_the_usual(&mut builder);
+        }
         // No signal comes between the file and the list.
         let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, temporary) = tempfile::Builder::new()
-            .prefix(".noisy-")
-            .suffix(".tmp")
-            .tempfile_in(folder.unwrap_or(Path::new(".")))?
-            .into_parts();
+        let (file, temporary) = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?.into_parts();
         files.insert(temporary.to_path_buf());
         drop(files);
         let staged = Self { file: BufWriter::new(file), temporary: Temporary(temporary), path };
-        match old {
-            Some(it) => staged.file.get_ref().set_permissions(it.permissions())?,
-            None => staged.set_usual_permissions()?,
+        if let Some(it) = old {
+            staged.file.get_ref().set_permissions(it.permissions())?;
         }
         Ok(staged)
-    }
-
-    /// Those that a new file has, not those of a temporary one.
-    #[cfg(unix)]
-    fn set_usual_permissions(&self) -> io::Result<()> {
-        use std::os::unix::fs::PermissionsExt;
-        // The mask of the process can be seen in a new file only.
-        let probe = self.temporary.0.with_extension("mask");
-        let mode = File::create_new(&probe).and_then(|it| it.metadata());
-        let _ = fs::remove_file(&probe);
-        let mode = mode?.permissions().mode();
-        self.file.get_ref().set_permissions(fs::Permissions::from_mode(mode))
-    }
-
-    #[cfg(not(unix))]
-    #[expect(clippy::unused_self, reason = "there are no modes")]
-    fn set_usual_permissions(&self) -> io::Result<()> {
-        Ok(())
     }
 
     /// All of it on the disk.
@@ -114,6 +96,16 @@ impl Staged {
         fs::rename(&self.temporary.0, &self.path)
     }
 }
+
+/// Gives a temporary file what a new file has: all that the mask of the process lets through.
+#[cfg(unix)]
+fn allow_the_usual(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn allow_the_usual(_: &mut tempfile::Builder<'_, '_>) {}
 
 /// Writes a file that can be made again at any time: readers see all of it or what was there before, but nobody waits for the disk.
 ///

@@ -13,4 +13,6 @@ mod inputs;
 mod lints;
 mod options;
 mod pages;
+#[cfg(target_os = "linux")]
+mod stamps;
 mod tool;

@@ -1,0 +1,194 @@
+//! The cache by what the file system says of files: what was not touched is not read, and what was changed, in whatever way, is.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::tool::{CLEAN, Folder, Run, TUTORIAL};
+
+/// A little more than it takes until times of files count.
+const SETTLED: Duration = Duration::from_millis(2200);
+
+/// The legal and the illegal program, of one size.
+fn texts() -> [String; 2] {
+    let size = CLEAN.len().max(TUTORIAL.len()) + 4;
+    [CLEAN, TUTORIAL].map(|it| format!("{it}//{}\n", "-".repeat(size - it.len())))
+}
+
+fn concise(folder: &Folder, more: &[&str]) -> Run {
+    folder.run(&[&["--output-format", "concise"], more].concat())
+}
+
+/// Without a word of what is kept.
+fn fresh(folder: &Folder) -> Run {
+    concise(folder, &["--no-cache"])
+}
+
+/// Changes what the cache holds.
+fn forge(folder: &Folder, change: impl Fn(&str) -> String) {
+    let all = fs::read_dir(folder.path(".noisy_cache")).expect("a cache");
+    for it in all.map(|it| it.expect("a file").path()) {
+        if it.extension().is_some_and(|it| it == "json") {
+            let text = fs::read_to_string(&it).expect("a text");
+            fs::write(&it, change(&text)).expect("it can be written");
+        }
+    }
+}
+
+/// From here on nothing is known of any text, and what is said of it is another thing: only who does not look at a text says that.
+fn forget_texts(folder: &Folder) {
+    forge(folder, |text| {
+        let mut parts = text.split("\"text\":\"");
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for it in parts {
+            let (_, rest) = it.split_once('"').expect("the end of a hash");
+            out += &format!("\"text\":\"00\"{rest}");
+        }
+        out.replace("[noise-overflow]", "[kept]")
+    });
+}
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|it| it.modified()).expect("a time")
+}
+
+fn set_modified(path: &Path, time: SystemTime) {
+    File::options().write(true).open(path).and_then(|it| it.set_modified(time)).expect("a file");
+}
+
+#[test]
+fn what_was_not_touched_is_not_read() {
+    let [_, over] = texts();
+    let start = Instant::now();
+    let folder = Folder::with(&[("a.mlir", &over), ("deep/b.mlir", &over)]);
+    let n_kept = |it: &Run| it.out.matches("[kept]").count();
+    let first = concise(&folder, &[]);
+    // Too young: nothing is trusted. (On a machine that took so long for one run they may be old enough.)
+    if start.elapsed() < Duration::from_secs(2) {
+        forget_texts(&folder);
+        assert_eq!(concise(&folder, &[]), first);
+    }
+    std::thread::sleep(SETTLED);
+    assert_eq!(concise(&folder, &[]), first);
+    forget_texts(&folder);
+    let kept = concise(&folder, &[]);
+    assert_eq!((n_kept(&kept), kept.code), (2, 1), "{kept:?}");
+    // Other settings and options are about something else.
+    folder.write("noisy.toml", "rules.noise = \"warning\"");
+    assert_eq!(concise(&folder, &[]), fresh(&folder));
+    fs::remove_file(folder.path("noisy.toml")).expect("there");
+    let off = concise(&folder, &["--per-file-ignores", "deep:all"]);
+    assert_eq!(off, concise(&folder, &["--per-file-ignores", "deep:all", "--no-cache"]));
+    // A cache that was written at a time to come is of another clock.
+    assert_eq!(concise(&folder, &[]), first);
+    forget_texts(&folder);
+    assert_eq!(n_kept(&concise(&folder, &[])), 2);
+    forge(&folder, |text| text.replacen("\"start\":1", "\"start\":8", 1));
+    assert_eq!(concise(&folder, &[]), first);
+}
+
+/// Each way keeps the size and the time of the last change of the text as they were.
+#[test]
+fn whatever_changes_a_file_is_seen() {
+    let [fine, over] = texts();
+    let names = ["same", "written", "renamed", "linked", "replaced", "swapped", "other", "copied"];
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(&format!("{name}.mlir"));
+    for (n, name) in names.iter().enumerate() {
+        folder.write(&format!("{name}.mlir"), [&fine, &over][n % 2]);
+    }
+    fs::create_dir_all(folder.path("elsewhere")).expect("a folder");
+    fs::hard_link(path("linked"), folder.path("elsewhere/link")).expect("a link");
+    std::thread::sleep(SETTLED);
+    for round in 0..4 {
+        let before = concise(&folder, &[]);
+        assert_eq!(before, fresh(&folder), "{round}");
+        // Those that are known by their times now are not read.
+        assert_eq!(concise(&folder, &[]), before);
+        let other = |name: &str| {
+            let text = fs::read_to_string(path(name)).expect("a text");
+            if text == fine { &over } else { &fine }
+        };
+        let keep_time = |at: &Path, name: &str| set_modified(at, modified(&path(name)));
+        // In place, with the old time.
+        for (name, at) in [("written", path("written")), ("linked", folder.path("elsewhere/link"))]
+        {
+            let (text, time) = (other(name).clone(), modified(&path(name)));
+            fs::write(&at, text).expect("a file");
+            set_modified(&at, time);
+        }
+        // Another file of the same age in its place.
+        folder.write("elsewhere/new", other("renamed"));
+        keep_time(&folder.path("elsewhere/new"), "renamed");
+        fs::rename(folder.path("elsewhere/new"), path("renamed")).expect("there");
+        // A link in its place, to a file of the same age.
+        let target = folder.path(&format!("elsewhere/target{round}"));
+        fs::write(&target, other("replaced")).expect("a file");
+        keep_time(&target, "replaced");
+        fs::remove_file(path("replaced")).expect("there");
+        std::os::unix::fs::symlink(&target, path("replaced")).expect("a link");
+        // Two that were there before change their names.
+        fs::rename(path("swapped"), folder.path("elsewhere/swap")).expect("there");
+        fs::rename(path("other"), path("swapped")).expect("there");
+        fs::rename(folder.path("elsewhere/swap"), path("other")).expect("there");
+        // Removed and made again, with the old time.
+        let (text, time) = (other("copied").clone(), modified(&path("copied")));
+        fs::remove_file(path("copied")).expect("there");
+        fs::write(path("copied"), text).expect("a file");
+        set_modified(&path("copied"), time);
+        let after = concise(&folder, &[]);
+        assert_eq!(after, fresh(&folder), "{round}");
+        assert!(round > 0 || after != before);
+        if round == 1 {
+            std::thread::sleep(SETTLED);
+        }
+    }
+}
+
+/// Two texts that take turns, as fast as can be, within one tick of the clock.
+#[test]
+fn what_changes_within_a_tick_is_seen() {
+    let all = texts();
+    let folder = Folder::new();
+    let time = SystemTime::now() - Duration::from_secs(3600);
+    let wanted: Vec<Run> = (all.iter())
+        .map(|text| {
+            folder.write("a.mlir", text);
+            fresh(&folder)
+        })
+        .collect();
+    for n in 0..40 {
+        folder.write("a.mlir", &all[n % 2]);
+        set_modified(&folder.path("a.mlir"), time);
+        assert_eq!(concise(&folder, &[]), wanted[n % 2], "{n}");
+    }
+}
+
+/// Files change while others look: whoever comes when all is still finds what is there.
+#[test]
+fn what_changes_while_others_run_is_seen() {
+    let all = texts();
+    let folder = Folder::new();
+    let n_files = 30;
+    for n in 0..n_files {
+        folder.write(&format!("{n}.mlir"), &all[n % 2]);
+    }
+    std::thread::sleep(SETTLED);
+    for round in 0..6 {
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| concise(&folder, &[]));
+            }
+            for n in (0..n_files).filter(|it| it % 3 == round % 3) {
+                let (path, text) = (folder.path(&format!("{n}.mlir")), &all[(n + round) % 2]);
+                let time = modified(&path);
+                fs::write(&path, text).expect("a file");
+                set_modified(&path, time);
+            }
+        });
+        assert_eq!(concise(&folder, &[]), fresh(&folder), "{round}");
+        if round == 2 {
+            std::thread::sleep(SETTLED);
+        }
+    }
+}
