@@ -87,6 +87,11 @@ impl Affine {
         (self.n_dims + self.n_symbols) as usize
     }
 
+    /// About how many parts it is written with.
+    pub(crate) fn n_parts(&self) -> usize {
+        self.n_inputs() + 4 * self.n_results()
+    }
+
     /// The results of a map for integer inputs, dimensions first, in 64 bits that wrap. An input that no result reads may be unknown.
     /// `None` for a set, where a result is not defined, and where an input that is read is unknown or does not fit.
     pub fn evaluate(&self, input: &dyn Fn(usize) -> Option<i128>) -> Option<SmallVec<[i64; 2]>> {

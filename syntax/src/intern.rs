@@ -11,14 +11,17 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 mod compare;
 mod data;
+mod define;
 mod foreign;
 mod layout;
+mod long;
 mod text;
 
 use crate::slack::{keep_slack, keep_slack_in_map, reserve_with_slack};
 use crate::{Attr, Name, OpKind, Type};
 pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
 pub use layout::Layout;
+pub(crate) use long::{LongNames, numbered};
 pub(crate) use text::{AliasNames, Text, Types};
 
 /// The interners of one document.
@@ -284,6 +287,11 @@ impl Interner {
         let mut text = Text::short(self);
         text.attr(attr);
         text.finish_short()
+    }
+
+    /// A type to be written into a text where no alias can stand for it; `None` if it is longer than anybody writes.
+    pub fn written_type_text(&self, ty: Type) -> Option<String> {
+        self.bounded_type_text(ty, 1 << 16)
     }
 
     /// A type as text of at most so many bytes; `None` if it is longer.

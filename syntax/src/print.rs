@@ -62,45 +62,61 @@ pub fn generic_as(ir: &Ir, tool: Tool) -> String {
     document(ir, Style { tool, ..Style::default() })
 }
 
-/// The whole document in a style; the parts of a split file one after the other, with the line between them.
+/// The whole document in a style; the parts of a split file one after the other, with the line between them. What is long and would be
+/// spelled out too often has a name above (`!type`, `#attr`).
 pub fn document(ir: &Ir, style: Style) -> String {
     let mut out = String::new();
     for (n, chunk) in ir.items(ir.root()).enumerate() {
         if n > 0 {
             out.push_str("// -----\n");
         }
-        let mut printer = Printer::new(ir, style);
-        for &(_, region) in &ir.op(chunk).regions {
-            printer.top(region);
-        }
-        out += &printer.finish();
+        out += &named_if_long(ir, style, |printer| {
+            for &(_, region) in &ir.op(chunk).regions {
+                printer.top(region);
+            }
+        });
     }
     out
 }
 
+/// What is printed, with names for long types and attributes if it is out of proportion without.
+fn named_if_long(ir: &Ir, style: Style, print: impl Fn(&mut Printer<'_>)) -> String {
+    let mut printer = Printer::new(ir, style);
+    print(&mut printer);
+    if printer.text.is_cut() {
+        printer = Printer::new(ir, style);
+        printer.text.name_long();
+        print(&mut printer);
+    }
+    printer.finish()
+}
+
 /// One op with its regions in a style, its values numbered from 0.
 pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
-    let mut printer = Printer::new(ir, style);
-    printer.number(&[op]);
-    printer.op(op);
-    printer.finish()
+    op_within(ir, op, op, style)
 }
 
 /// One op with its regions in a style, its values numbered as they are where another op around it is printed.
 pub fn op_within(ir: &Ir, op: Op, around: Op, style: Style) -> String {
-    let mut printer = Printer::new(ir, style);
-    printer.number(&[around]);
-    printer.op(op);
-    printer.finish()
+    named_if_long(ir, style, |printer| {
+        printer.number(&[around]);
+        printer.op(op);
+    })
 }
 
-/// One op with its regions in a style; values and blocks that have no name here are numbered from 0.
-pub fn op_with_names(ir: &Ir, op: Op, style: Style, names: &Names) -> String {
+/// What is printed to stand in a text, where no names can be defined above; nothing if it is out of proportion.
+fn whole(printer: Printer<'_>) -> Option<String> {
+    (!printer.text.is_cut()).then(|| printer.finish())
+}
+
+/// One op with its regions in a style; values and blocks that have no name here are numbered from 0. Nothing if it is out of proportion to the
+/// program.
+pub fn op_with_names(ir: &Ir, op: Op, style: Style, names: &Names) -> Option<String> {
     let mut printer = Printer::new(ir, style);
     printer.number(&[op]);
     printer.numbers.give(ir, op, names);
     printer.op(op);
-    printer.finish()
+    whole(printer)
 }
 
 /// The name that MLIR proposes for the only result of an op, without `%`: `c7_i32` for a constant.
@@ -123,12 +139,14 @@ pub fn custom_as(ir: &Ir, tool: Tool) -> String {
     document(ir, Style { tool, is_custom: true, ..Style::default() })
 }
 
-/// One op with its regions, generic or in its own form, its values by the names that the text has; nothing if one has none. Locations are
-/// left out.
-pub fn op_by_names(ir: &Ir, op: Op, is_custom: bool) -> Option<String> {
+/// One op with its regions, generic or in its own form, its values by the names that the text has. Locations are left out.
+///
+/// # Errors
+/// Why there is none: a value has no name, or it is out of proportion to the program.
+pub fn op_by_names(ir: &Ir, op: Op, is_custom: bool) -> Result<String, &'static str> {
     let mut printer = Printer::new(ir, Style { is_custom, ..Style::default() });
     printer.number(&[op]);
-    printer.keep_names(op)?;
+    printer.keep_names(op).ok_or("a value in it has no name")?;
     printer.op(op);
-    Some(printer.finish())
+    whole(printer).ok_or("its types and attributes are too long to be written out")
 }

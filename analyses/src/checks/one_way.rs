@@ -44,7 +44,7 @@ fn branch(program: &Program, op: Op, way: usize) -> Option<(String, Vec<TextEdit
         let names: Vec<String> =
             passed.iter().map(|it| program.source().span_text(op, it.span)).collect();
         let types: Option<Vec<String>> =
-            passed.iter().map(|it| Some(ir.interner.type_text(ir.value(it.value?).ty))).collect();
+            passed.iter().map(|it| ir.interner.written_type_text(ir.value(it.value?).ty)).collect();
         text += &format!("({} : {})", names.join(", "), types?.join(", "));
     }
     Some((format!("Always branch to {to}"), vec![rewritten(program, op, &text)?]))

@@ -11,6 +11,7 @@
 mod layout;
 mod regions;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
@@ -25,6 +26,9 @@ use super::wrap;
 use crate::actions::Actions;
 use crate::diagnostics::{Input, Sink};
 use crate::timing::Timing;
+
+/// So many bytes may be printed of what is new, whatever the text.
+const ROOM: usize = 64 << 20;
 
 /// The edits of a text that do what a pipeline does to it, in order; to one op that starts at a byte if one is given, which is an op of the anchor of the
 /// pipeline, else to the module.
@@ -57,7 +61,9 @@ pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<T
     let mut why = String::new();
     for is_strict in [false, true] {
         let names = names(&source, &before, &after, is_strict);
-        let keep = Keep { text, source: &source, before: &before, after: &after, names, is_strict };
+        let room = Cell::new(Some(ROOM + 4 * text.len()));
+        let (source, before, after) = (&source, &before, &after);
+        let keep = Keep { text, source, before, after, names, is_strict, room };
         let edits = match top {
             Some(top) => keep.document(top),
             None => keep.document(target),
@@ -179,6 +185,8 @@ struct Keep<'a> {
     names: Names,
     /// Ops that changed in any way, or moved, are printed.
     is_strict: bool,
+    /// How many bytes may still be printed; `None`: something was longer.
+    room: Cell<Option<usize>>,
 }
 
 /// Names for all values and blocks of the new program: those that stayed have theirs.
@@ -322,6 +330,9 @@ impl Keep<'_> {
                 self.region(region, &mut edits);
             }
         }
+        if self.room.get().is_none() {
+            return Err("what the passes did cannot be said by edits: types or attributes in it are too long to be written out".to_owned());
+        }
         edits.retain(|it| self.text[it.range.clone()] != *it.text);
         TextEdit::in_order(edits).ok_or_else(|| {
             "what the passes did cannot be said by edits: two of them overlap".to_owned()
@@ -333,11 +344,20 @@ impl Keep<'_> {
         self.source.ir().range(op)
     }
 
+    /// What is printed while there is room; nothing after that, and then there are no edits.
+    fn within_room(&self, printed: impl FnOnce(usize) -> Option<String>) -> String {
+        let room = self.room.get();
+        let text = room.and_then(printed);
+        self.room.set(text.as_ref().and_then(|it| room?.checked_sub(it.len())));
+        text.unwrap_or_default()
+    }
+
     /// An op as it is now, its lines but the first indented. What is in it and stays keeps its bytes.
     fn printed(&self, op: Op, indent: &str) -> String {
         let style = Style { is_custom: true, ..Style::default() };
         let plain = |op: Op| {
-            let text = print::op_with_names(self.after, op, style, &self.names);
+            let text =
+                self.within_room(|_| print::op_with_names(self.after, op, style, &self.names));
             text.trim_end().to_owned()
         };
         let whole = plain(op);

@@ -36,7 +36,8 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 /// Whether an op says that it does not overflow as signed and as unsigned.
 pub(crate) fn overflow(ir: &Ir, op: Op) -> (bool, bool) {
     let Some(attr) = ir.attr(op, "overflowFlags") else { return (false, false) };
-    let text = ir.interner.attr_text(attr);
+    let AttrData::Text(text, _) = *ir.interner.attr_data(attr) else { return (false, false) };
+    let text = ir.interner.str(text);
     (text.contains("nsw"), text.contains("nuw"))
 }
 

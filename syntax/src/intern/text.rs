@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
+use super::long::{LONG, Long, LongNames, numbered};
 use super::{AttrData, Dim, Interner, LocationPart, Sign, TypeData, foreign};
 use crate::float::float_text;
 use crate::identifier::{is_bare, push_quoted};
@@ -18,11 +19,6 @@ pub(crate) struct AliasNames {
 }
 
 impl AliasNames {
-    /// The name of alias number `n`: the first has no number.
-    pub(crate) fn name(stem: &str, n: usize) -> String {
-        if n == 0 { stem.to_owned() } else { format!("{stem}{n}") }
-    }
-
     /// The name of a map or set, from now on.
     fn of(&mut self, attr: Attr, is_set: bool) -> String {
         let list = if is_set { &mut self.sets } else { &mut self.maps };
@@ -30,7 +26,7 @@ impl AliasNames {
             list.push(attr);
             list.len() as u32 - 1
         });
-        Self::name(if is_set { "set" } else { "map" }, n as usize)
+        numbered(if is_set { "set" } else { "map" }, n as usize)
     }
 }
 
@@ -66,8 +62,20 @@ pub(crate) struct Text<'a> {
     pub(crate) aliases: Option<AliasNames>,
     /// When this many bytes are written, what is still open is closed and nothing else is begun.
     limit: usize,
+    /// The limit is raised once to what is in proportion to so many things; `None`: it is the limit.
+    n_things: Option<usize>,
+    /// How many types and attributes are around.
+    depth: usize,
     is_cut: bool,
+    /// The names that stand for long types and attributes; `None`: they are spelled out.
+    pub(crate) long: Option<LongNames>,
 }
+
+/// A program of at most so many bytes is never out of proportion to what is in it.
+const NEVER_TOO_LONG: usize = 16 << 20;
+
+/// Types and attributes nest so deep where no alias is made of another; what nests deeper is spelled with names.
+const DEEPEST: usize = 512;
 
 /// Which numbers are printed with their types.
 #[derive(Clone, Copy, PartialEq)]
@@ -80,7 +88,49 @@ pub(crate) enum Types {
 
 impl<'a> Text<'a> {
     pub(crate) fn new(interner: &'a Interner, tool: Option<Tool>) -> Self {
-        Self { interner, out: String::new(), tool, aliases: None, limit: usize::MAX, is_cut: false }
+        Self {
+            interner,
+            out: String::new(),
+            tool,
+            aliases: None,
+            limit: usize::MAX,
+            n_things: None,
+            depth: 0,
+            is_cut: false,
+            long: None,
+        }
+    }
+
+    /// From now on, a text that is out of proportion to the so many things that are printed is cut.
+    pub(crate) fn keep_in_proportion(&mut self, n_things: usize) {
+        self.limit = NEVER_TOO_LONG;
+        self.n_things = Some(n_things);
+    }
+
+    /// From now on, what is longer is cut.
+    pub(crate) fn limit_to(&mut self, most: usize) {
+        self.limit = most;
+        self.n_things = None;
+    }
+
+    /// From now on, long types and attributes have names.
+    pub(crate) fn name_long(&mut self) {
+        self.limit = usize::MAX;
+        self.n_things = None;
+        self.long = Some(LongNames::default());
+    }
+
+    /// Whether it was cut.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Raises the limit to what is in proportion.
+    #[cold]
+    fn allow(&mut self) {
+        if let Some(n) = self.n_things.take() {
+            self.limit = NEVER_TOO_LONG + 256 * n + 8 * self.interner.n_bytes();
+        }
     }
 
     /// A text for people to read: see [`Self::finish_short`].
@@ -105,8 +155,14 @@ impl<'a> Text<'a> {
 
     /// Whether the limit is reached; the first time that is written.
     fn stops(&mut self) -> bool {
-        let stops = self.out.len() > self.limit;
-        if stops && !self.is_cut {
+        if self.is_cut {
+            return true;
+        }
+        if self.out.len() > self.limit {
+            self.allow();
+        }
+        let stops = self.out.len() > self.limit || self.depth > DEEPEST;
+        if stops {
             self.is_cut = true;
             self.push(CUT);
         }
@@ -115,6 +171,44 @@ impl<'a> Text<'a> {
 
     pub(crate) fn push(&mut self, text: &str) {
         self.out.push_str(text);
+    }
+
+    /// Says the name of a type or attribute if it is long and long ones have names.
+    fn says_name(&mut self, what: Long) -> bool {
+        if self.long.is_none() {
+            return false;
+        }
+        let Some(place) = self.long_place(what) else { return false };
+        if let Some(long) = &mut self.long {
+            long.said.push(place);
+            self.out.push_str(&long.names[place]);
+        }
+        true
+    }
+
+    /// Whether an attribute is long and has a name.
+    pub(crate) fn is_named(&mut self, attr: Attr) -> bool {
+        self.long.is_some() && self.long_place(Long::Attr(attr)).is_some()
+    }
+
+    fn long_place(&mut self, what: Long) -> Option<usize> {
+        if let Some(known) = self.long.as_ref()?.places.get(&what) {
+            return *known;
+        }
+        let is_long = match what {
+            Long::Type(ty) => self.interner.bounded_type_text(ty, LONG).is_none(),
+            Long::Attr(attr) => {
+                let has_names = match self.interner.attr_data(attr) {
+                    // Their names are those of maps and sets.
+                    AttrData::Affine(_) => self.aliases.is_none(),
+                    // What they are depends on where they stand, or the type has the name.
+                    AttrData::Int { .. } | AttrData::Float { .. } | AttrData::Type(_) => false,
+                    _ => true,
+                };
+                has_names && self.interner.bounded_attr_text(attr, LONG).is_none()
+            }
+        };
+        self.long.as_mut()?.add(what, is_long)
     }
 
     /// Things with commas between them.
@@ -133,9 +227,15 @@ impl<'a> Text<'a> {
     }
 
     pub(crate) fn ty(&mut self, ty: Type) {
-        if self.stops() {
+        if self.stops() || self.says_name(Long::Type(ty)) {
             return;
         }
+        self.depth += 1;
+        self.spelled_type(ty);
+        self.depth -= 1;
+    }
+
+    pub(super) fn spelled_type(&mut self, ty: Type) {
         match self.interner.type_data(ty) {
             TypeData::Unknown => self.out.push('?'),
             TypeData::Int { width, sign } => {
@@ -238,6 +338,18 @@ impl<'a> Text<'a> {
 
     /// An attribute; the type of an integer or float is left out where the context gives it.
     pub(crate) fn attr_typed(&mut self, attr: Attr, types: Types) {
+        // `loc(..)` stands around names, too.
+        let is_location = matches!(self.interner.attr_data(attr), AttrData::Location(_));
+        if self.stops() || !is_location && self.says_name(Long::Attr(attr)) {
+            return;
+        }
+        self.depth += 1;
+        self.spelled_attr(attr, types);
+        self.depth -= 1;
+    }
+
+    /// As [`Self::attr_typed`], spelled out even if it has a name.
+    pub(crate) fn spelled_attr(&mut self, attr: Attr, types: Types) {
         let suffix = |it: &mut Self, ty: Type| {
             let is_default = ty == Type::I64 || ty == Type::F64;
             if types == Types::All || types == Types::NotDefault && !is_default {
@@ -245,9 +357,6 @@ impl<'a> Text<'a> {
                 it.ty(ty);
             }
         };
-        if self.stops() {
-            return;
-        }
         match self.interner.attr_data(attr) {
             AttrData::Unit => self.push("unit"),
             AttrData::Bool(value) => {
@@ -303,9 +412,9 @@ impl<'a> Text<'a> {
                     None => write!(self.out, "{keyword}<{map}>"),
                 };
             }
-            AttrData::Location(parts) => {
+            AttrData::Location(_) => {
                 self.push("loc(");
-                self.location(parts);
+                self.inner_location(attr);
                 self.push(")");
             }
             AttrData::Elements(text, ty) => {
@@ -325,7 +434,7 @@ impl<'a> Text<'a> {
     }
 
     /// What stands between the parentheses of `loc(..)`.
-    fn location(&mut self, parts: &[LocationPart]) {
+    pub(super) fn location(&mut self, parts: &[LocationPart]) {
         for part in parts {
             if self.is_cut {
                 return;
@@ -333,12 +442,21 @@ impl<'a> Text<'a> {
             match part {
                 LocationPart::Text(text) => self.push(self.interner.str(*text)),
                 LocationPart::Attr(attr) => self.attr(*attr),
-                LocationPart::Location(attr) => match self.interner.attr_data(*attr) {
-                    AttrData::Location(parts) if !self.stops() => self.location(parts),
-                    AttrData::Location(_) => {}
-                    _ => self.push("unknown"),
-                },
+                LocationPart::Location(attr) => self.inner_location(*attr),
             }
+        }
+    }
+
+    /// A location within another one, or its name.
+    fn inner_location(&mut self, location: Attr) {
+        match self.interner.attr_data(location) {
+            AttrData::Location(_) if self.stops() || self.says_name(Long::Attr(location)) => {}
+            AttrData::Location(parts) => {
+                self.depth += 1;
+                self.location(parts);
+                self.depth -= 1;
+            }
+            _ => self.push("unknown"),
         }
     }
 

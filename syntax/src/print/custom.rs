@@ -3,7 +3,7 @@
 //! An op that its form cannot say is printed in the generic form instead: each element says whether the op fits, and in the end everything
 //! that the op has must have been said.
 
-use super::printer::{Fits, HOLE, Place, Printer, ShownRegion, Unfit, fits};
+use super::printer::{Fits, HOLE, Place, Printer, SYMBOL, ShownRegion, Unfit, fits};
 use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, dialect};
 
 impl Printer<'_> {
@@ -12,7 +12,10 @@ impl Printer<'_> {
         let ir = self.ir;
         let data = ir.op(op);
         let spec = data.kind.spec();
-        if !spec.has_custom_form() || data.form == crate::Form::Opaque {
+        if !spec.has_custom_form()
+            || data.form == crate::Form::Opaque
+            || self.text.long.is_some() && self.writes_name(op)
+        {
             return false;
         }
         let len = self.text.out.len();
@@ -42,6 +45,18 @@ impl Printer<'_> {
             return false;
         }
         true
+    }
+
+    /// Whether the form would write the name of an attribute, where it may want the attribute itself. Types may have names everywhere.
+    fn writes_name(&mut self, op: Op) -> bool {
+        let (ir, tool) = (self.ir, self.tool);
+        let form = ir.op(op).kind.spec().form;
+        ir.extra(op).attrs.iter().any(|&(name, attr)| {
+            let name = ir.interner.str(name);
+            name != SYMBOL
+                && self.text.is_named(attr)
+                && form.iter().any(|it| it.attrs(tool).contains(&name))
+        })
     }
 
     /// The name of an op, without its dialect where that goes without saying.

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use super::printer::{HOLE, Printer, ShownRegion};
+use super::printer::{HOLE, Printer, SYMBOL, ShownRegion};
 use crate::identifier::{BARE, is, push_quoted};
-use crate::intern::{AliasNames, Types};
+use crate::intern::{Types, numbered};
 use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
 
 impl Printer<'_> {
@@ -14,7 +14,8 @@ impl Printer<'_> {
     pub(super) fn finish(mut self) -> String {
         let (above, below) = self.location_definitions();
         self.text.out += &below;
-        let Some(aliases) = self.text.aliases.take() else { return self.text.out };
+        let above = self.text.long_definitions() + &above;
+        let aliases = self.text.aliases.take().unwrap_or_default();
         if aliases.maps.is_empty() && aliases.sets.is_empty() {
             return above + &self.text.out;
         }
@@ -22,7 +23,7 @@ impl Printer<'_> {
         for (attrs, name) in [(&aliases.maps, "map"), (&aliases.sets, "set")] {
             for (n, &attr) in attrs.iter().enumerate() {
                 self.text.push("#");
-                self.text.push(&AliasNames::name(name, n));
+                self.text.push(&numbered(name, n));
                 self.text.push(" = ");
                 self.text.attr(attr);
                 self.text.push("\n");
@@ -80,6 +81,9 @@ impl Printer<'_> {
 
     /// An op on lines of its own.
     pub(super) fn op(&mut self, op: Op) {
+        if self.text.is_cut() {
+            return;
+        }
         self.indent(self.depth);
         if let Some(left) = self.numbers.left(op) {
             self.text.push(left);
@@ -121,6 +125,10 @@ impl Printer<'_> {
         if !inherent.is_empty() {
             self.text.push(" <{");
             self.text.list(inherent, |it, (name, value)| match value {
+                Inherent::Attr(attr) if name == SYMBOL => {
+                    it.push("sym_name = ");
+                    it.spelled_attr(attr, Types::All);
+                }
                 Inherent::Attr(attr) => it.entry(name, attr),
                 Inherent::Default(text) => {
                     let _ = write!(it.out, "{name} = {text}");
@@ -318,7 +326,7 @@ impl Printer<'_> {
                     self.indent(3);
                     self.text.key(ir.interner.str(key));
                     self.text.push(": ");
-                    self.text.attr_typed(value, Types::None);
+                    self.text.spelled_attr(value, Types::None);
                     self.text.push(if i + 1 < n_entries { ",\n" } else { "\n" });
                 }
                 self.text.push(if i + 1 < n_groups { "    },\n" } else { "    }\n" });
@@ -331,6 +339,10 @@ impl Printer<'_> {
     /// Whether what was printed so far mentions a resource of a dialect.
     fn refers(&self, dialect: &str, key: &str) -> bool {
         let out = &self.text.out;
+        if self.text.long.is_some() {
+            // It may be mentioned in what a name stands for.
+            return true;
+        }
         if dialect == "builtin" {
             return out.contains(&format!("dense_resource<{key}>"));
         }

@@ -55,7 +55,9 @@ impl Lines {
                 self.name_block(ir, block);
             }
         }
-        let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
+        let n_regions = data.regions.iter().map(|it| ir.block(ir.entry_block(it.1)).args.len());
+        let n = data.operands.len() + data.results.len() + n_regions.sum::<usize>();
+        let mut printer = line(ir, n);
         printer.shown = Some(Vec::new());
         std::mem::swap(&mut printer.numbers, &mut self.numbers);
         printer.op(op);
@@ -69,7 +71,7 @@ impl Lines {
     pub fn label(&mut self, ir: &Ir, block: Block) -> String {
         self.numbers.add(ir, &[], &|_| Vec::new());
         self.name_block(ir, block);
-        let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
+        let mut printer = line(ir, ir.block(block).args.len());
         std::mem::swap(&mut printer.numbers, &mut self.numbers);
         printer.label(block);
         std::mem::swap(&mut printer.numbers, &mut self.numbers);
@@ -181,6 +183,15 @@ impl Lines {
         }
         name
     }
+}
+
+/// A printer of a line with so many values: what is out of proportion to them is cut, as everything that is shown.
+fn line(ir: &Ir, n: usize) -> Printer<'_> {
+    /// A line of at most so many bytes is shown as it is.
+    const SHORT: usize = 1 << 16;
+    let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
+    printer.text.limit_to(SHORT + 256 * n);
+    printer
 }
 
 /// The name that the text has for a value.

@@ -6,7 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::intern::AliasNames;
+use crate::intern::numbered;
 use crate::{Attr, AttrData, Ir, LocationPart, Op, OpKind};
 
 /// Names of locations.
@@ -97,7 +97,7 @@ impl LocationNames {
 
     /// The name of a location, without `#`.
     pub(super) fn name(&self, location: Attr) -> Option<String> {
-        self.numbers.get(&location).map(|&it| AliasNames::name("loc", it))
+        self.numbers.get(&location).map(|&it| numbered("loc", it))
     }
 
     /// The locations in the order of their numbers, and whether each is defined above the program.

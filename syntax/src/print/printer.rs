@@ -27,6 +27,9 @@ pub struct ShownRegion {
 /// Stands for a region; strings in a print have no such character.
 pub(super) const HOLE: &str = "\u{1}";
 
+/// The attribute that names a symbol: it is a string wherever it stands.
+pub(super) const SYMBOL: &str = "sym_name";
+
 /// Whether the op fits.
 pub(super) type Fits<X = ()> = Result<X, Unfit>;
 
@@ -74,6 +77,8 @@ impl<'a> Printer<'a> {
     pub(super) fn new(ir: &'a Ir, style: Style) -> Self {
         let mut text = Text::new(&ir.interner, Some(style.tool));
         text.aliases = style.has_aliases.then(AliasNames::default);
+        let (n_ops, n_values, ..) = ir.bounds();
+        text.keep_in_proportion(n_ops + n_values);
         Self {
             ir,
             tool: style.tool,

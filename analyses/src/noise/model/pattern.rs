@@ -60,7 +60,7 @@ pub(super) fn any(patterns: &[Pattern], interner: &Interner, ty: Type) -> bool {
         _ if patterns.iter().all(|it| it.0.starts_with('!')) => false,
         _ => {
             // A pattern is shorter than that.
-            let text = interner.bounded_type_text(ty, 1 << 16);
+            let text = interner.written_type_text(ty);
             text.is_some_and(|text| patterns.iter().any(|it| it.fits("", &text)))
         }
     }

@@ -1,7 +1,7 @@
 //! Declares bounds for the noisy arguments of a function (`noisy.bound`) that have none: the most that its calls in the file pass.
 
 use noisy_analyses::{Document, Noise, TextEdit};
-use noisy_syntax::{Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, Value};
 
 use super::super::reference;
 
@@ -37,7 +37,11 @@ fn bounds(document: &Document, function: Op) -> Option<Vec<(Value, u32)>> {
 
 fn has_bound(ir: &Ir, function: Op, n: usize) -> bool {
     let attr = ir.extra(function).argument_attrs.get(n).copied().flatten();
-    attr.is_some_and(|it| ir.interner.attr_text(it).contains("noisy.bound"))
+    let entries = match attr.map(|it| ir.interner.attr_data(it)) {
+        Some(AttrData::Dict(entries)) => &entries[..],
+        _ => &[],
+    };
+    entries.iter().any(|it| ir.interner.str(it.0) == "noisy.bound")
 }
 
 /// Whether there is something to declare.

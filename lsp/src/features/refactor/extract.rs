@@ -83,7 +83,9 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
     };
     let type_of = |value: Value| match ir.value(value).ty {
         Type::UNKNOWN => Err(format!("the type of {} is not known", ir.value_text(value))),
-        ty => Ok(ir.interner.type_text(ty)),
+        ty => ir.interner.written_type_text(ty).ok_or_else(|| {
+            format!("the type of {} is too long to be written out", ir.value_text(value))
+        }),
     };
 
     // What comes in: a number of a pack gets a name of its own.

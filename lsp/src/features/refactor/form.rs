@@ -35,7 +35,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
             return Err(format!("the {what} in it would be lost"));
         }
     }
-    let new = print::op_by_names(ir, op, is_generic).ok_or("a value in it has no name")?;
+    let new = print::op_by_names(ir, op, is_generic)?;
     let indentation = source.indentation(range.start);
     let new = text::indented(new.trim_end(), "", &indentation);
     let new = new.strip_prefix(&*indentation).unwrap_or(&new).to_owned();

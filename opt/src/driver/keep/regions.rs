@@ -146,7 +146,8 @@ impl Keep<'_> {
             .args
             .iter()
             .map(|it| {
-                let ty = self.after.interner.type_text(self.after.value(*it).ty);
+                let ty = self.after.value(*it).ty;
+                let ty = self.within_room(|room| self.after.interner.bounded_type_text(ty, room));
                 let name = self.names.values.get(it).map_or("%?", |it| it.as_str());
                 format!("{name}: {ty}")
             })
