@@ -2,7 +2,8 @@
 //!
 //! Callees come before their callers, so that each body is copied when it is done. *Law.* A function that may call itself, through others
 //! included, is not copied into itself; what nothing calls any more and nobody outside can see is erased. *Cost.* Linear in the ops
-//! that are copied, of which there are at most [`MOST_OPS`].
+//! that are copied. Where each function calls the one before twice these double with each: a call of a body for which there is no room any
+//! more stays a call, and the first one is told of.
 
 use noisy_analyses::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -16,8 +17,9 @@ use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::{Rewriter, nested, operands, preorder};
 
-/// More ops than this are not copied in one run.
-const MOST_OPS: usize = 10_000_000;
+/// So many ops are copied in one run, and so many times as many as the program has.
+const MOST_OPS: usize = 400_000;
+const MOST_TIMES: usize = 8;
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "inline",
@@ -43,6 +45,7 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let mut functions = nested(cx.ir, op);
+    let room = MOST_OPS.max(MOST_TIMES * functions.len());
     functions.retain(|&it| cx.ir.op(it).kind == OpKind::FuncFunc);
     let (order, circular) = bottom_up(cx.ir, &functions);
     let pipeline = options.text("default-pipeline").to_owned();
@@ -50,6 +53,9 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let is_other = !matches!(&*pipeline, "" | "canonicalize");
     let run = is_other.then(|| (cx.nested)(&format!("func.func({pipeline})"))).transpose()?;
     let mut n_copied = 0;
+    let mut has_left = false;
+    // How many ops are in each function that is done.
+    let mut sizes: FxHashMap<Op, usize> = FxHashMap::default();
     let mut n = 0;
     for function in order {
         loop {
@@ -65,11 +71,24 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                     && flow::body(cx.ir, callee).is_some()
                     && cx.ir.attr(call, "no_inline").is_none()
                     && cx.ir.attr(callee, "no_inline").is_none();
-                if may_inline && n_copied < MOST_OPS && cx.actions.goes_on() {
-                    n_copied += nested(cx.ir, callee).len();
+                if !may_inline {
+                    continue;
+                }
+                let size = *sizes.entry(callee).or_insert_with(|| nested(cx.ir, callee).len());
+                if size > room - n_copied {
+                    if !std::mem::replace(&mut has_left, true) {
+                        let text = format!(
+                            "the {size} ops of the callee are not copied, nor is what else there is no room for: {n_copied} ops were copied, and {room} may be"
+                        );
+                        cx.remark(call, &text);
+                    }
+                    continue;
+                }
+                if cx.actions.goes_on() {
                     let at = cx.actions.target(cx.ir, call);
                     if inline(cx.ir, call, callee) {
                         is_changed = true;
+                        n_copied += size;
                         n += 1;
                         cx.actions.step(cx.ir, "the callee stands in place of the call", || at);
                     }

@@ -1,0 +1,44 @@
+//! Calls of bodies for which there is no room stay calls.
+
+use std::fmt::Write as _;
+
+mod tool;
+
+/// Functions of which each calls the one before twice.
+fn doubling(n: usize) -> String {
+    let mut text =
+        "func.func private @f0(%x: i32) {\n  \"a.b\"(%x) : (i32) -> ()\n  return\n}\n".to_owned();
+    for it in 1..=n {
+        let call = format!("  call @f{}(%x) : (i32) -> ()\n", it - 1);
+        let _ = write!(text, "func.func private @f{it}(%x: i32) {{\n{call}{call}  return\n}}\n");
+    }
+    let call = format!("  call @f{n}(%x) : (i32) -> ()\n");
+    text + &format!(
+        "func.func @main(%x: i32) {{\n{call}  return\n}}\nfunc.func @other(%x: i32) {{\n  call @f1(%x) : (i32) -> ()\n  return\n}}\n"
+    )
+}
+
+#[test]
+fn functions_that_call_double_are_inlined_while_there_is_room() {
+    let input = tool::file("doubling.mlir", &doubling(40));
+    let output = tool::run(&["--inline", "--allow-unregistered-dialect"], &input);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("remark: ").count(), 1, "{said}");
+    assert!(said.contains(" ops of the callee are not copied"), "{said}");
+    // What there was room for stands in its place, also behind what there was none for.
+    let n = text.matches("\"a.b\"").count();
+    assert!((100_000..900_000).contains(&n), "{n} ops");
+    assert!(text.contains("call @f39(") && !text.contains("call @f1("));
+    let other = text.split_once("@other").expect("it stays").1;
+    assert_eq!(other.matches("\"a.b\"").count(), 2, "{}", &other[..200.min(other.len())]);
+    let _ = std::fs::remove_file(input);
+
+    let input = tool::file("doubling-few.mlir", &doubling(10));
+    let output = tool::run(&["--inline", "--allow-unregistered-dialect"], &input);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!((text.matches("\"a.b\"").count(), text.matches("call @").count()), (1026, 0));
+    let _ = std::fs::remove_file(input);
+}
