@@ -100,3 +100,42 @@ fn passes_cost_in_proportion_to_the_ops_of_a_straight_line() {
         assert!(four < 6 * one.max(1000), "{one} bytes, for four times the ops {four}: {pass}");
     }
 }
+
+/// A switch whose `n` cases lead to blocks, each to one of its own or all to one, that only branch on.
+fn switch(n: usize, is_one: bool) -> String {
+    let to = |case: usize| if is_one { 0 } else { case };
+    let mut text = "func.func @f(%x: i32) {\n  cf.switch %x : i32, [default: ^end".to_owned();
+    for case in 0..n {
+        write!(text, ", {case}: ^b{}", to(case)).expect("a string");
+    }
+    text += "]\n";
+    for case in 0..if is_one { 1 } else { n } {
+        writeln!(text, "^b{case}:\n  cf.br ^other").expect("a string");
+    }
+    text + "^other:\n  \"a.b\"() : () -> ()\n  cf.br ^end\n^end:\n  return\n}\n"
+}
+
+/// A private function with `n` arguments of which one is needed, and its call.
+fn arguments(n: usize) -> String {
+    let list = |of: &dyn Fn(usize) -> String| (0..n).map(of).collect::<Vec<_>>().join(", ");
+    let args = list(&|it| format!("%a{it}: i32"));
+    let (values, types) = (list(&|_| "%x".to_owned()), list(&|_| "i32".to_owned()));
+    format!(
+        "func.func private @f({args}) -> i32 {{\n  return %a3 : i32\n}}\nfunc.func @g(%x: i32) -> i32 {{\n  %r = call @f({values}) : ({types}) -> i32\n  return %r : i32\n}}\n"
+    )
+}
+
+#[test]
+fn long_lists_cost_in_proportion_to_their_length() {
+    let programs: [(&str, &dyn Fn(usize) -> String); 4] = [
+        ("canonicalize", &|n| switch(n, true)),
+        ("canonicalize", &|n| switch(n, false)),
+        ("remove-dead-values", &arguments),
+        ("inline", &arguments),
+    ];
+    for (pass, program) in programs {
+        let pipeline = format!("builtin.module({pass})");
+        let (one, four) = (work(&program(1000), &pipeline), work(&program(4000), &pipeline));
+        assert!(four < 6 * one, "{one} bytes, for four times the list {four}: {pass}");
+    }
+}

@@ -269,10 +269,6 @@ impl Ir {
     /// # Panics
     /// If the op has fewer successors.
     pub fn set_successor(&mut self, op: Op, index: usize, block: Block, values: &[Value]) {
-        let own = self.own_operands(op);
-        let n = self.extra(op).successors.len();
-        let mut passed: Vec<Vec<Value>> = (0..n).map(|it| self.passed_operands(op, it)).collect();
-        passed[index] = values.to_vec();
         if let Some(extra) = &mut self.ops[op.index()].extra {
             let old = extra.successors[index].block.replace(block);
             let used = (op, index as u32);
@@ -281,6 +277,14 @@ impl Ir {
             }
             self.blocks[block.index()].preds.push(used);
         }
+        if self.passed_operands(op, index) == values {
+            // The other successors need not be looked at.
+            return;
+        }
+        let own = self.own_operands(op);
+        let n = self.extra(op).successors.len();
+        let mut passed: Vec<Vec<Value>> = (0..n).map(|it| self.passed_operands(op, it)).collect();
+        passed[index] = values.to_vec();
         self.unwire(op);
         let passed: Vec<&[Value]> = passed.iter().map(Vec::as_slice).collect();
         self.wire(op, &own, &passed);
@@ -442,20 +446,35 @@ impl Ir {
     /// # Panics
     /// If the block has fewer arguments.
     pub fn erase_argument(&mut self, block: Block, index: usize) -> Result<(), InUse> {
-        let value = self.block(block).args[index];
-        if !self.value(value).uses.is_empty() {
+        self.erase_arguments(block, &[index])
+    }
+
+    /// Erases several arguments of a block that nobody uses, given in ascending order; all or none.
+    ///
+    /// # Errors
+    /// If one is used.
+    pub fn erase_arguments(&mut self, block: Block, indices: &[usize]) -> Result<(), InUse> {
+        let old = std::mem::take(&mut self.blocks[block.index()].args);
+        let is_used = |it: &&usize| !self.value(old[**it]).uses.is_empty();
+        if let Some(&used) = indices.iter().find(is_used) {
+            let value = old[used];
+            self.blocks[block.index()].args = old;
             return Err(InUse::Value(value));
         }
-        let args = &mut self.blocks[block.index()].args;
-        args.remove(index);
-        let args = args.clone();
-        for (number, it) in args.iter().enumerate().skip(index) {
-            self.values[it.index()].def = Def::Argument(block, number as u32);
+        let mut going = indices.iter().peekable();
+        let mut args = SmallVec::with_capacity(old.len() - indices.len());
+        for (at, &value) in old.iter().enumerate() {
+            if going.next_if(|&&it| it == at).is_some() {
+                self.free_values.push(value);
+                continue;
+            }
+            self.values[value.index()].def = Def::Argument(block, args.len() as u32);
+            args.push(value);
         }
         if let Some(label) = self.block(block).label {
             self.ops[label.index()].results = args.iter().copied().collect();
         }
-        self.free_values.push(value);
+        self.blocks[block.index()].args = args;
         Ok(())
     }
 

@@ -138,8 +138,10 @@ fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
     }
 }
 
+/// What does not go; `gone` is in ascending order.
 fn kept<T: Copy>(list: &[T], gone: &[usize]) -> Vec<T> {
-    list.iter().enumerate().filter(|it| !gone.contains(&it.0)).map(|it| *it.1).collect()
+    let stays = |at: usize| gone.binary_search(&at).is_err();
+    list.iter().enumerate().filter(|it| stays(it.0)).map(|it| *it.1).collect()
 }
 
 /// Whether all uses of a value are operands of calls, or of what returns, that go.
@@ -203,9 +205,7 @@ fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
     for loss in &losses {
         let Some(body) = flow::body(ir, loss.function) else { continue };
         let entry = ir.entry_block(body);
-        for &at in loss.args.iter().rev() {
-            ir.erase_argument(entry, at).map_err(|it| Failure(Some(it.to_string())))?;
-        }
+        ir.erase_arguments(entry, &loss.args).map_err(|it| Failure(Some(it.to_string())))?;
     }
     Ok(losses.iter().map(|it| it.args.len() + it.results.len()).sum())
 }

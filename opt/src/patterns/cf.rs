@@ -3,7 +3,7 @@
 use noisy_analyses::flow;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::patterns;
 use crate::rewrite::Rewriter;
@@ -18,6 +18,10 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 
 fn targets(ir: &Ir, op: Op) -> Vec<Block> {
     ir.extra(op).successors.iter().filter_map(|it| it.block).collect()
+}
+
+fn target(ir: &Ir, op: Op, at: usize) -> Option<Block> {
+    ir.extra(op).successors.get(at)?.block
 }
 
 /// Goes on to one successor, whatever the condition.
@@ -66,8 +70,8 @@ fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)
 /// A branch to a block that only branches on goes there at once.
 fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
-    for at in 0..targets(rewriter.ir, op).len() {
-        if let Some(&block) = targets(rewriter.ir, op).get(at) {
+    for at in 0..rewriter.ir.extra(op).successors.len() {
+        if let Some(block) = target(rewriter.ir, op, at) {
             is_changed |= shorten(rewriter, block);
             is_changed |= skip(rewriter, op, at);
         }
@@ -77,7 +81,7 @@ fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Leads a successor past one block that only branches on.
 fn skip(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
-    let Some(&block) = targets(rewriter.ir, op).get(at) else { return false };
+    let Some(block) = target(rewriter.ir, op, at) else { return false };
     let passed = rewriter.ir.passed_operands(op, at);
     let Some((to, values)) = behind(rewriter.ir, block, &passed) else { return false };
     rewriter.set_successor(op, at, to, &values);
@@ -122,7 +126,7 @@ fn known_condition(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Goes on to successor number `at`.
 fn take(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
-    let Some(&to) = targets(rewriter.ir, op).get(at) else { return false };
+    let Some(to) = target(rewriter.ir, op, at) else { return false };
     let passed = rewriter.ir.passed_operands(op, at);
     branch_to(rewriter, op, to, &passed);
     true
@@ -295,6 +299,7 @@ fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             take(rewriter, op, at)
         }
         None => {
+            let known: FxHashSet<i128> = known.into_iter().collect();
             let kept: Vec<usize> = (0..own.len()).filter(|&at| !known.contains(&own[at])).collect();
             kept.len() != own.len() && replace_switch(rewriter, op, &own, &kept)
         }
