@@ -163,3 +163,55 @@ fn what_is_live_is_printed_by_tag() {
     let expected = "test_tag: zero:\n result #0: not live\ntest_tag: sum:\n operand #0: live\n operand #1: live\n result #0: live\n";
     assert!(said.starts_with(expected), "{said}");
 }
+
+#[cfg(unix)]
+#[test]
+fn what_a_file_is_stays_when_the_output_goes_there() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = std::env::temp_dir().join(format!("noisy-opt-files-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name);
+    let input = path("in.mlir");
+    std::fs::write(&input, MODULE).expect("a file");
+    let write = |name: &str| {
+        let to = path(name);
+        let output = run(&["--cse", "-o", to.to_str().expect("a name")], &input);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = std::fs::read_to_string(to).expect("it is written");
+        assert_eq!(text.matches("arith.addi").count(), 1, "{text}");
+    };
+    write("new.mlir");
+    // A link stays one, and so do other names and permissions.
+    for name in ["target.mlir", "named.mlir", "private.mlir"] {
+        std::fs::write(path(name), "old").expect("a file");
+    }
+    symlink("target.mlir", path("link.mlir")).expect("a link");
+    std::fs::hard_link(path("named.mlir"), path("other.mlir")).expect("a link");
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(path("private.mlir"), private).expect("a mode");
+    ["link.mlir", "named.mlir", "private.mlir"].into_iter().for_each(write);
+    assert!(path("link.mlir").is_symlink());
+    let read = |name: &str| std::fs::read_to_string(path(name)).expect("a file");
+    assert_eq!(read("other.mlir"), read("named.mlir"));
+    assert_eq!(read("target.mlir"), read("link.mlir"));
+    let mode = std::fs::metadata(path("private.mlir")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // What a log holds stays.
+    std::fs::write(path("log"), "before\n").expect("a file");
+    let log = std::fs::OpenOptions::new().append(true).open(path("log")).expect("a file");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_noisy-opt"));
+    command.args(["-o", "/dev/fd/1"]).arg(&input).stdout(log);
+    assert!(command.status().expect("the tool runs").success());
+    assert!(read("log").starts_with("before\nmodule @m"), "{}", read("log"));
+    let left = std::fs::read_dir(&folder).expect("a folder").count();
+    assert_eq!(left, 8, "nothing is left behind");
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_never_ends_is_not_read_to_its_end() {
+    let output = run(&[], std::path::Path::new("/dev/zero"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("more than 536870912 bytes"), "{}", stderr(&output));
+}
