@@ -53,6 +53,10 @@ pub(crate) struct Walk<'a> {
     pub seed: u64,
 }
 
+/// Steps of work after which the progress is asked for in any case: a step of the walk is a dozen, but where a site is shared by the
+/// copies of a function that calls double, it may be as many as there are nodes.
+const UNASKED: u64 = 100_000;
+
 /// Walks from a legal choice and returns the best choice seen and the work spent.
 pub(crate) fn anneal(graph: &Graph, start: Vec<bool>, walk: &mut Walk) -> (Vec<bool>, u64) {
     let mut state = State::new(graph, start);
@@ -66,8 +70,11 @@ pub(crate) fn anneal(graph: &Graph, start: Vec<bool>, walk: &mut Walk) -> (Vec<b
     let mut touched = Touched::default();
     let mut heat = hot;
     let mut step = 0_u64;
+    // The work when the progress was asked for last.
+    let mut asked = 0_u64;
     loop {
-        if step.is_multiple_of(256) {
+        if step.is_multiple_of(256) || state.work - asked > UNASKED {
+            asked = state.work;
             let progress = (walk.progress)(state.work);
             if progress >= 1.0 || best.0 <= walk.enough {
                 break;
@@ -89,6 +96,12 @@ pub(crate) fn anneal(graph: &Graph, start: Vec<bool>, walk: &mut Walk) -> (Vec<b
             }
             touched.find(graph, &state, mark, s);
             while let Some(t) = touched.draw(&mut random) {
+                if state.work - asked > UNASKED {
+                    asked = state.work;
+                    if (walk.progress)(state.work) >= 1.0 {
+                        break;
+                    }
+                }
                 if state.chosen[t as usize] {
                     state.try_remove(t);
                 }
@@ -130,6 +143,8 @@ struct Touched {
 impl Touched {
     /// How many nodes above are looked at.
     const ABOVE: usize = 24;
+    /// More sites than this are looked through for the same ones: those that many copies of a function share.
+    const FEW: usize = 64;
 
     fn find(&mut self, graph: &Graph, state: &State, mark: super::state::Mark, s: u32) {
         self.sites.clear();
@@ -157,10 +172,54 @@ impl Touched {
                 None => self.stack.extend_from_slice(graph.operands.of(v)),
             }
         }
+        if self.sites.len() > Self::FEW {
+            self.sites.sort_unstable();
+            self.sites.dedup();
+        }
     }
 
     fn draw(&mut self, random: &mut Random) -> Option<u32> {
         let n = self.sites.len();
         (n > 0).then(|| self.sites.swap_remove(random.below(n)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::{Instance, NodeRule};
+
+    /// Functions of which each calls the one before twice, as copies: level `k` adds behind each call, and all `2^k` copies of it share a site.
+    fn doubled(n: u32) -> Graph {
+        let mut instance = Instance::default();
+        let sites: Vec<_> = (0..n).map(|_| instance.push_site(1, 12)).collect();
+        let mut last = instance.push(NodeRule::Source(12), &[], 26, None);
+        for at in 1..1_u32 << n {
+            let site = sites[at.trailing_zeros() as usize];
+            last = instance.push(NodeRule::Max(1), &[last], 26, Some(site));
+        }
+        Graph::new(&instance)
+    }
+
+    #[test]
+    fn a_walk_is_asked_how_far_it_is_also_where_copies_share_sites() {
+        let graph = doubled(12);
+        let mut asked = Vec::new();
+        let mut progress = |work: u64| {
+            asked.push(work);
+            work as f64 / 20_000_000.0
+        };
+        let mut walk = Walk {
+            heat: (1.0, 0.1),
+            progress: &mut progress,
+            better: &mut |_, _| {},
+            enough: 0,
+            seed: 1,
+        };
+        let (_, work) = anneal(&graph, vec![true; 12], &mut walk);
+        asked.push(work);
+        // One site is put in or taken out between two questions.
+        let most = asked.windows(2).map(|it| it[1] - it[0]).max();
+        assert!(most < Some(UNASKED + 3 * graph.n_nodes() as u64), "{most:?} steps of work");
     }
 }
