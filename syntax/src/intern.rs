@@ -21,7 +21,7 @@ use crate::slack::{keep_slack, keep_slack_in_map, reserve_with_slack};
 use crate::{Attr, Name, OpKind, Type};
 pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
 pub use layout::Layout;
-pub(crate) use long::{LongNames, numbered};
+pub(crate) use long::numbered;
 pub(crate) use text::{AliasNames, Text, Types};
 
 /// The interners of one document.

@@ -60,7 +60,7 @@ fn attributes_of_operands_and_results_are_listed() {
         &expect![[r#"
         Unknown Opaque secret.generic
           results: i8 (guessed)
-          %a#0: ?
+          %a#0: i8
           __argattrs = [unknown]
           __resattrs = [unknown]
     "#]],
