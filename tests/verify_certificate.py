@@ -46,7 +46,7 @@ class Noise:
                 self.users[u].append(v)
             if node.get("site") is not None:
                 self.nodes_of[node["site"]].append(v)
-        self.absent, self.exact = set(), False
+        self.absent, self.exact, self.floor = set(), False, {}
         self.settle(())
 
     def settle(self, absent):
@@ -54,11 +54,11 @@ class Noise:
         self.is_over = self.rise(range(len(self.nodes)), [], False)
 
     def leaves(self, u):
-        site = self.nodes[u].get("site")
-        if site is None or site in self.absent:
-            return self.before[u]
-        reset = self.sites[site]["reset"]
-        return reset if self.exact else min(reset, self.before[u])
+        site, it = self.nodes[u].get("site"), self.before[u]
+        if site is not None and site not in self.absent:
+            reset = self.sites[site]["reset"]
+            it = reset if self.exact else min(reset, it)
+        return max(it, self.floor.get(u, 0))
 
     def limit(self, v):
         limit = self.nodes[v].get("limit")
@@ -91,13 +91,18 @@ class Noise:
             current, n_passes = later, n_passes + 1
         return is_over
 
-    def is_over_without(self, sites):
+    def is_over_without(self, sites, below=(), least=()):
+        """Also if as much leaves a node as should stay below, where at least so much leaves others."""
         if self.is_over:
             return True
         fresh, log = set(sites) - self.absent, []
         self.absent |= fresh
-        is_over = self.rise({w for s in fresh for v in self.nodes_of[s] for w in self.users[v]}, log, True)
+        for v, level in least:
+            self.floor[v] = max(level, self.floor.get(v, 0))
+        start = {w for s in fresh for v in self.nodes_of[s] for w in self.users[v]} | {w for v in self.floor for w in self.users[v]}
+        is_over = self.rise(start, log, not below) or any(self.leaves(v) >= level for v, level in below)
         self.absent -= fresh
+        self.floor = {}
         for v, old in reversed(log):
             self.before[v] = old
         return is_over
@@ -114,6 +119,8 @@ class Walk:
 
     def __init__(self, noise):
         self.noise, self.decided = noise, [OPEN] * len(noise.sites)
+        # Nodes, levels, and whether as much leaves them.
+        self.levels = []
 
     def proof(self, proof, weights, place):
         need(places(proof["sites"], len(self.decided)) == sorted(weights), f"{place}: its sites are not those that it is about, in order")
@@ -130,6 +137,13 @@ class Walk:
             core = places(row["core"], len(self.decided))
             need(self.noise.is_over_without(core), f"{place}: is no core: all other sites suffice")
             return
+        if "core_where" in row:
+            it = row["core_where"]
+            core = places(it["core"], len(self.decided))
+            for v, level in it["below"] + it["least"]:
+                need(number(v) < len(self.noise.nodes) and number(level) >= 0, f"{place}: there is no such node")
+            need(self.noise.is_over_without(core, it["below"], it["least"]), f"{place}: is no core there: all other sites suffice")
+            return
         cut = row["cut"]
         weights = {s: number(weight) for s, weight in cut["terms"]}
         need(len(weights) == len(cut["terms"]), f"{place}: a site twice")
@@ -144,6 +158,11 @@ class Walk:
         reduced, total = {s: weight // grain << SCALE for s, weight in weights.items()}, 0
         for row, y in proof["multipliers"][at]:
             y, row = number(y), proof["rows"][number(row)]
+            if "core_where" in row:
+                row = row["core_where"]
+                holds = all(any(not up and v == w and at <= level for w, at, up in self.levels) for v, level in row["below"])
+                holds &= all(any(up and v == w and at >= level for w, at, up in self.levels) for v, level in row["least"])
+                need(holds, f"{place}: a row does not hold here")
             terms = [(s, 1) for s in row["core"]] if "core" in row else row["cut"]["terms"]
             total += y * (1 if "core" in row else number(row["cut"]["least"]))
             for s, weight in terms:
@@ -164,6 +183,12 @@ class Walk:
             if kind == "branch":
                 self.decide([it], ABSENT, here)
                 frames.append([it, None])
+                continue
+            if kind == "level":
+                v, level = map(number, it)
+                need(v < len(self.noise.nodes), f"{here}: there is no such node")
+                self.levels.append((v, level, False))
+                frames.append([(v, level), None])
                 continue
             if kind == "settle":
                 total, reduced, rounded = self.prices(proof, it["multipliers"], weights, here)
@@ -186,10 +211,21 @@ class Walk:
             # The value goes up to the step that waits for it.
             while frames:
                 sites, least = frames.pop()
+                if least is None and type(sites) is tuple:
+                    (v, level), _ = sites, self.levels.pop()
+                    self.levels.append((v, level, True))
+                    # Chosen, its site would pass on the reset.
+                    site = self.noise.nodes[v].get("site")
+                    is_absent = site is not None and self.noise.sites[site]["reset"] < level and self.decided[site] == OPEN
+                    self.decide([site] if is_absent else [], ABSENT, here)
+                    frames.append([([site] if is_absent else [],), value])
+                    break
                 if least is None:
                     self.decided[sites] = CHOSEN
                     frames.append([[sites], value])
                     break
+                if type(sites) is tuple:
+                    (sites,), _ = sites, self.levels.pop()
                 for s in sites:
                     self.decided[s] = OPEN
                 value = min(value, least)

@@ -144,6 +144,15 @@ pub enum Row {
         /// Why: a proof about these sites.
         proof: Box<Proof>,
     },
+    /// One of these sites is chosen where the noise is as it is said to be.
+    CoreWhere {
+        /// Sites in increasing order.
+        core: Vec<u32>,
+        /// Less than so many bits leave these nodes.
+        below: Vec<(u32, u32)>,
+        /// At least so many leave these.
+        least: Vec<(u32, u32)>,
+    },
 }
 
 /// A step of a proof.
@@ -154,6 +163,8 @@ pub enum Step {
     Bound(u32),
     /// Without this site, and with it.
     Branch(u32),
+    /// Where less than so many bits leave this node, and where as many or more do.
+    Level(u32, u32),
     /// Some sites are as they are said to be, or these multipliers prove `least`.
     Settle {
         /// Which list of multipliers.

@@ -14,7 +14,8 @@
 //! are costs. It consists of
 //!
 //! - *rows*: valid inequalities `sum of a(s) x(s) >= least` over choices `x` of zeros and ones. A core: one of these sites is chosen,
-//!   for with all others chosen some node is over its limit. A cut: weights of sites and the least that the chosen ones weigh, with a
+//!   for with all others chosen some node is over its limit. A core where less than some levels leave some nodes, and at least some levels
+//!   others: the same among the choices in which that is true, and of use only below the steps that say so. A cut: weights of sites and the least that the chosen ones weigh, with a
 //!   proof of its own;
 //! - *multipliers* `y >= 0` of the rows, in units of `2^-32` of the greatest common divisor `g` of the weights. Whatever they are,
 //!   legal choices weigh at least
@@ -28,6 +29,8 @@
 //!
 //!   - `bound`: what some multipliers prove;
 //!   - `branch`: the lesser of the two steps after it, first without the site, then with it;
+//!   - `level`: the lesser of the two steps after it, first where less than so many bits leave the node, then where as many or more do;
+//!     there its site is absent if its reset is less;
 //!   - `settle`: the lesser of `least` and the step after it, in which some sites are absent and some chosen. Multipliers prove
 //!     `least` for every choice that differs in one of them;
 //!   - `split`: the sum of proofs with sites of their own, whose rows hold for what is left open, and of the weights of what is

@@ -23,6 +23,8 @@ pub(crate) struct Noise<'a> {
     pub is_absent: Vec<bool>,
     /// The least solution with these sites absent and all others chosen.
     before: Vec<u64>,
+    /// What leaves each node at least, whatever its rule says.
+    floor: Vec<u64>,
     /// Whether a node is over its limit then.
     is_over: bool,
     /// Chosen sites reset also where that raises noise; else they do what is lower.
@@ -50,9 +52,10 @@ impl<'a> Noise<'a> {
             }
         }
         let is_absent = vec![false; n_sites];
-        let before = vec![0; n];
+        let (before, floor) = (vec![0; n], vec![0; n]);
+        let (is_over, is_exact) = (false, false);
         let mut it =
-            Noise { instance, users, nodes_of, is_absent, before, is_over: false, is_exact: false };
+            Noise { instance, users, nodes_of, is_absent, before, floor, is_over, is_exact };
         let mut log = Vec::new();
         it.is_over = it.rise((0..n as u32).collect(), false, &mut log);
         Ok(it)
@@ -75,11 +78,44 @@ impl<'a> Noise<'a> {
             return true;
         }
         let mut log = Vec::new();
-        let is_over = self.leave_out(sites, true, &mut log);
+        let is_over = self.leave_out(sites, BTreeSet::new(), true, &mut log);
         for &(v, old) in log.iter().rev() {
             self.before[v as usize] = old;
         }
         is_over
+    }
+
+    /// Whether no choice without these sites, beside those that are absent already, is legal and passes on less than so much from some nodes
+    /// and at least so much from others.
+    ///
+    /// The least noise of all choices in which the latter is true is that with so much put in for what leaves these nodes.
+    pub(crate) fn is_none_where(
+        &mut self,
+        sites: &[u32],
+        below: &[(u32, u32)],
+        least: &[(u32, u32)],
+    ) -> bool {
+        let mut start = BTreeSet::new();
+        for &(v, level) in least {
+            let floor = &mut self.floor[v as usize];
+            *floor = (*floor).max(level.into());
+            start.extend(self.users[v as usize].iter().copied());
+        }
+        let mut log = Vec::new();
+        let is_over = self.is_over | self.leave_out(sites, start, false, &mut log);
+        let absent: BTreeSet<u32> = sites.iter().copied().collect();
+        let is_too_much = |&(v, level): &(u32, u32)| {
+            let stays = |s: u32| self.is_absent[s as usize] || absent.contains(&s);
+            self.leaving(v, stays) >= u64::from(level)
+        };
+        let is_none = is_over || below.iter().any(is_too_much);
+        for &(v, old) in log.iter().rev() {
+            self.before[v as usize] = old;
+        }
+        for &(v, _) in least {
+            self.floor[v as usize] = 0;
+        }
+        is_none
     }
 
     /// Goes on with exactly these sites absent.
@@ -93,10 +129,15 @@ impl<'a> Noise<'a> {
         self.is_over = self.rise(all, false, &mut Vec::new());
     }
 
-    fn leave_out(&mut self, sites: &[u32], stops: bool, log: &mut Vec<(u32, u64)>) -> bool {
+    fn leave_out(
+        &mut self,
+        sites: &[u32],
+        mut start: BTreeSet<u32>,
+        stops: bool,
+        log: &mut Vec<(u32, u64)>,
+    ) -> bool {
         let fresh: Vec<u32> =
             sites.iter().copied().filter(|&s| !self.is_absent[s as usize]).collect();
-        let mut start = BTreeSet::new();
         for &s in &fresh {
             self.is_absent[s as usize] = true;
             for &v in &self.nodes_of[s as usize] {
@@ -150,16 +191,24 @@ impl<'a> Noise<'a> {
         is_over
     }
 
+    /// What leaves a node, with some sites absent.
+    fn leaving(&self, v: u32, is_absent: impl Fn(u32) -> bool) -> u64 {
+        let before = self.before[v as usize];
+        let leaving = match self.instance.nodes[v as usize].site {
+            Some(s) if !is_absent(s) => {
+                let reset = u64::from(self.instance.sites[s as usize].reset);
+                if self.is_exact { reset } else { reset.min(before) }
+            }
+            _ => before,
+        };
+        leaving.max(self.floor[v as usize])
+    }
+
     /// What the rule of a node gives.
     fn now(&self, v: u32) -> u64 {
         let node = &self.instance.nodes[v as usize];
-        let leaving = node.operands.iter().map(|&u| match self.instance.nodes[u as usize].site {
-            Some(s) if !self.is_absent[s as usize] => {
-                let reset = u64::from(self.instance.sites[s as usize].reset);
-                if self.is_exact { reset } else { reset.min(self.before[u as usize]) }
-            }
-            _ => self.before[u as usize],
-        });
+        let is_absent = |s: u32| self.is_absent[s as usize];
+        let leaving = node.operands.iter().map(|&u| self.leaving(u, is_absent));
         match node.rule {
             NodeRule::Source(noise) => u64::from(noise),
             NodeRule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),

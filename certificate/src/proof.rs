@@ -13,6 +13,8 @@ use crate::sweep;
 pub(crate) struct Walk<'a> {
     noise: Noise<'a>,
     decided: Vec<Decision>,
+    /// Nodes, levels, and whether as much leaves them.
+    levels: Vec<(u32, u32, bool)>,
     /// How deep proofs are nested here.
     depth: usize,
 }
@@ -24,6 +26,8 @@ const MOST_DEPTH: usize = 40;
 enum Frame {
     /// The step without the site, and then that with it.
     Branch { site: u32, without: Option<u64> },
+    /// The step where less than the level leaves the node, and then that where as much does, in which its site may be absent.
+    Level { node: u32, level: u32, below: Option<u64>, absent: Option<u32> },
     /// The step with some sites settled.
     Settle { least: u64, settled: Vec<u32> },
 }
@@ -31,7 +35,7 @@ enum Frame {
 impl<'a> Walk<'a> {
     pub(crate) fn new(noise: Noise<'a>) -> Walk<'a> {
         let decided = vec![Decision::Open; noise.instance.sites.len()];
-        Walk { noise, decided, depth: 0 }
+        Walk { noise, decided, levels: Vec::new(), depth: 0 }
     }
 
     /// What a proof proves of sites with some weights, as far as its claim goes.
@@ -81,6 +85,20 @@ impl<'a> Walk<'a> {
                     return Err(wrong("is no core: all other sites suffice".into()));
                 }
             }
+            Row::CoreWhere { core, below, least } => {
+                if !is_increasing(core) || core.last().is_some_and(|&s| s >= n) {
+                    return Err(wrong(
+                        "its sites are not increasing, or there is no such site".into(),
+                    ));
+                }
+                let n_nodes = self.noise.instance.nodes.len() as u32;
+                if let Some(it) = below.iter().chain(least).find(|it| it.0 >= n_nodes) {
+                    return Err(wrong(format!("there is no node {}", it.0)));
+                }
+                if !self.noise.is_none_where(core, below, least) {
+                    return Err(wrong("is no core there: all other sites suffice".into()));
+                }
+            }
             Row::Cut { terms, least, proof } => {
                 let weights: BTreeMap<u32, u64> = terms.iter().copied().collect();
                 if weights.len() != terms.len()
@@ -115,6 +133,19 @@ impl<'a> Walk<'a> {
                 Step::Branch(site) => {
                     self.decide(&[*site], Decision::Absent).map_err(wrong)?;
                     frames.push(Frame::Branch { site: *site, without: None });
+                    continue;
+                }
+                Step::Level(node, level) => {
+                    if *node as usize >= self.noise.instance.nodes.len() {
+                        return Err(wrong(format!("there is no node {node}")));
+                    }
+                    self.levels.push((*node, *level, false));
+                    frames.push(Frame::Level {
+                        node: *node,
+                        level: *level,
+                        below: None,
+                        absent: None,
+                    });
                     continue;
                 }
                 Step::Settle { multipliers, least, absent, chosen } => {
@@ -171,6 +202,28 @@ impl<'a> Walk<'a> {
                     Some(Frame::Branch { site, without: Some(without) }) => {
                         self.decided[site as usize] = Decision::Open;
                         value = value.min(without);
+                    }
+                    Some(Frame::Level { node, level, below: None, .. }) => {
+                        self.levels.pop();
+                        self.levels.push((node, level, true));
+                        // Chosen, it would pass on its reset.
+                        let instance = self.noise.instance;
+                        let absent = instance.nodes[node as usize].site.filter(|&s| {
+                            instance.sites[s as usize].reset < level
+                                && self.decided[s as usize] == Decision::Open
+                        });
+                        if let Some(site) = absent {
+                            self.decided[site as usize] = Decision::Absent;
+                        }
+                        frames.push(Frame::Level { node, level, below: Some(value), absent });
+                        break;
+                    }
+                    Some(Frame::Level { below: Some(below), absent, .. }) => {
+                        self.levels.pop();
+                        if let Some(site) = absent {
+                            self.decided[site as usize] = Decision::Open;
+                        }
+                        value = value.min(below);
                     }
                     Some(Frame::Settle { least, settled }) => {
                         for site in settled {
@@ -259,6 +312,20 @@ impl<'a> Walk<'a> {
             let least = match &proof.rows[row as usize] {
                 Row::Core(sites) => {
                     for &s in sites {
+                        pay(s, 1)?;
+                    }
+                    1
+                }
+                Row::CoreWhere { core, below, least } => {
+                    let holds = below.iter().all(|&(v, level)| {
+                        self.levels.iter().any(|it| !it.2 && it.0 == v && it.1 <= level)
+                    }) && least.iter().all(|&(v, level)| {
+                        self.levels.iter().any(|it| it.2 && it.0 == v && it.1 >= level)
+                    });
+                    if !holds {
+                        return Err(format!("row {row} does not hold here"));
+                    }
+                    for &s in core {
                         pay(s, 1)?;
                     }
                     1

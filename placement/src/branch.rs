@@ -13,7 +13,7 @@ use num_integer::gcd;
 use crate::certificate::Proof;
 use crate::graph::NONE;
 use crate::limits::Budget;
-use crate::tree::{Body, Tree, TreeNode};
+use crate::tree::{Body, By, Tree, TreeNode};
 use crate::window::{Fixed, List, Window};
 
 /// How far to go.
@@ -170,7 +170,7 @@ impl Window<'_, '_> {
         let Some((column, value)) = self.pick(tree, &answer, budget) else {
             return Visited::Failed;
         };
-        let first = tree.branch(at, column);
+        let first = tree.branch(at, By::Site(column));
         // First what the point is nearer to.
         Visited::Went(Some(first + u32::from(value > 0.5)))
     }
@@ -194,7 +194,7 @@ impl Window<'_, '_> {
     pub(crate) fn dead_row(&self, fixed: impl Fn(u32) -> Fixed) -> Option<u32> {
         let row = self.terms.iter().zip(&self.rows).position(|(terms, row)| {
             let open = terms.iter().filter(|it| fixed(it.0) != Fixed::Absent);
-            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least()
+            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least() && self.holds(row)
         })?;
         Some(row as u32)
     }

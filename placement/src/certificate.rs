@@ -1,12 +1,13 @@
 //! Why no legal choice costs less: what a doubter needs to recompute the bound, as plain data.
 //!
 //! A [`Proof`] is about some sites with weights (in a part of an instance: with their costs). It has *rows*, inequalities that hold
-//! for every legal choice; lists of *multipliers* on them, which prove bounds; and *steps*, a tree that puts these together. Two kinds
+//! for every legal choice; lists of *multipliers* on them, which prove bounds; and *steps*, a tree that puts these together. Three kinds
 //! of rows:
 //!
 //! - a *core*: one of some sites is chosen, for with all other sites chosen some node is over its limit. (This holds where choosing a
 //!   site never raises noise; elsewhere no cores are given.)
 //! - a *cut*: the chosen ones of some sites weigh at least so much, by a proof of its own.
+//! - a *core where* some nodes pass on less, and some at least, than they are said to: a core among the choices of which that is true.
 //!
 //! `docs/placement.md` says what each step proves and how that is verified. Sites and nodes are indices into the instance.
 
@@ -14,6 +15,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::Serializer;
+
+use crate::instance::Bits;
 
 /// What proves a lower bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -46,6 +49,19 @@ pub enum Row {
     /// Sites weigh at least so much.
     #[serde(serialize_with = "inner")]
     Cut(Arc<Cut>),
+    /// One of some sites is chosen where something is true of the noise.
+    CoreWhere(Box<CoreWhere>),
+}
+
+/// A core among the choices in which the noise that leaves some nodes is as it is said to be.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct CoreWhere {
+    /// One of these sites is chosen. In increasing order.
+    pub core: Box<[u32]>,
+    /// Less than so many bits leave these nodes.
+    pub below: Box<[(u32, Bits)]>,
+    /// At least so many bits leave these.
+    pub least: Box<[(u32, Bits)]>,
 }
 
 /// The chosen ones of some sites weigh at least `least`.
@@ -99,6 +115,9 @@ pub enum Step {
     Bound(u32),
     /// The lesser of two steps: first without this site, then with it.
     Branch(u32),
+    /// The lesser of two steps: first where less than so many bits leave this node, then where as many or more do. There the site of the
+    /// node is absent if its reset is less.
+    Level(u32, Bits),
     /// The lesser of `least` and the next step, in which some sites are absent and some chosen.
     Settle {
         /// Which list of multipliers proves `least` for every choice that differs in one of these sites.
@@ -135,7 +154,7 @@ impl Certificate {
         let mut cores: Vec<&[u32]> = rows
             .filter_map(|row| match row {
                 Row::Core(sites) => Some(&**sites),
-                Row::Cut(_) => None,
+                Row::Cut(_) | Row::CoreWhere(_) => None,
             })
             .collect();
         cores.sort_by_key(|it| it.len());
@@ -168,6 +187,7 @@ impl Proof {
         let step = |step: &Step| match step {
             Step::Bound(list) => Step::Bound(*list),
             Step::Branch(site) => Step::Branch(sites[*site as usize]),
+            Step::Level(node, level) => Step::Level(nodes[*node as usize], *level),
             Step::Settle { multipliers, least, absent, chosen } => Step::Settle {
                 multipliers: *multipliers,
                 least: least.saturating_mul(times),
@@ -230,6 +250,14 @@ impl Row {
                 let proof = cut.proof.lifted(sites, nodes, 1);
                 Row::Cut(Arc::new(Cut { terms, least: cut.least, proof }))
             }
+            Row::CoreWhere(it) => {
+                let lift = |list: &[(u32, Bits)]| {
+                    list.iter().map(|&(v, level)| (nodes[v as usize], level)).collect()
+                };
+                let core = lifted(&it.core, sites).into();
+                let (below, least) = (lift(&it.below), lift(&it.least));
+                Row::CoreWhere(Box::new(CoreWhere { core, below, least }))
+            }
         }
     }
 
@@ -238,13 +266,14 @@ impl Row {
         match self {
             Row::Core(core) => core.iter().for_each(|&s| of(s, 1)),
             Row::Cut(cut) => cut.terms.iter().for_each(|&(s, weight)| of(s, weight)),
+            Row::CoreWhere(it) => it.core.iter().for_each(|&s| of(s, 1)),
         }
     }
 
     /// What the chosen sites weigh at least.
     pub(crate) fn least(&self) -> u64 {
         match self {
-            Row::Core(_) => 1,
+            Row::Core(_) | Row::CoreWhere(_) => 1,
             Row::Cut(cut) => cut.least,
         }
     }

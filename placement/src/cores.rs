@@ -28,8 +28,13 @@
 //! raises noise; a choice in which one does costs no less without it. (Only a site of several nodes may do both; there a choice that
 //! hits all cores need not be legal.) Loops: the steps are found anew until they settle.
 //!
+//! *Levels.* A branch of a tree may assume of some nodes that less than a level leaves them, or at least a level ([`Assumed`]). `We(v, k) = 0` up to
+//! a level that is assumed to leave, and a set of sites that brings a node to a level below which it is assumed to stay is a core, too. Both
+//! hold where that is assumed only, which a row says that made use of it.
+//!
 //! Cost of a separation: the steps of all operands, and for sums the product of those of two operands.
 
+use crate::certificate::{CoreWhere, Row};
 use crate::graph::{Graph, NONE};
 use crate::instance::{Bits, NodeRule};
 use crate::levels::{beyond_all_limits, extreme};
@@ -39,6 +44,39 @@ use crate::levels::{beyond_all_limits, extreme};
 struct Step {
     level: Bits,
     weight: f32,
+}
+
+/// What is assumed of the noise that leaves some nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Assumed {
+    /// Less than so much.
+    pub below: Vec<(u32, Bits)>,
+    /// At least so much.
+    pub least: Vec<(u32, Bits)>,
+}
+
+impl Assumed {
+    /// Whether a row holds for all choices in which that is true.
+    pub(crate) fn admits(&self, row: &Row) -> bool {
+        let Row::CoreWhere(it) = row else { return true };
+        let implied = |&(v, level): &(u32, Bits), list: &[(u32, Bits)], is_least: bool| {
+            list.iter().any(|it| it.0 == v && if is_least { it.1 >= level } else { it.1 <= level })
+        };
+        it.below.iter().all(|it| implied(it, &self.below, false))
+            && it.least.iter().all(|it| implied(it, &self.least, true))
+    }
+}
+
+/// A node that goes over its limit, or passes on as much as it is assumed not to, where the sites of a core are not chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Over {
+    /// The weight of the core.
+    pub weight: f32,
+    pub node: u32,
+    /// What it is brought to.
+    level: Bits,
+    /// Behind its reset.
+    leaves: bool,
 }
 
 /// The steps of one graph, whose memory is used again for each separation.
@@ -56,12 +94,16 @@ pub(crate) struct Cores<'g> {
     inside: Vec<bool>,
     /// Groups of equal operands of sums: (operand, times).
     groups: Vec<Vec<(u32, u32)>>,
+    assumed: Assumed,
+    /// What leaves each node at least and at most, by what is assumed; `lo` and the limit without.
+    least: Vec<Bits>,
+    most: Vec<Bits>,
     /// Steps looked at so far, a measure of work.
     pub work: u64,
 }
 
-/// A set of sites, sorted.
-pub(crate) type Core = Box<[u32]>;
+/// A set of sites.
+pub(crate) type Core = Vec<u32>;
 
 /// Weights from here on are of no interest: the core is not violated.
 const FULL: f32 = 1.0;
@@ -84,7 +126,25 @@ impl<'g> Cores<'g> {
             })
             .collect();
         let (steps, inside) = (vec![Vec::new(); n], vec![false; n]);
-        Cores { graph, lo_p, lo, hi, top, steps, inside, groups, work: 0 }
+        let (assumed, least, most) = (Assumed::default(), lo.clone(), graph.limit.clone());
+        Cores { graph, lo_p, lo, hi, top, steps, inside, groups, assumed, least, most, work: 0 }
+    }
+
+    /// Assumes this and nothing else.
+    pub(crate) fn assume(&mut self, assumed: &Assumed) {
+        let (lo, limit) = (&self.lo, &self.graph.limit);
+        for &(v, _) in self.assumed.below.iter().chain(&self.assumed.least) {
+            (self.least[v as usize], self.most[v as usize]) = (lo[v as usize], limit[v as usize]);
+        }
+        self.assumed.clone_from(assumed);
+        for &(v, level) in &assumed.below {
+            let most = &mut self.most[v as usize];
+            *most = (*most).min(level.saturating_sub(1));
+        }
+        for &(v, level) in &assumed.least {
+            let least = &mut self.least[v as usize];
+            *least = (*least).max(level);
+        }
     }
 
     /// The lowest and the highest noise that may leave each node.
@@ -103,11 +163,11 @@ impl<'g> Cores<'g> {
 
     /// `We(v, k)`.
     fn after(&self, x: &[f32], v: u32, k: Bits) -> f32 {
-        if k <= self.lo[v as usize] {
+        if k <= self.least[v as usize] {
             return 0.0;
         }
-        // What leaves a node is within its limit: beyond it the node itself has the core.
-        if k > self.graph.limit[v as usize] || !self.inside[v as usize] {
+        // What leaves a node is within its limit, or what is assumed: beyond it the node itself has the core.
+        if k > self.most[v as usize] || !self.inside[v as usize] {
             return FULL;
         }
         let own = if k <= self.reset(v) { 0.0 } else { self.own(x, v) };
@@ -133,18 +193,19 @@ impl<'g> Cores<'g> {
     /// The steps of `We(v, .)`; there may be some that another makes useless.
     fn leaving<'a>(&'a self, x: &[f32], v: u32) -> impl Iterator<Item = Step> + use<'a, 'g> {
         let i = v as usize;
-        let (own, limit, lo) = (self.own(x, v), self.graph.limit[i], self.lo[i]);
+        let (own, most, least) = (self.own(x, v), self.most[i], self.least[i]);
         let steps = if self.inside[i] { &*self.steps[i] } else { &[] };
         let reset = self.reset(v);
         let risen = move |it: &Step| {
-            let level = it.level.min(limit);
+            let level = it.level.min(most);
             // Up to its reset the site need not be unchosen.
-            let low = (reset > lo).then(|| Step { level: level.min(reset), weight: it.weight });
+            let low = (reset > least).then(|| Step { level: level.min(reset), weight: it.weight });
             let high = Step { level, weight: it.weight + own };
             low.into_iter().chain((level > reset || low.is_none()).then_some(high))
         };
-        let risen = steps.iter().flat_map(risen).filter(move |it| it.level > lo);
-        std::iter::once(Step { level: lo, weight: 0.0 }).chain(risen.filter(|it| it.weight < FULL))
+        let risen = steps.iter().flat_map(risen).filter(move |it| it.level > least);
+        std::iter::once(Step { level: least, weight: 0.0 })
+            .chain(risen.filter(|it| it.weight < FULL))
     }
 
     /// Finds the steps for a point, for some nodes in their order. Sites outside must have weight 1.
@@ -231,7 +292,7 @@ impl<'g> Cores<'g> {
                 if best.is_none_or(|it| weight < it.0) {
                     // No higher than needed, so that no site without weight comes into the core in vain.
                     let level = k.saturating_sub(rest.level).div_ceil(times);
-                    best = Some((weight, level.max(self.lo[u as usize])));
+                    best = Some((weight, level.max(self.least[u as usize])));
                 }
             }
             let Some((_, level)) = best else { return false };
@@ -242,23 +303,60 @@ impl<'g> Cores<'g> {
     }
 
     /// Which of the nodes that the steps were found for have a core of weight under `1 - slack` at the point, the most violated first.
-    pub(crate) fn violated(&self, nodes: &[u32], slack: f32) -> Vec<(f32, u32)> {
-        let mut nodes: Vec<(f32, u32)> = nodes
-            .iter()
-            .filter_map(|&v| {
-                let over = self.graph.limit[v as usize].checked_add(1)?;
-                let w = self.before(v, over);
-                (w < FULL - slack).then_some((w, v))
-            })
-            .collect();
-        nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        nodes
+    pub(crate) fn violated(&self, x: &[f32], nodes: &[u32], slack: f32) -> Vec<Over> {
+        let over = |&node: &u32| {
+            let level = self.graph.limit[node as usize].checked_add(1)?;
+            Some(Over { weight: self.before(node, level), node, level, leaves: false })
+        };
+        let too_much = |&(node, level): &(u32, Bits)| {
+            let own = if level <= self.reset(node) { 0.0 } else { self.own(x, node) };
+            Over { weight: self.before(node, level) + own, node, level, leaves: true }
+        };
+        let mut found: Vec<Over> = nodes.iter().filter_map(over).collect();
+        let is_inside = |it: &&(u32, Bits)| self.inside[it.0 as usize];
+        found.extend(self.assumed.below.iter().filter(is_inside).map(too_much));
+        found.retain(|it| it.weight < FULL - slack);
+        found.sort_by(|a, b| a.weight.total_cmp(&b.weight).then(a.node.cmp(&b.node)));
+        found
     }
 
-    /// The core of a node that [`Cores::violated`] named. `None` where a loop of equal weights hides it.
-    pub(crate) fn core(&self, x: &[f32], v: u32) -> Option<Core> {
-        let mut core = Vec::new();
-        let mut stack = vec![(v, self.graph.limit[v as usize].checked_add(1)?)];
+    /// The core of what [`Cores::violated`] named. `None` where a loop of equal weights hides it.
+    pub(crate) fn core(&self, x: &[f32], over: Over) -> Option<Row> {
+        let (mut core, mut below, mut least) = (Vec::new(), Vec::new(), Vec::new());
+        if over.leaves {
+            below.push((over.node, over.level));
+            self.pass(over.node, over.level, &mut core);
+        }
+        self.descend(x, over, &mut |u, level| {
+            if level > self.least[u as usize] {
+                self.pass(u, level, &mut core);
+            } else if level > self.lo[u as usize] {
+                least.push((u, self.least[u as usize]));
+            }
+        })?;
+        core.sort_unstable();
+        core.dedup();
+        if below.is_empty() && least.is_empty() {
+            return Some(Row::Core(core.into()));
+        }
+        least.sort_unstable();
+        least.dedup();
+        let (below, least) = (below.into(), least.into());
+        Some(Row::CoreWhere(Box::new(CoreWhere { core: core.into(), below, least })))
+    }
+
+    /// The site that has to be unchosen so that a level leaves a node.
+    fn pass(&self, v: u32, level: Bits, core: &mut Core) {
+        let site = self.graph.site[v as usize];
+        if site != NONE && level > self.reset(v) {
+            core.push(site);
+        }
+    }
+
+    /// Goes down from what is over to what brings it there for the least weight, and calls back with each operand and the level that
+    /// has to leave it; that of an operand of a sum may be no more than what leaves it anyway.
+    fn descend(&self, x: &[f32], over: Over, of: &mut dyn FnMut(u32, Bits)) -> Option<()> {
+        let mut stack = vec![(over.node, over.level)];
         let mut levels = Vec::new();
         let mut seen: Vec<(u32, Bits)> = Vec::new();
         let mut looked = 0;
@@ -294,17 +392,13 @@ impl<'g> Cores<'g> {
                 }
             }
             for &(u, level) in &levels {
-                if level > self.lo[u as usize] {
-                    if self.graph.site[u as usize] != NONE && level > self.reset(u) {
-                        core.push(self.graph.site[u as usize]);
-                    }
+                of(u, level);
+                if level > self.least[u as usize] {
                     stack.push((u, level));
                 }
             }
         }
-        core.sort_unstable();
-        core.dedup();
-        Some(core.into())
+        Some(())
     }
 }
 
@@ -434,10 +528,11 @@ mod tests {
                     assert!((is - wanted).abs() < 1e-5, "W({v}, {k}) = {is}, not {wanted}");
                 }
             }
-            for (weight, v) in cores.violated(&nodes, 1e-4) {
-                let core = cores.core(&x, v).expect("a core");
-                let sum: f32 = core.iter().map(|&s| x[s as usize]).sum();
-                assert!(sum <= weight + 1e-5, "{core:?} of {v} weighs {sum}, not {weight}");
+            for over in cores.violated(&x, &nodes, 1e-4) {
+                let core = cores.core(&x, over).expect("a core");
+                let mut sum = 0.0;
+                core.for_each(|s, _| sum += x[s as usize]);
+                assert!(sum <= over.weight + 1e-5, "{core:?} weighs {sum}: {over:?}");
             }
         }
     }

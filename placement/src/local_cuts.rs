@@ -417,6 +417,8 @@ fn is_plain(row: &Row) -> bool {
             let is_core = |row: &Row| matches!(row, Row::Core(_));
             cut.terms.iter().all(|it| it.1 <= PLAIN) && cut.proof.rows.iter().all(is_core)
         }
+        // It does not hold everywhere.
+        Row::CoreWhere(_) => false,
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::certificate::{Proof, Row};
-use crate::cores::{Core, Cores};
+use crate::cores::Cores;
 use crate::fixed_point::{SCALE, ceil_cost};
 use crate::graph::Graph;
 use crate::incumbent::{Incumbent, Of, Source};
@@ -311,7 +311,7 @@ pub(crate) struct Program {
     /// The nodes it looks at, in their order.
     nodes: Vec<u32>,
     pub rows: Vec<Row>,
-    known: HashSet<Core>,
+    known: HashSet<Row>,
     /// The point, per site of the graph; 1 outside, so that no core with such a site is violated.
     pub x: Vec<f32>,
     /// The best bound, times `2^SCALE`.
@@ -377,10 +377,7 @@ impl Program {
     /// Rows that are known to matter, and a basis for them.
     fn start(&mut self, rows: Vec<Row>, basis: &Basis) -> Option<()> {
         self.add(&rows)?;
-        self.known.extend(rows.iter().filter_map(|row| match row {
-            Row::Core(core) => Some(core.clone()),
-            Row::Cut(_) => None,
-        }));
+        self.known.extend(rows.iter().filter(|row| matches!(row, Row::Core(_))).cloned());
         self.rows = rows;
         self.lp.set_basis(basis).ok()
     }
@@ -407,8 +404,7 @@ impl Program {
         loop {
             if round > 0 || self.rows.is_empty() {
                 let (nodes, known) = (&self.nodes, &mut self.known);
-                let cores = separate(graph, cores, nodes, &self.x, 1e-4, known, budget);
-                found = cores.into_iter().map(Row::Core).collect();
+                found = separate(graph, cores, nodes, &self.x, 1e-4, known, budget);
                 if found.is_empty() {
                     self.complete = !budget.is_spent();
                     return Some(());
@@ -480,11 +476,11 @@ impl Program {
         self.lp.remove_rows(&idle).ok()?;
         let mut i = 0;
         let known = &mut self.known;
-        self.rows.retain(|core| {
+        self.rows.retain(|row| {
             let keep = !idle[i];
             i += 1;
-            if let (false, Row::Core(core)) = (keep, core) {
-                known.remove(core);
+            if !keep {
+                known.remove(row);
             }
             keep
         });
@@ -527,9 +523,9 @@ pub(crate) fn separate(
     nodes: &[u32],
     x: &[f32],
     slack: f32,
-    known: &mut HashSet<Core>,
+    known: &mut HashSet<Row>,
     budget: &mut Budget,
-) -> Vec<Core> {
+) -> Vec<Row> {
     /// New cores per site and round.
     const SHARE: u8 = 3;
     let before = cores.work;
@@ -537,14 +533,14 @@ pub(crate) fn separate(
     budget.spend(cores.work - before);
     let mut uses = vec![0_u8; graph.n_sites()];
     let mut found = Vec::new();
-    for (_, v) in cores.violated(nodes, slack) {
-        let Some(core) = cores.core(x, v) else { continue };
-        if core.iter().all(|&s| uses[s as usize] >= SHARE) || !known.insert(core.clone()) {
+    for over in cores.violated(x, nodes, slack) {
+        let Some(core) = cores.core(x, over) else { continue };
+        let mut is_fresh = false;
+        core.for_each(|s, _| is_fresh |= uses[s as usize] < SHARE);
+        if !(is_fresh || over.weight == 0.0) || !known.insert(core.clone()) {
             continue;
         }
-        for &s in &core {
-            uses[s as usize] = uses[s as usize].saturating_add(1);
-        }
+        core.for_each(|s, _| uses[s as usize] = uses[s as usize].saturating_add(1));
         found.push(core);
     }
     found

@@ -1,17 +1,25 @@
 //! A tree over a relaxation with many cuts, of a few dozen nodes, for when more cuts gain little.
 //!
 //! Each solve takes hundreds of iterations, and the gap is far too wide for the tree to end. So what counts is how much its leaves gain
-//! for each solve: which column is branched at is found out by trying, more of them the higher the node, and what a column gained once
-//! says which are tried elsewhere. Each try starts from the basis of its node.
+//! for each solve.
 //!
-//! Before columns are tried at a leaf, cores and halves ([`crate::zero_half`]) are looked for that its point violates. A decision moves
+//! *Levels.* Below most nodes either less than some level of noise leaves a value, or at least that level. Where less does, the first part
+//! of each core through the value is a core, up to the value; where at least the level does, the second part is, behind it
+//! ([`crate::cores`]). Both raise the bound by about half of what the cores through the value have of it, far more than a decision about one
+//! site, which changes one term of each core; and what levels of values far from each other gain adds up. The value and the level are
+//! those at which the multipliers of the rows promise most ([`Window::levels`]). Such cores hold below their node only.
+//!
+//! Where no level is left, columns are branched at: which, is found out by trying, and what a column gained once says which are
+//! tried elsewhere.
+//!
+//! *Cuts.* Before a leaf is branched, cores and halves ([`crate::zero_half`]) are looked for that its point violates. A decision moves
 //! the point to where no cuts are yet, so that they gain there as much as the decision did. They hold everywhere, and all leaves have them.
 //!
-//! Threads share the tree and its rows: each tries a column of a node that others may be trying columns of, too.
+//! Threads share the tree and its rows.
 //!
-//! Costs: two solves for each try, some for the cuts of a leaf; memory a point and a basis for each leaf.
+//! Costs: some solves for each of the two branches of a try, and for the cuts of a leaf; memory a point and a basis for each leaf.
 //!
-//! Source of the idea: strong branching (Applegate, Bixby, Chvátal and Cook), branch and cut (Padberg and Rinaldi).
+//! Source of the idea: strong branching (Applegate, Bixby, Chvátal and Cook), branch and cut (Padberg and Rinaldi); levels are ours.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,24 +29,32 @@ use rustc_hash::FxHashMap;
 
 use crate::anneal::Random;
 use crate::certificate::{Proof, Row};
-use crate::cores::Cores;
+use crate::cores::{Assumed, Cores};
 use crate::graph::{Graph, NONE};
+use crate::instance::Bits;
 use crate::limits::Budget;
-use crate::tree::{Body, Tree, TreeNode};
+use crate::tree::{Body, By, Tree, TreeNode};
 use crate::window::{Fixed, Gains, List, Window};
 use crate::workers::side_by_side;
 
 /// Rows without a multiplier rest in all solves where they spare more than this part of their least weight.
 const REST: f64 = 1e-6;
-/// Columns that are tried at the first node; half as many at the next two, and so on, at least so many.
-const TRIED: usize = 8;
-const LEAST_TRIED: usize = 2;
-/// Rounds of cuts at a leaf, while each raises its bound by so much. Cores are violated by so much at least.
+/// Levels that are tried at the first node; one at each other.
+const LEVELS: usize = 2;
+/// Columns that are tried where there are no levels, half as many at the next two nodes, and so on, at least so many.
+const COLUMNS: usize = 8;
+const LEAST_COLUMNS: usize = 2;
+/// Rounds of cuts at a leaf, and of cores where a level is tried, while each raises its bound by so much. Cores are violated by so much at
+/// least.
 const ROUNDS: usize = 4;
+const ROUNDS_OF_TRIES: usize = 2;
 const ENOUGH: f64 = 0.02;
 const SLACK: f32 = 1e-3;
 /// Between them rows rest that spare more than this part of their least weight.
 const REST_OF_CUTS: f64 = 1e-2;
+
+/// The bound of a node where nothing is legal.
+const NOTHING: i128 = i128::MAX >> 8;
 
 /// What the tree is about.
 pub(crate) struct Question<'q, 'g> {
@@ -70,8 +86,11 @@ pub(crate) fn shared_tree<'q, 'g>(
         let answer = window.solve(budget)?;
         let proven = window.certified(&graph.cost, &fixed, &answer);
         let (list, bound) = (proven.list, proven.bound);
-        let mut start = Start::new(&mut window, fixed.clone(), answer)?;
+        window.set_point(&answer.values);
+        let levels = window.levels(&answer);
+        let mut start = Start::new(&mut window, fixed.clone(), Assumed::default(), answer)?;
         start.is_cut = true;
+        start.levels = levels;
         Leaf { list, bound, start: Some(Arc::new(start)) }
     };
     drop(window);
@@ -108,11 +127,14 @@ pub(crate) fn shared_tree<'q, 'g>(
         let _ends = Ends(&shared);
         let _ = shared.work(cores, budget);
     });
+    cores.assume(&Assumed::default());
     let State { tree, rows, .. } =
         shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let lists = tree.open.iter().flat_map(|&at| tree.nodes[at as usize].list.iter());
     let found: BTreeSet<u32> = lists.map(|it| it.0).filter(|&row| row as usize >= n_rows).collect();
-    Some(found.into_iter().map(|row| rows[row as usize].clone()).collect())
+    let found = found.into_iter().map(|row| &rows[row as usize]);
+    // What holds below a level, or from it on, is of no use elsewhere.
+    Some(found.filter(|row| !matches!(row, Row::CoreWhere(_))).cloned().collect())
 }
 
 /// Whoever ends for whatever reason, by a panic too, ends all: what is left is not worth a thread, and nobody waits for ever.
@@ -141,18 +163,26 @@ impl<'g> Question<'_, 'g> {
 /// Where the solver stood at a leaf.
 struct Start {
     fixed: Vec<Fixed>,
+    assumed: Assumed,
     values: Vec<f64>,
     cost: f64,
     basis: Basis,
     /// Cuts were looked for.
     is_cut: bool,
+    /// Nodes and levels to branch at, the most promising first.
+    levels: Vec<(u32, Bits)>,
 }
 
 impl Start {
-    fn new(window: &mut Window, fixed: Vec<Fixed>, answer: Optimum) -> Option<Start> {
+    fn new(
+        window: &mut Window,
+        fixed: Vec<Fixed>,
+        assumed: Assumed,
+        answer: Optimum,
+    ) -> Option<Start> {
         let basis = window.basis()?;
         let (values, cost) = (answer.values, answer.cost);
-        Some(Start { fixed, values, cost, basis, is_cut: false })
+        Some(Start { fixed, assumed, values, cost, basis, is_cut: false, levels: Vec::new() })
     }
 }
 
@@ -164,20 +194,20 @@ struct Leaf {
     start: Option<Arc<Start>>,
 }
 
-/// A column that was tried at a node.
+/// What was tried at a node.
 struct Tried {
-    column: u32,
+    by: By,
     worth: f64,
-    /// Without the column, and with it.
+    /// Without the column, and with it; or below the level, and from it on.
     leaves: [Leaf; 2],
 }
 
-/// A node whose columns are being tried.
+/// A node at which something is being tried.
 struct Trial {
     at: u32,
     start: Arc<Start>,
-    /// Those that nobody tries yet, the most promising last.
-    left: Vec<u32>,
+    /// What nobody tries yet, the most promising last.
+    left: Vec<By>,
     n_pending: usize,
     best: Option<Tried>,
 }
@@ -186,8 +216,8 @@ struct Trial {
 enum Job {
     /// Looks for cuts.
     Cut,
-    /// Tries a column.
-    Try(u32),
+    /// Tries to branch.
+    Try(By),
 }
 
 struct State {
@@ -221,6 +251,7 @@ impl<'g> Shared<'_, 'g> {
     /// Tries columns until the tree is large enough, or nothing is left; `None` when the solver stops.
     fn work(&self, cores: &mut Cores<'g>, budget: &mut Budget) -> Option<()> {
         let mut window = self.question.window(cores)?;
+        window.starts_from_bases()?;
         let mut fixed = vec![Fixed::Open; self.question.graph.n_sites()];
         while let Some((at, start, job)) = self.next() {
             self.catch_up(&mut window);
@@ -229,14 +260,16 @@ impl<'g> Shared<'_, 'g> {
                     let start = self.cut(&mut window, &mut fixed, at, &start, budget)?;
                     self.lock().resume(at, start);
                 }
-                Job::Try(column) => {
-                    let tried = self.attempt(&mut window, &mut fixed, &start, column, budget)?;
+                Job::Try(by) => {
+                    let tried = self.attempt(&mut window, &mut fixed, &start, by, budget)?;
                     let mut state = self.lock();
-                    for (is_chosen, leaf) in [false, true].into_iter().zip(&tried.leaves) {
-                        let gain =
-                            leaf.start.as_ref().map_or(start.cost, |it| it.cost - start.cost);
-                        let x = start.values[column as usize];
-                        state.gains.learn(column, x, is_chosen, gain.max(0.0));
+                    if let By::Site(column) = by {
+                        for (is_chosen, leaf) in [false, true].into_iter().zip(&tried.leaves) {
+                            let gain =
+                                leaf.start.as_ref().map_or(start.cost, |it| it.cost - start.cost);
+                            let x = start.values[column as usize];
+                            state.gains.learn(column, x, is_chosen, gain.max(0.0));
+                        }
                     }
                     state.enter(at, tried);
                 }
@@ -267,7 +300,7 @@ impl<'g> Shared<'_, 'g> {
         window.append(&new);
     }
 
-    /// Raises the bound of a leaf by cores and halves that its point violates. They hold everywhere.
+    /// Raises the bound of a leaf by cores and halves that its point violates. `Some(None)` where nothing is legal.
     fn cut(
         &self,
         window: &mut Window,
@@ -275,16 +308,55 @@ impl<'g> Shared<'_, 'g> {
         at: u32,
         start: &Start,
         budget: &mut Budget,
-    ) -> Option<Start> {
+    ) -> Option<Option<Start>> {
+        window.assume(&start.assumed)?;
         window.go_to(fixed, &start.fixed)?;
         window.set_basis(&start.basis)?;
-        let mut answer = window.solve(budget)?;
+        let answer = window.solve(budget)?;
         let mut random = Random::new(u64::from(at));
-        for _ in 0..ROUNDS {
+        let mut better = |window: &Window, answer: &Optimum| {
+            let proven = window.certified(&self.question.graph.cost, &start.fixed, answer);
+            let mut state = self.lock();
+            state.tree.nodes[at as usize].prove(&proven.list, proven.bound);
+            self.tell(state);
+        };
+        let found =
+            self.rounds(window, &start.fixed, answer, Some(&mut random), &mut better, budget)?;
+        let answer = match found {
+            Ok(answer) => answer,
+            Err(row) => {
+                let mut state = self.lock();
+                let list = state.tree.against(row);
+                state.tree.nodes[at as usize].prove(&list, NOTHING);
+                return Some(None);
+            }
+        };
+        window.set_point(&answer.values);
+        let levels = window.levels(&answer);
+        window.rest(&answer, REST)?;
+        let assumed = start.assumed.clone();
+        let start = Start::new(window, start.fixed.clone(), assumed, answer)?;
+        Some(Some(Start { is_cut: true, levels, ..start }))
+    }
+
+    /// Adds cores that a point violates, and halves, and solves again, as long as that raises the bound. The row that cannot hold where
+    /// nothing is legal; `None` when the solver stops.
+    fn rounds(
+        &self,
+        window: &mut Window,
+        fixed: &[Fixed],
+        mut answer: Optimum,
+        mut halves: Option<&mut Random>,
+        better: &mut dyn FnMut(&Window, &Optimum),
+        budget: &mut Budget,
+    ) -> Option<Result<Optimum, u32>> {
+        let n = if halves.is_some() { ROUNDS } else { ROUNDS_OF_TRIES };
+        for _ in 0..n {
             window.set_point(&answer.values);
-            let mut found: Vec<Row> =
-                window.violated(SLACK, budget).into_iter().map(Row::Core).collect();
-            found.extend(window.halves(&answer, &mut random, budget));
+            let mut found = window.violated(SLACK, budget);
+            if let Some(random) = &mut halves {
+                found.extend(window.halves(&answer, random, budget));
+            }
             if found.is_empty() || budget.is_spent() {
                 break;
             }
@@ -295,20 +367,17 @@ impl<'g> Shared<'_, 'g> {
             }
             self.catch_up(window);
             window.rest(&answer, REST_OF_CUTS)?;
+            if let Some(row) = window.dead_row(|it| fixed[it as usize]) {
+                return Some(Err(row));
+            }
             let before = answer.cost;
             answer = window.solve(budget)?;
-            let proven = window.certified(&self.question.graph.cost, &start.fixed, &answer);
-            let mut state = self.lock();
-            state.tree.nodes[at as usize].prove(&proven.list, proven.bound);
-            self.tell(state);
+            better(window, &answer);
             if answer.cost - before < ENOUGH {
                 break;
             }
         }
-        window.rest(&answer, REST)?;
-        let mut start = Start::new(window, start.fixed.clone(), answer)?;
-        start.is_cut = true;
-        Some(start)
+        Some(Ok(answer))
     }
 
     /// What to do next; `None` at the end.
@@ -334,42 +403,62 @@ impl<'g> Shared<'_, 'g> {
                 state.cutting.push(at);
                 return Some((at, start, Job::Cut));
             }
-            state.begin(at, start);
+            state.begin(at, start, self.question.graph);
         }
     }
 
-    /// Solves without a column and with it.
+    /// Solves both branches.
     fn attempt(
         &self,
         window: &mut Window,
         fixed: &mut [Fixed],
         start: &Start,
-        column: u32,
+        by: By,
         budget: &mut Budget,
     ) -> Option<Tried> {
         let weights = &self.question.graph.cost;
-        let mut leaf = |wanted: Fixed| {
-            let mut decided = start.fixed.clone();
-            decided[column as usize] = wanted;
+        let mut leaf = |value: bool| {
+            let (mut decided, mut assumed) = (start.fixed.clone(), start.assumed.clone());
+            match by {
+                By::Site(column) => {
+                    decided[column as usize] = if value { Fixed::Chosen } else { Fixed::Absent };
+                }
+                By::Level { node, level, absent } => {
+                    let list = if value { &mut assumed.least } else { &mut assumed.below };
+                    list.push((node, level));
+                    if let Some(column) = absent.filter(|_| value) {
+                        decided[column as usize] = Fixed::Absent;
+                    }
+                }
+            }
+            let nothing = |row: u32| {
+                let list = self.lock().tree.against(row);
+                Some(Leaf { list, bound: NOTHING, start: None })
+            };
+            window.assume(&assumed)?;
             if let Some(row) = window.dead_row(|it| decided[it as usize]) {
-                return Some(Leaf {
-                    list: self.lock().tree.against(row),
-                    bound: i128::MAX >> 8,
-                    start: None,
-                });
+                return nothing(row);
             }
             window.go_to(fixed, &decided)?;
             window.set_basis(&start.basis)?;
-            let answer = window.solve(budget)?;
+            let mut answer = window.solve(budget)?;
+            // A level says nothing without the cores that follow from it.
+            if matches!(by, By::Level { .. }) {
+                let found = self.rounds(window, &decided, answer, None, &mut |_, _| (), budget)?;
+                answer = match found {
+                    Ok(answer) => answer,
+                    Err(row) => return nothing(row),
+                };
+            }
             let proven = window.certified(weights, &decided, &answer);
             window.rest(&answer, REST)?;
-            let start = Some(Arc::new(Start::new(window, decided, answer)?));
+            let start = Some(Arc::new(Start::new(window, decided, assumed, answer)?));
             Some(Leaf { list: proven.list, bound: proven.bound, start })
         };
-        let leaves = [leaf(Fixed::Absent)?, leaf(Fixed::Chosen)?];
+        let leaves = [leaf(false)?, leaf(true)?];
         let gain = |it: &Leaf| it.start.as_ref().map_or(start.cost, |it| it.cost - start.cost);
         let worth = leaves.iter().map(|it| gain(it).max(1e-4)).product();
-        Some(Tried { column, worth, leaves })
+        Some(Tried { by, worth, leaves })
     }
 }
 
@@ -383,15 +472,40 @@ impl State {
     }
 
     /// Takes back a leaf that cuts were looked for at.
-    fn resume(&mut self, at: u32, start: Start) {
+    fn resume(&mut self, at: u32, start: Option<Start>) {
         self.cutting.retain(|&it| it != at);
+        let Some(start) = start else { return self.tree.close(at) };
         if !self.tree.is_closed(at) {
             self.starts.insert(at, Arc::new(start));
         }
     }
 
-    /// Begins to try columns of a leaf.
-    fn begin(&mut self, at: u32, start: Arc<Start>) {
+    /// Begins to try levels of a leaf; columns where there are none.
+    fn begin(&mut self, at: u32, start: Arc<Start>, graph: &Graph) {
+        let n_before = self.n_branched + self.trials.len();
+        // The sites are the columns here.
+        let by = |&(node, level): &(u32, Bits)| {
+            let site = graph.site[node as usize];
+            let is_open = start.fixed[site as usize] == Fixed::Open;
+            is_open.then_some(By::Level { node, level, absent: Some(site) })
+        };
+        let n = if n_before == 0 { LEVELS } else { 1 };
+        let mut tried: Vec<By> = start.levels.iter().filter_map(by).take(n).collect();
+        if tried.is_empty() {
+            let n = COLUMNS.checked_shr((n_before + 1).ilog2()).unwrap_or(0);
+            tried = self.columns(&start).take(n.max(LEAST_COLUMNS)).map(By::Site).collect();
+        }
+        if tried.is_empty() {
+            self.tree.give_up(at);
+        } else {
+            tried.reverse();
+            let left = tried;
+            self.trials.push(Trial { at, start, left, n_pending: 0, best: None });
+        }
+    }
+
+    /// Fractional columns, the most promising first.
+    fn columns(&self, start: &Start) -> impl Iterator<Item = u32> {
         let unknown = self.gains.mean();
         let mut columns: Vec<(f64, u32)> = (0..)
             .zip(&start.values)
@@ -401,17 +515,10 @@ impl State {
             .map(|(column, &x)| (self.gains.score(column, x, unknown), column))
             .collect();
         columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let n = TRIED.checked_shr((self.n_branched + self.trials.len() + 1).ilog2()).unwrap_or(0);
-        columns.truncate(n.max(LEAST_TRIED));
-        if columns.is_empty() {
-            self.tree.give_up(at);
-        } else {
-            let left = columns.into_iter().rev().map(|it| it.1).collect();
-            self.trials.push(Trial { at, start, left, n_pending: 0, best: None });
-        }
+        columns.into_iter().map(|it| it.1)
     }
 
-    /// Takes in what came of a column, and branches where it was the last.
+    /// Takes in what came of a try, and branches where it was the last.
     fn enter(&mut self, at: u32, tried: Tried) {
         let Some(place) = self.trials.iter().position(|it| it.at == at) else { return };
         let trial = &mut self.trials[place];
@@ -423,7 +530,7 @@ impl State {
             return;
         }
         let Some(best) = self.trials.swap_remove(place).best else { return };
-        let first = self.tree.branch(at, best.column);
+        let first = self.tree.branch(at, best.by);
         self.n_branched += 1;
         for (at, leaf) in (first..).zip(best.leaves) {
             self.tree.nodes[at as usize].prove(&leaf.list, leaf.bound);
@@ -445,18 +552,23 @@ mod tests {
     use crate::fixed_point::ceil_cost;
     use crate::instance::Site;
     use crate::limits::{Limits, Steps};
+    use crate::state::State;
     use crate::tests::window_program;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn what_is_told_rises_above_the_relaxation_never_above_the_optimum_and_rows_hold_for_it() {
         let stop = || false;
         let mut random = Random::new(3);
         let (mut n_better, mut n_found) = (0, 0);
+        let n_levels = AtomicUsize::new(0);
         for _ in 0..6 {
             let instance = window_program(&mut random, 250);
             let answer = crate::place(&instance, &Limits::default()).unwrap();
             let (optimum, best) = (answer.cost, answer.sites);
             let graph = Graph::new(&instance);
+            let mut chosen = vec![false; graph.n_sites()];
+            best.iter().for_each(|site| chosen[site.0 as usize] = true);
             let mut cores = Cores::new(&graph);
             let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
             let n = graph.n_sites() as u32;
@@ -477,7 +589,10 @@ mod tests {
             let mut alone = Vec::new();
             for n_workers in [1, 1, 3] {
                 let told = Mutex::new(vec![relaxed]);
-                let tell = |proof: Proof| told.lock().unwrap().push(proof.bound);
+                let tell = |proof: Proof| {
+                    n_levels.fetch_add(rows_hold(&graph, &proof, &chosen), Ordering::Relaxed);
+                    told.lock().unwrap().push(proof.bound);
+                };
                 let known = vec![true; graph.n_sites()];
                 let (rows, basis) = (&*rows, &basis);
                 let graph = &graph;
@@ -501,5 +616,26 @@ mod tests {
             }
         }
         assert!(n_better > 0 && n_found > 0, "{n_better} {n_found}");
+        assert!(n_levels.load(Ordering::Relaxed) > 0);
+    }
+
+    /// Holds the rows of a proof against a choice, and counts those that are about what leaves nodes.
+    fn rows_hold(graph: &Graph, proof: &Proof, chosen: &[bool]) -> usize {
+        let state = State::new(graph, chosen.to_vec());
+        let mut n = 0;
+        for row in &proof.rows {
+            let mut sum = 0;
+            row.for_each(|s, weight| sum += weight * u64::from(chosen[s as usize]));
+            let is_said = match row {
+                Row::CoreWhere(it) => {
+                    n += 1;
+                    it.below.iter().all(|&(v, level)| state.e[v as usize] < level)
+                        && it.least.iter().all(|&(v, level)| state.e[v as usize] >= level)
+                }
+                Row::Core(_) | Row::Cut(_) => true,
+            };
+            assert!(!is_said || sum >= row.least(), "{row:?}");
+        }
+        n
     }
 }

@@ -9,12 +9,13 @@ use rustc_hash::FxHashMap;
 use crate::certificate::{Multiplier, Proof, Row, Step};
 use crate::fixed_point::{SCALE, ceil_cost};
 use crate::graph::NONE;
+use crate::instance::Bits;
 use crate::window::{Fixed, List, Proven};
 
 pub(crate) struct TreeNode {
     pub parent: u32,
-    /// The column that is decided here, and how.
-    pub decided: Option<(u32, bool)>,
+    /// What is decided here: whether the site is chosen, or at least the level leaves the node.
+    pub decided: Option<(By, bool)>,
     /// What is settled here by multipliers that prove `least` for all else.
     pub settled: Option<Settled>,
     /// Its proof, or that of the node above.
@@ -37,12 +38,27 @@ pub(crate) struct Settled {
     pub columns: Vec<(u32, bool)>,
 }
 
+/// What a node is branched by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A column.
+    Site(u32),
+    /// Whether at least `level` leaves a node.
+    Level {
+        /// The node of the graph.
+        node: u32,
+        level: Bits,
+        /// The column of its site, if that resets to less: it is absent where at least the level leaves.
+        absent: Option<u32>,
+    },
+}
+
 #[derive(Clone, Copy)]
 pub(crate) enum Body {
     Open,
     Closed,
-    /// The nodes without the column and with it.
-    Branched(u32, [u32; 2]),
+    /// The nodes without the column and with it, or below the level and from it on.
+    Branched(By, [u32; 2]),
 }
 
 /// The tree of one search. Weights are counted in their greatest common divisor.
@@ -125,19 +141,19 @@ impl Tree {
         }
     }
 
-    /// Two new nodes, the first without a column and the second with it.
-    pub(crate) fn branch(&mut self, at: u32, column: u32) -> u32 {
+    /// Two new nodes, the first without a column and the second with it, or below a level and from it on.
+    pub(crate) fn branch(&mut self, at: u32, by: By) -> u32 {
         let first = self.nodes.len() as u32;
         for value in [false, true] {
             let parent = &self.nodes[at as usize];
             let (list, bound) = (parent.list.clone(), parent.bound);
-            let decided = Some((column, value));
+            let decided = Some((by, value));
             let body = Body::Open;
             self.open.push(self.nodes.len() as u32);
             self.nodes.push(TreeNode { parent: at, decided, settled: None, list, bound, body });
         }
         self.close(at);
-        self.nodes[at as usize].body = Body::Branched(column, [first, first + 1]);
+        self.nodes[at as usize].body = Body::Branched(by, [first, first + 1]);
         first
     }
 
@@ -152,7 +168,11 @@ impl Tree {
         while at != NONE {
             let node = &self.nodes[at as usize];
             let settled = node.settled.iter().flat_map(|it| it.columns.iter().copied());
-            for (column, is_chosen) in settled.chain(node.decided) {
+            let decided = node.decided.and_then(|(by, value)| match by {
+                By::Site(column) => Some((column, value)),
+                By::Level { absent, .. } => Some((absent.filter(|_| value)?, false)),
+            });
+            for (column, is_chosen) in settled.chain(decided) {
                 out[column as usize] = if is_chosen { Fixed::Chosen } else { Fixed::Absent };
             }
             at = node.parent;
@@ -201,8 +221,11 @@ impl Tree {
                     let list = number(&mut out, &node.list);
                     out.steps.push(Step::Bound(list));
                 }
-                Body::Branched(column, [without, with]) => {
-                    out.steps.push(Step::Branch(sites[column as usize]));
+                Body::Branched(by, [without, with]) => {
+                    out.steps.push(match by {
+                        By::Site(column) => Step::Branch(sites[column as usize]),
+                        By::Level { node, level, .. } => Step::Level(node, level),
+                    });
                     stack.push(with);
                     stack.push(without);
                 }

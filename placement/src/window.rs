@@ -9,9 +9,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
+use rustc_hash::FxHashMap;
 
 use crate::certificate::Row;
-use crate::cores::{Core, Cores};
+use crate::cores::{Assumed, Cores};
 use crate::fixed_point::SCALE;
 use crate::graph::{Graph, NONE};
 use crate::instance::Bits;
@@ -37,7 +38,10 @@ pub(crate) struct Window<'a, 'g> {
     pub rows: Vec<Row>,
     /// The terms of the rows, by column.
     pub terms: Vec<Box<[(u32, u64)]>>,
-    known: HashSet<Core>,
+    /// The cores among the rows.
+    known: HashSet<Row>,
+    /// Rows that hold elsewhere only rest here.
+    assumed: Assumed,
     /// So much weight costs one in the solver.
     unit: f64,
     pub gains: Gains,
@@ -128,6 +132,7 @@ impl<'a, 'g> Window<'a, 'g> {
             rows: Vec::new(),
             terms: Vec::new(),
             known: HashSet::new(),
+            assumed: Assumed::default(),
         })
     }
 
@@ -135,9 +140,7 @@ impl<'a, 'g> Window<'a, 'g> {
     pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) -> Option<()> {
         let from = self.rows.len();
         for row in rows {
-            if let Row::Core(core) = &row
-                && !self.known.insert(core.clone())
-            {
+            if !matches!(row, Row::Cut(_)) && !self.known.insert(row.clone()) {
                 continue;
             }
             let mut terms = Vec::new();
@@ -155,6 +158,11 @@ impl<'a, 'g> Window<'a, 'g> {
         let scaled: Vec<Vec<(u32, f64)>> = scaled.collect();
         self.active.extend(rows);
         self.lp.add_rows(scaled.iter().map(|it| (1.0, &it[..]))).ok()
+    }
+
+    /// Solves start from a basis that is set each time.
+    pub(crate) fn starts_from_bases(&mut self) -> Option<()> {
+        self.lp.starts_from_bases().ok()
     }
 
     /// Sets the least and the largest value of some columns.
@@ -193,8 +201,8 @@ impl<'a, 'g> Window<'a, 'g> {
     /// violates them.
     pub(crate) fn append(&mut self, rows: &[Row]) {
         for row in rows {
-            if let Row::Core(core) = row {
-                self.known.insert(core.clone());
+            if !matches!(row, Row::Cut(_)) {
+                self.known.insert(row.clone());
             }
             let mut terms = Vec::new();
             row.for_each(|s, weight| terms.push((self.column[s as usize], weight)));
@@ -203,8 +211,98 @@ impl<'a, 'g> Window<'a, 'g> {
         }
     }
 
+    /// Whether a row holds where the window is.
+    pub(crate) fn holds(&self, row: &Row) -> bool {
+        self.assumed.admits(row)
+    }
+
+    /// Goes to where this is assumed of the noise, and nothing else: rows that do not hold there rest.
+    pub(crate) fn assume(&mut self, assumed: &Assumed) -> Option<()> {
+        if self.assumed == *assumed {
+            return Some(());
+        }
+        self.cores.assume(assumed);
+        self.assumed.clone_from(assumed);
+        let rests: Vec<bool> =
+            self.active.iter().map(|&row| !assumed.admits(&self.rows[row as usize])).collect();
+        if !rests.contains(&true) {
+            return Some(());
+        }
+        let mut of_rows = rests.iter();
+        self.active.retain(|_| of_rows.next() != Some(&true));
+        self.lp.remove_rows(&rests).ok()
+    }
+
+    /// Nodes and levels to branch at, those first at which most is expected of the worse branch: below the level the first halves of the
+    /// cores that bring as much to the node are cores, and from it on the second halves of those that need no more.
+    ///
+    /// A row with multiplier `y` that is cut into parts of weights `a` and `1 - a` raises the bound by at most `y (1 - a)` in one branch and
+    /// `y a` in the other.
+    pub(crate) fn levels(&self, answer: &Optimum) -> Vec<(u32, Bits)> {
+        let graph = self.graph;
+        // By node: the level that a core brings it to, its multiplier, and the part of its weight up to the node.
+        let mut passes: FxHashMap<u32, Vec<(Bits, f64, f64)>> = FxHashMap::default();
+        let mut pass = |core: &[u32], y: f64| {
+            let nodes = core.iter().flat_map(|&s| graph.nodes_of.of(s).iter().copied());
+            let mut nodes: Vec<u32> = nodes.collect();
+            nodes.sort_unstable_by_key(|&v| graph.rank[v as usize]);
+            let mut leaves: Vec<(u32, Bits)> = Vec::with_capacity(nodes.len());
+            let mut part = 0.0;
+            for v in nodes {
+                let before = graph.before(v, |u| match leaves.iter().find(|it| it.0 == u) {
+                    Some(it) => it.1,
+                    None => self.cores.levels().0[u as usize],
+                });
+                leaves.push((v, before));
+                part += f64::from(self.x[graph.site[v as usize] as usize]);
+                passes.entry(v).or_default().push((before, y, part.min(1.0)));
+            }
+        };
+        for (row, &y) in self.rows.iter().zip(&answer.multipliers).filter(|it| *it.1 > 1e-9) {
+            match row {
+                Row::Core(core) => pass(core, y),
+                Row::CoreWhere(it) => pass(&it.core, y),
+                Row::Cut(cut) => {
+                    let list = cut.proof.multipliers.first().into_iter().flatten();
+                    for &(row, times) in list {
+                        if let Row::Core(core) = &cut.proof.rows[row as usize] {
+                            pass(core, y * times.0 as f64 / (1_u64 << SCALE) as f64);
+                        }
+                    }
+                }
+            }
+        }
+        let mut found: Vec<(f64, u32, Bits)> = Vec::new();
+        for (v, mut list) in passes {
+            let is_assumed = |it: &(u32, Bits)| it.0 == v;
+            let assumed = &self.assumed;
+            if assumed.below.iter().any(is_assumed) || assumed.least.iter().any(is_assumed) {
+                continue;
+            }
+            list.sort_by_key(|it| it.0);
+            let lowest =
+                self.cores.levels().0[v as usize].max(graph.reset[graph.site[v as usize] as usize]);
+            let mut below: f64 = list.iter().map(|it| it.1 * (1.0 - it.2)).sum();
+            let mut least = 0.0;
+            let mut best: Option<(f64, Bits)> = None;
+            for same in list.chunk_by(|a, b| a.0 == b.0) {
+                least += same.iter().map(|it| it.1 * it.2).sum::<f64>();
+                let worse = below.min(least);
+                // What leaves the site anyway, or never, is nothing to branch at.
+                let is_open = same[0].0 > lowest && same[0].0 <= graph.limit[v as usize];
+                if is_open && best.is_none_or(|it| worse > it.0) {
+                    best = Some((worse, same[0].0));
+                }
+                below -= same.iter().map(|it| it.1 * (1.0 - it.2)).sum::<f64>();
+            }
+            found.extend(best.map(|(worse, level)| (worse, v, level)));
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        found.into_iter().map(|it| (it.1, it.2)).collect()
+    }
+
     /// Cores that are not known and that the point violates.
-    pub(crate) fn violated(&mut self, slack: f32, budget: &mut Budget) -> Vec<Core> {
+    pub(crate) fn violated(&mut self, slack: f32, budget: &mut Budget) -> Vec<Row> {
         let (graph, cores, known) = (self.graph, &mut *self.cores, &mut self.known);
         let found = separate(graph, cores, &self.nodes, &self.x, slack, known, budget);
         for core in &found {
@@ -217,7 +315,7 @@ impl<'a, 'g> Window<'a, 'g> {
     pub(crate) fn separate(&mut self, slack: f32, budget: &mut Budget) -> Option<usize> {
         let found = self.violated(slack, budget);
         let n = found.len();
-        self.add(found.into_iter().map(Row::Core))?;
+        self.add(found)?;
         Some(n)
     }
 
@@ -375,8 +473,8 @@ impl<'a, 'g> Window<'a, 'g> {
         let mut of_rows = idle.iter();
         self.rows.retain(|it| {
             let is_idle = of_rows.next() == Some(&true);
-            if let (true, Row::Core(core)) = (is_idle, it) {
-                known.remove(core);
+            if is_idle {
+                known.remove(it);
             }
             !is_idle
         });
@@ -401,7 +499,9 @@ impl<'a, 'g> Window<'a, 'g> {
                 rests[row as usize] = false;
             }
             let is_violated = |row: &u32| {
-                rests[*row as usize] && self.spares(*row as usize, &answer.values) < -1e-6
+                rests[*row as usize]
+                    && self.spares(*row as usize, &answer.values) < -1e-6
+                    && self.holds(&self.rows[*row as usize])
             };
             let violated: Vec<u32> = (0..self.rows.len() as u32).filter(is_violated).collect();
             if violated.is_empty() {

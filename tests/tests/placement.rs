@@ -490,6 +490,77 @@ const FORGERIES: &[(&str, Forgery)] = &[
     }),
 ];
 
+/// A chain of three additions with room for two, proven by what leaves the first: below 13 bits its own site is chosen, from 13 on that
+/// of the second.
+fn proven_by_level() -> Value {
+    let node = |rule: Value, operands: &[u32], site: Option<u32>| json!({ "rule": rule, "operands": operands, "limit": 14, "site": site });
+    let add = json!({ "max": 1 });
+    let nodes = json!([
+        node(json!({ "source": 12 }), &[], None),
+        node(add.clone(), &[0], Some(0)),
+        node(add.clone(), &[1], Some(1)),
+        node(add, &[2], Some(2)),
+    ]);
+    let site = json!({ "cost": 1, "reset": 12 });
+    let below = json!({ "core_where": { "core": [0], "below": [[1, 13]], "least": [] } });
+    let least = json!({ "core_where": { "core": [1], "below": [], "least": [[1, 13]] } });
+    let one = 1_u64 << 32;
+    let part = json!({
+        "sites": [0, 1, 2],
+        "rows": [below, least],
+        "multipliers": [[[0, one]], [[1, one]]],
+        "steps": [{ "level": [1, 13] }, { "bound": 0 }, { "bound": 1 }],
+        "bound": 1,
+    });
+    json!({
+        "functions": [{ "index": 0, "name": "f" }],
+        "instance": { "nodes": nodes, "sites": [site, site, site] },
+        "chosen": [0], "cost": 1, "bound": 1, "unit": 1, "parts": [part],
+    })
+}
+
+#[test]
+fn levels_are_verified_twice_and_forged_ones_refused_twice() {
+    let say = |system: &Value| {
+        let whole = json!({
+            "format": "noisy-certificate", "version": 1, "objective": "executed", "replace": false,
+            "systems": [system], "left": [],
+        });
+        let (is_verified, words) = script("level", &whole.to_string());
+        (is_verified, words["why"].as_str().unwrap_or_default().to_owned(), judge(system).err())
+    };
+    assert_eq!(say(&proven_by_level()), (true, String::new(), None));
+    let forgeries: &[(&str, &str, Value)] = &[
+        ("/rows/0/core_where/core", "is no core there", json!([])),
+        ("/rows/0/core_where/core", "there is no such site", json!([9])),
+        ("/rows/0/core_where/below", "is no core there", json!([])),
+        ("/rows/0/core_where/below", "is no core there", json!([[1, 14]])),
+        ("/rows/0/core_where/below", "there is no", json!([[9, 13]])),
+        ("/rows/1/core_where/core", "is no core there", json!([2])),
+        ("/rows/1/core_where/least", "is no core there", json!([])),
+        ("/rows/1/core_where/least", "is no core there", json!([[1, 12]])),
+        ("/rows/1/core_where/least", "does not hold here", json!([[1, 14]])),
+        ("/steps/0/level", "does not hold here", json!([1, 14])),
+        ("/steps/0/level", "does not hold here", json!([1, 12])),
+        ("/steps/0/level", "does not hold here", json!([2, 13])),
+        ("/steps/0/level", "there is no", json!([9, 13])),
+        ("/steps/1", "does not hold here", json!({ "bound": 1 })),
+        ("/steps/2", "does not hold here", json!({ "bound": 0 })),
+        ("/steps/2", "end too early", json!({ "level": [2, 13] })),
+        ("/steps", "does not hold here", json!([{ "bound": 0 }])),
+    ];
+    for (at, why, put) in forgeries {
+        let mut forged = proven_by_level();
+        *forged["parts"][0].pointer_mut(at).unwrap() = put.clone();
+        let (is_verified, said, told) = say(&forged);
+        assert!(!is_verified && said.contains(why), "{at} {put}: {said}, wanted {why}");
+        assert!(
+            told.as_ref().is_some_and(|it| it.contains(why)),
+            "{at} {put}: {told:?}, wanted {why}"
+        );
+    }
+}
+
 #[test]
 fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
     let mut random = Random(11);
