@@ -300,7 +300,8 @@ impl<'g> Shared<'_, 'g> {
         window.append(&new);
     }
 
-    /// Raises the bound of a leaf by cores and halves that its point violates. `Some(None)` where nothing is legal.
+    /// Raises the bound of a leaf by cores and halves that its point violates. The row that cannot hold where nothing is
+    /// legal; `None` when the solver stops.
     fn cut(
         &self,
         window: &mut Window,
@@ -308,7 +309,7 @@ impl<'g> Shared<'_, 'g> {
         at: u32,
         start: &Start,
         budget: &mut Budget,
-    ) -> Option<Option<Start>> {
+    ) -> Option<Result<Start, u32>> {
         window.assume(&start.assumed)?;
         window.go_to(fixed, &start.fixed)?;
         window.set_basis(&start.basis)?;
@@ -324,19 +325,14 @@ impl<'g> Shared<'_, 'g> {
             self.rounds(window, &start.fixed, answer, Some(&mut random), &mut better, budget)?;
         let answer = match found {
             Ok(answer) => answer,
-            Err(row) => {
-                let mut state = self.lock();
-                let list = state.tree.against(row);
-                state.tree.nodes[at as usize].prove(&list, NOTHING);
-                return Some(None);
-            }
+            Err(row) => return Some(Err(row)),
         };
         window.set_point(&answer.values);
         let levels = window.levels(&answer);
         window.rest(&answer, REST)?;
         let assumed = start.assumed.clone();
         let start = Start::new(window, start.fixed.clone(), assumed, answer)?;
-        Some(Some(Start { is_cut: true, levels, ..start }))
+        Some(Ok(Start { is_cut: true, levels, ..start }))
     }
 
     /// Adds cores that a point violates, and halves, and solves again, as long as that raises the bound. The row that cannot hold where
@@ -472,9 +468,16 @@ impl State {
     }
 
     /// Takes back a leaf that cuts were looked for at.
-    fn resume(&mut self, at: u32, start: Option<Start>) {
+    fn resume(&mut self, at: u32, start: Result<Start, u32>) {
         self.cutting.retain(|&it| it != at);
-        let Some(start) = start else { return self.tree.close(at) };
+        let start = match start {
+            Ok(start) => start,
+            Err(row) => {
+                let list = self.tree.against(row);
+                self.tree.nodes[at as usize].prove(&list, NOTHING);
+                return self.tree.close(at);
+            }
+        };
         if !self.tree.is_closed(at) {
             self.starts.insert(at, Arc::new(start));
         }
@@ -568,7 +571,9 @@ mod tests {
             let (optimum, best) = (answer.cost, answer.sites);
             let graph = Graph::new(&instance);
             let mut chosen = vec![false; graph.n_sites()];
-            best.iter().for_each(|site| chosen[site.0 as usize] = true);
+            for site in &best {
+                chosen[site.0 as usize] = true;
+            }
             let mut cores = Cores::new(&graph);
             let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
             let n = graph.n_sites() as u32;

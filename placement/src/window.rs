@@ -5,11 +5,10 @@
 //!
 //! Costs: a solve and a separation for each round; the rows are kept from one question to the next.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
-use rustc_hash::FxHashMap;
 
 use crate::certificate::Row;
 use crate::cores::{Assumed, Cores};
@@ -241,7 +240,7 @@ impl<'a, 'g> Window<'a, 'g> {
     pub(crate) fn levels(&self, answer: &Optimum) -> Vec<(u32, Bits)> {
         let graph = self.graph;
         // By node: the level that a core brings it to, its multiplier, and the part of its weight up to the node.
-        let mut passes: FxHashMap<u32, Vec<(Bits, f64, f64)>> = FxHashMap::default();
+        let mut passes: BTreeMap<u32, Vec<(Bits, f64, f64)>> = BTreeMap::new();
         let mut pass = |core: &[u32], y: f64| {
             let nodes = core.iter().flat_map(|&s| graph.nodes_of.of(s).iter().copied());
             let mut nodes: Vec<u32> = nodes.collect();
