@@ -74,15 +74,7 @@ impl<'a> Noise<'a> {
 
     /// Whether any node is over its limit when these sites are absent beside those that are already.
     pub(crate) fn is_over_without(&mut self, sites: &[u32]) -> bool {
-        if self.is_over {
-            return true;
-        }
-        let mut log = Vec::new();
-        let is_over = self.leave_out(sites, BTreeSet::new(), true, &mut log);
-        for &(v, old) in log.iter().rev() {
-            self.before[v as usize] = old;
-        }
-        is_over
+        self.is_none_where(sites, &[], &[])
     }
 
     /// Whether no choice without these sites, beside those that are absent already, is legal and passes on less than so much from some nodes
@@ -95,6 +87,9 @@ impl<'a> Noise<'a> {
         below: &[(u32, u32)],
         least: &[(u32, u32)],
     ) -> bool {
+        if self.is_over {
+            return true;
+        }
         let mut start = BTreeSet::new();
         for &(v, level) in least {
             let floor = &mut self.floor[v as usize];
@@ -102,7 +97,7 @@ impl<'a> Noise<'a> {
             start.extend(self.users[v as usize].iter().copied());
         }
         let mut log = Vec::new();
-        let is_over = self.is_over | self.leave_out(sites, start, false, &mut log);
+        let is_over = self.leave_out(sites, start, below.is_empty(), &mut log);
         let absent: BTreeSet<u32> = sites.iter().copied().collect();
         let is_too_much = |&(v, level): &(u32, u32)| {
             let stays = |s: u32| self.is_absent[s as usize] || absent.contains(&s);

@@ -75,7 +75,7 @@ pub(crate) struct Over {
     pub node: u32,
     /// What it is brought to.
     level: Bits,
-    /// Behind its reset.
+    /// After its reset, not before.
     leaves: bool,
 }
 

@@ -422,8 +422,8 @@ impl<'g> Shared<'_, 'g> {
                 By::Level { node, level, absent } => {
                     let list = if value { &mut assumed.least } else { &mut assumed.below };
                     list.push((node, level));
-                    if let Some(column) = absent.filter(|_| value) {
-                        decided[column as usize] = Fixed::Absent;
+                    if value {
+                        decided[absent as usize] = Fixed::Absent;
                     }
                 }
             }
@@ -490,7 +490,7 @@ impl State {
         let by = |&(node, level): &(u32, Bits)| {
             let site = graph.site[node as usize];
             let is_open = start.fixed[site as usize] == Fixed::Open;
-            is_open.then_some(By::Level { node, level, absent: Some(site) })
+            is_open.then_some(By::Level { node, level, absent: site })
         };
         let n = if n_before == 0 { LEVELS } else { 1 };
         let mut tried: Vec<By> = start.levels.iter().filter_map(by).take(n).collect();

@@ -48,8 +48,8 @@ pub(crate) enum By {
         /// The node of the graph.
         node: u32,
         level: Bits,
-        /// The column of its site, if that resets to less: it is absent where at least the level leaves.
-        absent: Option<u32>,
+        /// The column of its site, which resets to less: it is absent where at least the level leaves.
+        absent: u32,
     },
 }
 
@@ -170,7 +170,7 @@ impl Tree {
             let settled = node.settled.iter().flat_map(|it| it.columns.iter().copied());
             let decided = node.decided.and_then(|(by, value)| match by {
                 By::Site(column) => Some((column, value)),
-                By::Level { absent, .. } => Some((absent.filter(|_| value)?, false)),
+                By::Level { absent, .. } => value.then_some((absent, false)),
             });
             for (column, is_chosen) in settled.chain(decided) {
                 out[column as usize] = if is_chosen { Fixed::Chosen } else { Fixed::Absent };
