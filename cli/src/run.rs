@@ -8,9 +8,10 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::ValueEnum;
+use noisy_analyses::fix::shared_cache;
 use noisy_analyses::{Document, diff};
 use noisy_settings::{Invalid, Resolver, Settings};
 use noisy_syntax::parallel;
@@ -248,7 +249,7 @@ impl<'a> Plan<'a> {
             sink.take(self.failed(it.path.display().to_string(), failure), Ok(()))?;
         }
         let progress = Progress::new(self.inputs.len());
-        let time = SharedTime::new(self.inputs.len());
+        let time = SharedTime::new(self.inputs.len(), shared_cache().worked());
         let work = |n: usize| self.one(&self.inputs[n], &time, &progress);
         let mut group = GroupCommit::new();
         let mut error = None;
@@ -315,7 +316,8 @@ impl<'a> Plan<'a> {
             Ok(it) => it,
             Err(invalid) => return Done::Invalid(invalid),
         };
-        let share = time.share(settings.placement.time_limit.duration());
+        let limit = settings.placement.time_limit.duration();
+        let share = time.share(limit, shared_cache().worked());
         let place: Option<(&Cache, Slot)> = match input {
             Input::File(path) => self
                 .cache
@@ -543,24 +545,29 @@ fn use_color(args: &Check, is_filter: bool) -> bool {
     }
 }
 
-/// The time limit, shared by all files: each may take its part of what is left when its turn comes.
+/// The time limit, shared by all files: each may take its part of what is left when its turn comes, and where there are many files a
+/// sixteenth, since most need next to nothing. Only the optimizer's work counts, on all threads together: reading and writing files is
+/// not limited, and takes nothing from the files that follow.
 struct SharedTime {
-    start: Instant,
     threads: usize,
+    /// Files whose turn has not come.
     left: Mutex<usize>,
+    /// How long the optimizer had worked in this process when the run began.
+    before: Duration,
 }
 
 impl SharedTime {
-    fn new(n_files: usize) -> Self {
-        let threads = parallel::cores();
-        Self { start: Instant::now(), threads, left: Mutex::new(n_files) }
+    fn new(n_files: usize, worked: Duration) -> Self {
+        Self { threads: parallel::cores(), left: Mutex::new(n_files), before: worked }
     }
 
-    fn share(&self, limit: Duration) -> Duration {
+    /// What the next file may take, after the optimizer has worked so long in this process.
+    fn share(&self, limit: Duration, worked: Duration) -> Duration {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let rounds = left.div_ceil(self.threads).max(1) as u32;
+        let rounds = left.div_ceil(self.threads).clamp(1, 16) as u32;
         *left = left.saturating_sub(1);
-        limit.saturating_sub(self.start.elapsed()) / rounds
+        let spent = worked.saturating_sub(self.before) / self.threads as u32;
+        limit.saturating_sub(spent) / rounds
     }
 }
 
@@ -569,5 +576,27 @@ fn say_failure(checked: &Checked) {
     if let Some(it) = &checked.failure {
         let place = it.place.map_or(String::new(), |(row, column)| format!(":{row}:{column}"));
         complain(&format!("noisy-check: {}{place}: {}", checked.name, it.message));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_work_of_the_optimizer_takes_from_the_time_that_files_share() {
+        let limit = Duration::from_secs(10);
+        let before = Duration::from_secs(7);
+        let time = SharedTime { threads: 2, left: Mutex::new(4), before };
+        // Two rounds of two files.
+        assert_eq!(time.share(limit, before), limit / 2);
+        assert_eq!(time.share(limit, before), limit / 2);
+        // However long the rest took, nothing is spent.
+        assert_eq!(time.share(limit, before), limit);
+        let both = Duration::from_secs(4);
+        assert_eq!(time.share(limit, before + both), limit - both / 2);
+        assert_eq!(time.share(limit, before + 3 * limit), Duration::ZERO);
+        let many = SharedTime { left: Mutex::new(10_000), ..time };
+        assert_eq!(many.share(limit, before), limit / 16);
     }
 }

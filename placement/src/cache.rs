@@ -5,8 +5,9 @@
 //! better of the two. The cache is bounded; what was not asked for the longest goes first.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
@@ -22,6 +23,8 @@ pub struct Cache {
     most: usize,
     /// Answers that took less time are not kept.
     least: Duration,
+    /// Nanoseconds that the optimizer worked.
+    worked: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -78,12 +81,17 @@ impl Default for Cache {
 impl Cache {
     /// A cache for questions of at most so many nodes together.
     pub fn new(most: usize) -> Cache {
-        Cache { inner: Mutex::default(), most, least: Duration::ZERO }
+        Cache { inner: Mutex::default(), most, least: Duration::ZERO, worked: AtomicU64::new(0) }
     }
 
     /// As the default, for answers that took so long at least: finding one that took less again is cheaper than keeping it.
     pub fn of_at_least(time: Duration) -> Cache {
         Cache { least: time, ..Cache::default() }
+    }
+
+    /// How long the optimizer worked on questions asked here, runs beside each other added up; a run counts when it has ended.
+    pub fn worked(&self) -> Duration {
+        Duration::from_nanos(self.worked.load(Ordering::Relaxed))
     }
 
     /// [`place_with`], asked once.
@@ -105,13 +113,16 @@ impl Cache {
         {
             return Ok(placement.clone());
         }
-        let mut placement = place_with(instance, limits, progress)?;
+        let start = Instant::now();
+        let placed = place_with(instance, limits, progress);
+        let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.worked.fetch_add(nanos, Ordering::Relaxed);
+        let mut placement = placed?;
         if let Some((before, _)) = known {
             placement = better(placement, before);
         }
         // A run that was cut short had less than its limits.
-        let was_cut =
-            limits.cancel.as_ref().is_some_and(|it| it.load(std::sync::atomic::Ordering::Relaxed));
+        let was_cut = limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
         if placement.proof == Optimality::Optimal || !was_cut {
             self.keep(key, instance, &placement, effort);
         }
@@ -207,8 +218,11 @@ mod tests {
         let cache = Cache::default();
         assert!(works(&cache, &chain(5), 1000));
         assert!(!works(&cache, &chain(5), 1000));
+        let worked = cache.worked();
         assert!(!works(&cache, &chain(5), 1_000_000));
+        assert_eq!(cache.worked(), worked);
         assert!(works(&cache, &chain(6), 1000));
+        assert!(cache.worked() > worked);
         // One number differs.
         let mut other = chain(5);
         other.nodes[2].limit = 25;
