@@ -128,7 +128,7 @@ fn tighten<'g>(
             part.tighten(graph, cores, &best, repeats, &post, budget);
         }
     };
-    incumbent.crowd(|| side_by_side(n_workers.min(jobs.len()), cores, budget, work));
+    incumbent.crowd(1, || side_by_side(n_workers.min(jobs.len()), cores, budget, work));
     jobs.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 

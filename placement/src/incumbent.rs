@@ -1,6 +1,6 @@
 //! What the search and the proof tell each other about one part: the best choice and the best bound.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::certificate::Proof;
@@ -12,7 +12,8 @@ pub(crate) struct Incumbent {
     upper: AtomicU64,
     lower: AtomicU64,
     done: AtomicBool,
-    crowded: AtomicBool,
+    /// Rests of a walk for each turn.
+    rests: AtomicU32,
     best: Mutex<Vec<bool>>,
     proof: Mutex<Arc<Proof>>,
     /// What may prove more than that.
@@ -49,7 +50,7 @@ impl Incumbent {
             upper: AtomicU64::new(cost),
             lower: AtomicU64::new(0),
             done: AtomicBool::new(false),
-            crowded: AtomicBool::new(false),
+            rests: AtomicU32::new(0),
             best: Mutex::new(chosen),
             proof: Mutex::default(),
             sources: Mutex::default(),
@@ -132,16 +133,16 @@ impl Incumbent {
         self.lower() >= self.upper()
     }
 
-    /// Does what takes all processors.
-    pub(crate) fn crowd(&self, work: impl FnOnce()) {
-        self.crowded.store(true, Ordering::Release);
+    /// Does what takes all processors; walks rest so many times as long as they work meanwhile.
+    pub(crate) fn crowd(&self, rests: u32, work: impl FnOnce()) {
+        self.rests.store(rests, Ordering::Release);
         work();
-        self.crowded.store(false, Ordering::Release);
+        self.rests.store(0, Ordering::Release);
     }
 
-    /// Whether such work is under way.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.crowded.load(Ordering::Acquire)
+    /// How many times as long as it works a walk is to rest, for all processors are used.
+    pub(crate) fn rests(&self) -> u32 {
+        self.rests.load(Ordering::Acquire)
     }
 
     /// Tells the other side to stop.

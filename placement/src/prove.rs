@@ -196,7 +196,7 @@ fn tighten<'g>(
             let question = Question { graph, rows, basis, known, nodes: shared, n_workers };
             let tell = |proof| incumbent.certify(proof);
             let mut found = None;
-            incumbent.crowd(|| found = shared_tree(question, cores, &tell, budget));
+            incumbent.crowd(RESTS, || found = shared_tree(question, cores, &tell, budget));
             resume.learn(found.unwrap_or_default());
             shared *= 2;
         }
@@ -214,6 +214,8 @@ const PART: usize = 1500;
 const ROUNDS: usize = 4;
 const HALVES: usize = 12;
 const NEAR: i128 = 100;
+/// Rests of a walk for each of its turns while threads share a tree: by then it finds next to nothing.
+const RESTS: u32 = 7;
 /// Nodes that threads share where rounds gain little, at the first attempt.
 const SHARED_NODES: usize = 48;
 

@@ -248,7 +248,7 @@ impl Start {
                 locked(job).solve(graph, statuses, cores, &post, budget);
             }
         };
-        incumbent.crowd(|| side_by_side(self.n_workers.min(jobs.len()), cores, budget, work));
+        incumbent.crowd(1, || side_by_side(self.n_workers.min(jobs.len()), cores, budget, work));
         let jobs: Vec<Job> = (jobs.into_iter())
             .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();

@@ -70,8 +70,8 @@ pub(crate) fn solve(
     share.work - budget.left
 }
 
-/// A walk works and rests for so long each while the proof takes all processors. Without rests it had one of two for itself, and
-/// half of the visits find answers that are two thousandths worse.
+/// A walk works for so long and rests at least as long while the proof takes all processors. Without rests it had one of two for
+/// itself, and half of the visits find answers that are two thousandths worse.
 const TURN: Duration = Duration::from_millis(5);
 /// Visits per site of the first long walk.
 const LENGTH: u64 = 10_000;
@@ -144,8 +144,9 @@ fn concurrent(
                     report(incumbent);
                 }
                 // Three threads on two processors: without this the walk has one for itself.
-                if incumbent.is_crowded() && rested.elapsed() > TURN {
-                    std::thread::sleep(TURN);
+                let rests = incumbent.rests();
+                if rests > 0 && rested.elapsed() > TURN {
+                    std::thread::sleep(TURN * rests);
                     rested = Instant::now();
                 }
                 if whole {
