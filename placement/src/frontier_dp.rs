@@ -35,7 +35,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::certificate::Row;
 use crate::fixed_point::SCALE;
-use crate::graph::{Graph, NONE};
+use crate::graph::{Graph, NONE, for_each_once};
 use crate::instance::Bits;
 
 /// What came of a run.
@@ -417,14 +417,6 @@ fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
     }
     order.extend((0..n as u32).filter(|&v| !taken[v as usize]));
     order
-}
-
-fn for_each_once(operands: &[u32], mut of: impl FnMut(u32)) {
-    for (at, &u) in operands.iter().enumerate() {
-        if !operands[..at].contains(&u) {
-            of(u);
-        }
-    }
 }
 
 /// The states that no state one level lower at one value dominates.

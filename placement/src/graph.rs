@@ -13,21 +13,19 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// One list per key in `0..n`, from (key, item) pairs; the order within a key is that of the pairs.
-    pub(crate) fn group(n: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
+    /// One list per key in `0..n`, from (key, item) pairs, which are told twice; the order within a key is that of the pairs.
+    pub(crate) fn group(n: usize, pairs: impl Fn(&mut dyn FnMut(u32, u32))) -> Lists {
         let mut start = vec![0_u32; n + 1];
-        for (key, _) in pairs.clone() {
-            start[key as usize + 1] += 1;
-        }
+        pairs(&mut |key, _| start[key as usize + 1] += 1);
         for i in 0..n {
             start[i + 1] += start[i];
         }
         let mut next = start.clone();
         let mut item = vec![0; start[n] as usize];
-        for (key, value) in pairs {
+        pairs(&mut |key, value| {
             item[next[key as usize] as usize] = value;
             next[key as usize] += 1;
-        }
+        });
         Lists { start, item }
     }
 
@@ -71,29 +69,19 @@ impl Graph {
     /// Compiles an instance whose indices are all in range.
     pub(crate) fn new(instance: &Instance) -> Graph {
         let n = instance.nodes.len();
-        let ids = || 0..n as u32;
-        let uses = |v: u32| {
-            let data = &instance.nodes[v as usize];
-            instance.operands[data.first_operand as usize..][..data.n_operands as usize]
-                .iter()
-                .filter(move |_| !matches!(data.rule, NodeRule::Source(_)))
-                .map(move |u| (v, u.0))
-        };
-        let operands = Lists::group(n, ids().flat_map(uses));
-        let users = Lists::group(
-            n,
-            ids().flat_map(|v| {
-                let list = operands.of(v);
-                let once = move |&(i, u): &(usize, &u32)| !list[..i].contains(u);
-                list.iter().enumerate().filter(once).map(move |(_, &u)| (u, v))
-            }),
-        );
+        let operands = operands(instance);
+        let users = Lists::group(n, |put| {
+            for v in 0..n as u32 {
+                for_each_once(operands.of(v), |u| put(u, v));
+            }
+        });
         let site: Vec<u32> =
             instance.nodes.iter().map(|data| data.site.map_or(NONE, |s| s.0)).collect();
-        let nodes_of = Lists::group(
-            instance.sites.len(),
-            ids().filter(|&v| site[v as usize] != NONE).map(|v| (site[v as usize], v)),
-        );
+        let nodes_of = Lists::group(instance.sites.len(), |put| {
+            for (v, &s) in (0..).zip(&site).filter(|it| *it.1 != NONE) {
+                put(s, v);
+            }
+        });
         let (order, cyclic) = order(n, &operands, &users);
         let mut rank = vec![0; n];
         for (i, &v) in order.iter().enumerate() {
@@ -142,6 +130,32 @@ impl Graph {
     pub(crate) fn cost_of(&self, chosen: &[bool]) -> u64 {
         let costs = self.cost.iter().zip(chosen).filter(|(_, c)| **c);
         costs.fold(0, |acc, (&cost, _)| acc.saturating_add(cost))
+    }
+}
+
+/// What each node reads; a source reads nothing, whatever it says.
+fn operands(instance: &Instance) -> Lists {
+    let mut lists = Lists {
+        start: Vec::with_capacity(instance.nodes.len() + 1),
+        item: Vec::with_capacity(instance.operands.len()),
+    };
+    lists.start.push(0);
+    for data in &instance.nodes {
+        if !matches!(data.rule, NodeRule::Source(_)) {
+            let (first, n) = (data.first_operand as usize, data.n_operands as usize);
+            lists.item.extend(instance.operands[first..][..n].iter().map(|u| u.0));
+        }
+        lists.start.push(lists.item.len() as u32);
+    }
+    lists
+}
+
+/// Does something with each value of a list, once where it is first.
+pub(crate) fn for_each_once(list: &[u32], mut each: impl FnMut(u32)) {
+    for (i, &u) in list.iter().enumerate() {
+        if !list[..i].contains(&u) {
+            each(u);
+        }
     }
 }
 

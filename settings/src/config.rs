@@ -285,11 +285,12 @@ fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
 
 /// Whether patterns match a file or a folder above it.
 fn matches(patterns: &Gitignore, path: &Path) -> bool {
+    if patterns.is_empty() {
+        return false;
+    }
     let path = path.strip_prefix(".").unwrap_or(path);
     let path = path.strip_prefix(patterns.path()).unwrap_or(path);
-    !patterns.is_empty()
-        && path.is_relative()
-        && patterns.matched_path_or_any_parents(path, false).is_ignore()
+    path.is_relative() && patterns.matched_path_or_any_parents(path, false).is_ignore()
 }
 
 fn patterns(

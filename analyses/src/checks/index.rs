@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
 use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Source, Traits};
 use rustc_hash::FxHashSet;
 
@@ -163,7 +164,7 @@ fn marks_in(source: &Source) -> Vec<usize> {
     let (mut near, mut start) = (String::new(), 0);
     for chunk in source.text().chunks() {
         near.push_str(chunk);
-        marks.extend(near.match_indices(MARK).map(|it| start + it.0));
+        marks.extend(memmem::find_iter(near.as_bytes(), MARK).map(|it| start + it));
         // A mark may go on in the next chunk.
         let mut rest = near.len().saturating_sub(MARK.len() - 1);
         while !near.is_char_boundary(rest) {

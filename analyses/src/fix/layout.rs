@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{Def, Form, Ir, Name, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Extraction, Spot};
@@ -21,7 +21,7 @@ use crate::program::Program;
 
 /// The edits of some answers, in order.
 pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
-    let mut names = value_names(program.ir());
+    let mut names = Names::of(program.ir());
     let mut edits: Vec<TextEdit> = Vec::new();
     for it in answers {
         write(program, &it.extraction, &it.chosen, &mut names, &mut edits);
@@ -29,31 +29,46 @@ pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
     merge(edits)
 }
 
-/// All value names of a program, those of uses included.
-pub(super) fn value_names(ir: &Ir) -> FxHashSet<String> {
-    let mut out = FxHashSet::default();
-    let mut add = |name: &str| {
-        if !name.is_empty() && !out.contains(name) {
-            out.insert(name.to_owned());
-        }
-    };
-    let mut stack = vec![ir.root()];
-    while let Some(region) = stack.pop() {
-        for &value in &ir.block(ir.region(region).entry).args {
-            add(ir.interner.str(ir.value(value).name));
-        }
-        for op in ir.items(region) {
-            let data = ir.op(op);
-            for &value in &data.results {
-                add(ir.interner.str(ir.value(value).name));
+/// All value names of a program, those of uses included, and those that are given.
+pub(super) struct Names<'a> {
+    there: FxHashSet<&'a str>,
+    given: FxHashSet<String>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(ir: &'a Ir) -> Self {
+        let mut there = FxHashSet::default();
+        // Each once: most uses are of what was seen.
+        let mut seen: FxHashSet<Name> = FxHashSet::default();
+        let mut add = |name: Name| {
+            if seen.insert(name) {
+                there.insert(ir.interner.str(name));
             }
-            for operand in &data.operands {
-                add(ir.interner.str(operand.name));
+        };
+        let mut stack = vec![ir.root()];
+        while let Some(region) = stack.pop() {
+            for &value in &ir.block(ir.region(region).entry).args {
+                add(ir.value(value).name);
             }
-            stack.extend(data.regions.iter().map(|it| it.1));
+            for op in ir.items(region) {
+                let data = ir.op(op);
+                for &value in &data.results {
+                    add(ir.value(value).name);
+                }
+                for operand in &data.operands {
+                    add(operand.name);
+                }
+                stack.extend(data.regions.iter().map(|it| it.1));
+            }
         }
+        there.remove("");
+        Self { there, given: FxHashSet::default() }
     }
-    out
+
+    /// Whether a name was free, which it is not any more.
+    fn take(&mut self, name: &str) -> bool {
+        !self.there.contains(name) && self.given.insert(name.to_owned())
+    }
 }
 
 /// Writes a choice of sites: new ops, ops that go, and what their values are called from then on.
@@ -61,7 +76,7 @@ fn write(
     program: &Program,
     extraction: &Extraction,
     chosen: &[bool],
-    names: &mut FxHashSet<String>,
+    names: &mut Names<'_>,
     out: &mut Vec<TextEdit>,
 ) {
     let ir = program.ir();
@@ -232,7 +247,7 @@ pub(super) fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
     out
 }
 
-pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut FxHashSet<String>) -> String {
+pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut Names<'_>) -> String {
     let text = ir.value_text(value);
     let base = text.trim_start_matches('%').replace('#', "_");
     let base = if base.starts_with(|it: char| it.is_ascii_digit()) {
@@ -242,7 +257,7 @@ pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut FxHashSet<String>) -
     };
     let mut name = base.clone();
     let mut n = 0;
-    while !names.insert(name.clone()) {
+    while !names.take(&name) {
         n += 1;
         name = format!("{base}_{n}");
     }

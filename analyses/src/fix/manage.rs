@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::calls::Calls;
 use super::extract::{Objective, UNIT, Weights};
-use super::layout::{self, value_names};
+use super::layout::{self, Names};
 use super::verify::{count_ops, reread};
 use super::{
     FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
@@ -424,7 +424,7 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
 /// The edits that insert the ops of some answers. An op is annotated where what it stands behind is.
 fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
     let ir = program.ir();
-    let mut names: FxHashSet<String> = value_names(ir);
+    let mut names = Names::of(ir);
     let mut spots: Vec<&Spot> = answers.iter().flat_map(|it| &it.spots).collect();
     // Several at one place stand in the order of their definitions.
     spots.sort_by_cached_key(|it| {
