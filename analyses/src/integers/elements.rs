@@ -86,11 +86,7 @@ impl Constant {
                 None => Constant::Other(attr),
             },
             AttrData::Float { bits, .. } if float(ir, ty).is_some() => Constant::Float(*bits),
-            AttrData::Elements(..) => {
-                let elements = elements(ir, attr, ty);
-                let splat = elements.filter(|it| it.iter().all(|other| *other == it[0]));
-                splat.map_or(Constant::Other(attr), |it| it[0])
-            }
+            AttrData::Elements(..) => splat(ir, attr, ty).unwrap_or(Constant::Other(attr)),
             AttrData::Unknown => Constant::Unknown,
             _ => Constant::Other(attr),
         }
@@ -99,24 +95,59 @@ impl Constant {
 
 /// The elements that an attribute says a value of a shape has, in order.
 pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
-    let AttrData::Elements(text, _) = ir.interner().attr_data(attr) else { return None };
     let n = n_elements(ir, ty)?;
-    let ty = match *ir.interner().type_data(ty) {
-        TypeData::Vector { element, .. }
-        | TypeData::Tensor { element, .. }
-        | TypeData::MemRef { element, .. } => element,
-        _ => ty,
-    };
-    let inside = ir.interner().str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim();
-    let read = if let Some(hex) = inside.strip_prefix("\"0x").and_then(|it| it.strip_suffix('"')) {
-        of_bytes(ir, &bytes(hex)?, n, ty)?
-    } else {
-        let words = inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty());
-        words.map(|it| number(ir, it, ty)).collect::<Option<Vec<_>>>()?
+    let (inside, ty) = (written(ir, attr)?, element_type(ir, ty));
+    let read = match hex_digits(inside) {
+        Some(hex) => of_bytes(ir, &bytes(hex)?, n, ty)?,
+        None => words(inside).map(|it| number(ir, it, ty)).collect::<Option<Vec<_>>>()?,
     };
     match *read {
         [one] => Some(vec![one; n]),
         _ => (read.len() == n).then_some(read),
+    }
+}
+
+/// The element that an attribute says is everywhere in a value of a shape. Reads no further than to the first that is another.
+fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
+    let n = n_elements(ir, ty)?;
+    let (inside, element) = (written(ir, attr)?, element_type(ir, ty));
+    if hex_digits(inside).is_some() {
+        let elements = elements(ir, attr, ty)?;
+        return elements.iter().all(|it| *it == elements[0]).then_some(elements[0]);
+    }
+    let mut words = words(inside);
+    let first = words.next()?;
+    let constant = number(ir, first, element)?;
+    let mut n_words = 1;
+    for word in words {
+        if word != first && number(ir, word, element) != Some(constant) {
+            return None;
+        }
+        n_words += 1;
+    }
+    (n_words == 1 || n_words == n).then_some(constant)
+}
+
+/// What is in the brackets of `dense<...>`.
+fn written(ir: &impl Types, attr: Attr) -> Option<&str> {
+    let AttrData::Elements(text, _) = ir.interner().attr_data(attr) else { return None };
+    Some(ir.interner().str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim())
+}
+
+fn hex_digits(inside: &str) -> Option<&str> {
+    inside.strip_prefix("\"0x")?.strip_suffix('"')
+}
+
+fn words(inside: &str) -> impl Iterator<Item = &str> {
+    inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty())
+}
+
+fn element_type(ir: &impl Types, ty: Type) -> Type {
+    match *ir.interner().type_data(ty) {
+        TypeData::Vector { element, .. }
+        | TypeData::Tensor { element, .. }
+        | TypeData::MemRef { element, .. } => element,
+        _ => ty,
     }
 }
 

@@ -29,6 +29,9 @@ pub fn fold(
     }
 }
 
+/// Longer lists of elements are read and not computed with: each op would take the time and the memory of a list that the text may say once.
+const MOST_COMPUTED: usize = 256;
+
 /// The result element by element, where the elements of an operand differ: known if it is for each.
 fn each(
     ir: &impl View,
@@ -38,6 +41,9 @@ fn each(
     lists: &mut Lists,
 ) -> Option<Constant> {
     let n = operands.iter().find_map(|&it| lists.of(it))?.len();
+    if n > MOST_COMPUTED {
+        return None;
+    }
     let mut given = Vec::with_capacity(n);
     for at in 0..n {
         let element = |&it: &Constant| match lists.of(it) {

@@ -5,13 +5,12 @@ use noisy_syntax::{AttrData, Op, OpKind, Value};
 use smallvec::SmallVec;
 
 use super::compare::{holds_of_equal, is_same, predicate};
-use super::constant::Constant;
 use super::fold;
 use super::range::{self, Bounds, Range};
 use crate::flow;
 use crate::view::View;
 
-/// The bounds of a result; `None` if nothing is known.
+/// The bounds of a result; `None` if nothing is known, as of constants, which another analysis follows.
 pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
     let data = ir.op(op);
     let width = range::width(ir, *data.results.get(result)?)?;
@@ -19,11 +18,6 @@ pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -
         operands.get(index)?.bounds(range::type_width(ir, ir.operand_ty(op, index)?)?)
     };
     match data.kind {
-        OpKind::ArithConstant => {
-            let ty = ir.ty(data.results[result]);
-            let number = Constant::of_attr(ir, ir.attr(op, "value")?, ty).int()?;
-            Some(Bounds::one(width, i64::try_from(number).ok()?))
-        }
         OpKind::ArithSelect => select(width, operands),
         OpKind::ArithCmpi => compare(predicate(ir, op)?, operand(0)?, operand(1)?, is_same(ir, op))
             .map(|is| Bounds::one(1, -i64::from(is))),
