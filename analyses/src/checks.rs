@@ -162,6 +162,18 @@ pub(crate) fn fixes<'a>(
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
     trial: &mut Trial,
 ) -> Vec<Option<Fix>> {
+    let fixes = unproven(program, diagnostics);
+    if fixes.iter().all(Option::is_none) {
+        return fixes;
+    }
+    removal::proven(program, index, fixes, trial)
+}
+
+/// As [`fixes`], of which the most hold.
+pub(crate) fn unproven<'a>(
+    program: &Program,
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+) -> Vec<Option<Fix>> {
     let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
     let along = loop_invariant::moves_along(program, &diagnostics);
     let mut n_edits = 0;
@@ -184,11 +196,7 @@ pub(crate) fn fixes<'a>(
         n_edits += fix.as_ref().map_or(0, |it| it.edits.len());
         fix
     };
-    let fixes: Vec<_> = diagnostics.iter().enumerate().map(fix).collect();
-    if fixes.iter().all(Option::is_none) {
-        return fixes;
-    }
-    removal::proven(program, index, fixes, trial)
+    diagnostics.iter().enumerate().map(fix).collect()
 }
 
 /// What fixes what a remark says of an op, proven as [`fixes`] are.

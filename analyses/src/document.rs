@@ -25,6 +25,9 @@ pub struct Document {
     index: Index,
 }
 
+/// Edits that write one in so many bytes of a text cost as much as reading all of it.
+const MUCH: usize = 4;
+
 impl Deref for Document {
     type Target = Program;
 
@@ -84,8 +87,9 @@ impl Document {
         self.index.is_of_heir()
     }
 
-    /// Puts the cheapest `reduce_noise` into some functions of the document, as [`fix::insert_reduces`] finds them. Verified is the document
-    /// itself, edited: edits leave what a document made anew would be, and cost what they change.
+    /// Puts the cheapest `reduce_noise` into some functions of the document, as [`fix::insert_reduces`] finds them; the outcome names these
+    /// as they were. Verified is the document that it becomes: the edited one, for edits leave what a document made anew would be
+    /// and cost what they change, or, where they change much of it, one made anew.
     ///
     /// # Errors
     ///
@@ -101,13 +105,21 @@ impl Document {
         let at =
             |document: &Self, it: Op| document.ir().functions().iter().position(|of| *of == it);
         let places: Vec<Option<usize>> = functions.iter().map(|it| at(self, *it)).collect();
-        for it in TextEdit::in_few(&proposal.edits, self.source()).into_iter().rev() {
-            self.edit(it.range, &it.text);
+        let edits = TextEdit::in_few(&proposal.edits, self.source());
+        if self.is_much(&edits) {
+            let after = self.after(&proposal.edits);
+            if proposal.is_kept_by(&after) {
+                let outcome = proposal.outcome(self, functions);
+                *self = after;
+                return Ok(outcome);
+            }
+        } else {
+            self.edit_all(&edits);
+            if proposal.is_kept_by(self) {
+                return Ok(proposal.outcome(self, functions));
+            }
+            *self = Self::with_model(&before.to_string(), self.model().clone());
         }
-        if proposal.is_kept_by(self) {
-            return Ok(proposal.outcome(self, functions));
-        }
-        *self = Self::with_model(&before.to_string(), self.model().clone());
         let all = self.ir().functions();
         let functions: Vec<Op> =
             places.into_iter().filter_map(|at| all.get(at?).copied()).collect();
@@ -116,6 +128,18 @@ impl Document {
             *self = Self::of(after);
         }
         Ok(outcome)
+    }
+
+    /// Whether reading all of the text anew costs no more than some edits.
+    fn is_much(&self, edits: &[TextEdit]) -> bool {
+        let n_written: usize = edits.iter().map(|it| it.range.len() + it.text.len()).sum();
+        n_written * MUCH > self.source().text().len_bytes()
+    }
+
+    fn edit_all(&mut self, edits: &[TextEdit]) {
+        for it in edits.iter().rev() {
+            self.edit(it.range.clone(), &it.text);
+        }
     }
 
     /// Everything there is to say, in textual order, but by checks that are off by default.
@@ -203,6 +227,26 @@ impl Document {
         Some((after, n))
     }
 
+    /// Applies the fixes of some diagnostics at once to the document itself, unproven, where that costs less than reading it anew; how many fixes
+    /// they are. `None` where it costs more, and where there are none: the document is as it was. Those that need a look are left out
+    /// unless `unsafe_too`. Whoever finds more errors than before goes back to the text that was there, and asks for
+    /// [`Document::with_all_fixed`].
+    pub fn apply_unproven<'a>(
+        &mut self,
+        diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+        unsafe_too: bool,
+    ) -> Option<usize> {
+        let fixes = checks::unproven(&self.program, diagnostics);
+        let fixes = self.applicable(fixes, unsafe_too);
+        let (edits, is_taken) = combine(&fixes);
+        let edits = TextEdit::in_few(&edits, self.source());
+        if edits.is_empty() || self.is_much(&edits) {
+            return None;
+        }
+        self.edit_all(&edits);
+        Some(is_taken.into_iter().filter(|&it| it).count())
+    }
+
     /// The document after some edits, which are in order, read and analyzed anew.
     #[must_use]
     pub fn after(&self, edits: &[TextEdit]) -> Self {
@@ -217,9 +261,23 @@ impl Document {
         trial: &mut Trial,
     ) -> (Vec<TextEdit>, usize) {
         let fixes = checks::fixes(&self.program, &self.index, diagnostics, trial);
+        let mut fixes = self.applicable(fixes, unsafe_too);
+        loop {
+            let (edits, is_taken) = combine(&fixes);
+            // Each holds alone; together they might meet in a new name.
+            if fixes.len() <= 1 || checks::holds(&self.program, &self.index, &edits, trial) {
+                return (edits, is_taken.into_iter().filter(|&it| it).count());
+            }
+            fixes.truncate(fixes.len() / 2);
+        }
+    }
+
+    /// Those of some fixes that may be applied, the largest first: one that takes others along does their work, too. A function with an
+    /// error in syntax, names or types is left as it is.
+    fn applicable(&self, fixes: Vec<Option<Fix>>, unsafe_too: bool) -> Vec<Fix> {
         let mut fixes: Vec<Fix> = fixes.into_iter().flatten().collect();
         if fixes.is_empty() {
-            return (Vec::new(), 0);
+            return fixes;
         }
         let ir = self.ir();
         let problems = self.source().problems().into_iter();
@@ -233,16 +291,8 @@ impl Document {
             let is_wanted = unsafe_too || it.applicability == Applicability::Safe;
             is_wanted && !it.edits.is_empty() && !it.edits.iter().any(is_broken)
         });
-        // One that takes others along does their work, too.
         fixes.sort_by_key(|it| std::cmp::Reverse(it.edits.len()));
-        loop {
-            let (edits, is_taken) = combine(&fixes);
-            // Each holds alone; together they might meet in a new name.
-            if fixes.len() <= 1 || checks::holds(&self.program, &self.index, &edits, trial) {
-                return (edits, is_taken.into_iter().filter(|&it| it).count());
-            }
-            fixes.truncate(fixes.len() / 2);
-        }
+        fixes
     }
 }
 

@@ -166,16 +166,29 @@ fn apply_fixes(
     for _ in 0..ROUNDS {
         let mut wanted = found.clone();
         settings.rules.apply(&mut wanted);
-        let Some((after, n)) = document.with_all_fixed(problems(&wanted), unsafe_too) else {
-            break;
-        };
-        let now = settings.rules.found_in_brief(&after);
-        if n_errors(&now) > n_errors(&found) {
-            break;
+        // It is cheap: the pieces of a text are shared.
+        let before = document.source().text().clone();
+        let mut applied = None;
+        if let Some(n) = document.apply_unproven(problems(&wanted), unsafe_too) {
+            let now = settings.rules.found_in_brief(document);
+            if n_errors(&now) <= n_errors(&found) {
+                applied = Some((now, n));
+            } else {
+                *document = Document::with_model(&before.to_string(), document.model().clone());
+            }
         }
+        if applied.is_none()
+            && let Some((after, n)) = document.with_all_fixed(problems(&wanted), unsafe_too)
+        {
+            let now = settings.rules.found_in_brief(&after);
+            if n_errors(&now) <= n_errors(&found) {
+                *document = after;
+                applied = Some((now, n));
+            }
+        }
+        let Some((now, n)) = applied else { break };
         fixed.n_applied += n;
         fixed.is_changed = true;
-        *document = after;
         found = now;
     }
     found
