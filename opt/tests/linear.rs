@@ -139,3 +139,20 @@ fn long_lists_cost_in_proportion_to_their_length() {
         assert!(four < 6 * one, "{one} bytes, for four times the list {four}: {pass}");
     }
 }
+
+#[test]
+fn lists_of_symbols_that_attributes_share_are_looked_into_once() {
+    let doubled = |n: usize| {
+        let mut text = String::from("#a0 = [@f, @f]\n");
+        for at in 1..=n {
+            writeln!(text, "#a{at} = [#a{0}, {{x = #a{0}}}]", at - 1).expect("a string");
+        }
+        text + &format!(
+            "func.func private @f()\nfunc.func private @g()\n\"t.op\"() {{t.a = #a{n}}} : () -> ()\n"
+        )
+    };
+    for (n, most) in [(5, 1 << 20), (60, 1 << 22)] {
+        let bytes = work(&doubled(n), "builtin.module(symbol-privatize,symbol-dce)");
+        assert!(bytes < most, "{bytes} bytes for {n} doublings");
+    }
+}

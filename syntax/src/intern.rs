@@ -7,7 +7,7 @@ use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
 
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 mod compare;
 mod data;
@@ -235,6 +235,25 @@ impl Interner {
     /// The attribute of an id.
     pub fn attr_data(&self, attr: Attr) -> &AttrData {
         &self.attrs[attr.index()]
+    }
+
+    /// The paths of symbols in some attributes, in order. A list that several of them share is looked into once, so that this costs
+    /// what there is of them and not what they stand for.
+    pub fn symbols_in(&self, attrs: impl DoubleEndedIterator<Item = Attr>) -> Vec<&[Name]> {
+        let mut out: Vec<&[Name]> = Vec::new();
+        let mut seen: FxHashSet<Attr> = FxHashSet::default();
+        let mut stack: Vec<Attr> = attrs.rev().collect();
+        while let Some(attr) = stack.pop() {
+            match self.attr_data(attr) {
+                AttrData::Symbol(path) => out.push(path),
+                AttrData::Array(list) if seen.insert(attr) => stack.extend(list.iter().rev()),
+                AttrData::Dict(entries) if seen.insert(attr) => {
+                    stack.extend(entries.iter().rev().map(|it| it.1));
+                }
+                _ => {}
+            }
+        }
+        out
     }
 
     /// A type as MLIR writes it in full: `!noisy.i32`, `tensor<4xf32>`.

@@ -355,20 +355,9 @@ impl Ir {
             AttrData::String(text, None) => Some((*text, Span::default())),
             _ => None,
         });
-        extra.symbol_uses.clear();
-        let mut stack: Vec<Attr> = extra.attrs.iter().rev().map(|it| it.1).collect();
-        while let Some(attr) = stack.pop() {
-            match self.interner.attr_data(attr) {
-                AttrData::Symbol(path) => {
-                    if let (Some(&first), Some(&last)) = (path.first(), path.last()) {
-                        extra.symbol_uses.push((last, first, Span::default()));
-                    }
-                }
-                AttrData::Array(list) => stack.extend(list.iter().rev()),
-                AttrData::Dict(entries) => stack.extend(entries.iter().rev().map(|it| it.1)),
-                _ => {}
-            }
-        }
+        let paths = self.interner.symbols_in(extra.attrs.iter().map(|it| it.1));
+        let ends = paths.iter().filter_map(|it| Some((*it.last()?, *it.first()?)));
+        extra.symbol_uses = ends.map(|(last, first)| (last, first, Span::default())).collect();
         self.ops[op.index()].extra = Some(extra);
         self.add_symbols(op);
         self.names.touched.forget();

@@ -125,17 +125,7 @@ fn roots(ir: &Ir, table: Op, is_seen: bool, live: &mut FxHashSet<Op>, stack: &mu
 /// The symbols that an op refers to, each name of a path in its table.
 fn uses(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
-    let mut attrs: Vec<noisy_syntax::Attr> = ir.extra(op).attrs.iter().map(|it| it.1).collect();
-    let mut paths: Vec<Vec<Name>> = Vec::new();
-    while let Some(attr) = attrs.pop() {
-        match ir.interner.attr_data(attr) {
-            AttrData::Symbol(path) => paths.push(path.to_vec()),
-            AttrData::Array(list) => attrs.extend(list.iter()),
-            AttrData::Dict(entries) => attrs.extend(entries.iter().map(|it| it.1)),
-            _ => {}
-        }
-    }
-    for path in paths {
+    for path in ir.interner.symbols_in(ir.extra(op).attrs.iter().map(|it| it.1)) {
         let Some((&first, rest)) = path.split_first() else { continue };
         let mut at = ir
             .resolve_symbol(op, first)
