@@ -3,6 +3,8 @@
 //! *Law.* The steps applied to the program in order give what the recorder saw last; undone in reverse order they give the program at the start.
 //! *Cost.* A step is as large as what it changes; texts are kept once.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
@@ -90,9 +92,28 @@ pub struct Recording {
     n_left_out: usize,
 }
 
+/// What is longer, in bytes, is shown by its start and its end.
+const MOST_TEXT: usize = 1024;
+
+/// A text as it is shown.
+fn shown(text: &str) -> Cow<'_, str> {
+    if text.len() <= MOST_TEXT {
+        return Cow::Borrowed(text);
+    }
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let (start, end) = (boundary(MOST_TEXT / 2), boundary(text.len() - MOST_TEXT / 2));
+    Cow::Owned(format!("{}... ({} bytes) ...{}", &text[..start], end - start, &text[end..]))
+}
+
 impl Recording {
-    /// A text.
+    /// A text; of a very long one its start and its end.
     pub fn text(&mut self, text: &str) -> Text {
+        let text = &*shown(text);
         if let Some(&id) = self.ids.get(text) {
             return id;
         }
@@ -256,6 +277,17 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_very_long_text_the_start_and_the_end_are_kept() {
+        let mut it = Recording::default();
+        let long = |n: usize| format!("a{}z", "\u{e9}".repeat(n));
+        let [one, other] = [100_000, 100_001].map(|n| it.text(&long(n)));
+        assert_ne!(one, other, "what differs in length is not the same");
+        let text = it.str(one);
+        assert!(text.starts_with("a\u{e9}") && text.ends_with("\u{e9}z"), "{text}");
+        assert!(text.contains("... (198978 bytes) ...") && text.len() < MOST_TEXT + 50, "{text}");
+    }
 
     #[test]
     fn steps_change_lines_and_rows_say_how() {

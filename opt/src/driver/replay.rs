@@ -1,8 +1,9 @@
 //! `--replay FILE`: a page that steps through what passes did, or a line of JSON for each step.
 //!
 //! A step is recorded as the lines that it changed. The program is printed op by op under names that stay ([`Lines`]); an op is printed
-//! anew where what it says has another fingerprint. *Law.* The lines after the last step are the program that the pipeline left. *Cost.* A step
-//! looks at the isolated op in which something changed, and where that is not known at the program; what is recorded is what changed.
+//! anew where what it says has another fingerprint. *Law.* The lines after the last step are the program that the pipeline left, but that
+//! of very long ones only start and end are kept. *Cost.* A step looks at the isolated op in which something changed, and where that is not
+//! known at the program; what is recorded is what changed.
 
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
