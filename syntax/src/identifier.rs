@@ -138,16 +138,22 @@ pub(crate) fn unescape(text: &str) -> String {
 /// A string in quotes; what is not printable ASCII is escaped by the byte.
 pub(crate) fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
-    for byte in text.bytes() {
-        match byte {
-            b'\\' => out.push_str("\\\\"),
-            b'"' => out.push_str("\\22"),
-            0x20..=0x7e => out.push(byte as char),
-            _ => {
-                let _ = write!(out, "\\{byte:02X}");
-            }
+    // What needs no escape is copied in one piece.
+    let is_plain = |it: u8| matches!(it, 0x20..=0x7e) && it != b'\\' && it != b'"';
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate().filter(|it| !is_plain(it.1)) {
+        // Between bytes of one character there is nothing.
+        if from < at {
+            out.push_str(&text[from..at]);
+        }
+        from = at + 1;
+        if byte == b'\\' {
+            out.push_str("\\\\");
+        } else {
+            let _ = write!(out, "\\{byte:02X}");
         }
     }
+    out.push_str(&text[from..]);
     out.push('"');
 }
 
@@ -166,6 +172,23 @@ pub fn unquoted(literal: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_printable_ascii_is_escaped_by_the_byte() {
+        for (text, wanted) in [
+            ("", r#""""#),
+            ("a b~", r#""a b~""#),
+            ("\"\\", r#""\22\\""#),
+            ("é", r#""\C3\A9""#),
+            ("aéb\u{1f600}c\n", r#""a\C3\A9b\F0\9F\98\80c\0A""#),
+            ("\u{7f}é", r#""\7F\C3\A9""#),
+        ] {
+            let mut out = String::new();
+            push_quoted(&mut out, text);
+            assert_eq!(out, wanted, "{text:?}");
+            assert_eq!(unquoted(&out), text);
+        }
+    }
 
     #[test]
     fn identifiers_are_those_of_the_language_reference() {
