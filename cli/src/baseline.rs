@@ -9,11 +9,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use noisy_analyses::Diagnostic;
+use noisy_output::reason;
 use ropey::Rope;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint;
-use crate::walk::reason;
 
 /// The format that is written, and the only one that is read.
 const VERSION: u32 = 1;

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use noisy_analyses::Rule;
+use noisy_output::remake;
 use noisy_settings::Settings;
 use noisy_syntax::parallel;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,7 +31,6 @@ use crate::args::Caching;
 use crate::baseline;
 use crate::check::{Checked, Counts};
 use crate::stamp::{Moment, Stamp};
-use crate::write::remake;
 
 /// The usual name of the folder.
 const FOLDER: &str = ".noisy_cache";

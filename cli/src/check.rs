@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, Watch, worst};
+use noisy_output::{Output, reason};
 use noisy_settings::Settings;
 use ropey::Rope;
 use serde::Serialize;
@@ -17,8 +18,8 @@ use crate::baseline::{self, Entry, Known};
 use crate::failure::Failure;
 use crate::fix::{self, Note, Placed};
 use crate::verify;
-use crate::walk::{Input, reason};
-use crate::write::{Output, Replacement};
+use crate::walk::Input;
+use crate::write::Replacement;
 
 /// What became of one file.
 #[derive(Debug)]

@@ -56,14 +56,14 @@ fn main() {
             complain(&format!("{panic}\n{}", std::backtrace::Backtrace::capture()));
         }
     }));
-    write::clean_up_on_signals();
+    noisy_output::clean_up_on_signals();
     let cli = args::parse();
     let code = match dispatch(&cli) {
         Ok(code) => code,
         // Whoever reads has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => FAILED,
         Err(error) => {
-            complain(&format!("noisy-check: {}", walk::reason(&error)));
+            complain(&format!("noisy-check: {}", noisy_output::reason(&error)));
             FAILED
         }
     };

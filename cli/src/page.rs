@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::write::Output;
+use noisy_output::Output;
+
 use crate::{CLEAN, FAILED, complain};
 
 /// Writes a picture to a file or to standard output, or says why there is none; the exit code.

@@ -13,6 +13,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use noisy_analyses::fix::shared_cache;
 use noisy_analyses::{Document, diff};
+use noisy_output::{Output, reason};
 use noisy_settings::{Invalid, Resolver, Settings};
 use noisy_syntax::parallel;
 
@@ -29,7 +30,7 @@ use crate::select::{self, Selection};
 use crate::shown::shown;
 use crate::stamp::Stamp;
 use crate::walk::{self, Filter, Input, Unreadable};
-use crate::write::{GroupCommit, Output};
+use crate::write::GroupCommit;
 use crate::{CLEAN, FAILED, complain, dump, ranges, setup, shard};
 
 /// What a run needs, made from the command line.
@@ -198,7 +199,7 @@ impl<'a> Plan<'a> {
         }
         match &self.args.output_file {
             Some(path) => Output::to_file(path)
-                .map_err(|error| format!("{}: {}", path.display(), walk::reason(&error))),
+                .map_err(|error| format!("{}: {}", path.display(), reason(&error))),
             None if self.is_filter() => Ok(Output::Stream(Box::new(io::stderr()))),
             None => Ok(Output::Stream(Box::new(BufWriter::new(io::stdout())))),
         }
@@ -289,7 +290,7 @@ impl<'a> Plan<'a> {
         if let Some(cache) = &self.cache
             && let Err(why) = cache.save()
         {
-            let (folder, why) = (cache.folder().display(), walk::reason(&why));
+            let (folder, why) = (cache.folder().display(), reason(&why));
             complain(&format!("noisy-check: the cache {folder} cannot be written: {why}"));
         }
         sink.finish()

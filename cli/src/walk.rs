@@ -5,6 +5,7 @@ use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Mutex;
 
 use ignore::{WalkBuilder, WalkState};
+use noisy_output::reason;
 
 /// What to read, in the order in which it is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,12 +104,6 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
 #[cfg(not(unix))]
 pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
-}
-
-/// An error of the system, without what only programmers read.
-pub(crate) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {

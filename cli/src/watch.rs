@@ -15,10 +15,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use noisy_output::Output;
+
 use crate::args::Check;
 use crate::run::Plan;
 use crate::walk::{self, Input};
-use crate::write::Output;
 use crate::{FAILED, complain};
 
 /// The least time between two looks.

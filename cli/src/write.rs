@@ -1,123 +1,19 @@
-//! Writing files: all of it or nothing, and not over somebody else's change.
+//! New texts of files that were read: not over somebody else's change, and many at once.
 //!
-//! A file is written beside the one whose place it takes in the end, under a random name that goes away with the process, also when
-//! that is interrupted. Where taking its place would change what the file is (it has other names, or belongs to somebody else), it is
-//! written in place instead, while the new text stands complete beside it.
+//! A new text stands complete beside the file ([`noisy_output`]) before it takes its place.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use noisy_output::{Staged, Temporary, is_other_when_replaced, reason, undisturbed};
 use sha2::{Digest, Sha256};
-use tempfile::TempPath;
 
 use crate::settle::{self, Device, Settling};
-use crate::walk::reason;
-
-/// The temporary files that are there now.
-static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-/// The exit code of a process that a signal ended, by the custom of shells.
-const INTERRUPTED: i32 = 130;
-
-/// From now on, a signal that ends the process takes its temporary files along.
-pub(crate) fn clean_up_on_signals() {
-    let handler = || {
-        let files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        for it in &*files {
-            // There is nobody left to tell.
-            let _ = fs::remove_file(it);
-        }
-        std::process::exit(INTERRUPTED);
-    };
-    // Where no handler can be set the files stay, and nothing else is wrong.
-    let _ = ctrlc::set_handler(handler);
-}
-
-/// A temporary file that is known to the handler of signals; dropped, it is removed if it is still there.
-#[derive(Debug)]
-struct Temporary(TempPath);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        files.remove::<Path>(&self.0);
-    }
-}
-
-/// A file that is being written, beside the one whose place it takes in the end. Dropped before that, it leaves nothing behind.
-#[derive(Debug)]
-pub(crate) struct Staged {
-    file: BufWriter<File>,
-    temporary: Temporary,
-    path: PathBuf,
-}
-
-impl Staged {
-    /// Starts one for a path that is no link.
-    fn new(path: PathBuf) -> io::Result<Self> {
-        let old = fs::metadata(&path).ok();
-        Self::of(path, old.as_ref())
-    }
-
-    /// Starts one for a path that is no link, in the place of what is there.
-    fn of(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".noisy-").suffix(".tmp");
-        if old.is_none() {
-            allow_the_usual(&mut builder);
-        }
-        // No signal comes between the file and the list.
-        let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, temporary) = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?.into_parts();
-        files.insert(temporary.to_path_buf());
-        drop(files);
-        let staged = Self { file: BufWriter::new(file), temporary: Temporary(temporary), path };
-        if let Some(it) = old {
-            staged.file.get_ref().set_permissions(it.permissions())?;
-        }
-        Ok(staged)
-    }
-
-    /// All of it on the disk.
-    fn settle(&mut self) -> io::Result<()> {
-        self.file.flush()?;
-        self.file.get_ref().sync_all()
-    }
-
-    /// Takes the place of the other file.
-    fn commit(&self) -> io::Result<()> {
-        fs::rename(&self.temporary.0, &self.path)
-    }
-}
-
-/// Gives a temporary file what a new file has: all that the mask of the process lets through.
-#[cfg(unix)]
-fn allow_the_usual(builder: &mut tempfile::Builder<'_, '_>) {
-    use std::os::unix::fs::PermissionsExt;
-    builder.permissions(fs::Permissions::from_mode(0o666));
-}
-
-#[cfg(not(unix))]
-fn allow_the_usual(_: &mut tempfile::Builder<'_, '_>) {}
-
-/// Writes a file that can be made again at any time: readers see all of it or what was there before, but nobody waits for the disk.
-///
-/// # Errors
-///
-/// When it cannot be written.
-pub(crate) fn remake(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut staged = Staged::new(path.to_owned())?;
-    staged.file.write_all(text)?;
-    staged.file.flush()?;
-    staged.commit()
-}
 
 /// A new text of a file: complete in a temporary file beside it, which is closed.
 #[derive(Debug)]
@@ -153,9 +49,8 @@ impl Replacement {
             let new = staged.file.get_ref().metadata()?;
             let device = settle::device(staged.file.get_ref(), &new)?;
             staged.file.write_all(after.as_bytes())?;
-            staged.file.flush()?;
             let in_place = is_other_when_replaced(&metadata, &new);
-            let Staged { temporary, path, .. } = staged;
+            let (temporary, path) = staged.close()?;
             Ok(Self {
                 temporary,
                 path,
@@ -177,16 +72,14 @@ impl Replacement {
                 return Err(io::Error::other("the file was changed by another program meanwhile"));
             }
             if !self.in_place {
-                fs::rename(&self.temporary.0, &self.path)?;
-                self.temporary.0.disable_cleanup(true);
-                return Ok(());
+                return self.temporary.take_place(&self.path);
             }
-            let after = fs::read(&self.temporary.0)?;
-            // The handler of signals waits for this, too: it would end the process in the middle.
-            let _whole = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut file = OpenOptions::new().write(true).truncate(true).open(&self.path)?;
-            file.write_all(&after)?;
-            file.sync_all()
+            let after = fs::read(self.temporary.path())?;
+            undisturbed(|| {
+                let mut file = OpenOptions::new().write(true).truncate(true).open(&self.path)?;
+                file.write_all(&after)?;
+                file.sync_all()
+            })
         };
         committed().map_err(|it: io::Error| reason(&it))
     }
@@ -250,7 +143,7 @@ impl<T> Ahead<T> {
 fn write(files: &Mutex<Files>) -> Written {
     let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
     let settling =
-        |it: &Replacement| Settling { path: it.temporary.0.to_path_buf(), device: it.device };
+        |it: &Replacement| Settling { path: it.temporary.path().to_path_buf(), device: it.device };
     let all: Vec<Settling> = files.iter().flatten().map(settling).collect();
     // All are settled before the first takes its place.
     let mut settled = settle::settle(&all).into_iter();
@@ -328,142 +221,6 @@ impl<T> GroupCommit<T> {
         done.extend(self.ahead.take().map_or_else(Vec::new, Ahead::done));
         done
     }
-}
-
-/// Whether a file would lose other names or its owner if another took its place.
-#[cfg(unix)]
-fn is_other_when_replaced(old: &fs::Metadata, new: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid())
-}
-
-#[cfg(not(unix))]
-fn is_other_when_replaced(_: &fs::Metadata, _: &fs::Metadata) -> bool {
-    false
-}
-
-/// Where the output goes. A file keeps what it had until all is written.
-pub(crate) enum Output {
-    /// A stream.
-    Stream(Box<dyn Write + Send>),
-    /// What is no regular file, has other names, or stands in a folder where nothing can be added; with its path.
-    InPlace(BufWriter<File>, PathBuf),
-    /// A file, with its path as it was given.
-    Staged(Box<Staged>, PathBuf),
-}
-
-impl Output {
-    /// To a file, which may be there. A name of an open stream, such as `/dev/stdout`, is that stream: what it holds stays.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub(crate) fn to_file(path: &Path) -> io::Result<Self> {
-        let given = path;
-        let path = &followed(path);
-        match descriptor(path) {
-            Some(1) => return Ok(Self::Stream(Box::new(BufWriter::new(io::stdout())))),
-            Some(2) => return Ok(Self::Stream(Box::new(io::stderr()))),
-            Some(_) => {
-                let file = OpenOptions::new().append(true).open(path)?;
-                return Ok(Self::InPlace(BufWriter::new(file), given.to_owned()));
-            }
-            None => {}
-        }
-        let open = |truncate: bool| OpenOptions::new().write(true).truncate(truncate).open(path);
-        let is_there = match fs::metadata(path) {
-            Ok(it) if !it.is_file() => {
-                return Ok(Self::InPlace(BufWriter::new(open(false)?), given.to_owned()));
-            }
-            it => it.is_ok(),
-        };
-        if is_there {
-            // It may be written.
-            open(false)?;
-        }
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        let staged = Staged::new(target).and_then(|it| {
-            let old = fs::metadata(path).ok().filter(|_| is_there);
-            let new = it.file.get_ref().metadata()?;
-            let is_other = old.is_some_and(|old| is_other_when_replaced(&old, &new));
-            Ok((!is_other).then_some(it))
-        });
-        match staged {
-            Ok(Some(it)) => Ok(Self::Staged(Box::new(it), given.to_owned())),
-            Ok(None) | Err(_) if is_there => {
-                Ok(Self::InPlace(BufWriter::new(open(true)?), given.to_owned()))
-            }
-            Ok(None) => {
-                Err(io::Error::other("another program created and removed the file meanwhile"))
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// All is written.
-    ///
-    /// # Errors
-    ///
-    /// When something of it could not be written after all.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
-        self.flush()?;
-        match &mut self {
-            Self::Staged(it, path) => {
-                it.settle().and_then(|()| it.commit()).map_err(|error| named(path, &error))
-            }
-            Self::Stream(_) | Self::InPlace(..) => Ok(()),
-        }
-    }
-}
-
-/// Where links lead, up to a name of an open stream: that is not followed, for what it names is open already.
-fn followed(path: &Path) -> PathBuf {
-    /// No system follows more.
-    const LINKS: usize = 40;
-    let mut at = path.to_owned();
-    for _ in 0..LINKS {
-        if descriptor(&at).is_some() {
-            return at;
-        }
-        let Ok(to) = fs::read_link(&at) else { return at };
-        at = at.parent().map_or_else(|| to.clone(), |it| it.join(&to));
-    }
-    at
-}
-
-/// The number of the open stream that a path names.
-fn descriptor(path: &Path) -> Option<u32> {
-    match path.to_str()? {
-        "/dev/stdout" => Some(1),
-        "/dev/stderr" => Some(2),
-        path => ["/dev/fd/", "/proc/self/fd/"]
-            .iter()
-            .find_map(|it| path.strip_prefix(it))
-            .and_then(|it| it.parse().ok()),
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stream(it) => it.write(bytes),
-            Self::InPlace(it, path) => it.write(bytes).map_err(|error| named(path, &error)),
-            Self::Staged(it, path) => it.file.write(bytes).map_err(|error| named(path, &error)),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stream(it) => it.flush(),
-            Self::InPlace(it, path) => it.flush().map_err(|error| named(path, &error)),
-            Self::Staged(it, path) => it.file.flush().map_err(|error| named(path, &error)),
-        }
-    }
-}
-
-/// An error with the file that it is about.
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {}", path.display(), reason(error)))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
 /// The crates, with what a reader meets there.
-const CRATES: [(&str, &str); 10] = [
+const CRATES: [(&str, &str); 11] = [
     ("analyses", "Diagnostics of noise and lints, derivations, placement"),
     ("dataflow", "Traces of the solver, broken laws of lattices"),
     ("syntax", "Diagnostics of syntax, names, types and structure; documentation of ops"),
@@ -23,6 +23,7 @@ const CRATES: [(&str, &str); 10] = [
     ("settings", "noisy.toml"),
     ("format", "The formatter"),
     ("opt", "noisy-opt"),
+    ("output", "Files and streams that are written"),
     ("loops", "Dependences"),
     ("placement", "The optimizer"),
 ];

@@ -1,10 +1,11 @@
 //! Files: read, split into parts, and written as a whole or not at all.
 
 use std::borrow::Cow;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write as _};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
+
+use noisy_output::{Output, reason};
 
 /// The largest file, in bytes: places in a text are numbers of 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64 - 1;
@@ -35,123 +36,15 @@ fn bounded(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file as a whole, `-` for standard output. A name of an open stream, such as `/dev/stdout`, is that stream: what it holds stays. Links, other
-/// names, owner and permissions of a file stay.
+/// Writes a file as a whole, `-` for standard output, as [`Output::to_file`] says.
 pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
-    let path = followed(Path::new(file));
-    match if file == "-" { Some(1) } else { descriptor(&path) } {
-        Some(1) => return io::stdout().lock().write_all(text.as_bytes()),
-        Some(2) => return io::stderr().lock().write_all(text.as_bytes()),
-        Some(_) => {
-            return OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes());
-        }
-        None => {}
+    if file == "-" {
+        return io::stdout().lock().write_all(text.as_bytes());
     }
-    let old = fs::metadata(&path).ok();
-    if let Some(old) = &old {
-        // It may be written.
-        OpenOptions::new().write(true).open(&path)?;
-        if !old.is_file() {
-            return OpenOptions::new().write(true).open(&path)?.write_all(text.as_bytes());
-        }
-    }
-    match Staged::new(&path, text, old.as_ref()) {
-        Ok(Some(it)) => it.commit(),
-        // It would be another file, or nothing can be added beside it.
-        Ok(None) => fs::write(&path, text),
-        Err(_) if old.is_some() => fs::write(&path, text),
-        Err(error) => Err(error),
-    }
-}
-
-/// A text that stands complete beside the file whose place it takes. Dropped before that, it goes.
-struct Staged {
-    temporary: PathBuf,
-    path: PathBuf,
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.temporary);
-    }
-}
-
-impl Staged {
-    /// Nothing if a file would lose other names or its owner.
-    fn new(path: &Path, text: &str, old: Option<&fs::Metadata>) -> io::Result<Option<Self>> {
-        let path = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let (mut file, temporary) = temporary(folder.unwrap_or(Path::new(".")))?;
-        let staged = Self { temporary, path };
-        if let Some(old) = old {
-            if is_other_when_replaced(old, &file.metadata()?) {
-                return Ok(None);
-            }
-            file.set_permissions(old.permissions())?;
-        }
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        Ok(Some(staged))
-    }
-
-    fn commit(&self) -> io::Result<()> {
-        fs::rename(&self.temporary, &self.path)
-    }
-}
-
-/// A new file under a name that nobody can foresee.
-fn temporary(folder: &Path) -> io::Result<(File, PathBuf)> {
-    const ATTEMPTS: u32 = 100;
-    for attempt in 0..ATTEMPTS {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let name = format!(".noisy-{:x}-{:x}-{attempt}.tmp", std::process::id(), now.as_nanos());
-        let path = folder.join(name);
-        match File::create_new(&path) {
-            Ok(file) => return Ok((file, path)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
-}
-
-/// Whether a file would lose other names or its owner if another took its place.
-#[cfg(unix)]
-fn is_other_when_replaced(old: &fs::Metadata, new: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid())
-}
-
-#[cfg(not(unix))]
-fn is_other_when_replaced(_: &fs::Metadata, _: &fs::Metadata) -> bool {
-    false
-}
-
-/// Where links lead, up to a name of an open stream: that is not followed, for what it names is open already.
-fn followed(path: &Path) -> PathBuf {
-    /// No system follows more.
-    const LINKS: usize = 40;
-    let mut at = path.to_owned();
-    for _ in 0..LINKS {
-        if descriptor(&at).is_some() {
-            return at;
-        }
-        let Ok(to) = fs::read_link(&at) else { return at };
-        at = at.parent().map_or_else(|| to.clone(), |it| it.join(&to));
-    }
-    at
-}
-
-/// The number of the open stream that a path names.
-fn descriptor(path: &Path) -> Option<u32> {
-    match path.to_str()? {
-        "/dev/stdout" => Some(1),
-        "/dev/stderr" => Some(2),
-        path => ["/dev/fd/", "/proc/self/fd/"]
-            .iter()
-            .find_map(|it| path.strip_prefix(it))
-            .and_then(|it| it.parse().ok()),
-    }
+    let readable = |it: io::Error| io::Error::new(it.kind(), reason(&it));
+    let mut out = Output::to_file(Path::new(file)).map_err(readable)?;
+    out.write_all(text.as_bytes())?;
+    out.finish()
 }
 
 /// Where a line splits a text: at a marker at its start, or at its end, blanks aside, as in a comment: `// // -----`.

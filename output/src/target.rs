@@ -1,0 +1,142 @@
+//! Streams and files under one name.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::reason;
+use crate::staged::{Staged, is_other_when_replaced};
+
+/// Where the output goes. A file keeps what it had until all is written.
+pub enum Output {
+    /// A stream.
+    Stream(Box<dyn Write + Send>),
+    /// What is no regular file, has other names, or stands in a folder where nothing can be added; with its path.
+    InPlace(BufWriter<File>, PathBuf),
+    /// A file, with its path as it was given.
+    Staged(Box<Staged>, PathBuf),
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stream(_) => f.write_str("Stream"),
+            Self::InPlace(_, path) | Self::Staged(_, path) => {
+                f.debug_tuple("File").field(path).finish()
+            }
+        }
+    }
+}
+
+impl Output {
+    /// To a file, which may be there. A name of an open stream, such as `/dev/stdout`, is that stream: what it holds stays.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn to_file(path: &Path) -> io::Result<Self> {
+        let given = path;
+        let path = &followed(path);
+        match descriptor(path) {
+            Some(1) => return Ok(Self::Stream(Box::new(BufWriter::new(io::stdout())))),
+            Some(2) => return Ok(Self::Stream(Box::new(io::stderr()))),
+            Some(_) => {
+                let file = OpenOptions::new().append(true).open(path)?;
+                return Ok(Self::InPlace(BufWriter::new(file), given.to_owned()));
+            }
+            None => {}
+        }
+        let open = |truncate: bool| OpenOptions::new().write(true).truncate(truncate).open(path);
+        let is_there = match fs::metadata(path) {
+            Ok(it) if !it.is_file() => {
+                return Ok(Self::InPlace(BufWriter::new(open(false)?), given.to_owned()));
+            }
+            it => it.is_ok(),
+        };
+        if is_there {
+            // It may be written.
+            open(false)?;
+        }
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let staged = Staged::new(target).and_then(|it| {
+            let old = fs::metadata(path).ok().filter(|_| is_there);
+            let new = it.file.get_ref().metadata()?;
+            let is_other = old.is_some_and(|old| is_other_when_replaced(&old, &new));
+            Ok((!is_other).then_some(it))
+        });
+        match staged {
+            Ok(Some(it)) => Ok(Self::Staged(Box::new(it), given.to_owned())),
+            Ok(None) | Err(_) if is_there => {
+                Ok(Self::InPlace(BufWriter::new(open(true)?), given.to_owned()))
+            }
+            Ok(None) => {
+                Err(io::Error::other("another program created and removed the file meanwhile"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All is written.
+    ///
+    /// # Errors
+    ///
+    /// When something of it could not be written after all.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        match self {
+            Self::Staged(it, path) => it.commit().map_err(|error| named(&path, &error)),
+            Self::Stream(_) | Self::InPlace(..) => Ok(()),
+        }
+    }
+}
+
+/// Where links lead, up to a name of an open stream: that is not followed, for what it names is open already.
+fn followed(path: &Path) -> PathBuf {
+    /// No system follows more.
+    const LINKS: usize = 40;
+    let mut at = path.to_owned();
+    for _ in 0..LINKS {
+        if descriptor(&at).is_some() {
+            return at;
+        }
+        let Ok(to) = fs::read_link(&at) else { return at };
+        at = at.parent().map_or_else(|| to.clone(), |it| it.join(&to));
+    }
+    at
+}
+
+/// The number of the open stream that a path names.
+fn descriptor(path: &Path) -> Option<u32> {
+    match path.to_str()? {
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        path => ["/dev/fd/", "/proc/self/fd/"]
+            .iter()
+            .find_map(|it| path.strip_prefix(it))
+            .and_then(|it| it.parse().ok()),
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stream(it) => it.write(bytes),
+            Self::InPlace(it, path) => it.write(bytes).map_err(|error| named(path, &error)),
+            Self::Staged(it, path) => it.file.write(bytes).map_err(|error| named(path, &error)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(it) => it.flush(),
+            Self::InPlace(it, path) => it.flush().map_err(|error| named(path, &error)),
+            Self::Staged(it, path) => it.file.flush().map_err(|error| named(path, &error)),
+        }
+    }
+}
+
+/// An error with the file that it is about.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {}", path.display(), reason(error)))
+}
