@@ -595,7 +595,7 @@ mod tests {
         // However long the rest took, nothing is spent.
         assert_eq!(time.share(limit, before), limit);
         let both = Duration::from_secs(4);
-        assert_eq!(time.share(limit, before + both), limit - both / 2);
+        assert_eq!(time.share(limit, before + both), Duration::from_secs(8));
         assert_eq!(time.share(limit, before + 3 * limit), Duration::ZERO);
         let many = SharedTime { left: Mutex::new(10_000), ..time };
         assert_eq!(many.share(limit, before), limit / 16);
