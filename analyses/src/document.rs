@@ -27,6 +27,8 @@ pub struct Document {
 
 /// Edits that write one in so many bytes of a text cost as much as reading all of it.
 const MUCH: usize = 4;
+/// More edits than this may cost more, too: each may be one on which much of the program depends.
+const FEW: usize = 16;
 
 impl Deref for Document {
     type Target = Program;
@@ -240,7 +242,7 @@ impl Document {
         let fixes = self.applicable(fixes, unsafe_too);
         let (edits, is_taken) = combine(&fixes);
         let edits = TextEdit::in_few(&edits, self.source());
-        if edits.is_empty() || self.is_much(&edits) {
+        if edits.is_empty() || edits.len() > FEW || self.is_much(&edits) {
             return None;
         }
         self.edit_all(&edits);

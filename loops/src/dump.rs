@@ -6,10 +6,15 @@ use noisy_syntax::{OpKind, Source};
 
 use crate::{Body, Dependence, Interval, Limits, dependences};
 
+/// The pairs of more accesses in a function are too many to be written.
+const MOST_ACCESSES: usize = 2000;
+const TOO_MANY: &str = "more accesses than pairs of them are written for";
+
 /// One JSON object a line for each dependence of each function, by source, target and level:
 /// `{"source": row, "target": row, "level": k, "distance": [[least, greatest], ...], "kind": "flow"}`. Rows count from 1, `null` is no
 /// bound. One that may exist, but need not, has `"exact": false`. A pair of which nothing is known has a line for whatever the order of
-/// iterations allows, and `"unknown"` says why.
+/// iterations allows, and `"unknown"` says why. A function with more than 2,000 accesses has one line that says so,
+/// `{"row": row, "accesses": n, "unknown": why}`: each may depend on each.
 pub fn dependences_json(source: &Source, limits: &Limits) -> String {
     let ir = source.ir();
     let mut functions = Vec::new();
@@ -22,8 +27,15 @@ pub fn dependences_json(source: &Source, limits: &Limits) -> String {
     let mut out = String::new();
     for function in functions {
         let body = Body::new(ir, function);
-        let row = |at: usize| source.text().byte_to_line(ir.range(body.accesses[at].op).start) + 1;
-        let rows: Vec<usize> = (0..body.accesses.len()).map(row).collect();
+        let row = |op| source.text().byte_to_line(ir.range(op).start) + 1;
+        let n = body.accesses.len();
+        if n > MOST_ACCESSES {
+            let row = row(function);
+            let _ =
+                writeln!(out, "{{\"row\": {row}, \"accesses\": {n}, \"unknown\": \"{TOO_MANY}\"}}");
+            continue;
+        }
+        let rows: Vec<usize> = body.accesses.iter().map(|it| row(it.op)).collect();
         let found = dependences(&body, limits);
         for it in &found.known {
             write(&mut out, &rows, it, None);
@@ -55,5 +67,25 @@ fn write(out: &mut String, rows: &[usize], it: &Dependence, unknown: Option<&str
         }
         None if it.is_exact => out.push_str("}\n"),
         None => out.push_str(", \"exact\": false}\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_very_many_accesses_are_not_written() {
+        let text = |n: usize| {
+            let load = |it: usize| format!("  %{it} = affine.load %m[0] : memref<8xi32>\n");
+            let loads: String = (0..n).map(load).collect();
+            format!("// A comment.\nfunc.func @f(%m: memref<8xi32>) {{\n{loads}  return\n}}\n")
+        };
+        let limits = Limits { with_input: true, ..Limits::default() };
+        let dumped = |n: usize| dependences_json(&Source::new(&text(n)), &limits);
+        assert_eq!(dumped(3).lines().count(), 3);
+        let n = MOST_ACCESSES + 1;
+        let wanted = format!("{{\"row\": 2, \"accesses\": {n}, \"unknown\": \"{TOO_MANY}\"}}\n");
+        assert_eq!(dumped(n), wanted);
     }
 }
