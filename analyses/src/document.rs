@@ -120,7 +120,7 @@ impl Document {
             if proposal.is_kept_by(self) {
                 return Ok(proposal.outcome(self, functions));
             }
-            *self = Self::with_model(&before.to_string(), self.model().clone());
+            self.go_back(&before.to_string());
         }
         let all = self.ir().functions();
         let functions: Vec<Op> =
@@ -142,6 +142,10 @@ impl Document {
         for it in edits.iter().rev() {
             self.edit(it.range.clone(), &it.text);
         }
+    }
+
+    fn go_back(&mut self, before: &str) {
+        *self = Self::with_model(before, self.model().clone());
     }
 
     /// Everything there is to say, in textual order, but by checks that are off by default.
@@ -210,9 +214,40 @@ impl Document {
         self.fixes_together(diagnostics, unsafe_too, &mut Trial::default())
     }
 
+    /// Applies the fixes of [`Document::fix_all`] to the document, if what it becomes is kept; how many fixes they are. `None` where there are
+    /// none, and where it is not kept: the document is then as it was. Few edits are made in it as they are, which costs less than to prove
+    /// them by reading all anew; only where that is not kept are they proven, and what is proven is asked about in turn.
+    pub fn apply_fixes<'a>(
+        &mut self,
+        diagnostics: impl IntoIterator<Item = &'a Diagnostic> + Clone,
+        unsafe_too: bool,
+        is_kept: &mut dyn FnMut(&Self) -> bool,
+    ) -> Option<usize> {
+        let fixes = checks::unproven(&self.program, diagnostics.clone());
+        let (edits, is_taken) = combine(&self.applicable(fixes, unsafe_too));
+        let edits = TextEdit::in_few(&edits, self.source());
+        if edits.is_empty() {
+            return None;
+        }
+        if edits.len() <= FEW && !self.is_much(&edits) {
+            // It is cheap: the pieces of a text are shared.
+            let before = self.source().text().clone();
+            self.edit_all(&edits);
+            if is_kept(self) {
+                return Some(is_taken.into_iter().filter(|&it| it).count());
+            }
+            self.go_back(&before.to_string());
+        }
+        let (after, n) = self.with_all_fixed(diagnostics, unsafe_too)?;
+        is_kept(&after).then(|| {
+            *self = after;
+            n
+        })
+    }
+
     /// The document after the edits of [`Document::fix_all`], and how many fixes they are; `None` if there are none. Mostly it is the one that proves
     /// the fixes, so that this costs no more than asking for the edits.
-    pub fn with_all_fixed<'a>(
+    fn with_all_fixed<'a>(
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
         unsafe_too: bool,
@@ -227,26 +262,6 @@ impl Document {
             None => self.after(&edits),
         };
         Some((after, n))
-    }
-
-    /// Applies the fixes of some diagnostics at once to the document itself, unproven, where that costs less than reading it anew; how many fixes
-    /// they are. `None` where it costs more, and where there are none: the document is as it was. Those that need a look are left out
-    /// unless `unsafe_too`. Whoever finds more errors than before goes back to the text that was there, and asks for
-    /// [`Document::with_all_fixed`].
-    pub fn apply_unproven<'a>(
-        &mut self,
-        diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
-        unsafe_too: bool,
-    ) -> Option<usize> {
-        let fixes = checks::unproven(&self.program, diagnostics);
-        let fixes = self.applicable(fixes, unsafe_too);
-        let (edits, is_taken) = combine(&fixes);
-        let edits = TextEdit::in_few(&edits, self.source());
-        if edits.is_empty() || edits.len() > FEW || self.is_much(&edits) {
-            return None;
-        }
-        self.edit_all(&edits);
-        Some(is_taken.into_iter().filter(|&it| it).count())
     }
 
     /// The document after some edits, which are in order, read and analyzed anew.

@@ -166,27 +166,14 @@ fn apply_fixes(
     for _ in 0..ROUNDS {
         let mut wanted = found.clone();
         settings.rules.apply(&mut wanted);
-        // It is cheap: the pieces of a text are shared.
-        let before = document.source().text().clone();
-        let mut applied = None;
-        if let Some(n) = document.apply_unproven(problems(&wanted), unsafe_too) {
-            let now = settings.rules.found_in_brief(document);
-            if n_errors(&now) <= n_errors(&found) {
-                applied = Some((now, n));
-            } else {
-                *document = Document::with_model(&before.to_string(), document.model().clone());
-            }
-        }
-        if applied.is_none()
-            && let Some((after, n)) = document.with_all_fixed(problems(&wanted), unsafe_too)
-        {
-            let now = settings.rules.found_in_brief(&after);
-            if n_errors(&now) <= n_errors(&found) {
-                *document = after;
-                applied = Some((now, n));
-            }
-        }
-        let Some((now, n)) = applied else { break };
+        let mut now = Vec::new();
+        let mut is_kept = |after: &Document| {
+            now = settings.rules.found_in_brief(after);
+            n_errors(&now) <= n_errors(&found)
+        };
+        let Some(n) = document.apply_fixes(problems(&wanted), unsafe_too, &mut is_kept) else {
+            break;
+        };
         fixed.n_applied += n;
         fixed.is_changed = true;
         found = now;
@@ -309,7 +296,7 @@ fn certificate(
 }
 
 /// What is mended if it can be. A hint is no problem: nothing is changed for it unless a rule makes it one.
-fn problems(found: &[Diagnostic]) -> impl Iterator<Item = &Diagnostic> {
+fn problems(found: &[Diagnostic]) -> impl Iterator<Item = &Diagnostic> + Clone {
     found.iter().filter(|it| it.severity <= Severity::Warning)
 }
 

@@ -30,6 +30,7 @@ mod select;
 mod settle;
 mod setup;
 mod shard;
+mod shared_time;
 mod shown;
 mod stamp;
 mod verify;

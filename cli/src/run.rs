@@ -7,8 +7,7 @@ use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use noisy_analyses::fix::shared_cache;
@@ -27,6 +26,7 @@ use crate::outcome::{Outcome, count};
 use crate::paint::{self, Look};
 use crate::progress::Progress;
 use crate::select::{self, Selection};
+use crate::shared_time::SharedTime;
 use crate::shown::shown;
 use crate::stamp::Stamp;
 use crate::walk::{self, Filter, Input, Unreadable};
@@ -546,58 +546,10 @@ fn use_color(args: &Check, is_filter: bool) -> bool {
     }
 }
 
-/// The time limit, shared by all files: each may take its part of what is left when its turn comes, and where there are many files a
-/// sixteenth, since most need next to nothing. Only the optimizer's work counts, on all threads together: reading and writing files is
-/// not limited, and takes nothing from the files that follow.
-struct SharedTime {
-    threads: usize,
-    /// Files whose turn has not come.
-    left: Mutex<usize>,
-    /// How long the optimizer had worked in this process when the run began.
-    before: Duration,
-}
-
-impl SharedTime {
-    fn new(n_files: usize, worked: Duration) -> Self {
-        Self { threads: parallel::cores(), left: Mutex::new(n_files), before: worked }
-    }
-
-    /// What the next file may take, after the optimizer has worked so long in this process.
-    fn share(&self, limit: Duration, worked: Duration) -> Duration {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let rounds = left.div_ceil(self.threads).clamp(1, 16) as u32;
-        *left = left.saturating_sub(1);
-        let spent = worked.saturating_sub(self.before) / self.threads as u32;
-        limit.saturating_sub(spent) / rounds
-    }
-}
-
 /// What keeps a file from being checked is said on standard error, whatever the format.
 fn say_failure(checked: &Checked) {
     if let Some(it) = &checked.failure {
         let place = it.place.map_or(String::new(), |(row, column)| format!(":{row}:{column}"));
         complain(&format!("noisy-check: {}{place}: {}", checked.name, it.message));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_work_of_the_optimizer_takes_from_the_time_that_files_share() {
-        let limit = Duration::from_secs(10);
-        let before = Duration::from_secs(7);
-        let time = SharedTime { threads: 2, left: Mutex::new(4), before };
-        // Two rounds of two files.
-        assert_eq!(time.share(limit, before), limit / 2);
-        assert_eq!(time.share(limit, before), limit / 2);
-        // However long the rest took, nothing is spent.
-        assert_eq!(time.share(limit, before), limit);
-        let both = Duration::from_secs(4);
-        assert_eq!(time.share(limit, before + both), Duration::from_secs(8));
-        assert_eq!(time.share(limit, before + 3 * limit), Duration::ZERO);
-        let many = SharedTime { left: Mutex::new(10_000), ..time };
-        assert_eq!(many.share(limit, before), limit / 16);
     }
 }

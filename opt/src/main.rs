@@ -4,7 +4,6 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    noisy_output::clean_up_on_signals();
     let args: Vec<String> = std::env::args().skip(1).collect();
     // Regions nest 200 deep, and printing recurs with them.
     let run = move || noisy_opt::driver::main(&args);

@@ -256,6 +256,16 @@ impl Interner {
         out
     }
 
+    /// The element type of a shaped type; of another type, itself.
+    pub fn element_type(&self, ty: Type) -> Type {
+        match self.type_data(ty) {
+            TypeData::Vector { element, .. }
+            | TypeData::Tensor { element, .. }
+            | TypeData::MemRef { element, .. } => *element,
+            _ => ty,
+        }
+    }
+
     /// A type as MLIR writes it in full: `!noisy.i32`, `tensor<4xf32>`.
     pub fn type_text(&self, ty: Type) -> String {
         let mut text = Text::new(self, None);

@@ -31,43 +31,32 @@ pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
 
 /// All value names of a program, those of uses included, and those that are given.
 pub(super) struct Names<'a> {
-    there: FxHashSet<&'a str>,
+    ir: &'a Ir,
+    there: FxHashSet<Name>,
     given: FxHashSet<String>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(ir: &'a Ir) -> Self {
         let mut there = FxHashSet::default();
-        // Each once: most uses are of what was seen.
-        let mut seen: FxHashSet<Name> = FxHashSet::default();
-        let mut add = |name: Name| {
-            if seen.insert(name) {
-                there.insert(ir.interner.str(name));
-            }
-        };
         let mut stack = vec![ir.root()];
         while let Some(region) = stack.pop() {
-            for &value in &ir.block(ir.region(region).entry).args {
-                add(ir.value(value).name);
-            }
+            let args = &ir.block(ir.region(region).entry).args;
+            there.extend(args.iter().map(|&it| ir.value(it).name));
             for op in ir.items(region) {
                 let data = ir.op(op);
-                for &value in &data.results {
-                    add(ir.value(value).name);
-                }
-                for operand in &data.operands {
-                    add(operand.name);
-                }
+                there.extend(data.results.iter().map(|&it| ir.value(it).name));
+                there.extend(data.operands.iter().map(|it| it.name));
                 stack.extend(data.regions.iter().map(|it| it.1));
             }
         }
-        there.remove("");
-        Self { there, given: FxHashSet::default() }
+        Self { ir, there, given: FxHashSet::default() }
     }
 
     /// Whether a name was free, which it is not any more.
     fn take(&mut self, name: &str) -> bool {
-        !self.there.contains(name) && self.given.insert(name.to_owned())
+        let known = self.ir.interner.find_name(name);
+        !known.is_some_and(|it| self.there.contains(&it)) && self.given.insert(name.to_owned())
     }
 }
 

@@ -96,7 +96,7 @@ impl Constant {
 /// The elements that an attribute says a value of a shape has, in order.
 pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
     let n = n_elements(ir, ty)?;
-    let (inside, ty) = (written(ir, attr)?, element_type(ir, ty));
+    let (inside, ty) = (written(ir, attr)?, ir.interner().element_type(ty));
     let read = match hex_digits(inside) {
         Some(hex) => of_bytes(ir, &bytes(hex)?, n, ty)?,
         None => words(inside).map(|it| number(ir, it, ty)).collect::<Option<Vec<_>>>()?,
@@ -110,7 +110,7 @@ pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> 
 /// The element that an attribute says is everywhere in a value of a shape. Reads no further than to the first that is another.
 fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
     let n = n_elements(ir, ty)?;
-    let (inside, element) = (written(ir, attr)?, element_type(ir, ty));
+    let (inside, element) = (written(ir, attr)?, ir.interner().element_type(ty));
     if hex_digits(inside).is_some() {
         let elements = elements(ir, attr, ty)?;
         return elements.iter().all(|it| *it == elements[0]).then_some(elements[0]);
@@ -140,15 +140,6 @@ fn hex_digits(inside: &str) -> Option<&str> {
 
 fn words(inside: &str) -> impl Iterator<Item = &str> {
     inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty())
-}
-
-fn element_type(ir: &impl Types, ty: Type) -> Type {
-    match *ir.interner().type_data(ty) {
-        TypeData::Vector { element, .. }
-        | TypeData::Tensor { element, .. }
-        | TypeData::MemRef { element, .. } => element,
-        _ => ty,
-    }
 }
 
 /// How many elements a shape has, if that is not too many.

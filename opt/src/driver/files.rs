@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
-use noisy_output::{Output, reason};
+use noisy_output::{Output, clean_up_on_signals, reason};
 
 /// The largest file, in bytes: places in a text are numbers of 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64 - 1;
@@ -41,6 +41,8 @@ pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
     if file == "-" {
         return io::stdout().lock().write_all(text.as_bytes());
     }
+    // Only who makes temporary files has a thread that waits for signals.
+    clean_up_on_signals();
     let readable = |it: io::Error| io::Error::new(it.kind(), reason(&it));
     let mut out = Output::to_file(Path::new(file)).map_err(readable)?;
     out.write_all(text.as_bytes())?;

@@ -477,15 +477,3 @@ impl Reader<'_, '_> {
         types
     }
 }
-
-impl crate::Interner {
-    /// The element type of a shaped type; of another type, itself.
-    pub(crate) fn element_type(&self, ty: Type) -> Type {
-        match self.type_data(ty) {
-            TypeData::Vector { element, .. }
-            | TypeData::Tensor { element, .. }
-            | TypeData::MemRef { element, .. } => *element,
-            _ => ty,
-        }
-    }
-}
