@@ -50,6 +50,12 @@ impl Document {
         Self::of(Program::with_model(text, model))
     }
 
+    /// Reads and analyzes as many texts as models, each under its own: the same documents as one by one, and sooner where they are
+    /// small, since what a step needs of the processor's caches stays there from one text to the next.
+    pub fn all(texts: &[&str], models: Vec<NoiseModel>) -> Vec<Self> {
+        Program::all(texts, models).into_iter().map(Self::of).collect()
+    }
+
     /// The diagnostics of a program that is analyzed already.
     pub fn of(program: Program) -> Self {
         let index = Index::new(&program);

@@ -40,8 +40,29 @@ pub struct Integers {
 impl Integers {
     /// Solves from scratch.
     pub fn new(ir: &Ir) -> Self {
-        let constants = ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()));
+        let constants = Self::solve_constants(ir);
         let ranges = Sparse::new(&Input { ir, base: &constants }, Ranges);
+        Self::of(constants, ranges)
+    }
+
+    /// Solves both analyses from scratch for some programs, one after the other for all.
+    pub(crate) fn all<'a>(irs: impl Iterator<Item = &'a Ir> + Clone) -> Vec<Self> {
+        let constants: Vec<ConstantFacts> = irs.clone().map(Self::solve_constants).collect();
+        let ranges = irs.zip(&constants);
+        let ranges = ranges.map(|(ir, base)| Sparse::new(&Input { ir, base }, Ranges));
+        let ranges: Vec<_> = ranges.collect();
+        constants
+            .into_iter()
+            .zip(ranges)
+            .map(|(constants, ranges)| Self::of(constants, ranges))
+            .collect()
+    }
+
+    fn solve_constants(ir: &Ir) -> ConstantFacts {
+        ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()))
+    }
+
+    fn of(constants: ConstantFacts, ranges: Sparse<Ranges>) -> Self {
         let n_elements = constants.0.analysis.lists.n_elements();
         Self { constants, n_elements, ranges, moved: Moved::All }
     }
@@ -52,8 +73,7 @@ impl Integers {
         let constants = Sparse::of_op(&Input { ir, base: &() }, Constants::local(), op);
         let constants = ConstantFacts(constants);
         let ranges = Sparse::of_op(&Input { ir, base: &constants }, Ranges, op);
-        let n_elements = constants.0.analysis.lists.n_elements();
-        Self { constants, n_elements, ranges, moved: Moved::All }
+        Self::of(constants, ranges)
     }
 
     /// Solves both analyses from scratch, watched; what their observers noted.

@@ -52,8 +52,30 @@ impl Program {
     pub(crate) fn with_model(text: &str, model: NoiseModel) -> Self {
         let source = Source::new(text);
         let solved = Solved::new(source.ir());
+        let facts = Self::solve(&source, &solved, model);
+        Self::of_parts(source, solved, facts)
+    }
+
+    /// Reads and analyzes texts, each under its model, step by step for all of them (see [`Source::all`]).
+    pub(crate) fn all(texts: &[&str], models: Vec<NoiseModel>) -> Vec<Self> {
+        let sources = Source::all(texts);
+        let solved = Solved::all(sources.iter().map(Source::ir));
+        let known = sources.iter().zip(&solved).zip(models);
+        let facts: Vec<_> = known.map(|(it, model)| Self::solve(it.0, it.1, model)).collect();
+        let parts = sources.into_iter().zip(solved).zip(facts);
+        parts.map(|((source, solved), facts)| Self::of_parts(source, solved, facts)).collect()
+    }
+
+    fn solve(
+        source: &Source,
+        solved: &Solved,
+        model: NoiseModel,
+    ) -> Sparse<NoiseAnalysis, Findings> {
         let input = Input { ir: source.ir(), base: solved.integers() };
-        let facts = Sparse::observed(&input, NoiseAnalysis::new(model), Findings::default());
+        Sparse::observed(&input, NoiseAnalysis::new(model), Findings::default())
+    }
+
+    fn of_parts(source: Source, solved: Solved, facts: Sparse<NoiseAnalysis, Findings>) -> Self {
         Self {
             source,
             solved,

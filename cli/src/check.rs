@@ -159,9 +159,15 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T,
     })
 }
 
-/// Checks a text of an input, which has a name.
-pub(crate) fn check(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
-    guarded(|| Ok(analyze(name, text, input, task)))
+/// Checks a text of an input, which has a name. Its document, if it was made already, becomes the fixed one.
+pub(crate) fn check(
+    name: &str,
+    text: &str,
+    input: &Input,
+    task: &Task,
+    document: &mut Option<Document>,
+) -> Checked {
+    guarded(|| Ok(analyze(name, text, input, task, document)))
         .unwrap_or_else(|failure| Checked::failed(name.to_owned(), failure))
 }
 
@@ -226,20 +232,27 @@ fn bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
-fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
+fn analyze(
+    name: &str,
+    text: &str,
+    input: &Input,
+    task: &Task,
+    document: &mut Option<Document>,
+) -> Checked {
     let mut checked = Checked::empty(name.to_owned());
-    let mut document = Document::with_model(text, task.settings.model.noise().clone());
+    let read = || Document::with_model(text, task.settings.model.noise().clone());
+    let document = document.get_or_insert_with(read);
     if task.fixing.changes()
-        && let Err(failure) = fix_file(&mut checked, text, &mut document, input, task)
+        && let Err(failure) = fix_file(&mut checked, text, document, input, task)
     {
         checked.failure = Some(failure);
         // It stays as it was.
-        document = Document::with_model(text, task.settings.model.noise().clone());
+        *document = read();
     }
     let rope = document.source().text();
-    let mut found = task.settings.rules.diagnostics(&document);
+    let mut found = task.settings.rules.diagnostics(document);
     if let Some(which) = task.verify {
-        found = verify::verify(&document, &found, which);
+        found = verify::verify(document, &found, which);
     }
     if task.wants_entries || task.known.is_some() {
         let entries = baseline::entries(name, rope, &found);

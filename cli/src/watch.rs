@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use noisy_output::Output;
 
 use crate::args::Check;
-use crate::run::Plan;
+use crate::plan::Plan;
 use crate::walk::{self, Input};
 use crate::{FAILED, complain};
 

@@ -4,6 +4,7 @@
 //! by the caller's.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
@@ -40,11 +41,22 @@ pub fn in_order<T: Send>(
     n_threads: usize,
     n: usize,
     work: impl Fn(usize) -> T + Sync,
+    take: impl FnMut(T) -> bool + Send,
+) {
+    in_order_by_runs(n_threads, n, |run| run.map(&work).collect(), take);
+}
+
+/// As [`in_order`], with `work` for a run of numbers at once, which gives as many results: for who does better with some things together
+/// than with one after the other. How long the runs are depends on how many things and threads there are.
+pub fn in_order_by_runs<T: Send>(
+    n_threads: usize,
+    n: usize,
+    work: impl Fn(Range<usize>) -> Vec<T> + Sync,
     mut take: impl FnMut(T) -> bool + Send,
 ) {
     let threads = n_threads.min(n);
     if threads == 0 {
-        let _ = (0..n).map(&work).all(take);
+        let _ = (0..n).flat_map(|it| work(it..it + 1)).all(take);
         return;
     }
     let at_once = (n / (threads * TURNS)).clamp(1, MOST_AT_ONCE);
@@ -84,7 +96,7 @@ pub fn in_order<T: Send>(
             }
             let is_far = |it: &mut Line<T>| first >= AHEAD.saturating_add(it.n_taken);
             drop(moved.wait_while(of_line(), is_far).unwrap_or_else(PoisonError::into_inner));
-            hand_over(first, (first..n.min(first + at_once)).map(&work).collect());
+            hand_over(first, work(first..n.min(first + at_once)));
         }
     };
     let n_started = std::thread::scope(|scope| {
@@ -96,7 +108,7 @@ pub fn in_order<T: Send>(
     });
     if n_started == 0 {
         // The system refuses.
-        let _ = (0..n).map(&work).all(take);
+        let _ = (0..n).flat_map(|it| work(it..it + 1)).all(take);
     }
 }
 

@@ -41,6 +41,34 @@ fn one_chain_gives_one_error() {
 }
 
 #[test]
+fn documents_read_together_are_those_read_one_by_one() {
+    let loops = "func.func @f(%0: !noisy.i32, %n: index) -> !noisy.i32 {
+  %lo = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r = scf.for %i = %lo to %n step %one iter_args(%acc = %0) -> (!noisy.i32) {
+    %s = noisy.add %acc, %0 : !noisy.i32
+    scf.yield %s : !noisy.i32
+  }
+  return %r : !noisy.i32
+}
+";
+    let broken = "func.func @f(%x: i5) {
+  %0 = noisy.mul %x, : !noisy.i32
+  %1 = arith.constant 3 : i32
+  %2 = arith.addi %1, %1 : i32
+";
+    let texts = [loops, "", broken, "module {}", loops];
+    let models = || vec![NoiseModel::tutorial(); texts.len()];
+    let all = Document::all(&texts, models());
+    assert_eq!(all.len(), texts.len());
+    for ((together, text), model) in all.iter().zip(texts).zip(models()) {
+        let alone = Document::with_model(text, model);
+        assert_eq!(format!("{:?}", together.diagnostics()), format!("{:?}", alone.diagnostics()));
+        assert_eq!(crate::dump::facts(together), crate::dump::facts(&alone), "{text}");
+    }
+}
+
+#[test]
 fn a_mul_and_two_adds_are_legal() {
     check(
         "func.func @f(%0: !noisy.i32) -> !noisy.i32 {

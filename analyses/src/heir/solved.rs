@@ -40,7 +40,16 @@ pub(crate) struct Known {
 impl Solved {
     /// Solves integers from scratch.
     pub(crate) fn new(ir: &Ir) -> Self {
-        Self { integers: Integers::new(ir), heir: OnceLock::new() }
+        Self::of(Integers::new(ir))
+    }
+
+    /// Solves some programs from scratch, step by step for all.
+    pub(crate) fn all<'a>(irs: impl Iterator<Item = &'a Ir> + Clone) -> Vec<Self> {
+        Integers::all(irs).into_iter().map(Self::of).collect()
+    }
+
+    fn of(integers: Integers) -> Self {
+        Self { integers, heir: OnceLock::new() }
     }
 
     /// What is known of integers.

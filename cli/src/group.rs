@@ -1,0 +1,263 @@
+//! Files on their thread: a few at a time.
+//!
+//! A small file takes less time than what its steps need of the processor's caches: the code of all steps is larger than these. So the
+//! files of a run are read first, and as many as are small together are analyzed step by step ([`Document::all`]).
+
+use std::fs::{File, Metadata};
+use std::path::Path;
+use std::sync::Arc;
+
+use noisy_analyses::fix::shared_cache;
+use noisy_analyses::{Document, diff};
+use noisy_settings::{Invalid, Settings};
+
+use crate::args::{Check, Format};
+use crate::cache::{Cache, Seen, Slot};
+use crate::check::{self, Checked, Task};
+use crate::failure::Failure;
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::shared_time::SharedTime;
+use crate::stamp::Stamp;
+use crate::walk::Input;
+use crate::{format, paint, ranges, select};
+
+/// Texts are analyzed together until they have so many bytes: with what is known of them they fit into the processor's caches.
+const TOGETHER: usize = 16 << 10;
+
+/// What is left of a file when it has been checked: its text is gone.
+pub(crate) struct Report {
+    pub checked: Checked,
+    pub piece: String,
+    /// Standard input, fixed, on its way through.
+    pub through: Option<String>,
+}
+
+/// What becomes of one file on its thread.
+pub(crate) enum Done {
+    Checked(Box<Report>),
+    /// Its configuration cannot be used.
+    Invalid(Arc<Invalid>),
+}
+
+impl From<Report> for Done {
+    fn from(report: Report) -> Self {
+        Self::Checked(Box::new(report))
+    }
+}
+
+/// A file that was looked at.
+enum Looked<'a> {
+    Done(Done),
+    Read(Box<Read<'a>>),
+}
+
+/// A file that is to be analyzed.
+struct Read<'a> {
+    name: String,
+    input: &'a Input,
+    text: String,
+    settings: Arc<Settings>,
+    /// Where to keep what is found.
+    place: Option<(Slot, Seen)>,
+}
+
+impl Plan<'_> {
+    /// What becomes of some files, in their order.
+    pub(crate) fn some(
+        &self,
+        inputs: &[Input],
+        time: &SharedTime,
+        progress: &Progress,
+    ) -> Vec<Done> {
+        let mut out = Vec::with_capacity(inputs.len());
+        let (mut group, mut n_bytes) = (Vec::new(), 0);
+        for input in inputs {
+            let looked = self.look(input);
+            if let Looked::Read(it) = &looked {
+                n_bytes += it.text.len();
+            }
+            group.push(looked);
+            if n_bytes >= TOGETHER {
+                self.finish(std::mem::take(&mut group), time, progress, &mut out);
+                n_bytes = 0;
+            }
+        }
+        self.finish(group, time, progress, &mut out);
+        out
+    }
+
+    /// Analyzes what was read, together.
+    fn finish(
+        &self,
+        group: Vec<Looked<'_>>,
+        time: &SharedTime,
+        progress: &Progress,
+        out: &mut Vec<Done>,
+    ) {
+        let read = group.iter().filter_map(|it| match it {
+            Looked::Read(it) => Some((it.text.as_str(), it.settings.model.noise().clone())),
+            Looked::Done(_) => None,
+        });
+        let (texts, models): (Vec<&str>, Vec<_>) = read.unzip();
+        // What panics is found again, file by file.
+        let documents = check::guarded(|| Ok(Document::all(&texts, models))).unwrap_or_default();
+        let mut documents: Vec<Option<Document>> = documents.into_iter().map(Some).collect();
+        let mut nth = 0;
+        for looked in group {
+            out.push(match looked {
+                Looked::Done(it) => it,
+                Looked::Read(it) => {
+                    let mut none = None;
+                    let document = documents.get_mut(nth).unwrap_or(&mut none);
+                    nth += 1;
+                    self.analyze(*it, document, time, progress).into()
+                }
+            });
+        }
+    }
+
+    /// What is known of a file before it is analyzed.
+    fn look<'a>(&self, input: &'a Input) -> Looked<'a> {
+        let args = self.args;
+        let name = check::name(input, &args.files.stdin_filename);
+        let path = input.path(&args.files.stdin_filename);
+        let Counting { settings, silenced, layered } = match self.counting(path) {
+            Ok(it) => it,
+            Err(invalid) => return Looked::Done(Done::Invalid(invalid)),
+        };
+        let place: Option<(&Cache, Slot)> = match input {
+            Input::File(path) => self
+                .cache
+                .as_ref()
+                .and_then(|cache| Some((cache, cache.slot(path, &layered, &silenced)?))),
+            Input::Stdin => None,
+        };
+        let done = |it: Report| Looked::Done(it.into());
+        let known = |(checked, piece)| done(Report { checked, piece, through: None });
+        if let Some(it) = place.as_ref().and_then(|(_, slot)| slot.untouched()) {
+            return known(it);
+        }
+        let mut stamp = None;
+        let mut look = |file: &File, metadata: &Metadata| {
+            stamp = place.as_ref().and_then(|it| Stamp::settled(file, metadata, it.0.start()));
+        };
+        let text = match check::guarded(|| check::read_with(input, &mut look)) {
+            Ok(it) => it,
+            Err(failure) => return done(self.failed(name, failure)),
+        };
+        if args.show.show_ranges {
+            let ranges = check::guarded(|| {
+                let document = Document::with_model(&text, settings.model.noise().clone());
+                Ok(paint::copy(ranges::annotated(&document), self.look))
+            });
+            return done(match ranges {
+                Ok(piece) => Report { checked: Checked::empty(name), piece, through: None },
+                Err(failure) => self.failed(name, failure),
+            });
+        }
+        let place = place.map(|(_, slot)| (slot, Seen::new(&text, stamp)));
+        if let Some(it) = place.as_ref().and_then(|(slot, seen)| slot.get(seen)) {
+            return known(it);
+        }
+        Looked::Read(Box::new(Read { name, input, text, settings, place }))
+    }
+
+    /// Checks a file, and fixes it if that is wanted.
+    fn analyze(
+        &self,
+        read: Read<'_>,
+        document: &mut Option<Document>,
+        time: &SharedTime,
+        progress: &Progress,
+    ) -> Report {
+        let Read { name, input, text, settings, place } = read;
+        let (args, show) = (self.args, self.args.show);
+        let limit = settings.placement.time_limit.duration();
+        let task = Task {
+            fixing: args.fixing,
+            time: time.share(limit, shared_cache().worked()),
+            watch: progress.watch(name.clone()),
+            settings,
+            verify: show.verify_diagnostics,
+            wants_proofs: args.statistics,
+            wants_fixes: matches!(self.format, Format::Sarif | Format::Json | Format::JsonLines),
+            known: self.known.clone(),
+            wants_entries: args.write_baseline.is_some(),
+            certificate: args.certificate.clone(),
+            most: if show.verify_diagnostics.is_some() { usize::MAX } else { args.max_diagnostics },
+        };
+        if task.fixing.changes() {
+            progress.say(name.clone());
+        }
+        let mut checked = check::check(&name, &text, input, &task, document);
+        let piece = self.piece(&checked);
+        let is_filter = matches!(input, Input::Stdin) && args.fixing.writes();
+        let through = (is_filter && checked.failure.is_none()).then(|| checked.text.to_string());
+        checked.forget();
+        if let Some((slot, seen)) = place {
+            slot.put(seen, &checked, &piece);
+        }
+        Report { checked, piece, through }
+    }
+
+    /// What is printed of a file.
+    pub(crate) fn piece(&self, checked: &Checked) -> String {
+        let Check { fixing, show, .. } = self.args;
+        match &checked.fixed.change {
+            _ if show.verify_diagnostics.is_some() => format::mismatches(checked),
+            Some((before, after)) if fixing.diff => {
+                paint::diff(diff::unified(&checked.name, before, after), self.look)
+            }
+            _ if fixing.diff || fixing.fix_only => String::new(),
+            _ => format::piece(self.format, checked, self.look.color),
+        }
+    }
+
+    /// A file, or a configuration, of which there is nothing to say but why. People read that on standard error.
+    pub(crate) fn failed(&self, name: String, failure: Failure) -> Report {
+        let checked = Checked::failed(name, failure);
+        let piece = if self.format.is_for_people() || self.args.fixing.diff || self.is_silent() {
+            String::new()
+        } else {
+            format::piece(self.format, &checked, self.look.color)
+        };
+        Report { checked, piece, through: None }
+    }
+
+    /// What is said of a configuration that cannot be used.
+    pub(crate) fn invalid(&self, invalid: &Invalid) -> Report {
+        let first = invalid.problems.first();
+        let mut message = match (first, &invalid.unreadable) {
+            (Some(it), _) => it.message.clone(),
+            (None, why) => why.clone().unwrap_or_default(),
+        };
+        for it in invalid.problems.iter().skip(1) {
+            message.push_str(&format!("\n{}:{it}", invalid.path.display()));
+        }
+        let place = first.map(|it| (it.line, it.column));
+        let failure = Failure { code: "invalid-configuration", message, place };
+        self.failed(invalid.path.display().to_string(), failure)
+    }
+
+    /// What a file is checked with.
+    fn counting(&self, path: &Path) -> Result<Counting<'_>, Arc<Invalid>> {
+        let config = self.resolver.config(path)?;
+        let layered = config.for_path(path).map_err(|problems| {
+            let path = config.path().map(Path::to_owned).unwrap_or_default();
+            Arc::new(Invalid { path, problems, unreadable: None })
+        })?;
+        let silenced = self.selection.silenced(path);
+        let settings = select::without(Arc::clone(&layered), &silenced);
+        Ok(Counting { settings, silenced, layered })
+    }
+}
+
+/// What one file is checked with.
+struct Counting<'a> {
+    settings: Arc<Settings>,
+    /// Rules that the command line turns off, which are off in the settings.
+    silenced: Vec<&'a str>,
+    /// Its place in the cache depends on the settings without that.
+    layered: Arc<Settings>,
+}

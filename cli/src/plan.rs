@@ -1,0 +1,146 @@
+//! What a run of `noisy-check` needs, made from the command line: which files, what counts for them, how they are printed.
+
+use std::collections::HashSet;
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use noisy_settings::Resolver;
+
+use crate::args::{Check, Color, Format, Stage};
+use crate::baseline::Known;
+use crate::cache::Cache;
+use crate::paint::Look;
+use crate::select::Selection;
+use crate::walk::{self, Filter, Input, Unreadable};
+use crate::{setup, shard};
+
+/// What a run needs, made from the command line.
+pub(crate) struct Plan<'a> {
+    pub args: &'a Check,
+    pub format: Format,
+    pub look: Look,
+    /// The settings of each file.
+    pub resolver: Resolver,
+    pub selection: Selection,
+    /// What is not reported.
+    pub known: Option<Arc<Known>>,
+    /// The files.
+    pub inputs: Vec<Input>,
+    /// What was named or found and cannot be checked.
+    pub unreadable: Vec<Unreadable>,
+    pub cache: Option<Cache>,
+}
+
+impl<'a> Plan<'a> {
+    /// Reads the command line, and finds the files.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the command line.
+    pub(crate) fn new(args: &'a Check) -> Result<Self, String> {
+        let format = chosen_format(args)?;
+        let resolver = setup::resolver(&args.settings)?;
+        let files = &args.files;
+        let selection = Selection::new(&files.exclude, &files.per_file_ignores)?;
+        let known = args.baseline.as_deref().map(Known::read).transpose()?.map(Arc::new);
+        let filter = Filter {
+            is_excluded: &|path| selection.is_excluded(&resolver, path),
+            force: files.force_exclude,
+            gitignore: !files.no_respect_gitignore,
+        };
+        let (mut inputs, mut unreadable) = walk::inputs(&args.paths, filter);
+        if let Some((index, count)) = files.shard
+            && !args.show.show_settings
+        {
+            inputs = shard::part(inputs, index, count);
+            if index > 1 {
+                // Said by the first.
+                unreadable.clear();
+            }
+        }
+        if args.fixing.writes() {
+            // One file under two names is fixed once.
+            let mut seen = HashSet::new();
+            inputs.retain(|it| match it {
+                Input::File(path) => walk::identity(path).is_none_or(|it| seen.insert(it)),
+                Input::Stdin => true,
+            });
+        }
+        if args.certificate.is_some() && inputs.len() + unreadable.len() != 1 {
+            return Err("--certificate works with one file only".to_owned());
+        }
+        let is_filter = args.fixing.writes() && inputs.contains(&Input::Stdin);
+        let terminal = args.output_file.is_none() && !is_filter && io::stdout().is_terminal();
+        let look = Look { color: use_color(args, is_filter), terminal };
+        let mut plan = Self {
+            args,
+            format,
+            look,
+            resolver,
+            selection,
+            known,
+            inputs,
+            unreadable,
+            cache: None,
+        };
+        plan.cache = plan.cache();
+        Ok(plan)
+    }
+
+    /// The cache, if what is wanted is kept there.
+    fn cache(&self) -> Option<Cache> {
+        let Check { fixing, show, settings, cache, .. } = self.args;
+        let is_kept = !fixing.diff
+            && self.args.certificate.is_none()
+            && show.verify_diagnostics.is_none()
+            && !show.show_ranges;
+        let wants_entries = self.args.write_baseline.is_some();
+        let options =
+            (self.format, self.look, fixing, self.args.max_diagnostics, &self.known, wants_entries);
+        if is_kept { Cache::new(cache, settings.isolated, &options) } else { None }
+    }
+
+    /// A program fixed on its way through goes where it would have gone; the findings go beside it.
+    pub(crate) fn is_filter(&self) -> bool {
+        self.args.fixing.writes() && self.inputs.contains(&Input::Stdin)
+    }
+
+    /// Whether something else is shown than findings.
+    pub(crate) fn is_silent(&self) -> bool {
+        let Check { fixing, show, .. } = self.args;
+        fixing.fix_only || show.verify_diagnostics.is_some() || show.show_ranges
+    }
+}
+
+fn chosen_format(args: &Check) -> Result<Format, String> {
+    let format = wanted_format(args)?;
+    let is_traced = args.show.trace_solver || args.show.dump == Some(Stage::Trace);
+    if format == Format::Html && !is_traced {
+        return Err("the format 'html' is one of `--dump trace` alone".to_owned());
+    }
+    Ok(format)
+}
+
+fn wanted_format(args: &Check) -> Result<Format, String> {
+    if let Some(format) = args.output_format {
+        return Ok(format);
+    }
+    match std::env::var("NOISY_OUTPUT_FORMAT") {
+        Ok(name) if !name.is_empty() => Format::from_str(&name, true)
+            .map_err(|_| format!("NOISY_OUTPUT_FORMAT: unknown format '{name}'")),
+        _ => Ok(Format::Full),
+    }
+}
+
+fn use_color(args: &Check, is_filter: bool) -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|it| !it.is_empty());
+    match args.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto if set("NO_COLOR") || args.output_file.is_some() => false,
+        Color::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|it| it != "0") => true,
+        Color::Auto if is_filter => io::stderr().is_terminal(),
+        Color::Auto => io::stdout().is_terminal(),
+    }
+}
