@@ -5,7 +5,6 @@ use std::fmt;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::remove_one;
 use crate::{Block, Ir, Op, OpKind, Value};
 
 /// Why something was not erased: it is still used.
@@ -102,6 +101,7 @@ impl Ir {
         for &item in items {
             self.take_out(item);
         }
+        let mut targets: FxHashSet<Block> = FxHashSet::default();
         for &op in &going {
             self.unwire(op);
             if self.op(op).extra.is_none() {
@@ -109,13 +109,11 @@ impl Ir {
                 continue;
             }
             self.remove_symbols(op);
-            let successors: Vec<Option<Block>> =
-                self.extra(op).successors.iter().map(|it| it.block).collect();
-            for (index, block) in successors.into_iter().enumerate() {
-                if let Some(block) = block {
-                    remove_one(&mut self.blocks[block.index()].preds, (op, index as u32));
-                }
-            }
+            targets.extend(self.extra(op).successors.iter().filter_map(|it| it.block));
+        }
+        // Once for each block, to which many of the ops may branch.
+        for block in targets {
+            self.blocks[block.index()].preds.retain(|it| !goes(it.0));
         }
         for &op in &going {
             if let Some(origin) = self.origins.get_mut(op.index()) {
