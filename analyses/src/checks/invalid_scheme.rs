@@ -21,6 +21,8 @@
 //! }
 //! ```
 
+use noisy_syntax::Op;
+
 use super::{Check, Index};
 use crate::diagnostic::Diagnostic;
 use crate::noise::contract;
@@ -35,8 +37,15 @@ pub(super) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
+    // Of the module before.
+    let mut known = None;
     for (module, fault) in heir.scheme_faults() {
-        let place = contract::own_attribute(program.source(), module, &fault.key);
+        if known.as_ref().is_none_or(|it: &(Op, _)| it.0 != module) {
+            known = Some((module, contract::own_attributes(program.source(), module)));
+        }
+        let own = known.as_ref().and_then(|it| it.1.get(fault.key.as_str()).cloned());
+        // It may be a key within one.
+        let place = own.or_else(|| contract::own_attribute(program.source(), module, &fault.key));
         let range = place.map_or_else(|| program.ir().head_range(module), |it| it.name);
         out.push(CHECK.at(range, fault.message.clone()));
     }

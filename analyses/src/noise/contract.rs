@@ -10,6 +10,7 @@ use noisy_syntax::lex::lex;
 use noisy_syntax::{
     Attr, AttrData, Form, Ir, Op, OpKind, Source, Span, Token, TokenKind, TypeData,
 };
+use rustc_hash::FxHashMap;
 
 use crate::noise::model::Bits;
 use crate::view::View;
@@ -171,6 +172,18 @@ pub(crate) fn own_attribute(source: &Source, op: Op, name: &str) -> Option<Place
     Some(found.absolute(source, op))
 }
 
+/// Where the attributes of an op itself stand, by their names: [`own_attribute`] for who asks for many. *Cost.* Linear in the text of the op.
+pub(crate) fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, Place> {
+    let text = own_text(source, op);
+    let words = Words::new(&text);
+    let mut out = FxHashMap::default();
+    for found in words.all_own() {
+        let name = unquoted(&text[found.name.range()]).to_string();
+        out.entry(name).or_insert_with(|| found.absolute(source, op));
+    }
+    out
+}
+
 /// The text of an op without that of its regions.
 fn own_text(source: &Source, op: Op) -> String {
     let data = source.ir().op(op);
@@ -220,11 +233,12 @@ impl<'a> Words<'a> {
     /// The attributes of a name, each by the number of what has it: in the attribute `list` of the op itself, or behind types.
     fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, Found)> {
         let in_dict = |depth, n| (depth == 2).then_some(n);
+        let is_it = |it: &str| it == name;
         if let Some(list) = list {
             let found = self.own(list, &|depth| depth == 1);
             let open = found.map(|it| self.tokens.partition_point(|t| t.start < it.value.start));
             let open = open.filter(|&it| self.kind(it) == TokenKind::LSquare);
-            return open.map_or_else(Vec::new, |it| self.entries(it, name, &in_dict));
+            return open.map_or_else(Vec::new, |it| self.entries(it, &is_it, &in_dict));
         }
         let mut depth = 0_i32;
         for at in 0..self.tokens.len() {
@@ -234,40 +248,49 @@ impl<'a> Words<'a> {
                 Side::Result => self.tokens.len(),
             };
             if depth == 0 && self.kind(open) == TokenKind::LParen {
-                return self.entries(open, name, &in_dict);
+                return self.entries(open, &is_it, &in_dict);
             }
             depth += self.nesting(at);
         }
         Vec::new()
     }
 
-    /// An attribute in a dictionary of the op itself, within so many brackets.
-    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<Found> {
+    /// The brackets that open the dictionaries of the op itself.
+    fn own_dicts(&self) -> impl Iterator<Item = usize> {
         let mut depth = 0_i32;
-        for at in 0..self.tokens.len() {
+        (0..self.tokens.len()).filter_map(move |at| {
             // Properties have a bracket more.
             let is_dict = |at: usize| self.kind(at) == TokenKind::LBrace;
             let open = match self.kind(at) {
                 TokenKind::Less if is_dict(at + 1) => at + 1,
                 _ => at,
             };
-            if depth == 0 && is_dict(open) {
-                let found = self.entries(open, name, &|depth, _| is_in(depth).then_some(0));
-                if let Some((_, found)) = found.into_iter().next() {
-                    return Some(found);
-                }
-            }
+            let is_own = depth == 0 && is_dict(open);
             depth += self.nesting(at);
-        }
-        None
+            is_own.then_some(open)
+        })
     }
 
-    /// The attributes of a name behind an opening bracket, the first for each number: `number` says that by how many brackets are around and
-    /// how many commas stand before that are in this one alone, or none where none is looked for.
+    /// An attribute in a dictionary of the op itself, within so many brackets.
+    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<Found> {
+        self.own_dicts().find_map(|open| {
+            let number = |depth, _| is_in(depth).then_some(0);
+            self.entries(open, &|it| it == name, &number).into_iter().next().map(|it| it.1)
+        })
+    }
+
+    /// The attributes of the op itself.
+    fn all_own(&self) -> impl Iterator<Item = Found> {
+        let all = |open| self.entries(open, &|_| true, &|depth, n| (depth == 1).then_some(n));
+        self.own_dicts().flat_map(all).map(|it| it.1)
+    }
+
+    /// The attributes of some names behind an opening bracket, the first for each number: `number` says that by how many brackets are around
+    /// and how many commas stand before that are in this one alone, or none where none is looked for.
     fn entries(
         &self,
         open: usize,
-        name: &str,
+        is_wanted: &dyn Fn(&str) -> bool,
         number: &dyn Fn(i32, usize) -> Option<usize>,
     ) -> Vec<(usize, Found)> {
         let (mut depth, mut n) = (0_i32, 0);
@@ -289,7 +312,7 @@ impl<'a> Words<'a> {
                     out.push((number, Found { name: of(first), value }));
                     start = None;
                 }
-                None if self.names(at, name) => {
+                None if self.names(at, is_wanted) => {
                     let number = number(depth, n);
                     let is_new = |number: &usize| out.last().is_none_or(|it| it.0 != *number);
                     start = number.filter(is_new).map(|it| (at, depth, it));
@@ -320,12 +343,12 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Whether a token is a name of an attribute in a dictionary.
-    fn names(&self, at: usize, name: &str) -> bool {
+    /// Whether a token is a name that is wanted, of an attribute in a dictionary.
+    fn names(&self, at: usize, is_wanted: &dyn Fn(&str) -> bool) -> bool {
         let before = at.checked_sub(1).map(|it| self.kind(it));
         let is_it = match self.kind(at) {
-            TokenKind::Bare => self.word(at) == name,
-            TokenKind::Str => unquoted(self.word(at)) == name,
+            TokenKind::Bare => is_wanted(self.word(at)),
+            TokenKind::Str => is_wanted(&unquoted(self.word(at))),
             _ => false,
         };
         is_it
