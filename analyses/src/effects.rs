@@ -6,10 +6,10 @@ pub mod foreign;
 
 pub use noisy_syntax::dialect::Access;
 use noisy_syntax::dialect::{Buffer, Effects, Speculation};
-use noisy_syntax::{Dim, Ir, Op, OpKind, Region, Traits, TypeData, Value};
+use noisy_syntax::{Dim, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 
-use crate::values::{int_of, operand};
+use crate::values::{int_of, is_number, operand, operands};
 
 /// Accesses, each with the buffer it goes to, if that is known.
 pub(crate) type Accesses = SmallVec<[(Access, Option<Value>); 2]>;
@@ -92,13 +92,18 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
     match kind.spec().speculation {
         Speculation::Never if kind == OpKind::Unknown => foreign::is_always_defined(ir, op),
         Speculation::Never => false,
-        Speculation::Always | Speculation::Regions => true,
-        Speculation::UnitStep => match kind {
-            OpKind::AffineFor => ir.attr(op, "step").is_some_and(|it| {
-                matches!(ir.interner.attr_data(it), noisy_syntax::AttrData::Int { value: 1, .. })
-            }),
-            _ => int(2) == Some(1),
-        },
+        Speculation::Always => true,
+        Speculation::Regions => goes_by_numbers(ir, op),
+        Speculation::UnitStep => {
+            let is_unit = match kind {
+                OpKind::AffineFor => ir.attr(op, "step").is_some_and(|it| {
+                    let step = ir.interner.attr_data(it);
+                    matches!(step, noisy_syntax::AttrData::Int { value: 1, .. })
+                }),
+                _ => int(2) == Some(1),
+            };
+            is_unit && goes_by_numbers(ir, op)
+        }
         Speculation::Divisor => int(1).is_some_and(|it| it != 0),
         Speculation::SignedDivisor => int(1).is_some_and(|it| it != 0 && it != -1),
         Speculation::Dimension => {
@@ -114,6 +119,19 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
             })
         }
     }
+}
+
+/// Whether what says which regions an op runs, and how often, is surely a number: an op that goes by anything else is undefined.
+fn goes_by_numbers(ir: &Ir, op: Op) -> bool {
+    let operands = operands(ir, op);
+    let decides = |at: usize| match ir.op(op).kind {
+        OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf | OpKind::AffineParallel => true,
+        OpKind::ScfFor => at < 3,
+        // Bounds are indices; what is carried, mostly not.
+        OpKind::AffineFor => ir.value(operands[at]).ty == Type::INDEX,
+        _ => false,
+    };
+    (0..operands.len()).all(|at| !decides(at) || is_number(ir, operands[at]))
 }
 
 fn divides_by_constants(expr: &noisy_syntax::affine::Expr) -> bool {

@@ -3,7 +3,7 @@
 use crate::integers::constant::Constant;
 use crate::integers::elements::Lists;
 use noisy_syntax::{
-    Attr, AttrData, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
+    Attr, AttrData, Def, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
 };
 
 /// An operand of an op.
@@ -40,6 +40,68 @@ pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant>
         Constant::Other(attr) => Some(lists.read(ir, attr, ty).unwrap_or(Constant::Other(attr))),
         known => Some(known),
     }
+}
+
+/// How many ops deep it is looked for what makes a number.
+const DEEP: u32 = 8;
+
+/// Whether an integer is surely a number, and not what comes of memory that nobody wrote, of `ub.poison`, or of an overflow that an op
+/// says cannot be. Who calls a function passes numbers.
+pub fn is_number(ir: &Ir, value: Value) -> bool {
+    is_number_within(ir, value, DEEP)
+}
+
+fn is_number_within(ir: &Ir, value: Value, depth: u32) -> bool {
+    let op = match ir.value(value).def {
+        Def::Result(op, _) => op,
+        Def::Argument(block, at) => {
+            let region = ir.block(block).region;
+            let is_entry = ir.entry_block(region) == block;
+            return is_entry
+                && ir.region(region).parent.is_some_and(|it| match ir.op(it).kind {
+                    OpKind::FuncFunc | OpKind::AffineParallel | OpKind::ScfParallel => true,
+                    // The rest is carried.
+                    OpKind::ScfFor | OpKind::AffineFor => at == 0,
+                    _ => false,
+                });
+        }
+    };
+    let keeps_numbers = match ir.op(op).kind {
+        kind if kind.has(Traits::CONSTANT) => return true,
+        OpKind::MemrefDim | OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => true,
+        OpKind::ArithAddi | OpKind::ArithSubi | OpKind::ArithMuli | OpKind::ArithTrunci => {
+            ir.attr(op, "overflowFlags").is_none()
+        }
+        OpKind::ArithAndi
+        | OpKind::ArithOri
+        | OpKind::ArithXori
+        | OpKind::ArithMaxsi
+        | OpKind::ArithMaxui
+        | OpKind::ArithMinsi
+        | OpKind::ArithMinui
+        | OpKind::ArithDivsi
+        | OpKind::ArithDivui
+        | OpKind::ArithCeildivsi
+        | OpKind::ArithCeildivui
+        | OpKind::ArithFloordivsi
+        | OpKind::ArithRemsi
+        | OpKind::ArithRemui
+        | OpKind::ArithCmpi
+        | OpKind::ArithCmpf
+        | OpKind::ArithSelect
+        | OpKind::ArithExtsi
+        | OpKind::ArithExtui
+        | OpKind::ArithIndexCast
+        | OpKind::ArithIndexCastui => true,
+        _ => false,
+    };
+    let is_buffer =
+        |it: Value| matches!(ir.interner.type_data(ir.value(it).ty), TypeData::MemRef { .. });
+    keeps_numbers
+        && depth > 0
+        && operands(ir, op)
+            .into_iter()
+            .all(|it| is_buffer(it) || is_number_within(ir, it, depth - 1))
 }
 
 /// The integer that a value is, or that each of its elements is, sign-extended.

@@ -129,6 +129,10 @@ impl<'a> Machine<'a> {
                     panic!("no symbol");
                 };
                 let callee = self.ir.resolve_symbol(op, path[0]).expect("a function");
+                if x.contains(&None) {
+                    // Who calls a function passes numbers.
+                    return Err(Stop::Undefined);
+                }
                 Machine::call(self.ir, callee, &x, self.fuel / 2)?
             }
             "memref.alloca" => {
