@@ -75,13 +75,15 @@ const CORE_WORDS: usize = 8;
 /// Decisions that are remembered, of all states of all times.
 const MOST_DECISIONS: usize = 1 << 27;
 
-/// The levels of all live values.
+/// The levels of all live values, in so many words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key([u64; WORDS]);
+struct Key<const W: usize>([u64; W]);
 
-impl Hash for Key {
+impl<const W: usize> Hash for Key<W> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.iter().for_each(|&word| state.write_u64(word));
+        // The order in which states come, and with it which of equal choices is found, does not depend on how many words there are.
+        (W..WORDS).for_each(|_| state.write_u64(0));
     }
 }
 
@@ -101,19 +103,19 @@ impl Hasher for Mix {
     }
 }
 
-/// The cheapest way to a state.
+/// The cheapest way to a state, with so many words of cores.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Way<const C: usize> {
     cost: u64,
     /// What it adds to the bound.
     excess: i128,
     /// Its last decision.
     trace: u32,
     /// The cores across the frontier that are hit.
-    hits: [u64; CORE_WORDS],
+    hits: [u64; C],
 }
 
-type Map = HashMap<Key, Way, BuildHasherDefault<Mix>>;
+type Map<const W: usize, const C: usize> = HashMap<Key<W>, Way<C>, BuildHasherDefault<Mix>>;
 
 /// Where the level of a live value is kept.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,37 +128,57 @@ struct Slot {
 }
 
 impl Slot {
-    fn read(self, key: &Key) -> Bits {
+    fn read<const W: usize>(self, key: &Key<W>) -> Bits {
         self.base + ((key.0[self.word] & self.mask) >> self.shift) as Bits
     }
 }
 
 /// Sweeps a graph. Returns the work done, in states looked at.
 pub(crate) fn frontier_dp(graph: &Graph, terms: &Terms) -> (Outcome, u64) {
-    let mut work = 0;
     let fits =
         !graph.cyclic && (0..graph.n_sites() as u32).all(|s| graph.nodes_of.of(s).len() == 1);
     if !fits {
-        return (Outcome::GaveUp, work);
+        return (Outcome::GaveUp, 0);
     }
+    let mut rank = vec![0; graph.n_nodes()];
+    for (at, &v) in terms.frontier.order.iter().enumerate() {
+        rank[v as usize] = at as u32;
+    }
+    let tracked = Tracked::new(graph, &rank, terms);
+    // The states of most programs are small: what is copied with each should not be as large as the largest.
+    let narrow = match tracked.n_words {
+        1 => sweep::<1, 1>(graph, terms, &rank, &tracked),
+        _ => Err(0),
+    };
+    let swept = narrow.or_else(|before| {
+        sweep::<WORDS, CORE_WORDS>(graph, terms, &rank, &tracked)
+            .map(|(outcome, work)| (outcome, before + work))
+            .map_err(|work| before + work)
+    });
+    swept.unwrap_or_else(|work| (Outcome::GaveUp, work))
+}
+
+/// As [`frontier_dp`], with so many words for levels and for cores; the work alone if the levels do not fit.
+fn sweep<const W: usize, const C: usize>(
+    graph: &Graph,
+    terms: &Terms,
+    rank_of: &[u32],
+    tracked: &Tracked,
+) -> Result<(Outcome, u64), u64> {
+    let mut work = 0;
     let (lo, _) = terms.levels;
     let width = |v: u32| width(terms.levels, v);
     let order = &terms.frontier.order;
     let n = graph.n_nodes();
-    let mut rank = vec![0; n];
-    for (at, &v) in order.iter().enumerate() {
-        rank[v as usize] = at as u32;
-    }
     // The rank after which a value is dead.
     let last: Vec<u32> = (0..n as u32)
-        .map(|v| graph.users.of(v).iter().map(|&w| rank[w as usize]).max().unwrap_or(0))
+        .map(|v| graph.users.of(v).iter().map(|&w| rank_of[w as usize]).max().unwrap_or(0))
         .collect();
-    let tracked = Tracked::new(graph, &rank, terms);
     let mut slots = vec![Slot::default(); n];
     let mut live: Vec<u32> = Vec::new();
-    let mut used = Key([0; WORDS]);
-    let mut ways = Map::default();
-    ways.insert(Key([0; WORDS]), Way { cost: 0, excess: 0, trace: 0, hits: [0; CORE_WORDS] });
+    let mut used = Key([0; W]);
+    let mut ways = Map::<W, C>::default();
+    ways.insert(Key([0; W]), Way { cost: 0, excess: 0, trace: 0, hits: [0; C] });
     // Decisions as a tree: (parent, node where a site was chosen).
     let mut tree: Vec<(u32, u32)> = vec![(0, NONE)];
     let mut n_kept = 32;
@@ -166,7 +188,7 @@ pub(crate) fn frontier_dp(graph: &Graph, terms: &Terms) -> (Outcome, u64) {
         if keeps {
             let width = width(v);
             let place = if width == 0 { Some((0, 0)) } else { room(&used, width) };
-            let Some((word, shift)) = place else { return (Outcome::GaveUp, work) };
+            let (word, shift) = place.ok_or(work)?;
             let mask = ((1_u128 << width) - 1) as u64;
             slots[i] = Slot { word, shift, mask: mask << shift, base: lo[i] };
             if width > 0 {
@@ -174,7 +196,7 @@ pub(crate) fn frontier_dp(graph: &Graph, terms: &Terms) -> (Outcome, u64) {
                 live.push(v);
             }
         }
-        let mut lives = [u64::MAX; WORDS];
+        let mut lives = [u64::MAX; W];
         live.retain(|&u| {
             let is_live = last[u as usize] > rank as u32;
             if !is_live {
@@ -190,7 +212,7 @@ pub(crate) fn frontier_dp(graph: &Graph, terms: &Terms) -> (Outcome, u64) {
             if p > graph.limit[i] {
                 continue;
             }
-            let mut put = |e: Bits, mut way: Way| {
+            let mut put = |e: Bits, mut way: Way<C>| {
                 if terms.bound + way.excess > terms.better {
                     return false;
                 }
@@ -245,23 +267,23 @@ pub(crate) fn frontier_dp(graph: &Graph, terms: &Terms) -> (Outcome, u64) {
         ways = if is_due { undominated(next, &live, &slots) } else { next };
         n_kept = if is_due { ways.len() } else { n_kept.min(ways.len()) }.max(32);
         if ways.is_empty() {
-            return (Outcome::NoneBetter, work);
+            return Ok((Outcome::NoneBetter, work));
         }
         let is_too_much = ways.len() > terms.states || tree.len() > MOST_DECISIONS;
         if is_too_much || work > terms.work || (terms.stop)() {
-            return (Outcome::GaveUp, work);
+            return Ok((Outcome::GaveUp, work));
         }
     }
-    let is_better = |it: &&Way| i128::from(it.cost) << SCALE <= terms.better;
+    let is_better = |it: &&Way<C>| i128::from(it.cost) << SCALE <= terms.better;
     let cheapest = ways.values().filter(is_better).min_by_key(|it| (it.cost, it.trace));
-    let Some(cheapest) = cheapest else { return (Outcome::NoneBetter, work) };
+    let Some(cheapest) = cheapest else { return Ok((Outcome::NoneBetter, work)) };
     let (mut chosen, mut trace) = (vec![false; graph.n_sites()], cheapest.trace);
     while trace != 0 {
         let (parent, v) = tree[trace as usize];
         chosen[graph.site[v as usize] as usize] = true;
         trace = parent;
     }
-    (Outcome::Better(chosen), work)
+    Ok((Outcome::Better(chosen), work))
 }
 
 /// The cores that are looked at, by the bits that stand for them.
@@ -270,6 +292,8 @@ struct Tracked {
     of: Vec<Vec<(usize, i128)>>,
     /// The bits whose last site is passed, by rank.
     ended: Vec<[u64; CORE_WORDS]>,
+    /// So many words have all the bits.
+    n_words: usize,
 }
 
 impl Tracked {
@@ -288,15 +312,17 @@ impl Tracked {
         }
         spans.sort_unstable();
         let mut free_from = [0_u32; 64 * CORE_WORDS];
+        let mut n_words = 1;
         for (first, last, at) in spans {
             // A bit is free for a core after the last rank of the one before.
             let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
             free_from[bit] = last + 1;
+            n_words = n_words.max(bit / 64 + 1);
             ended[last as usize][bit / 64] |= 1 << (bit % 64);
             let (row, y) = &terms.rows[at];
             row.for_each(|s, _| of[s as usize].push((bit, *y)));
         }
-        Tracked { of, ended }
+        Tracked { of, ended, n_words }
     }
 }
 
@@ -420,7 +446,11 @@ fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 /// The states that no state one level lower at one value dominates.
-fn undominated(ways: Map, live: &[u32], slots: &[Slot]) -> Map {
+fn undominated<const W: usize, const C: usize>(
+    ways: Map<W, C>,
+    live: &[u32],
+    slots: &[Slot],
+) -> Map<W, C> {
     let kept = ways.iter().filter(|&(key, way)| {
         !live.iter().any(|&u| {
             let slot = slots[u as usize];
@@ -438,8 +468,8 @@ fn undominated(ways: Map, live: &[u32], slots: &[Slot]) -> Map {
 }
 
 /// The lowest place for a field of `width` bits among those used: word and shift.
-fn room(used: &Key, width: u32) -> Option<(usize, u32)> {
+fn room<const W: usize>(used: &Key<W>, width: u32) -> Option<(usize, u32)> {
     let field = ((1_u128 << width) - 1) as u64;
-    let places = (0..WORDS).flat_map(|word| (0..=64 - width).map(move |shift| (word, shift)));
+    let places = (0..W).flat_map(|word| (0..=64 - width).map(move |shift| (word, shift)));
     places.into_iter().find(|&(word, shift)| used.0[word] & (field << shift) == 0)
 }
