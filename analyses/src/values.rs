@@ -68,7 +68,6 @@ fn is_number_within(ir: &Ir, value: Value, depth: u32) -> bool {
     };
     let keeps_numbers = match ir.op(op).kind {
         kind if kind.has(Traits::CONSTANT) => return true,
-        OpKind::MemrefDim | OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => true,
         OpKind::ArithAddi | OpKind::ArithSubi | OpKind::ArithMuli | OpKind::ArithTrunci => {
             ir.attr(op, "overflowFlags").is_none()
         }
@@ -92,7 +91,11 @@ fn is_number_within(ir: &Ir, value: Value, depth: u32) -> bool {
         | OpKind::ArithExtsi
         | OpKind::ArithExtui
         | OpKind::ArithIndexCast
-        | OpKind::ArithIndexCastui => true,
+        | OpKind::ArithIndexCastui
+        | OpKind::MemrefDim
+        | OpKind::AffineApply
+        | OpKind::AffineMin
+        | OpKind::AffineMax => true,
         _ => false,
     };
     let is_buffer =

@@ -44,6 +44,7 @@ use std::io::{self, Write};
 use std::process::exit;
 
 use clap::CommandFactory;
+use noisy_syntax::parallel;
 
 use crate::args::{Cli, Command};
 
@@ -61,7 +62,7 @@ fn main() {
     }));
     noisy_output::clean_up_on_signals();
     let cli = args::parse();
-    let code = match dispatch(&cli) {
+    let code = match parallel::with_deep_stack(|| dispatch(&cli)) {
         Ok(code) => code,
         // Whoever reads has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => FAILED,

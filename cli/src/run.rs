@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
     })
 }
 
-impl<'a> Plan<'a> {
+impl Plan<'_> {
     /// Where the output goes.
     fn output(&self) -> Result<Output, String> {
         let named = self.args.output_file.as_deref().or(self.args.write_baseline.as_deref());

@@ -156,3 +156,17 @@ fn lists_of_symbols_that_attributes_share_are_looked_into_once() {
         assert!(bytes < most, "{bytes} bytes for {n} doublings");
     }
 }
+
+#[test]
+fn choices_cost_in_proportion_to_their_constraints() {
+    let text = |n: usize| {
+        let constraints: Vec<String> = (0..n).map(|i| format!("d0 - {i} >= 0")).collect();
+        format!(
+            "#s = affine_set<(d0) : ({})>\nfunc.func @f(%A: memref<9xi64>, %k: i64) {{\n  affine.for %i = 0 to 9 {{\n    affine.if #s(%i) {{\n      affine.store %k, %A[%i] : memref<9xi64>\n    }} else {{\n      affine.store %k, %A[0] : memref<9xi64>\n    }}\n  }}\n  return\n}}\n",
+            constraints.join(", ")
+        )
+    };
+    let work = |n| work(&text(n), "builtin.module(func.func(affine-schedule))");
+    let (once, twice) = (work(1_000), work(2_000));
+    assert!(twice < 3 * once, "{once} {twice}");
+}

@@ -25,6 +25,20 @@ pub fn cores() -> usize {
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
+/// Does something with as much stack as the threads here have, however little the caller's has; on the caller's if the system grants no
+/// thread.
+pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
+    let done = std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK);
+        Some(builder.spawn_scoped(scope, &work).ok()?.join())
+    });
+    match done {
+        Some(Ok(it)) => it,
+        Some(Err(panic)) => std::panic::resume_unwind(panic),
+        None => work(),
+    }
+}
+
 /// The results that wait for their turn.
 struct Line<T> {
     /// By the number of the first of each run of them.
@@ -150,6 +164,15 @@ mod tests {
             assert_eq!(n_taken, 3);
             assert!(begun.load(Ordering::Relaxed) < 2 * AHEAD + 16);
         }
+    }
+
+    #[test]
+    fn a_deep_stack_is_deep() {
+        fn deep(n: usize) -> usize {
+            if n == 0 { 0 } else { 1 + std::hint::black_box(deep(n - 1)) }
+        }
+        // Tests have stacks of 2 MB.
+        assert_eq!(with_deep_stack(|| deep(200_000)), 200_000);
     }
 
     #[test]

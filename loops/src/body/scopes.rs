@@ -117,6 +117,9 @@ impl Body {
                 let form = self.quotients.form(expr, &dims, &symbols).ok()?;
                 Some(Constraint { form, is_equality: *is_equality })
             };
+            if constraints.len() > MOST_CONSTRAINTS {
+                return None;
+            }
             constraints.iter().map(constraint).collect::<Option<Vec<_>>>()
         });
         for (at, &(_, region)) in ir.op(op).regions.iter().enumerate() {
@@ -133,6 +136,9 @@ impl Body {
         }
     }
 }
+
+/// A set with more constraints is not followed: what runs where it does not hold is as many pieces, each with up to as many constraints.
+const MOST_CONSTRAINTS: usize = 64;
 
 fn some(it: Vec<Form>) -> Result<Vec<Form>, NotAffine> {
     if it.is_empty() { Err(NotAffine) } else { Ok(it) }
@@ -188,6 +194,9 @@ fn running(
         let is_weak = it.as_constant().is_some_and(|it| Some(it) != greatest);
         if !is_weak && !candidates.contains(&it) {
             candidates.push(it);
+        }
+        if candidates.len() > MOST_CONSTRAINTS {
+            return Err(NotAffine);
         }
     }
     let mut out = Vec::new();

@@ -7,26 +7,42 @@ use crate::{Attr, Name, Type};
 
 impl Interner {
     /// Whether two types are the same but for blanks in the bodies of types and attributes of other dialects, where blanks say nothing.
-    /// Compares each pair of parts once.
+    /// Compares each pair of parts once, however often they are used and however deep they nest.
     pub(crate) fn is_same_type(&self, a: Type, b: Type) -> bool {
-        Comparison { interner: self, seen: FxHashSet::default() }.types(a, b)
+        let mut it = Comparison { interner: self, open: Vec::new(), seen: FxHashSet::default() };
+        it.open.push(Pair::Types(a, b));
+        while let Some(pair) = it.open.pop() {
+            let is_same = match pair {
+                Pair::Types(a, b) => a == b || !it.seen.insert(pair) || it.types(a, b),
+                Pair::Attrs(a, b) => a == b || !it.seen.insert(pair) || it.attrs(a, b),
+            };
+            if !is_same {
+                return false;
+            }
+        }
+        true
     }
 }
 
-/// A comparison of two types that takes each pair of parts once, however often they are used.
+/// Two parts that stand in the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Pair {
+    Types(Type, Type),
+    Attrs(Attr, Attr),
+}
+
+/// A comparison of two types. Each method says whether two parts are the same but for what is in them, and leaves that open.
 struct Comparison<'a> {
     interner: &'a Interner,
-    seen: FxHashSet<(bool, u32, u32)>,
+    open: Vec<Pair>,
+    seen: FxHashSet<Pair>,
 }
 
 impl Comparison<'_> {
     fn types(&mut self, a: Type, b: Type) -> bool {
-        if a == b || !self.seen.insert((false, a.0, b.0)) {
-            return true;
-        }
         match (self.interner.type_data(a), self.interner.type_data(b)) {
             (TypeData::Dialect(a), TypeData::Dialect(b)) => self.texts(*a, *b),
-            (TypeData::Complex(a), TypeData::Complex(b)) => self.types(*a, *b),
+            (TypeData::Complex(a), TypeData::Complex(b)) => self.later(Pair::Types(*a, *b)),
             (TypeData::Tuple(a), TypeData::Tuple(b)) => self.type_lists(a, b),
             (
                 TypeData::Function { inputs, results },
@@ -35,16 +51,16 @@ impl Comparison<'_> {
             (
                 TypeData::Vector { dims, element },
                 TypeData::Vector { dims: other_dims, element: other },
-            ) => dims == other_dims && self.types(*element, *other),
+            ) => dims == other_dims && self.later(Pair::Types(*element, *other)),
             (
                 TypeData::Tensor { dims, element, encoding },
                 TypeData::Tensor { dims: other_dims, element: other, encoding: other_encoding },
             ) => {
                 let same_encoding = match (encoding, other_encoding) {
-                    (Some(a), Some(b)) => self.attrs(*a, *b),
+                    (Some(a), Some(b)) => self.later(Pair::Attrs(*a, *b)),
                     (a, b) => a == b,
                 };
-                same_encoding && dims == other_dims && self.types(*element, *other)
+                same_encoding && dims == other_dims && self.later(Pair::Types(*element, *other))
             }
             (
                 TypeData::MemRef { dims, element, rest },
@@ -52,43 +68,48 @@ impl Comparison<'_> {
             ) => {
                 dims == other_dims
                     && self.attr_lists(rest, other_rest)
-                    && self.types(*element, *other)
+                    && self.later(Pair::Types(*element, *other))
             }
             _ => false,
         }
     }
 
+    /// Leaves two parts to be compared.
+    fn later(&mut self, pair: Pair) -> bool {
+        self.open.push(pair);
+        true
+    }
+
     fn type_lists(&mut self, a: &[Type], b: &[Type]) -> bool {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.types(*a, *b))
+        self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Types(*a, *b)));
+        a.len() == b.len()
     }
 
     fn attr_lists(&mut self, a: &[Attr], b: &[Attr]) -> bool {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.attrs(*a, *b))
+        self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Attrs(*a, *b)));
+        a.len() == b.len()
     }
 
     fn attrs(&mut self, a: Attr, b: Attr) -> bool {
-        if a == b || !self.seen.insert((true, a.0, b.0)) {
-            return true;
-        }
-        let opt_types = |it: &mut Self, a: Option<Type>, b: Option<Type>| match (a, b) {
-            (Some(a), Some(b)) => it.types(a, b),
-            (a, b) => a == b,
-        };
         match (self.interner.attr_data(a), self.interner.attr_data(b)) {
             (AttrData::Text(a, ty), AttrData::Text(b, other)) => {
-                self.texts(*a, *b) && opt_types(self, *ty, *other)
+                let same_type = match (*ty, *other) {
+                    (Some(a), Some(b)) => self.later(Pair::Types(a, b)),
+                    (a, b) => a == b,
+                };
+                same_type && self.texts(*a, *b)
             }
             (AttrData::Elements(a, ty), AttrData::Elements(b, other)) => {
-                self.texts(*a, *b) && self.types(*ty, *other)
+                self.texts(*a, *b) && self.later(Pair::Types(*ty, *other))
             }
             (AttrData::Int { value: a, ty }, AttrData::Int { value: b, ty: other }) => {
-                a == b && self.types(*ty, *other)
+                a == b && self.later(Pair::Types(*ty, *other))
             }
-            (AttrData::Type(a), AttrData::Type(b)) => self.types(*a, *b),
+            (AttrData::Type(a), AttrData::Type(b)) => self.later(Pair::Types(*a, *b)),
             (AttrData::Array(a), AttrData::Array(b)) => self.attr_lists(a, b),
             (AttrData::Dict(a), AttrData::Dict(b)) => {
-                a.len() == b.len()
-                    && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && self.attrs(a.1, b.1))
+                self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Attrs(a.1, b.1)));
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0)
             }
             _ => false,
         }
@@ -97,5 +118,29 @@ impl Comparison<'_> {
     fn texts(&self, a: Name, b: Name) -> bool {
         let [a, b] = [a, b].map(|it| self.interner.str(it));
         a.split_whitespace().flat_map(str::bytes).eq(b.split_whitespace().flat_map(str::bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Source;
+
+    /// What is wrong with a function that returns the last of one chain of tuples as the last of another.
+    fn check(first: [&str; 2], expected: usize) {
+        let n = 50_000;
+        let mut text = format!("!b0 = {}\n!c0 = {}\n", first[0], first[1]);
+        for i in 1..n {
+            let before = i - 1;
+            text += &format!("!b{i} = tuple<!b{before}>\n!c{i} = tuple<!c{before}>\n");
+        }
+        let last = n - 1;
+        text += &format!("func.func @f(%x: !b{last}) -> !c{last} {{ return %x : !b{last} }}");
+        assert_eq!(Source::read(&text, 0).problems().len(), expected, "{first:?}");
+    }
+
+    #[test]
+    fn deep_types_are_compared_on_a_small_stack() {
+        check(["!x.y< a>", "!x.y<a>"], 0);
+        check(["!x.y<b>", "!x.y<a>"], 1);
     }
 }

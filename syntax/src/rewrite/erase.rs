@@ -101,7 +101,7 @@ impl Ir {
         for &item in items {
             self.take_out(item);
         }
-        let mut targets: FxHashSet<Block> = FxHashSet::default();
+        let mut targets: SmallVec<[Block; 8]> = SmallVec::new();
         for &op in &going {
             self.unwire(op);
             if self.op(op).extra.is_none() {
@@ -112,6 +112,8 @@ impl Ir {
             targets.extend(self.extra(op).successors.iter().filter_map(|it| it.block));
         }
         // Once for each block, to which many of the ops may branch.
+        targets.sort_unstable_by_key(|it| it.index());
+        targets.dedup();
         for block in targets {
             self.blocks[block.index()].preds.retain(|it| !goes(it.0));
         }

@@ -111,6 +111,9 @@ impl<'t> Iterator for Stretches<'t> {
     }
 }
 
+/// So many bytes has a line with an op, mostly.
+const LEAST_LINE: usize = 8;
+
 /// Lowers the stretches of a text.
 fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir {
     let mut ir = Ir::default();
@@ -118,8 +121,9 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
     let mut work = Work::default();
     let mut chunks = Vec::new();
     ir.names.in_order = true;
-    // About as many items as lines. Room that is not used takes no memory.
-    let n_lines = text.bytes().filter(|&it| it == b'\n').count();
+    // About as many items as lines, of which none is shorter than an op. Room that is not used takes no memory, but the system may have
+    // a limit for it.
+    let n_lines = text.bytes().filter(|&it| it == b'\n').count().min(text.len() / LEAST_LINE);
     reserve_with_slack(&mut ir.ops, n_lines);
     reserve_with_slack(&mut ir.links, n_lines);
     reserve_with_slack(&mut ir.values, n_lines);
