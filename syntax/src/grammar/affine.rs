@@ -143,7 +143,13 @@ impl Reader<'_, '_> {
     /// `%n`, `-4` or a map with operands; as a map.
     fn bound(&mut self, many: &str) -> Res<Attr> {
         let may_be_many = self.eat_word(many);
+        // MLIR takes these for integers of one bit.
+        let is_bool = self.is_word("true") || self.is_word("false");
         match self.peek() {
+            _ if is_bool && !may_be_many => {
+                let value = self.integer()?;
+                Ok(self.affine_attr(Affine::constant(value)))
+            }
             TokenKind::Percent if !may_be_many => {
                 self.operand(Type::INDEX)?;
                 Ok(self.affine_attr(Affine::symbol()))

@@ -426,6 +426,11 @@ impl Verifier<'_> {
             self.tell(op, Code::TypesDiffer, message);
             return;
         }
+        if let AttrData::String(..) = interner.attr_data(value) {
+            let message = "the value of a constant is an integer, a float or elements";
+            self.tell(op, Code::InvalidAttribute, message);
+            return;
+        }
         match interner.type_data(ty) {
             TypeData::Int { sign: Sign::Signed | Sign::Unsigned, .. } => {
                 self.tell(op, Code::ResultType, "integer return type must be signless");

@@ -100,6 +100,28 @@ fn bounds_may_have_no_result_and_are_attributes() {
 }
 
 #[test]
+fn bounds_may_be_booleans_and_constants_no_strings() {
+    check(
+        "func.func @f() {
+  affine.for %i = true to 4 {
+  }
+  affine.for %i = false to true {
+  }
+  affine.for %i = 0 to 4 step true {
+  }
+  %0 = arith.constant \"x\" : i32
+  %1 = \"arith.constant\"() {value = \"x\" : i32} : () -> i32
+  return
+}",
+        &expect![[r#"
+            6 true: expected step to be representable as a positive signed integer (invalid-step)
+            8 arith.constant: the value of a constant is an integer, a float or elements (invalid-attribute)
+            9 "arith.constant": the value of a constant is an integer, a float or elements (invalid-attribute)
+        "#]],
+    );
+}
+
+#[test]
 fn a_label_may_number_its_arguments_0() {
     check(
         r#"func.func @f(%x: i32) -> i32 {
