@@ -3,6 +3,8 @@
 //! Everything here is linear in the size of the instance. A [`Graph`] borrows nothing, so that a search
 //! thread can own one.
 
+use rustc_hash::FxHashSet;
+
 use crate::instance::{Bits, Instance, NodeRule};
 
 /// Lists of `u32`, one after the other.
@@ -150,8 +152,16 @@ fn operands(instance: &Instance) -> Lists {
     lists
 }
 
+/// Lists up to this length are searched through for what was there before.
+const SHORT: usize = 32;
+
 /// Does something with each value of a list, once where it is first.
 pub(crate) fn for_each_once(list: &[u32], mut each: impl FnMut(u32)) {
+    if list.len() > SHORT {
+        let mut seen = FxHashSet::default();
+        list.iter().filter(|&&u| seen.insert(u)).for_each(|&u| each(u));
+        return;
+    }
     for (i, &u) in list.iter().enumerate() {
         if !list[..i].contains(&u) {
             each(u);

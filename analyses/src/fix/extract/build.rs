@@ -39,6 +39,8 @@ pub(super) struct Copies {
     pub apart: Vec<(Vec<Passed>, Results)>,
     /// The arguments and the results of the copy that calls share.
     pub joined: Option<(Vec<Option<Node>>, Results)>,
+    /// Which nodes are passed to which arguments of it.
+    pub fed: FxHashSet<(Node, Node)>,
 }
 
 /// A node as far as it is known.

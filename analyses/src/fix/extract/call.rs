@@ -132,7 +132,7 @@ impl Builder<'_> {
             if let Some((args, results)) = copies.joined.clone() {
                 for (arg, passed) in args.into_iter().zip(passed) {
                     if let (Some(arg), Passed::Node(node)) = (arg, passed)
-                        && !self.nodes[arg.0 as usize].operands.contains(&node)
+                        && copies.fed.insert((arg, node))
                     {
                         self.nodes[arg.0 as usize].operands.push(node);
                     }
@@ -159,9 +159,15 @@ impl Builder<'_> {
                 }
             }
         }
-        let nodes = args.iter().map(|&it| self.env.get(&Key::Value(it)).copied()).collect();
+        let nodes: Vec<Option<Node>> =
+            args.iter().map(|&it| self.env.get(&Key::Value(it)).copied()).collect();
         let copies = self.copies.entry(function).or_default();
         if is_joined {
+            for (arg, passed) in nodes.iter().zip(&passed) {
+                if let (Some(arg), Passed::Node(node)) = (arg, passed) {
+                    copies.fed.insert((*arg, *node));
+                }
+            }
             copies.joined = Some((nodes, results.clone()));
         } else {
             copies.apart.push((passed, results.clone()));

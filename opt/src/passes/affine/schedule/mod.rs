@@ -143,6 +143,10 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let cache = i128::from(options.int("cache-size").unwrap_or(256).max(0)) * 1024;
     let sizes = Sizes { cache, innermost, others, block };
     let small = options.int("small-loop").unwrap_or(MOST_SMALL);
+    if roots(cx.ir, op).is_empty() {
+        // Dependences are found for all accesses of a function.
+        return Ok(());
+    }
     let mut found = Vec::new();
     let of_accesses: Vec<Op>;
     {
@@ -165,6 +169,9 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
 
 fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let ir = &*cx.ir;
+    if roots(ir, op).is_empty() {
+        return Ok(());
+    }
     let body = Body::new(ir, op);
     let legality = legal::legality(&body, cx.aliasing);
     let mut out = String::new();
