@@ -72,8 +72,13 @@ def over(number):
     return "\n".join([*lines, f"  %d = noisy.decode %{n_ops + 1} : !noisy.i32 -> i5", "  return %d : i5", "}", ""])
 
 
-def tree(folder, extension, text):
-    for number in range(N_FILES):
+def joined(text):
+    """What gives the text of a file that holds those of a whole folder."""
+    return lambda number: "".join(text(it) for it in range(number * PER_FOLDER, (number + 1) * PER_FOLDER))
+
+
+def tree(folder, extension, text, n_files):
+    for number in range(n_files):
         path = folder / f"{number // PER_FOLDER:03}" / f"{number % PER_FOLDER:02}.{extension}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text(number))
@@ -148,10 +153,10 @@ def main():
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         made = {}
 
-        def of(name, extension, text):
+        def of(name, extension, text, n_files=N_FILES):
             if name not in made:
                 made[name] = pathlib.Path(folder, name)
-                tree(made[name], extension, text)
+                tree(made[name], extension, text, n_files)
             return made[name]
 
         def small():
@@ -169,6 +174,15 @@ def main():
         cases = [
             ("no cache, as many bytes", lambda: (large(), ours()), ([*select, "--no-cache"], [*mine, "--no-cache"]), None),
             ("no cache, half as many bytes of Python", lambda: (small(), ours()), ([*select, "--no-cache"], [*mine, "--no-cache"]), None),
+            (
+                "no cache, the same in 100 files",
+                lambda: (
+                    of("long", "py", joined(lambda it: python(it, 63)), N_FILES // PER_FOLDER),
+                    of("ours long", "mlir", joined(legal), N_FILES // PER_FOLDER),
+                ),
+                ([*select, "--no-cache"], [*mine, "--no-cache"]),
+                None,
+            ),
             ("the cache is filled", lambda: (small(), ours()), (select, mine), "no cache"),
             ("all files are known", lambda: (small(), ours()), (select, mine), None),
             (
