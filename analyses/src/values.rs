@@ -3,8 +3,9 @@
 use crate::integers::constant::Constant;
 use crate::integers::elements::Lists;
 use noisy_syntax::{
-    Attr, AttrData, Def, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
+    Attr, AttrData, Block, Def, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
 };
+use rustc_hash::FxHashSet;
 
 /// An operand of an op.
 pub fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
@@ -42,32 +43,47 @@ pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant>
     }
 }
 
-/// How many ops deep it is looked for what makes a number.
-const DEEP: u32 = 8;
+/// So many values are looked at to say whether one is a number.
+const MOST_LOOKED_AT: usize = 64;
 
 /// Whether an integer is surely a number, and not what comes of memory that nobody wrote, of `ub.poison`, or of an overflow that an op
-/// says cannot be. Who calls a function passes numbers.
+/// says cannot be. Who calls a function passes numbers. *Cost.* Bounded, but for the operands of what is looked at, each once.
 pub fn is_number(ir: &Ir, value: Value) -> bool {
-    is_number_within(ir, value, DEEP)
+    let mut all = vec![value];
+    let mut seen = FxHashSet::from_iter([value]);
+    let mut at = 0;
+    while let Some(&value) = all.get(at) {
+        let is_buffer =
+            matches!(ir.interner.type_data(ir.value(value).ty), TypeData::MemRef { .. });
+        at += 1;
+        match ir.value(value).def {
+            // Of its dimensions, which are numbers.
+            _ if is_buffer => {}
+            Def::Argument(block, index) if is_passed_or_counted(ir, block, index) => {}
+            Def::Result(op, _) if at <= MOST_LOOKED_AT && keeps_numbers(ir, op) => {
+                all.extend(operands(ir, op).into_iter().filter(|&it| seen.insert(it)));
+            }
+            _ => return false,
+        }
+    }
+    true
 }
 
-fn is_number_within(ir: &Ir, value: Value, depth: u32) -> bool {
-    let op = match ir.value(value).def {
-        Def::Result(op, _) => op,
-        Def::Argument(block, at) => {
-            let region = ir.block(block).region;
-            let is_entry = ir.entry_block(region) == block;
-            return is_entry
-                && ir.region(region).parent.is_some_and(|it| match ir.op(it).kind {
-                    OpKind::FuncFunc | OpKind::AffineParallel | OpKind::ScfParallel => true,
-                    // The rest is carried.
-                    OpKind::ScfFor | OpKind::AffineFor => at == 0,
-                    _ => false,
-                });
-        }
-    };
-    let keeps_numbers = match ir.op(op).kind {
-        kind if kind.has(Traits::CONSTANT) => return true,
+/// Whether an argument of a block is one of a function, or counts the iterations of a loop; the rest is carried.
+fn is_passed_or_counted(ir: &Ir, block: Block, index: u32) -> bool {
+    let region = ir.block(block).region;
+    ir.entry_block(region) == block
+        && ir.region(region).parent.is_some_and(|it| match ir.op(it).kind {
+            OpKind::FuncFunc | OpKind::AffineParallel | OpKind::ScfParallel => true,
+            OpKind::ScfFor | OpKind::AffineFor => index == 0,
+            _ => false,
+        })
+}
+
+/// Whether what an op gives of numbers are numbers.
+fn keeps_numbers(ir: &Ir, op: Op) -> bool {
+    match ir.op(op).kind {
+        kind if kind.has(Traits::CONSTANT) => true,
         OpKind::ArithAddi | OpKind::ArithSubi | OpKind::ArithMuli | OpKind::ArithTrunci => {
             ir.attr(op, "overflowFlags").is_none()
         }
@@ -97,14 +113,7 @@ fn is_number_within(ir: &Ir, value: Value, depth: u32) -> bool {
         | OpKind::AffineMin
         | OpKind::AffineMax => true,
         _ => false,
-    };
-    let is_buffer =
-        |it: Value| matches!(ir.interner.type_data(ir.value(it).ty), TypeData::MemRef { .. });
-    keeps_numbers
-        && depth > 0
-        && operands(ir, op)
-            .into_iter()
-            .all(|it| is_buffer(it) || is_number_within(ir, it, depth - 1))
+    }
 }
 
 /// The integer that a value is, or that each of its elements is, sign-extended.
