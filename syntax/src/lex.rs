@@ -21,6 +21,27 @@ const SPLIT: &[u8] = b"// -----";
 /// What follows it where a pass has printed the program.
 const IR_DUMP: &[u8] = b"// IR Dump";
 
+/// What each byte is that is a token by itself whatever follows it (a comment is found before); others are errors.
+static SINGLE: [TokenKind; 256] = {
+    let mut single = [TokenKind::Error; 256];
+    single[b':' as usize] = TokenKind::Colon;
+    single[b',' as usize] = TokenKind::Comma;
+    single[b'(' as usize] = TokenKind::LParen;
+    single[b')' as usize] = TokenKind::RParen;
+    single[b'}' as usize] = TokenKind::RBrace;
+    single[b'[' as usize] = TokenKind::LSquare;
+    single[b']' as usize] = TokenKind::RSquare;
+    single[b'<' as usize] = TokenKind::Less;
+    single[b'>' as usize] = TokenKind::Greater;
+    single[b'=' as usize] = TokenKind::Equal;
+    single[b'+' as usize] = TokenKind::Plus;
+    single[b'*' as usize] = TokenKind::Star;
+    single[b'?' as usize] = TokenKind::Question;
+    single[b'|' as usize] = TokenKind::Bar;
+    single[b'/' as usize] = TokenKind::Slash;
+    single
+};
+
 /// How many bytes after a token the lexer may look at to tell where it ends.
 pub(crate) const LOOK_AHEAD: usize = 3;
 
@@ -157,6 +178,11 @@ impl Lexer {
 
     /// Moves past the token that starts with `byte` here.
     fn scan(&mut self, bytes: &[u8], byte: u8, reach: &mut usize) -> TokenKind {
+        let kind = SINGLE[byte as usize];
+        if kind != TokenKind::Error {
+            self.at += 1;
+            return kind;
+        }
         let peek = |ahead: usize| bytes.get(self.at + ahead).copied().unwrap_or(0);
         let (kind, len) = match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'_' => {
@@ -172,40 +198,17 @@ impl Lexer {
             b'0'..=b'9' => return self.number(bytes),
             b'"' => return if self.string(bytes) { TokenKind::Str } else { TokenKind::Error },
             b'{' if peek(1) == b'-' && peek(2) == b'#' => (TokenKind::FileMetaOpen, 3),
+            b'{' => (TokenKind::LBrace, 1),
             b'-' if peek(1) == b'>' => (TokenKind::Arrow, 2),
+            b'-' => (TokenKind::Minus, 1),
             b'.' if peek(1) == b'.' && peek(2) == b'.' => (TokenKind::Ellipsis, 3),
-            _ => return self.punctuation(bytes, byte),
+            _ => {
+                // An unexpected character is the whole character.
+                let rest = bytes.get(self.at + 1..).unwrap_or_default();
+                (TokenKind::Error, 1 + rest.iter().take_while(|&it| it & 0xC0 == 0x80).count())
+            }
         };
         self.at += len;
-        kind
-    }
-
-    fn punctuation(&mut self, bytes: &[u8], byte: u8) -> TokenKind {
-        let kind = match byte {
-            b':' => TokenKind::Colon,
-            b',' => TokenKind::Comma,
-            b'(' => TokenKind::LParen,
-            b')' => TokenKind::RParen,
-            b'{' => TokenKind::LBrace,
-            b'}' => TokenKind::RBrace,
-            b'[' => TokenKind::LSquare,
-            b']' => TokenKind::RSquare,
-            b'<' => TokenKind::Less,
-            b'>' => TokenKind::Greater,
-            b'=' => TokenKind::Equal,
-            b'+' => TokenKind::Plus,
-            b'*' => TokenKind::Star,
-            b'-' => TokenKind::Minus,
-            b'?' => TokenKind::Question,
-            b'|' => TokenKind::Bar,
-            b'/' => TokenKind::Slash,
-            _ => TokenKind::Error,
-        };
-        self.at += 1;
-        // An unexpected character is the whole character.
-        while bytes.get(self.at).is_some_and(|b| b & 0xC0 == 0x80) {
-            self.at += 1;
-        }
         kind
     }
 

@@ -54,13 +54,14 @@ impl Source {
 
     /// As [`Source::new`], on so many more threads than the caller's.
     pub fn read(text: &str, n_threads: usize) -> Self {
-        let ir = parse::parse(text, n_threads);
+        let mut ir = parse::parse(text, n_threads);
+        ir.keep_slack();
         let verdicts = Verdicts::new(&ir, n_threads);
         Self::of(text, ir, verdicts)
     }
 
     /// Reads texts, step by step for all of them: the same as one by one, and sooner where they are small, since what a step needs of
-    /// the processor's caches stays there from one text to the next.
+    /// the processor's caches stays there from one text to the next. No room is kept for edits: most such texts are not edited.
     pub fn all(texts: &[&str]) -> Vec<Self> {
         let irs: Vec<Ir> = texts.iter().map(|it| parse::parse(it, cores())).collect();
         let verdicts: Vec<Verdicts> = irs.iter().map(|it| Verdicts::new(it, cores())).collect();

@@ -95,6 +95,8 @@ pub(super) struct Parser<'a, 't> {
     pub(super) at: usize,
     /// The byte of the document after the last that was looked at.
     pub(super) seen: usize,
+    /// So many tokens are counted in `seen`.
+    pub(super) n_seen: usize,
     /// How many of the tokens that looked far are counted in `seen`.
     pub(super) n_reaches: usize,
     /// No list of results starts at a token before this one: it was tried.
@@ -147,6 +149,7 @@ impl<'a, 't> Parser<'a, 't> {
             stream,
             at: token,
             seen: 0,
+            n_seen: 0,
             n_reaches: 0,
             no_results_before: 0,
             results: None,
@@ -178,12 +181,20 @@ impl<'a, 't> Parser<'a, 't> {
     pub(super) fn token(&mut self, index: usize) -> Token {
         #[cfg(test)]
         crate::work::count(1);
+        match self.stream.tokens().get(index) {
+            Some(&token) if index < self.n_seen => token,
+            _ => self.see(index),
+        }
+    }
+
+    /// A token that was not looked at before.
+    fn see(&mut self, index: usize) -> Token {
         let token = self.stream.token(index);
-        let base = self.stream.base();
-        self.seen = self.seen.max(base + token.end as usize + LOOK_AHEAD);
+        self.seen = self.seen.max(self.stream.base() + token.end as usize + LOOK_AHEAD);
         while let Some(reach) = self.stream.take_reach(index, &mut self.n_reaches) {
             self.seen = self.seen.max(reach as usize);
         }
+        self.n_seen = self.n_seen.max(index + 1);
         token
     }
 
@@ -238,6 +249,7 @@ impl<'a, 't> Parser<'a, 't> {
             }
             // Here an item is open, until it ends or opens a region.
             while self.ops.last().is_some_and(|op| !op.in_region) {
+                self.pass_plain_tokens();
                 if self.item_token() {
                     self.end_item();
                 }
@@ -258,6 +270,7 @@ impl<'a, 't> Parser<'a, 't> {
     /// Takes old items over.
     fn keep(&mut self, kept: Kept) {
         self.trivia = self.stream.skip(self.at, self.trivia, kept.len);
+        self.n_seen = self.n_seen.min(self.at);
         self.n_reaches = self.n_reaches.min(self.stream.n_reaches());
         self.no_results_before = self.at;
         self.results = None;
@@ -333,6 +346,51 @@ impl<'a, 't> Parser<'a, 't> {
             n_told: 0,
         });
         self.at = taken;
+    }
+
+    /// Takes the tokens of the open item at which [`Parser::item_token`] would find, at once, that nothing begins or ends. It is asked about
+    /// the token after them, and sees then how far they looked.
+    fn pass_plain_tokens(&mut self) {
+        let Some(op) = self.ops.last() else { return };
+        if matches!(op.shape, Shape::Label | Shape::Resources) {
+            return;
+        }
+        let name = op.name.map(|it| it.start);
+        let is_inside = !self.brackets.is_empty();
+        let tokens = self.stream.tokens();
+        #[cfg(test)]
+        let start = self.at;
+        while let Some(token) = tokens.get(self.at)
+            && !token.at_line_start
+        {
+            let is_plain = match token.kind {
+                TokenKind::Comma
+                | TokenKind::Colon
+                | TokenKind::Equal
+                | TokenKind::Arrow
+                | TokenKind::Int
+                | TokenKind::Float
+                | TokenKind::At
+                | TokenKind::HashBody
+                | TokenKind::BangBody => true,
+                TokenKind::Percent => {
+                    let before = tokens[self.at - 1];
+                    is_inside || before.kind == TokenKind::Comma || name == Some(before.start)
+                }
+                TokenKind::Hash | TokenKind::Bang => {
+                    let next = tokens.get(self.at + 1);
+                    is_inside || next.is_some_and(|it| it.kind != TokenKind::Equal)
+                }
+                TokenKind::Bare | TokenKind::Str | TokenKind::Caret => is_inside,
+                _ => false,
+            };
+            if !is_plain {
+                break;
+            }
+            self.at += 1;
+        }
+        #[cfg(test)]
+        crate::work::count(self.at - start);
     }
 
     /// Takes one token (or opens a region) of the open item; `true` if the item ends before it.

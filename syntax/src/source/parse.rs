@@ -7,6 +7,8 @@
 
 use std::sync::mpsc;
 
+use ropey::str_utils::byte_to_line_idx;
+
 use crate::ir::names::Touched;
 use crate::ir::seq;
 use crate::lowering::{Run, Work};
@@ -123,7 +125,7 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
     ir.names.in_order = true;
     // About as many items as lines, of which none is shorter than an op. Room that is not used takes no memory, but the system may have
     // a limit for it.
-    let n_lines = text.bytes().filter(|&it| it == b'\n').count().min(text.len() / LEAST_LINE);
+    let n_lines = byte_to_line_idx(text, text.len()).min(text.len() / LEAST_LINE);
     reserve_with_slack(&mut ir.ops, n_lines);
     reserve_with_slack(&mut ir.links, n_lines);
     reserve_with_slack(&mut ir.values, n_lines);
@@ -167,7 +169,6 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
         ir.link(work.fresh[n]);
     }
     ir.names.touched = Touched::default();
-    ir.keep_slack();
     ir
 }
 
