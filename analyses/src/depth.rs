@@ -5,6 +5,7 @@
 //! where an unknown number of iterations multiplies there is no bound.
 
 use std::fmt;
+use std::sync::Arc;
 
 use noisy_syntax::{Form, Op, OpKind, Value};
 
@@ -66,13 +67,13 @@ impl fmt::Display for Depth {
 /// The analysis.
 #[derive(Debug)]
 pub struct Depths {
-    model: NoiseModel,
+    model: Arc<NoiseModel>,
 }
 
 impl Depths {
     /// The analysis under a noise model.
-    pub fn new(model: NoiseModel) -> Self {
-        Self { model }
+    pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
+        Self { model: model.into() }
     }
 }
 

@@ -4,6 +4,7 @@
 //! proportion to what it changes; asking for the diagnostics, in proportion to how many there are.
 
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use noisy_syntax::{Delta, Op, Value};
 
@@ -46,13 +47,13 @@ impl Document {
     }
 
     /// Reads and analyzes a text.
-    pub fn with_model(text: &str, model: NoiseModel) -> Self {
-        Self::of(Program::with_model(text, model))
+    pub fn with_model(text: &str, model: impl Into<Arc<NoiseModel>>) -> Self {
+        Self::of(Program::with_model(text, model.into()))
     }
 
     /// Reads and analyzes as many texts as models, each under its own: the same documents as one by one, and sooner where they are
     /// small, since what a step needs of the processor's caches stays there from one text to the next.
-    pub fn all(texts: &[&str], models: Vec<NoiseModel>) -> Vec<Self> {
+    pub fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         Program::all(texts, models).into_iter().map(Self::of).collect()
     }
 

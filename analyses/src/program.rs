@@ -7,7 +7,7 @@ mod excess;
 mod on_demand;
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
@@ -45,11 +45,11 @@ pub struct Program {
 impl Program {
     /// Reads and analyzes a text under the built-in model.
     pub fn new(text: &str) -> Self {
-        Self::with_model(text, NoiseModel::tutorial())
+        Self::with_model(text, NoiseModel::tutorial().into())
     }
 
     /// Reads and analyzes a text.
-    pub(crate) fn with_model(text: &str, model: NoiseModel) -> Self {
+    pub(crate) fn with_model(text: &str, model: Arc<NoiseModel>) -> Self {
         let source = Source::new(text);
         let solved = Solved::new(source.ir());
         let facts = Self::solve(&source, &solved, model);
@@ -57,7 +57,7 @@ impl Program {
     }
 
     /// Reads and analyzes texts, each under its model, step by step for all of them (see [`Source::all`]).
-    pub(crate) fn all(texts: &[&str], models: Vec<NoiseModel>) -> Vec<Self> {
+    pub(crate) fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         let sources = Source::all(texts);
         let solved = Solved::all(sources.iter().map(Source::ir));
         let known = sources.iter().zip(&solved).zip(models);
@@ -69,7 +69,7 @@ impl Program {
     fn solve(
         source: &Source,
         solved: &Solved,
-        model: NoiseModel,
+        model: Arc<NoiseModel>,
     ) -> Sparse<NoiseAnalysis, Findings> {
         let input = Input { ir: source.ir(), base: solved.integers() };
         Sparse::observed(&input, NoiseAnalysis::new(model), Findings::default())
@@ -163,7 +163,7 @@ impl Program {
     }
 
     /// The noise model.
-    pub fn model(&self) -> &NoiseModel {
+    pub fn model(&self) -> &Arc<NoiseModel> {
         self.facts.analysis.model()
     }
 

@@ -3,6 +3,7 @@
 //! public. A value that is only chosen by a secret condition does not count: data flow, as in HEIR's `lib/Analysis/SecretnessAnalysis`.
 
 use std::fmt;
+use std::sync::Arc;
 
 use noisy_syntax::{Form, Op, OpKind, Value};
 
@@ -47,13 +48,13 @@ impl fmt::Display for Secretness {
 /// The analysis.
 #[derive(Debug)]
 pub struct Secrets {
-    model: NoiseModel,
+    model: Arc<NoiseModel>,
 }
 
 impl Secrets {
     /// The analysis; a model says which types carry noise.
-    pub fn new(model: NoiseModel) -> Self {
-        Self { model }
+    pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
+        Self { model: model.into() }
     }
 }
 

@@ -53,7 +53,7 @@ impl Model {
     }
 
     /// Ready for use.
-    pub fn noise(&self) -> &NoiseModel {
+    pub fn noise(&self) -> &Arc<NoiseModel> {
         &self.noise
     }
 }

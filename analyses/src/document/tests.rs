@@ -58,7 +58,7 @@ fn documents_read_together_are_those_read_one_by_one() {
   %2 = arith.addi %1, %1 : i32
 ";
     let texts = [loops, "", broken, "module {}", loops];
-    let models = || vec![NoiseModel::tutorial(); texts.len()];
+    let models = || vec![NoiseModel::tutorial().into(); texts.len()];
     let all = Document::all(&texts, models());
     assert_eq!(all.len(), texts.len());
     for ((together, text), model) in all.iter().zip(texts).zip(models()) {

@@ -4,6 +4,7 @@
 //! recording compares all facts at each visit, and ends where that is too much.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use noisy_page::recording::{Change, MAX_STEPS, Recording, Step, Text};
 use noisy_syntax::{Block, Ir, Name, Op, OpKind, Region, Source, Value};
@@ -20,7 +21,7 @@ use crate::sparse::{Input, Observer, Part, Sparse, SparseForward, Visit};
 const MAX_COMPARED: usize = 500_000_000;
 
 /// Every visit: the op, the facts of its operands, those of its results before and after.
-pub fn trace(ir: &Ir, model: NoiseModel) -> String {
+pub fn trace(ir: &Ir, model: impl Into<Arc<NoiseModel>>) -> String {
     let (constants, ranges) = Integers::watched(ir, (Told::default(), Told::default()));
     let integers = Integers::new(ir);
     let input = Input { ir, base: &integers };
@@ -29,7 +30,7 @@ pub fn trace(ir: &Ir, model: NoiseModel) -> String {
 }
 
 /// Every visit, with what became known and which blocks came alive, over the lines of the text.
-pub fn recording(source: &Source, model: NoiseModel) -> Recording {
+pub fn recording(source: &Source, model: impl Into<Arc<NoiseModel>>) -> Recording {
     let ir = source.ir();
     let mut out = Recording::default();
     let text = source.text().to_string();

@@ -153,7 +153,7 @@ fn scales_add_up_and_are_brought_down() {
     let mut model =
         crate::NoiseModel::new(&crate::ModelSpec::default()).expect("the built-in model");
     model.heir.before_mul_include_first_mul = true;
-    let program = Program::with_model(&generic(params, "secret.yield %a : i16"), model);
+    let program = Program::with_model(&generic(params, "secret.yield %a : i16"), model.into());
     let scale = |value: Value| program.scales()?.log2(value);
     let values = plaintext::values(program.ir()).into_iter();
     let known: Vec<i64> = values.filter_map(scale).collect();

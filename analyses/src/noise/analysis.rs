@@ -5,6 +5,8 @@
 //! callee returns in that context, and at most what the contracts on its results say; without a body to look at only those count. The
 //! results of ops that the model does not know are unknown, and those of broken ones.
 
+use std::sync::Arc;
+
 use noisy_syntax::{Def, Form, Interner, Name, Op, OpKind, Type, Value};
 use smallvec::SmallVec;
 
@@ -24,13 +26,13 @@ pub struct NoiseAnalysis {
 
 impl NoiseAnalysis {
     /// The analysis under a model.
-    pub fn new(model: NoiseModel) -> Self {
-        Self { rules: GrowthRules::new(model) }
+    pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
+        Self { rules: GrowthRules::new(model.into()) }
     }
 
     /// The model.
     #[inline]
-    pub(crate) fn model(&self) -> &NoiseModel {
+    pub(crate) fn model(&self) -> &Arc<NoiseModel> {
         self.rules.model()
     }
 
@@ -104,13 +106,19 @@ impl SparseForward for NoiseAnalysis {
             return Noise::AtMost(0);
         }
         let Some(growth) = model.growth(ir, op, rule) else { return Noise::Unknown };
-        let carried = operands.iter().enumerate();
-        let carried = carried.filter(|it| model.is_carrier(ir, op, rule, it.0));
-        let carriers: SmallVec<[Noise; 2]> = carried.map(|it| *it.1).collect();
+        let is_carrier = |index: usize| model.is_carrier(ir, op, rule, index);
+        let some: SmallVec<[Noise; 2]>;
+        let carriers = if (0..operands.len()).all(is_carrier) {
+            operands
+        } else {
+            some =
+                (0..operands.len()).filter(|&it| is_carrier(it)).map(|it| operands[it]).collect();
+            &some
+        };
         match growth {
             // Noise comes with operands; an op without any is not what the rule is about.
             Growth::Max(_) | Growth::Sum(_) if carriers.is_empty() => Noise::Unknown,
-            growth => Noise::after(growth, &carriers),
+            growth => Noise::after(growth, carriers),
         }
     }
 

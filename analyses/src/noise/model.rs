@@ -10,6 +10,8 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use noisy_syntax::{AttrData, Interner, Ir, Name, Op, Type, Value};
 use rustc_hash::FxHashMap;
 
@@ -239,7 +241,7 @@ impl NoiseModel {
 /// The rules of a model looked up by op: names are compared once per document, not once per visit.
 #[derive(Debug)]
 pub(crate) struct GrowthRules {
-    model: NoiseModel,
+    model: Arc<NoiseModel>,
     /// The names that were seen, each with its rule if it has one. They are few.
     by_name: FxHashMap<Name, Option<GrowthRule>>,
     /// The name that was asked for last: the same op is often asked for again.
@@ -248,12 +250,12 @@ pub(crate) struct GrowthRules {
 
 impl GrowthRules {
     /// The rules of a model, for one document.
-    pub(crate) fn new(model: NoiseModel) -> Self {
+    pub(crate) fn new(model: Arc<NoiseModel>) -> Self {
         Self { model, by_name: FxHashMap::default(), last: None }
     }
 
     /// The model.
-    pub(crate) fn model(&self) -> &NoiseModel {
+    pub(crate) fn model(&self) -> &Arc<NoiseModel> {
         &self.model
     }
 

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use noisy_analyses::{Document, NoiseModel};
 use ropey::Rope;
@@ -11,7 +12,7 @@ use ropey::Rope;
 /// The text and what is derived from it, if it could be derived.
 pub(crate) struct Content {
     /// How noise grows in it.
-    model: NoiseModel,
+    model: Arc<NoiseModel>,
     derived: Derived,
 }
 
@@ -20,8 +21,8 @@ enum Derived {
     Broken(Rope),
 }
 
-fn derive(text: &str, model: &NoiseModel) -> Derived {
-    let read = || Document::with_model(text, model.clone());
+fn derive(text: &str, model: &Arc<NoiseModel>) -> Derived {
+    let read = || Document::with_model(text, Arc::clone(model));
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(document) => Derived::Good(Box::new(document)),
         Err(_) => Derived::Broken(Rope::from_str(text)),
@@ -30,17 +31,17 @@ fn derive(text: &str, model: &NoiseModel) -> Derived {
 
 impl Content {
     /// Of a text under a model.
-    pub(crate) fn new(text: &str, model: NoiseModel) -> Self {
+    pub(crate) fn new(text: &str, model: Arc<NoiseModel>) -> Self {
         Self { derived: derive(text, &model), model }
     }
 
     /// The same text under another model.
-    pub(crate) fn set_model(&mut self, model: &NoiseModel) {
+    pub(crate) fn set_model(&mut self, model: &Arc<NoiseModel>) {
         if self.model != *model {
             let text = self.text().to_string();
             // What was derived before goes first: of a large file two do not fit where one does.
             self.derived = Derived::Broken(Rope::new());
-            *self = Self::new(&text, model.clone());
+            *self = Self::new(&text, Arc::clone(model));
         }
     }
 

@@ -191,7 +191,7 @@ fn a_waterline_keeps_levels() {
         .collect();
     let of = |budget: u32, waterline: u32| {
         let mut document = document(&text(&squarings), budget);
-        let mut model = document.model().clone();
+        let mut model = NoiseModel::clone(document.model());
         model.heir.bootstrap_waterline = waterline;
         document = Document::with_model(&text(&squarings), model);
         let functions = document.ir().functions();
