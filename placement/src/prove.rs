@@ -374,14 +374,45 @@ const NARROW: u32 = 48;
 pub(crate) fn at_once(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) -> bool {
     let steps = budget.steps;
     let is_wanted = steps.sweep_first && steps.frontier_dp && steps.prove && steps.cores;
-    if graph.n_sites() > TINY || graph.cyclic || !is_wanted {
+    if graph.n_sites() > TINY || graph.cyclic || !is_wanted || budget.is_spent() {
         return false;
     }
-    let cores = Cores::new(graph);
+    let mut cores = Cores::new(graph);
+    let tight = packed(graph, &mut cores, incumbent.upper());
+    budget.spend(cores.work);
+    let bound = ceil_cost(tight.bound);
+    if bound > incumbent.lower() {
+        let sites = (0..graph.n_sites() as u32).collect();
+        incumbent.certify(Proof::by_rows(sites, tight.rows.iter().cloned(), bound));
+    }
+    if incumbent.is_proven() {
+        return true;
+    }
     let frontier = Frontier::new(graph, cores.levels());
-    let reduced = graph.cost.iter().map(|&cost| i128::from(cost) << SCALE).collect();
-    let nothing = Tight { reduced, ..Tight::default() };
-    narrow(graph, &cores, &nothing, &frontier, TINY_STATES, incumbent, budget)
+    narrow(graph, &cores, &tight, &frontier, TINY_STATES, incumbent, budget)
+}
+
+/// Cores one after the other, each weighed with what the cores before it leave of its cheapest site, until all that are left have a
+/// site of which nothing is left, or the bound is `enough`. This is the dual ascent of the hitting set; where all costs are equal,
+/// the cores have no site in common.
+fn packed(graph: &Graph, cores: &mut Cores, enough: u64) -> Tight {
+    let mut reduced: Vec<i128> = graph.cost.iter().map(|&cost| i128::from(cost) << SCALE).collect();
+    let mut spent = vec![0.0; graph.n_sites()];
+    let (mut bound, mut rows) = (0, Vec::new());
+    while ceil_cost(bound) < enough {
+        cores.fill(&spent, &graph.order);
+        let over = cores.violated(&spent, &graph.order, 0.0);
+        let found = over.first().and_then(|&it| cores.core(&spent, it));
+        let Some(Row::Core(core)) = found else { break };
+        let Some(least) = core.iter().map(|&s| reduced[s as usize]).min() else { break };
+        for &s in &core {
+            reduced[s as usize] -= least;
+            spent[s as usize] = if reduced[s as usize] == 0 { 1.0 } else { 0.0 };
+        }
+        bound += least;
+        rows.push((Row::Core(core), least));
+    }
+    Tight { bound, rows: rows.into(), reduced }
 }
 
 /// So many sites at most are decided at once, with so many states of the frontier.
@@ -389,6 +420,10 @@ const TINY: usize = 64;
 const TINY_STATES: usize = 1 << 9;
 
 /// Phase 3. Says whether it decided the matter.
+///
+/// A sweep has few states where little may be spent beyond the bound. So it is first asked for what costs no more than the bound, then for
+/// what costs a little more, three times as much more, and so on, some eight times at most: what a sweep decided is a better bound, and the
+/// last one takes most of the time.
 fn narrow(
     graph: &Graph,
     cores: &Cores,
@@ -398,33 +433,42 @@ fn narrow(
     incumbent: &Incumbent,
     budget: &mut Budget,
 ) -> bool {
-    let upper = incumbent.upper();
-    let terms = Terms {
-        frontier,
-        levels: cores.levels(),
-        bound: tight.bound,
-        better: (i128::from(upper) - 1) << SCALE,
-        rows: &tight.rows,
-        reduced: &tight.reduced,
-        states,
-        work: budget.left,
-        stop: budget.stop,
-    };
-    let (outcome, work) = frontier_dp(graph, &terms);
-    budget.spend(work);
-    let least = match outcome {
-        Outcome::NoneBetter => upper,
-        Outcome::Better(chosen) => {
-            let cost = graph.cost_of(&chosen);
-            offer(graph, chosen, incumbent);
-            cost
+    let little = (incumbent.upper().saturating_sub(incumbent.lower()) / 64).max(1);
+    let mut beyond = 0_u64;
+    while !incumbent.is_proven() {
+        let all = incumbent.upper() - 1;
+        let most = incumbent.lower().saturating_add(beyond).min(all);
+        let terms = Terms {
+            frontier,
+            levels: cores.levels(),
+            bound: tight.bound,
+            better: i128::from(most) << SCALE,
+            rows: &tight.rows,
+            reduced: &tight.reduced,
+            states,
+            work: budget.left,
+            stop: budget.stop,
+        };
+        let (outcome, work) = frontier_dp(graph, &terms);
+        budget.spend(work);
+        let (least, is_last) = match outcome {
+            Outcome::NoneBetter => (most + 1, most == all),
+            Outcome::Better(chosen) => {
+                let cost = graph.cost_of(&chosen);
+                offer(graph, chosen, incumbent);
+                (cost, true)
+            }
+            Outcome::GaveUp => return false,
+        };
+        let sites = (0..graph.n_sites() as u32).collect();
+        let mut proof = Proof::by_rows(sites, tight.rows.iter().cloned(), least);
+        proof.steps = vec![Step::Sweep { order: frontier.order.clone(), multipliers: 0, least }];
+        incumbent.certify(proof);
+        if is_last {
+            break;
         }
-        Outcome::GaveUp => return false,
-    };
-    let sites = (0..graph.n_sites() as u32).collect();
-    let mut proof = Proof::by_rows(sites, tight.rows.iter().cloned(), least);
-    proof.steps = vec![Step::Sweep { order: frontier.order.clone(), multipliers: 0, least }];
-    incumbent.certify(proof);
+        beyond = beyond.saturating_mul(2).saturating_add(little);
+    }
     true
 }
 
