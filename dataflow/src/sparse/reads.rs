@@ -13,7 +13,7 @@
 //!
 //! *Cost.* Reads of the first row cost a comparison, those of the second one for each operand; of an op with more than [`FEW`] operands
 //! they are as those of the third. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list
-//! of its op and one in a hash table. What an op read is forgotten when it is edited or leaves, each edge in constant time.
+//! of its op or in that of what is read, as far as the shorter one goes, and one in a hash table. What an op read is forgotten when it is edited or leaves, each edge in constant time.
 
 use std::cell::{Cell, RefCell};
 
@@ -40,6 +40,9 @@ pub(super) enum Read {
 
 /// The most operands of an op whose definitions are remembered by one bit.
 const FEW: usize = 4;
+
+/// Reads of an op that are looked through before the readers of the same are.
+const SHORT: usize = 8;
 
 /// No edge.
 const NONE: u32 = u32::MAX;
@@ -107,12 +110,19 @@ impl Subscriptions {
             self.reads.resize(op.index() + 1, NONE);
         }
         let first = self.reads[op.index()];
-        let mut at = first;
-        while let Some(edge) = self.edges.get(at as usize) {
-            if edge.read == read {
+        let edge = |at: u32| self.edges.get(at as usize);
+        let mut own = std::iter::successors(edge(first), |it| edge(it.next_of_reader));
+        if own.by_ref().take(SHORT).any(|it| it.read == read) {
+            return;
+        }
+        if let Some(rest) = own.next() {
+            // An edge is in both lists, of which one may be much longer.
+            let own = std::iter::once(rest).chain(own);
+            let readers = self.readers.get(&read).and_then(|&it| edge(it));
+            let readers = std::iter::successors(readers, |it| edge(it.next));
+            if own.zip(readers).any(|(own, other)| own.read == read || other.reader == op) {
                 return;
             }
-            at = edge.next_of_reader;
         }
         let slot = if self.free == NONE { self.edges.len() as u32 } else { self.free };
         let next = self.readers.insert(read, slot).unwrap_or(NONE);
