@@ -57,7 +57,8 @@ fn replayed(rows: &str) -> (String, String, usize) {
     (start.join("\n"), end, n_changes)
 }
 
-fn check(name: &str, text: &str, passes: &[&str], least: usize) {
+/// Runs passes and compares; how many steps changed something.
+fn check(name: &str, text: &str, passes: &[&str], least: usize) -> usize {
     let input = file(&format!("{name}.mlir"), text);
     let rows = input.with_extension("jsonl");
     let flag = format!("--replay={}", rows.display());
@@ -70,6 +71,7 @@ fn check(name: &str, text: &str, passes: &[&str], least: usize) {
     let plain = String::from_utf8_lossy(&run(passes, &input).stdout).into_owned();
     assert_eq!(generic(&end), generic(&plain), "{passes:?}\n{text}");
     let _ = (std::fs::remove_file(input), std::fs::remove_file(rows));
+    n
 }
 
 #[test]
@@ -82,6 +84,18 @@ fn the_last_step_is_what_the_passes_left() {
         let pipeline = "--pass-pipeline=builtin.module(func.func(cse,canonicalize),symbol-dce)";
         check("nested", &text, &[pipeline], 5);
     }
+}
+
+#[test]
+fn steps_after_too_much_is_looked_at_are_one() {
+    let n = 8000;
+    let ops = (1..n).map(|it| format!("  %{it} = arith.addi %{}, %a : i32\n", it - 1));
+    let text = format!(
+        "func.func @f(%a: i32) {{\n  %0 = arith.addi %a, %a : i32\n{}  return\n}}\n",
+        ops.collect::<String>()
+    );
+    let n_steps = check("large", &text, &["-canonicalize"], 1000);
+    assert!(n_steps < n - 1000, "{n_steps} steps");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A step is recorded as the lines that it changed. The program is printed op by op under names that stay ([`Lines`]); an op is printed
 //! anew where what it says has another fingerprint. *Law.* The lines after the last step are the program that the pipeline left, but that
 //! of very long ones only start and end are kept. *Cost.* A step looks at the isolated op in which something changed, and where that is not
-//! known at the program; what is recorded is what changed.
+//! known at the program; what is recorded is what changed. Where that is too much, the steps that are left are counted, and told as one.
 
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +16,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::actions::{Actions, Step, Watch};
 use crate::diagnostics::Input;
+
+/// Ops and blocks looked at after which no step is recorded: some seconds.
+const MAX_LOOKED: usize = 10_000_000;
 
 /// A recording under construction, as whoever started it holds it.
 #[derive(Debug)]
@@ -39,7 +42,8 @@ impl Recorder {
         let recording = std::mem::take(&mut state.recording);
         let has_begun = state.has_begun;
         let input = Input::new(&input.file, input.text.clone(), input.first_line);
-        *state = State { recording, has_begun, input: Some(input), ..State::default() };
+        let n_looked = state.n_looked;
+        *state = State { recording, has_begun, input: Some(input), n_looked, ..State::default() };
     }
 
     /// The page, or lines of JSON if the name of the file says so.
@@ -99,6 +103,8 @@ struct State {
     /// Whether they are being looked for.
     notes_units: bool,
     pass: Text,
+    /// Ops and blocks looked at so far.
+    n_looked: usize,
 }
 
 impl State {
@@ -125,9 +131,9 @@ impl State {
     }
 
     fn step(&mut self, ir: &Ir, step: &Step) {
-        if self.recording.is_full() {
+        if self.recording.is_full() || self.n_looked > MAX_LOOKED {
             // What is left is one step, at the end.
-            self.recording.step(Recorded::default());
+            self.recording.leave_out(1);
             return;
         }
         let is_begin = step.what.is_empty();
@@ -193,6 +199,7 @@ impl State {
 
     /// Appends the lines of an op. `home` is the isolated op around.
     fn op(&mut self, ir: &Ir, op: Op, depth: usize, home: Op, out: &mut Vec<Text>) {
+        self.n_looked += 1;
         let fingerprint = fingerprint(ir, op, home);
         if self.printed.len() <= op.index() {
             self.printed.resize_with(op.index() + 1, Printed::default);
@@ -209,6 +216,7 @@ impl State {
             out.extend(piece);
             let Some(shown) = printed.regions.get(n) else { continue };
             for (at, block) in ir.blocks(shown.region).into_iter().enumerate() {
+                self.n_looked += 1;
                 if at > 0 || shown.has_label {
                     out.push(self.label(ir, block, depth));
                 }
