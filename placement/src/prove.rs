@@ -370,7 +370,7 @@ const MOST_STATES: usize = 1 << 19;
 /// A frontier of at most so many bits is swept to the end before branch and bound starts.
 const NARROW: u32 = 48;
 
-/// Decides a small program by a sweep that knows no bound, and says whether it did: that takes less time than one relaxation.
+/// Decides a small program by a sweep with the bound of packed cores, and says whether it did: that takes less time than one relaxation.
 pub(crate) fn at_once(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) -> bool {
     let steps = budget.steps;
     let is_wanted = steps.sweep_first && steps.frontier_dp && steps.prove && steps.cores;
@@ -436,7 +436,8 @@ fn narrow(
     let little = (incumbent.upper().saturating_sub(incumbent.lower()) / 64).max(1);
     let mut beyond = 0_u64;
     while !incumbent.is_proven() {
-        let all = incumbent.upper() - 1;
+        // Somebody else may have lowered it meanwhile.
+        let all = incumbent.upper().saturating_sub(1);
         let most = incumbent.lower().saturating_add(beyond).min(all);
         let terms = Terms {
             frontier,

@@ -13,7 +13,8 @@
 //!
 //! *Cost.* Reads of the first row cost a comparison, those of the second one for each operand; of an op with more than [`FEW`] operands
 //! they are as those of the third. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list
-//! of its op or in that of what is read, as far as the shorter one goes, and one in a hash table. What an op read is forgotten when it is edited or leaves, each edge in constant time.
+//! of its op or in that of what is read, as far as the shorter one goes, and one in a hash table. What an op read is forgotten when it is
+//! edited or leaves, each edge in constant time.
 
 use std::cell::{Cell, RefCell};
 
@@ -370,19 +371,20 @@ mod tests {
     fn subscriptions_are_a_set_of_pairs() {
         let (mut lists, mut set) = (Subscriptions::default(), BTreeSet::new());
         let mut random = Random::new(17);
+        // More reads of an op, and more readers, than are looked through at first.
         for _ in 0..4000 {
             let op = Op::from_index(random.below(12));
-            if random.below(4) == 0 {
+            if random.below(16) == 0 {
                 lists.forget(op);
                 set.retain(|it: &(Read, Op)| it.1 != op);
             } else {
-                let at = random.below(6);
+                let at = random.below(10);
                 let value = Read::Base(Value::from_index(at));
                 let read = *random.pick(&[Read::Op(Op::from_index(at)), value]);
                 lists.insert(op, read);
                 set.insert((read, op));
             }
-            for at in 0..6 {
+            for at in 0..10 {
                 for read in [Read::Op(Op::from_index(at)), Read::Base(Value::from_index(at))] {
                     let mut readers: Vec<Op> = lists.readers(read).collect();
                     readers.sort_unstable();
@@ -392,7 +394,7 @@ mod tests {
             }
             assert_eq!(lists.n_edges(), set.len());
             // What is forgotten makes room.
-            assert!(lists.edges.len() <= 12 * 12);
+            assert!(lists.edges.len() <= 12 * 20);
         }
     }
 }
