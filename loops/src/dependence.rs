@@ -142,6 +142,9 @@ impl Default for Limits {
     }
 }
 
+/// Who asks about all pairs of accesses of a function leaves functions of more accesses alone: the pairs grow with their square.
+pub const MOST_PAIRED: usize = 2000;
+
 /// All dependences of a body.
 pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
     let mut out = Dependences::default();

@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 
 use noisy_syntax::{OpKind, Source};
 
-use crate::{Body, Dependence, Interval, Limits, dependences};
+use crate::{Body, Dependence, Interval, Limits, MOST_PAIRED, dependences};
 
-/// The pairs of more accesses in a function are too many to be written.
-const MOST_ACCESSES: usize = 2000;
 const TOO_MANY: &str = "more accesses than pairs of them are written for";
 
 /// One JSON object a line for each dependence of each function, by source, target and level:
@@ -29,7 +27,7 @@ pub fn dependences_json(source: &Source, limits: &Limits) -> String {
         let body = Body::new(ir, function);
         let row = |op| source.text().byte_to_line(ir.range(op).start) + 1;
         let n = body.accesses.len();
-        if n > MOST_ACCESSES {
+        if n > MOST_PAIRED {
             let row = row(function);
             let _ =
                 writeln!(out, "{{\"row\": {row}, \"accesses\": {n}, \"unknown\": \"{TOO_MANY}\"}}");
@@ -84,7 +82,7 @@ mod tests {
         let limits = Limits { with_input: true, ..Limits::default() };
         let dumped = |n: usize| dependences_json(&Source::new(&text(n)), &limits);
         assert_eq!(dumped(3).lines().count(), 3);
-        let n = MOST_ACCESSES + 1;
+        let n = MOST_PAIRED + 1;
         let wanted = format!("{{\"row\": 2, \"accesses\": {n}, \"unknown\": \"{TOO_MANY}\"}}\n");
         assert_eq!(dumped(n), wanted);
     }

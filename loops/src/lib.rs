@@ -17,7 +17,7 @@ mod refusal;
 pub mod space;
 
 pub use body::{Access, Body, Constraint, Kind, Loop, Scope, Why, results_and_operands};
-pub use dependence::{Dependence, Dependences, Flow, Limits, Unknown, dependences};
+pub use dependence::{Dependence, Dependences, Flow, Limits, MOST_PAIRED, Unknown, dependences};
 pub use domain::{stays_inside, surely_runs};
 pub use form::{Form, NotAffine, Quotient, Quotients, Term};
 pub use instances::{Condition, Differs, Instances, Part, Time, instances};

@@ -114,3 +114,13 @@ fn rows_that_go_on_one_by_one_stay_where_tiles_would_jump() {
     );
     assert_eq!(before, after);
 }
+
+#[test]
+fn functions_of_very_many_accesses_are_left() {
+    let stores = "affine.store %x, %A[%i, 0] : TY\n".repeat(2001);
+    let (before, after) = scheduled(8, &format!("affine.for %i = 0 to N {{\n{stores}}}"));
+    assert_eq!(before, after);
+    let printed = common::run("builtin.module(func.func(test-memref-dependence-check))", &before);
+    let told = format!("{:?}", printed.expect_err("too many"));
+    assert!(told.contains("2001 accesses"), "{told}");
+}

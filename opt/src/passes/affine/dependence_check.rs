@@ -2,7 +2,7 @@
 //!
 //! The words are upstream's, the answers exact; of what is not known it says `unknown`.
 
-use noisy_loops::{Body, Dependence, Dependences, Interval, Limits, dependences};
+use noisy_loops::{Body, Dependence, Dependences, Interval, Limits, MOST_PAIRED, dependences};
 use noisy_syntax::{Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,6 +31,12 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     }
     for function in functions {
         let body = Body::new(cx.ir, function);
+        let n = body.accesses.len();
+        if n > MOST_PAIRED {
+            let text =
+                format!("{n} accesses: the pairs of more than {MOST_PAIRED} are not printed");
+            return Err(Failure(Some(text)));
+        }
         let limits = Limits { aliasing: cx.aliasing, ..Limits::default() };
         let found = Found::new(dependences(&body, &limits));
         let is_affine =

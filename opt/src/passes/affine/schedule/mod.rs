@@ -25,7 +25,7 @@ mod traffic;
 
 use std::fmt::Write as _;
 
-use noisy_loops::{Body, Legality};
+use noisy_loops::{Body, Legality, MOST_PAIRED};
 use noisy_syntax::{Ir, Op, OpKind};
 
 use super::legal;
@@ -132,6 +132,12 @@ fn each_plan(
     }
 }
 
+/// Why a function is left as it is.
+fn too_many(body: &Body) -> String {
+    let n = body.accesses.len();
+    format!("{n} accesses: functions of more than {MOST_PAIRED} are not scheduled")
+}
+
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let size = |name: &str| {
         let size = options.int(name).unwrap_or(32);
@@ -147,11 +153,15 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         // Dependences are found for all accesses of a function.
         return Ok(());
     }
+    let body = Body::new(cx.ir, op);
+    if body.accesses.len() > MOST_PAIRED {
+        cx.remark(op, &too_many(&body));
+        return Ok(());
+    }
     let mut found = Vec::new();
     let of_accesses: Vec<Op>;
     {
         let ir = &*cx.ir;
-        let body = Body::new(ir, op);
         of_accesses = body.accesses.iter().map(|it| it.op).collect();
         let legality = legal::legality(&body, cx.aliasing);
         each_plan(ir, op, &body, &legality, small, |nest, plan, edges| {
@@ -173,6 +183,10 @@ fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure>
         return Ok(());
     }
     let body = Body::new(ir, op);
+    if body.accesses.len() > MOST_PAIRED {
+        cx.remark(op, &too_many(&body));
+        return Ok(());
+    }
     let legality = legal::legality(&body, cx.aliasing);
     let mut out = String::new();
     let small = options.int("small-loop").unwrap_or(MOST_SMALL);
