@@ -17,8 +17,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::actions::{Actions, Step, Watch};
 use crate::diagnostics::Input;
 
-/// Ops and blocks looked at after which no step is recorded: some seconds.
-const MAX_LOOKED: usize = 10_000_000;
+/// Ops and blocks looked at after which no step is recorded: some 5 to 15 seconds. 9,000 steps of a function of 10,000 ops are 50 million.
+const MAX_LOOKED: usize = 75_000_000;
 
 /// A recording under construction, as whoever started it holds it.
 #[derive(Debug)]
