@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::anneal::Random;
-use crate::certificate::{Proof, Row};
+use crate::certificate::Row;
 use crate::cores::Cores;
 use crate::deal::{Binding, deal};
-use crate::fixed_point::{SCALE, ceil_cost};
+use crate::fixed_point::SCALE;
 use crate::graph::Graph;
 use crate::incumbent::{Incumbent, Of};
 use crate::limits::Budget;
@@ -79,9 +79,7 @@ pub(crate) fn cost_partition<'g>(
         let (gain, is_whole) = (now.bound - before.bound, size >= graph.n_sites());
         if now.bound > before.bound {
             // What one part leaves of a cost another may need: together they prove no less than one by one.
-            let sites = (0..graph.n_sites() as u32).collect();
-            let bound = ceil_cost(now.bound);
-            incumbent.certify(Proof::by_rows(sites, rows.iter().cloned(), bound));
+            incumbent.certify(now.proof());
             before = now;
         } else {
             rows = before.rows.clone();

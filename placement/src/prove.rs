@@ -174,9 +174,8 @@ fn tighten<'g>(
         let mut window = Window::new(graph, cores, sites.clone())?;
         let mut tell = |it: &Tight| {
             tight = it.clone();
-            let bound = ceil_cost(it.bound);
-            if bound > incumbent.lower() {
-                incumbent.certify(Proof::by_rows(sites.clone(), it.rows.iter().cloned(), bound));
+            if ceil_cost(it.bound) > incumbent.lower() {
+                incumbent.certify(it.proof());
             }
             !incumbent.is_proven()
         };
@@ -380,11 +379,7 @@ pub(crate) fn at_once(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget)
     let mut cores = Cores::new(graph);
     let tight = packed(graph, &mut cores, incumbent.upper());
     budget.spend(cores.work);
-    let bound = ceil_cost(tight.bound);
-    if bound > incumbent.lower() {
-        let sites = (0..graph.n_sites() as u32).collect();
-        incumbent.certify(Proof::by_rows(sites, tight.rows.iter().cloned(), bound));
-    }
+    incumbent.certify(tight.proof());
     if incumbent.is_proven() {
         return true;
     }
@@ -461,10 +456,8 @@ fn narrow(
             }
             Outcome::GaveUp => return false,
         };
-        let sites = (0..graph.n_sites() as u32).collect();
-        let mut proof = Proof::by_rows(sites, tight.rows.iter().cloned(), least);
-        proof.steps = vec![Step::Sweep { order: frontier.order.clone(), multipliers: 0, least }];
-        incumbent.certify(proof);
+        let sweep = Step::Sweep { order: frontier.order.clone(), multipliers: 0, least };
+        incumbent.certify(Proof { steps: vec![sweep], bound: least, ..tight.proof() });
         if is_last {
             break;
         }

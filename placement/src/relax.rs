@@ -116,6 +116,14 @@ pub(crate) struct Tight {
     pub reduced: Vec<i128>,
 }
 
+impl Tight {
+    /// The proof of the bound, where the columns are all sites.
+    pub(crate) fn proof(&self) -> Proof {
+        let sites = (0..self.reduced.len() as u32).collect();
+        Proof::by_rows(sites, self.rows.iter().cloned(), ceil_cost(self.bound))
+    }
+}
+
 /// What one cluster leaves.
 #[derive(Default)]
 struct Solved {

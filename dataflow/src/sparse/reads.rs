@@ -112,18 +112,15 @@ impl Subscriptions {
         }
         let first = self.reads[op.index()];
         let edge = |at: u32| self.edges.get(at as usize);
-        let mut own = std::iter::successors(edge(first), |it| edge(it.next_of_reader));
-        if own.by_ref().take(SHORT).any(|it| it.read == read) {
+        let own = std::iter::successors(edge(first), |it| edge(it.next_of_reader));
+        let mut own = own.map(|it| it.read).peekable();
+        if own.by_ref().take(SHORT).any(|it| it == read) {
             return;
         }
-        if let Some(rest) = own.next() {
-            // An edge is in both lists, of which one may be much longer.
-            let own = std::iter::once(rest).chain(own);
-            let readers = self.readers.get(&read).and_then(|&it| edge(it));
-            let readers = std::iter::successors(readers, |it| edge(it.next));
-            if own.zip(readers).any(|(own, other)| own.read == read || other.reader == op) {
-                return;
-            }
+        // An edge is in both lists, of which one may be much longer.
+        if own.peek().is_some() && own.zip(self.readers(read)).any(|it| it.0 == read || it.1 == op)
+        {
+            return;
         }
         let slot = if self.free == NONE { self.edges.len() as u32 } else { self.free };
         let next = self.readers.insert(read, slot).unwrap_or(NONE);

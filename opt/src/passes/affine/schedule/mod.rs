@@ -132,10 +132,19 @@ fn each_plan(
     }
 }
 
-/// Why a function is left as it is.
-fn too_many(body: &Body) -> String {
+/// The body of a function that has loops. Dependences are found for all accesses of a function: if they are too many, that is said.
+fn body(cx: &mut Context<'_>, function: Op) -> Option<Body> {
+    if roots(cx.ir, function).is_empty() {
+        return None;
+    }
+    let body = Body::new(cx.ir, function);
     let n = body.accesses.len();
-    format!("{n} accesses: functions of more than {MOST_PAIRED} are not scheduled")
+    if n > MOST_PAIRED {
+        let text = format!("{n} accesses: functions of more than {MOST_PAIRED} are not scheduled");
+        cx.remark(function, &text);
+        return None;
+    }
+    Some(body)
 }
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
@@ -149,15 +158,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let cache = i128::from(options.int("cache-size").unwrap_or(256).max(0)) * 1024;
     let sizes = Sizes { cache, innermost, others, block };
     let small = options.int("small-loop").unwrap_or(MOST_SMALL);
-    if roots(cx.ir, op).is_empty() {
-        // Dependences are found for all accesses of a function.
-        return Ok(());
-    }
-    let body = Body::new(cx.ir, op);
-    if body.accesses.len() > MOST_PAIRED {
-        cx.remark(op, &too_many(&body));
-        return Ok(());
-    }
+    let Some(body) = body(cx, op) else { return Ok(()) };
     let mut found = Vec::new();
     let of_accesses: Vec<Op>;
     {
@@ -178,15 +179,8 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
 }
 
 fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let Some(body) = body(cx, op) else { return Ok(()) };
     let ir = &*cx.ir;
-    if roots(ir, op).is_empty() {
-        return Ok(());
-    }
-    let body = Body::new(ir, op);
-    if body.accesses.len() > MOST_PAIRED {
-        cx.remark(op, &too_many(&body));
-        return Ok(());
-    }
     let legality = legal::legality(&body, cx.aliasing);
     let mut out = String::new();
     let small = options.int("small-loop").unwrap_or(MOST_SMALL);
