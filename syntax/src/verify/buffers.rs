@@ -34,7 +34,9 @@ impl Verifier<'_> {
             (K::MemrefReshape, Some((from, to))) if operands.len() == 2 => {
                 self.reshaped(from, operands[1], to)
             }
-            (K::MemrefExtractStridedMetadata, Some((from, to))) => self.same_elements(from, to),
+            (K::MemrefExtractStridedMetadata, Some((from, to))) => {
+                self.same_elements(from, to).and_then(|()| self.metadata(from, &results[1..]))
+            }
             (
                 K::MemrefSubview
                 | K::MemrefReinterpretCast
@@ -248,6 +250,25 @@ impl Verifier<'_> {
                 "a shape of unknown length gives a memref without a rank".to_owned(),
             )),
             _ => Ok(()),
+        }
+    }
+
+    /// Behind the buffer: its offset, and a size and a stride of each dimension.
+    fn metadata(&self, from: Type, numbers: &[Type]) -> Wrong {
+        let Some(dims) = self.dims(from) else { return Ok(()) };
+        let (n, wanted) = (numbers.len(), 1 + 2 * dims.len());
+        if n != wanted {
+            let message =
+                format!("gives {n} numbers, but there are {wanted} of '{}'", self.show(from));
+            return Err((Code::ResultCount, message));
+        }
+        match numbers.iter().find(|it| self.clash(**it, Type::INDEX)) {
+            Some(it) => {
+                let message =
+                    format!("offset, sizes and strides are 'index', not '{}'", self.show(*it));
+                Err((Code::ResultType, message))
+            }
+            None => Ok(()),
         }
     }
 

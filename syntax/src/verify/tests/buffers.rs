@@ -37,7 +37,7 @@ fn casts_and_copies_keep_elements_and_shapes() {
 #[test]
 fn parts_of_buffers_are_what_their_types_say() {
     check(
-        "func.func @f(%a: memref<4x5xf32>, %b: memref<40xi8>, %i: index, %s: memref<2xindex>, %d: memref<?xindex>, %r: memref<2xf32>) {
+        r#"func.func @f(%a: memref<4x5xf32>, %b: memref<40xi8>, %i: index, %s: memref<2xindex>, %d: memref<?xindex>, %r: memref<2xf32>) {
   %0 = memref.transpose %a (i, j) -> (j, i) : memref<4x5xf32> to memref<5x4xf32, strided<[1, 5]>>
   %1 = memref.view %b[%i][%i] : memref<40xi8> to memref<?xf32>
   %2 = memref.reshape %b(%s) : (memref<40xi8>, memref<2xindex>) -> memref<?x?xi8>
@@ -56,8 +56,11 @@ fn parts_of_buffers_are_what_their_types_say() {
   %19 = memref.reinterpret_cast %a to offset: [3], sizes: [4], strides: [1] : memref<4x5xf32> to memref<4xf32>
   %20 = memref.reinterpret_cast %a to offset: [0], sizes: [4], strides: [2] : memref<4x5xf32> to memref<4xf32>
   %21 = memref.collapse_shape %a [[0, 1]] : memref<4x5xf32> into memref<20xf64>
+  %22:6 = "memref.extract_strided_metadata"(%a) : (memref<4x5xf32>) -> (memref<f32>, index, index, index, index, index)
+  %23:6 = "memref.extract_strided_metadata"(%a) : (memref<4x5xf32>) -> (memref<f32>, index, index, memref<4xi32>, index, index)
+  %24:4 = "memref.extract_strided_metadata"(%a) : (memref<4x5xf32>) -> (memref<f32>, index, index, index)
   return
-}",
+}"#,
         &expect![[r#"
             8 memref.transpose: 'memref<4x5xf32>' is not 'memref<4x5xf32>' transposed (result-type)
             9 memref.transpose: the map is no permutation of the dimensions (attribute-value)
@@ -71,6 +74,8 @@ fn parts_of_buffers_are_what_their_types_say() {
             17 memref.reinterpret_cast: the result starts at offset 3, but its type says otherwise (result-type)
             18 memref.reinterpret_cast: stride 0 of the result is 2, but its type says otherwise (result-type)
             19 memref.collapse_shape: the elements are 'f32' here and 'f64' there (element-type)
+            21 "memref.extract_strided_metadata": offset, sizes and strides are 'index', not 'memref<4xi32>' (result-type)
+            22 "memref.extract_strided_metadata": gives 3 numbers, but there are 5 of 'memref<4x5xf32>' (result-count)
         "#]],
     );
 }
