@@ -297,6 +297,6 @@ func.func @f() -> i32 {
             visit arith.andi operands: %a=unknown %0=unknown before: %1=unreached after: %1=unreached
             visit noisy.encode operands: %1=unknown before: %2=unreached after: %2=[0, 12]
             visit func.return operands:
-        "#]].assert_eq(&trace(document.ir(), NoiseModel::tutorial()));
+        "#]].assert_eq(&trace(document.ir(), NoiseModel::tutorial().into()));
     }
 }

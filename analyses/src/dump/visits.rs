@@ -3,7 +3,7 @@
 //! *Law.* The facts and live blocks after the last step of an analysis are those that it ends with. *Cost.* The text costs what is read and given. A
 //! recording compares all facts at each visit, and ends where that is too much.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use noisy_page::recording::{Change, MAX_STEPS, Recording, Step, Text};
@@ -13,33 +13,30 @@ use rustc_hash::FxHashMap;
 use super::block_name;
 use crate::NoiseModel;
 use crate::integers::Integers;
+use crate::integers::constant::Constant;
+use crate::integers::range::Range;
 use crate::lattice::Lattice;
-use crate::noise::NoiseAnalysis;
+use crate::noise::{Noise, NoiseAnalysis};
 use crate::sparse::{Input, Observer, Part, Sparse, SparseForward, Visit};
 
 /// Comparisons of facts after which nothing more is recorded.
 const MAX_COMPARED: usize = 500_000_000;
 
 /// Every visit: the op, the facts of its operands, those of its results before and after.
-pub fn trace(ir: &Ir, model: impl Into<Arc<NoiseModel>>) -> String {
-    let (constants, ranges) = Integers::watched(ir, (Told::default(), Told::default()));
-    let integers = Integers::new(ir);
-    let input = Input { ir, base: &integers };
-    let noise = Sparse::observed(&input, NoiseAnalysis::new(model), Told::default()).observer;
-    format!("// constants\n{}// ranges\n{}// noise\n{}", constants.out, ranges.out, noise.out)
+pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
+    let (constants, ranges, noise) = watched(ir, model, Form::Text);
+    let text = [("constants", constants.text), ("ranges", ranges.text), ("noise", noise.text)];
+    text.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
 }
 
 /// Every visit, with what became known and which blocks came alive, over the lines of the text.
-pub fn recording(source: &Source, model: impl Into<Arc<NoiseModel>>) -> Recording {
-    let ir = source.ir();
+pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     let mut out = Recording::default();
     let text = source.text().to_string();
     let lines = text.lines().map(|it| out.text(it)).collect();
     out.begin(lines);
-    let (constants, ranges) = Integers::watched(ir, (Seen::default(), Seen::default()));
-    let integers = Integers::new(ir);
-    let input = Input { ir, base: &integers };
-    let noise = Sparse::observed(&input, NoiseAnalysis::new(model), Seen::default()).observer;
+    let (constants, ranges, noise) = watched(source.ir(), model, Form::Steps);
+    let (constants, ranges, noise) = (constants.steps, ranges.steps, noise.steps);
     out.leave_out(constants.n_left_out + ranges.n_left_out + noise.n_left_out);
     let all = [("constants", constants.steps), ("ranges", ranges.steps), ("noise", noise.steps)];
     for (name, steps) in all {
@@ -48,6 +45,72 @@ pub fn recording(source: &Source, model: impl Into<Arc<NoiseModel>>) -> Recordin
             .write(steps, &mut out);
     }
     out
+}
+
+/// Solves the three analyses from scratch; the visits of each.
+fn watched(
+    ir: &Ir,
+    model: Arc<NoiseModel>,
+    form: Form,
+) -> (Visits<Constant>, Visits<Range>, Visits<Noise>) {
+    let (constants, ranges) = Integers::watched(ir, (Visits::new(form), Visits::new(form)));
+    let integers = Integers::new(ir);
+    let input = Input { ir, base: &integers };
+    let noise = Sparse::observed(&input, NoiseAnalysis::new(model), Visits::new(form)).observer;
+    (constants, ranges, noise)
+}
+
+/// What visits are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Text,
+    Steps,
+}
+
+/// The visits of an analysis in one of the forms. Both are one type, so that the solver is compiled once for each analysis.
+#[derive(Debug)]
+struct Visits<F> {
+    form: Form,
+    text: Told,
+    steps: Seen<F>,
+}
+
+impl<F> Visits<F> {
+    fn new(form: Form) -> Self {
+        Self { form, text: Told::default(), steps: Seen::default() }
+    }
+}
+
+impl<A: SparseForward> Observer<A> for Visits<A::Fact> {
+    const SEES_VISITS: bool = true;
+
+    fn visits(&mut self, ir: &Ir, visit: Visit<'_, A::Fact>) {
+        match self.form {
+            Form::Text => self.text.visits(ir, visit),
+            Form::Steps => self.steps.visits(visit),
+        }
+    }
+
+    fn visited(&mut self, ir: &Ir, visit: Visit<'_, A::Fact>, reads: &[A::Fact]) {
+        match self.form {
+            Form::Text => self.text.visited(ir, visit, reads),
+            Form::Steps => self.steps.visited(ir, visit, reads),
+        }
+    }
+
+    fn solved(&mut self, _ir: &Ir, facts: &[A::Fact], live: &[bool]) {
+        if self.form == Form::Steps {
+            self.steps.solved(facts, live);
+        }
+    }
+
+    fn enter(&mut self, context: Option<u32>, _turn: u64) {
+        self.steps.contexts.push(context);
+    }
+
+    fn leave(&mut self) {
+        self.steps.contexts.pop();
+    }
 }
 
 /// Visits as text.
@@ -65,16 +128,14 @@ fn facts_text<F: std::fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> S
     out
 }
 
-impl<A: SparseForward> Observer<A> for Told {
-    const SEES_VISITS: bool = true;
-
-    fn visits(&mut self, ir: &Ir, visit: Visit<'_, A::Fact>) {
+impl Told {
+    fn visits<F: fmt::Display>(&mut self, ir: &Ir, visit: Visit<'_, F>) {
         if visit.part == Part::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
         }
     }
 
-    fn visited(&mut self, ir: &Ir, visit: Visit<'_, A::Fact>, reads: &[A::Fact]) {
+    fn visited<F: fmt::Display>(&mut self, ir: &Ir, visit: Visit<'_, F>, reads: &[F]) {
         if visit.part != Part::Op {
             return;
         }
@@ -132,7 +193,7 @@ impl<F> Default for Seen<F> {
     }
 }
 
-impl<F: Lattice + std::fmt::Display> Seen<F> {
+impl<F: Lattice + fmt::Display> Seen<F> {
     /// What is different since the last time.
     fn difference(&mut self, facts: &[F], live: &[bool]) -> Turn {
         self.n_compared += facts.len() + live.len();
@@ -157,12 +218,8 @@ impl<F: Lattice + std::fmt::Display> Seen<F> {
     fn is_full(&self) -> bool {
         self.n_compared > MAX_COMPARED || self.steps.len() >= MAX_STEPS
     }
-}
 
-impl<A: SparseForward> Observer<A> for Seen<A::Fact> {
-    const SEES_VISITS: bool = true;
-
-    fn visits(&mut self, _ir: &Ir, visit: Visit<'_, A::Fact>) {
+    fn visits(&mut self, visit: Visit<'_, F>) {
         if self.is_full() {
             return;
         }
@@ -173,7 +230,7 @@ impl<A: SparseForward> Observer<A> for Seen<A::Fact> {
         }
     }
 
-    fn visited(&mut self, ir: &Ir, visit: Visit<'_, A::Fact>, reads: &[A::Fact]) {
+    fn visited(&mut self, ir: &Ir, visit: Visit<'_, F>, reads: &[F]) {
         if self.is_full() {
             self.n_left_out += 1;
             return;
@@ -190,19 +247,11 @@ impl<A: SparseForward> Observer<A> for Seen<A::Fact> {
         });
     }
 
-    fn solved(&mut self, _ir: &Ir, facts: &[A::Fact], live: &[bool]) {
+    fn solved(&mut self, facts: &[F], live: &[bool]) {
         let end = self.difference(facts, live);
         if !end.facts.is_empty() || !end.blocks.is_empty() {
             self.steps.push(end);
         }
-    }
-
-    fn enter(&mut self, context: Option<u32>, _turn: u64) {
-        self.contexts.push(context);
-    }
-
-    fn leave(&mut self) {
-        self.contexts.pop();
     }
 }
 
@@ -341,7 +390,7 @@ mod tests {
 
     /// The last fact of each value by an analysis, by name.
     fn last_facts(text: &str, group: &str) -> Vec<(String, String)> {
-        let recording = recording(&Source::new(text), NoiseModel::tutorial());
+        let recording = recording(&Source::new(text), NoiseModel::tutorial().into());
         let mut out: Vec<(String, String)> = Vec::new();
         for step in recording.steps().iter().filter(|it| recording.str(it.group) == group) {
             for change in &step.facts {
@@ -404,7 +453,7 @@ func.func private @sq(%y: !noisy.i32) -> !noisy.i32 {
 
     #[test]
     fn blocks_come_alive_and_rounds_are_told() {
-        let recording = recording(&Source::new(TEXT), NoiseModel::tutorial());
+        let recording = recording(&Source::new(TEXT), NoiseModel::tutorial().into());
         let of_noise: Vec<&Step> =
             recording.steps().iter().filter(|it| recording.str(it.group) == "noise").collect();
         assert!(of_noise.iter().any(|it| !it.blocks.is_empty() && it.blocks.iter().all(|it| it.1)));
