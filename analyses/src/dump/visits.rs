@@ -120,7 +120,7 @@ struct Told {
     before: String,
 }
 
-fn facts_text<F: std::fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String {
+fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String {
     let mut out = String::new();
     for &value in values {
         let _ = write!(out, " {}={}", ir.value_text(value), facts[value.index()]);
