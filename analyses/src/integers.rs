@@ -22,7 +22,7 @@ use self::constants::{ConstantFacts, Constants};
 use self::range::{Bounds, Range};
 use self::ranges::Ranges;
 use crate::flow::{self, Flow, Interval, Trips};
-use crate::sparse::{Base, Input, Moved, Observer, Sparse};
+use crate::sparse::{Base, Input, Moved, Sparse, Visitor};
 
 /// Elements of constants that edits may leave behind before constants are solved from scratch.
 const MOST_ELEMENTS: usize = 1 << 18;
@@ -76,15 +76,16 @@ impl Integers {
         Self::of(constants, ranges)
     }
 
-    /// Solves both analyses from scratch, watched; what their observers noted.
-    pub(crate) fn watched<C: Observer<Constants>, R: Observer<Ranges>>(
-        ir: &Ir,
-        (constants, ranges): (C, R),
-    ) -> (C, R) {
+    /// Solves both analyses from scratch; what the visitors of each noted.
+    pub(crate) fn visited_by<C, R>(ir: &Ir, constants: C, ranges: R) -> (C, R)
+    where
+        C: Visitor<Constant>,
+        R: Visitor<Range>,
+    {
         let input = Input { ir, base: &() };
-        let first = Sparse::observed(&input, Constants::default(), constants).observer;
+        let first = Sparse::<_>::visited_by(&input, Constants::default(), constants);
         let constants = ConstantFacts(Sparse::new(&input, Constants::default()));
-        let second = Sparse::observed(&Input { ir, base: &constants }, Ranges, ranges).observer;
+        let second = Sparse::<_>::visited_by(&Input { ir, base: &constants }, Ranges, ranges);
         (first, second)
     }
 

@@ -68,10 +68,11 @@ pub use base::{Base, Input};
 
 pub use context::{Context, is_exposed};
 pub use context::{followed, is_callable};
-pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Part, Round, Visit};
+pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Part, Round, Visit, Visitor};
 pub use pass::values_within;
 pub use reads::AnalysisContext;
 
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -131,6 +132,8 @@ pub struct Sparse<A: SparseForward, O = ()> {
     pub analysis: A,
     /// Who watches, with what it noted.
     pub observer: O,
+    /// Who is told of the visits.
+    visitor: Option<Box<dyn Visitor<A::Fact>>>,
     /// What the analysis says.
     calls: Calls,
     facts: Vec<A::Fact>,
@@ -220,11 +223,28 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         it
     }
 
+    /// Solves from scratch, and tells of each visit; who was told, with what it noted.
+    ///
+    /// # Panics
+    ///
+    /// Never: the visitor is the one that is given.
+    pub fn visited_by<V: Visitor<A::Fact>>(ir: &Input<'_, A::Base>, analysis: A, visitor: V) -> V
+    where
+        O: Default,
+    {
+        let mut it = Self::unsolved(analysis, O::default());
+        it.visitor = Some(Box::new(visitor));
+        it.solve(ir);
+        let visitor: Option<Box<dyn Any>> = it.visitor.map(|it| it as _);
+        *visitor.and_then(|it| it.downcast().ok()).expect("the visitor that was given")
+    }
+
     fn unsolved(analysis: A, observer: O) -> Self {
         Self {
             calls: analysis.calls(),
             analysis,
             observer,
+            visitor: None,
             facts: Vec::new(),
             live: Vec::new(),
             reached: Vec::new(),
@@ -367,7 +387,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.contexts.reserve(functions.len(), self.call_index.n_units());
             self.run_functions(ir, functions);
         }
-        self.observer.solved(ir, &self.facts, &self.live);
+        if let Some(visitor) = &mut self.visitor {
+            visitor.solved(&self.facts, &self.live);
+        }
     }
 
     /// Makes the tables as large as the arenas.

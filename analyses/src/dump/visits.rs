@@ -13,20 +13,19 @@ use rustc_hash::FxHashMap;
 use super::block_name;
 use crate::NoiseModel;
 use crate::integers::Integers;
-use crate::integers::constant::Constant;
-use crate::integers::range::Range;
 use crate::lattice::Lattice;
-use crate::noise::{Noise, NoiseAnalysis};
-use crate::sparse::{Input, Observer, Part, Sparse, SparseForward, Visit};
+use crate::noise::{Findings, Noise, NoiseAnalysis};
+use crate::sparse::{Input, Part, Sparse, Visit, Visitor};
 
 /// Comparisons of facts after which nothing more is recorded.
 const MAX_COMPARED: usize = 500_000_000;
 
 /// Every visit: the op, the facts of its operands, those of its results before and after.
 pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
-    let (constants, ranges, noise) = watched(ir, model, Form::Text);
-    let text = [("constants", constants.text), ("ranges", ranges.text), ("noise", noise.text)];
-    text.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
+    let (constants, ranges) = Integers::visited_by(ir, Told::default(), Told::default());
+    let noise = visits_of_noise(ir, model, Told::default());
+    let all = [("constants", constants), ("ranges", ranges), ("noise", noise)];
+    all.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
 }
 
 /// Every visit, with what became known and which blocks came alive, over the lines of the text.
@@ -35,8 +34,9 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     let text = source.text().to_string();
     let lines = text.lines().map(|it| out.text(it)).collect();
     out.begin(lines);
-    let (constants, ranges, noise) = watched(source.ir(), model, Form::Steps);
-    let (constants, ranges, noise) = (constants.steps, ranges.steps, noise.steps);
+    let ir = source.ir();
+    let (constants, ranges) = Integers::visited_by(ir, Seen::default(), Seen::default());
+    let noise = visits_of_noise(ir, model, Seen::default());
     out.leave_out(constants.n_left_out + ranges.n_left_out + noise.n_left_out);
     let all = [("constants", constants.steps), ("ranges", ranges.steps), ("noise", noise.steps)];
     for (name, steps) in all {
@@ -47,70 +47,11 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     out
 }
 
-/// Solves the three analyses from scratch; the visits of each.
-fn watched(
-    ir: &Ir,
-    model: Arc<NoiseModel>,
-    form: Form,
-) -> (Visits<Constant>, Visits<Range>, Visits<Noise>) {
-    let (constants, ranges) = Integers::watched(ir, (Visits::new(form), Visits::new(form)));
+/// Solves the analysis of noise from scratch, and what it stands on; its visits.
+fn visits_of_noise<V: Visitor<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
     let integers = Integers::new(ir);
     let input = Input { ir, base: &integers };
-    let noise = Sparse::observed(&input, NoiseAnalysis::new(model), Visits::new(form)).observer;
-    (constants, ranges, noise)
-}
-
-/// What visits are written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Text,
-    Steps,
-}
-
-/// The visits of an analysis in one of the forms. Both are one type, so that the solver is compiled once for each analysis.
-#[derive(Debug)]
-struct Visits<F> {
-    form: Form,
-    text: Told,
-    steps: Seen<F>,
-}
-
-impl<F> Visits<F> {
-    fn new(form: Form) -> Self {
-        Self { form, text: Told::default(), steps: Seen::default() }
-    }
-}
-
-impl<A: SparseForward> Observer<A> for Visits<A::Fact> {
-    const SEES_VISITS: bool = true;
-
-    fn visits(&mut self, ir: &Ir, visit: Visit<'_, A::Fact>) {
-        match self.form {
-            Form::Text => self.text.visits(ir, visit),
-            Form::Steps => self.steps.visits(visit),
-        }
-    }
-
-    fn visited(&mut self, ir: &Ir, visit: Visit<'_, A::Fact>, reads: &[A::Fact]) {
-        match self.form {
-            Form::Text => self.text.visited(ir, visit, reads),
-            Form::Steps => self.steps.visited(ir, visit, reads),
-        }
-    }
-
-    fn solved(&mut self, _ir: &Ir, facts: &[A::Fact], live: &[bool]) {
-        if self.form == Form::Steps {
-            self.steps.solved(facts, live);
-        }
-    }
-
-    fn enter(&mut self, context: Option<u32>, _turn: u64) {
-        self.steps.contexts.push(context);
-    }
-
-    fn leave(&mut self) {
-        self.steps.contexts.pop();
-    }
+    Sparse::<_, Findings>::visited_by(&input, NoiseAnalysis::new(model), visitor)
 }
 
 /// Visits as text.
@@ -128,14 +69,14 @@ fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String
     out
 }
 
-impl Told {
-    fn visits<F: fmt::Display>(&mut self, ir: &Ir, visit: Visit<'_, F>) {
+impl<F: fmt::Display> Visitor<F> for Told {
+    fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>) {
         if visit.part == Part::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
         }
     }
 
-    fn visited<F: fmt::Display>(&mut self, ir: &Ir, visit: Visit<'_, F>, reads: &[F]) {
+    fn visited(&mut self, ir: &Ir, visit: Visit<'_, F>, reads: &[F]) {
         if visit.part != Part::Op {
             return;
         }
@@ -218,8 +159,10 @@ impl<F: Lattice + fmt::Display> Seen<F> {
     fn is_full(&self) -> bool {
         self.n_compared > MAX_COMPARED || self.steps.len() >= MAX_STEPS
     }
+}
 
-    fn visits(&mut self, visit: Visit<'_, F>) {
+impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> for Seen<F> {
+    fn visits(&mut self, _ir: &Ir, visit: Visit<'_, F>) {
         if self.is_full() {
             return;
         }
@@ -252,6 +195,14 @@ impl<F: Lattice + fmt::Display> Seen<F> {
         if !end.facts.is_empty() || !end.blocks.is_empty() {
             self.steps.push(end);
         }
+    }
+
+    fn enter(&mut self, context: Option<u32>) {
+        self.contexts.push(context);
+    }
+
+    fn leave(&mut self) {
+        self.contexts.pop();
     }
 }
 

@@ -75,7 +75,7 @@ impl Calls {
 /// budget of visits, and unknown then.
 pub trait SparseForward: Debug {
     /// The facts.
-    type Fact: Domain;
+    type Fact: Domain + 'static;
 
     /// What it stands on, solved before.
     type Base: Base;

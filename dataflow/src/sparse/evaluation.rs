@@ -43,7 +43,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             is_degraded: std::mem::replace(&mut self.is_degraded, false),
         };
         self.contexts.depth += 1;
-        self.observer.enter(Some(id), number);
+        self.enter_context(Some(id), number);
         let mut values: Vec<Value> = Vec::new();
         if !self.contexts.passed_over.insert(function) {
             values_within(ir, function, &mut values);
@@ -78,7 +78,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let _ = self.facts[value.index()].join(before);
         }
         self.dirty.truncate(n_dirty);
-        self.observer.leave();
+        self.leave_context();
         self.contexts.depth -= 1;
         self.rounds = outer.rounds;
         self.passes = outer.passes;

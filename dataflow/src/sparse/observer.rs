@@ -1,6 +1,7 @@
 //! The interface for code that watches the solver at work, because the facts at the end do not show what happened in the iterations of a
 //! cycle.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use noisy_syntax::{Ir, Op};
@@ -74,20 +75,27 @@ pub struct Visit<'a, F> {
     pub rounds: &'a [Round],
 }
 
-/// Told what the solver does, as it does it. `rounds` are the iterations of the cycles around, outermost first.
-pub trait Observer<A: SparseForward>: Debug {
-    /// Whether it is told of visits.
-    const SEES_VISITS: bool = false;
-
+/// Told of each visit of one solution from scratch: see [`Sparse::visited_by`](super::Sparse::visited_by). It is called through a pointer,
+/// so that the solver is compiled once for an analysis, whether its visits are told or not.
+pub trait Visitor<F>: Any + Debug + Send + Sync {
     /// A visit begins.
-    fn visits(&mut self, _ir: &Ir, _visit: Visit<'_, A::Fact>) {}
+    fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>);
 
     /// A visit has ended; `reads` are the facts of the operands of an op, as it saw them.
-    fn visited(&mut self, _ir: &Ir, _visit: Visit<'_, A::Fact>, _reads: &[A::Fact]) {}
+    fn visited(&mut self, ir: &Ir, visit: Visit<'_, F>, reads: &[F]);
 
-    /// All is solved, from scratch: the facts by value, the live blocks.
-    fn solved(&mut self, _ir: &Ir, _facts: &[A::Fact], _live: &[bool]) {}
+    /// All is solved: the facts by value, the live blocks.
+    fn solved(&mut self, _facts: &[F], _live: &[bool]) {}
 
+    /// What follows is about a function in one of its contexts, or about all of them.
+    fn enter(&mut self, _context: Option<u32>) {}
+
+    /// What was entered last is done.
+    fn leave(&mut self) {}
+}
+
+/// Notes what the solver does, as it does it, and keeps that up to date. `rounds` are the iterations of the cycles around, outermost first.
+pub trait Observer<A: SparseForward>: Debug {
     /// The analysis computed a fact of a result.
     fn computed(
         &mut self,

@@ -160,9 +160,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Sets everything inside a function back to bottom, and forgets what was noted in any of its contexts, even from within another one.
     pub(super) fn reset_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
-        self.observer.enter(None, 1);
+        self.enter_context(None, 1);
         self.reset_within(ir, function);
-        self.observer.leave();
+        self.leave_context();
     }
 
     /// Sets everything inside an op, and its results, back to bottom.

@@ -154,16 +154,33 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         is_live: bool,
         visit: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        if !O::SEES_VISITS {
+        let Self { visitor: Some(visitor), facts, live, rounds, .. } = self else {
             return visit(self);
-        }
-        let Self { observer, facts, live, rounds, .. } = self;
-        observer.visits(ir, Visit { op, part, is_live, facts, live, rounds });
+        };
+        visitor.visits(ir, Visit { op, part, is_live, facts, live, rounds });
         let out = visit(self);
         let reads = if part == Part::Op { self.operands(ir, op) } else { SmallVec::new() };
-        let Self { observer, facts, live, rounds, .. } = self;
-        observer.visited(ir, Visit { op, part, is_live, facts, live, rounds }, &reads);
+        let Self { visitor, facts, live, rounds, .. } = self;
+        if let Some(visitor) = visitor {
+            visitor.visited(ir, Visit { op, part, is_live, facts, live, rounds }, &reads);
+        }
         out
+    }
+
+    /// What follows is about a function in one of its contexts, in a turn of its recursion, from 1; or about all of its contexts.
+    pub(super) fn enter_context(&mut self, context: Option<u32>, turn: u64) {
+        self.observer.enter(context, turn);
+        if let Some(visitor) = &mut self.visitor {
+            visitor.enter(context);
+        }
+    }
+
+    /// What was entered last is done.
+    pub(super) fn leave_context(&mut self) {
+        self.observer.leave();
+        if let Some(visitor) = &mut self.visitor {
+            visitor.leave();
+        }
     }
 
     /// Whether control may go from an op to its successor or region number `index`.
