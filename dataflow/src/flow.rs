@@ -200,6 +200,13 @@ pub fn carried_args(ir: &Ir, region: Region, n: usize) -> SmallVec<[Value; 4]> {
     args.iter().copied().skip(args.len().saturating_sub(n)).collect()
 }
 
+/// The argument number `at` of those, without listing them.
+pub fn carried_arg(ir: &Ir, region: Region, n: usize, at: usize) -> Option<Value> {
+    let args = &ir.block(entry_block(ir, region)).args;
+    let carried = &args[args.len().saturating_sub(n)..];
+    carried.get(at).copied()
+}
+
 /// The ops that end the blocks of a region and leave it for the op that holds it.
 pub fn yields(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
     let ends = |block: Block| ir.last_op(block).filter(|&op| is_yield(ir, op));

@@ -25,7 +25,7 @@
 //! }
 //! ```
 
-use noisy_syntax::Op;
+use noisy_syntax::{Op, Value};
 use rustc_hash::FxHashSet;
 
 use super::noise_overflow::{self, related, spoilt};
@@ -49,8 +49,6 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     if allowed.is_empty() {
         return;
     }
-    let mut silent: Vec<Op> = Vec::new();
-    let mut told: FxHashSet<Op> = FxHashSet::default();
     let roots = program
         .roots()
         .into_iter()
@@ -59,14 +57,13 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let range = noise_grows::carried_range(ir, op, growing);
         (growing.root, range, noise_grows::CHECK.code)
     });
-    for (value, range, code) in roots.chain(growing) {
-        let decodes = spoilt(program, value, usize::MAX).decodes;
-        if allowed.has(program, code, &range) {
-            silent.extend(decodes);
-        } else {
-            told.extend(decodes);
-        }
-    }
+    let (silenced, told): (Vec<_>, Vec<_>) =
+        roots.chain(growing).partition(|(_, range, code)| allowed.has(program, code, range));
+    let decodes = |roots: Vec<(Value, _, _)>| {
+        spoilt(program, roots.into_iter().map(|it| it.0), usize::MAX).decodes
+    };
+    let told: FxHashSet<Op> = decodes(told).into_iter().collect();
+    let mut silent = decodes(silenced);
     silent.sort_unstable();
     silent.dedup();
     for op in silent.into_iter().filter(|it| !told.contains(it)) {

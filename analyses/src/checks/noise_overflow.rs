@@ -62,7 +62,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         let mut it = found(program, value, root);
         it.related = called(program, value, root).into_iter().collect();
         it.related.extend(related(program, value));
-        let spoilt = spoilt(program, value, MANY);
+        let spoilt = spoilt(program, [value], MANY);
         it.help = Some(help(program, value, spoilt.n));
         if spoilt.n < MANY {
             it.related.extend(decoded(program, spoilt.decodes));
@@ -176,12 +176,17 @@ pub(super) struct Spoilt {
     pub(super) decodes: Vec<Op>,
 }
 
-/// Follows what is over from a value on, up to a number of values.
-pub(super) fn spoilt(program: &Program, root: Value, limit: usize) -> Spoilt {
+/// Follows what is over from some values on, up to a number of values.
+///
+/// *Cost.* Each value is looked at once, from however many it is reached.
+pub(super) fn spoilt(
+    program: &Program,
+    roots: impl IntoIterator<Item = Value>,
+    limit: usize,
+) -> Spoilt {
     let (ir, budget) = (program.ir(), program.model().budget);
-    let mut seen: FxHashSet<Value> = FxHashSet::default();
-    seen.insert(root);
-    let mut queue: VecDeque<Value> = VecDeque::from([root]);
+    let mut queue: VecDeque<Value> = roots.into_iter().collect();
+    let mut seen: FxHashSet<Value> = queue.iter().copied().collect();
     let mut out = Spoilt::default();
     while let Some(value) = queue.pop_front() {
         for &(user, index) in &ir.value(value).uses {
