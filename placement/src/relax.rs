@@ -542,6 +542,10 @@ pub(crate) fn separate(
     let mut uses = vec![0_u8; graph.n_sites()];
     let mut found = Vec::new();
     for over in cores.violated(x, nodes, slack) {
+        // To read off one core may take as long as to find the steps of all nodes. None found would say that none is violated.
+        if !found.is_empty() && (budget.stop)() {
+            break;
+        }
         let Some(core) = cores.core(x, over) else { continue };
         let mut is_fresh = false;
         core.for_each(|s, _| is_fresh |= uses[s as usize] < SHARE);
