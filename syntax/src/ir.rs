@@ -359,8 +359,13 @@ impl Ir {
         }
         let name = self.interner.str(data.name);
         let packed = match data.def {
-            Def::Result(op, _) => {
-                self.op(op).result_names.iter().any(|it| it.name == data.name && it.count > 1)
+            Def::Result(op, index) => {
+                let names = &self.op(op).result_names;
+                // Where each result has a name, its name stands at its place.
+                match names.get(index as usize).filter(|it| it.name == data.name) {
+                    Some(own) => own.count > 1,
+                    None => names.iter().any(|it| it.name == data.name && it.count > 1),
+                }
             }
             Def::Argument(..) => false,
         };
