@@ -195,16 +195,9 @@ pub fn entry_block(ir: &Ir, region: Region) -> Block {
 }
 
 /// The arguments of a region that a loop carries: the last `n`.
-pub fn carried_args(ir: &Ir, region: Region, n: usize) -> SmallVec<[Value; 4]> {
+pub fn carried_args(ir: &Ir, region: Region, n: usize) -> &[Value] {
     let args = &ir.block(entry_block(ir, region)).args;
-    args.iter().copied().skip(args.len().saturating_sub(n)).collect()
-}
-
-/// The argument number `at` of those, without listing them.
-pub fn carried_arg(ir: &Ir, region: Region, n: usize, at: usize) -> Option<Value> {
-    let args = &ir.block(entry_block(ir, region)).args;
-    let carried = &args[args.len().saturating_sub(n)..];
-    carried.get(at).copied()
+    &args[args.len().saturating_sub(n)..]
 }
 
 /// The ops that end the blocks of a region and leave it for the op that holds it.

@@ -57,7 +57,7 @@ pub(super) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
             let Some(yielded) = ir.op(end).operands.get(index).and_then(|it| it.value) else {
                 continue;
             };
-            let argument = flow::carried_arg(ir, data.regions[0].1, n, at);
+            let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
             // What comes out of a `while` is what its condition forwards.
             let result = data.results.get(at).copied().filter(|_| !is_while);
             let uses = [(op, (first + at) as u32), (end, index as u32)];

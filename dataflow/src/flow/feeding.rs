@@ -4,8 +4,8 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::{
-    Flow, carried_arg, carried_args, entry_block, forwarded, insertions, is_insertion, is_yield,
-    passed, reduction, yielded, yields,
+    Flow, carried_args, entry_block, forwarded, insertions, is_insertion, is_yield, passed,
+    reduction, yielded, yields,
 };
 
 /// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block
@@ -21,12 +21,12 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
     match Flow::of(ir, op) {
         Flow::For { first } | Flow::Forall { first } if index >= first => {
             let n = ir.op(op).operands.len() - first;
-            out.extend(carried_arg(ir, ir.op(op).regions[0].1, n, index - first));
+            out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index - first).copied());
             out.extend(ir.op(op).results.get(index - first).copied());
         }
         Flow::While => {
             let n = ir.op(op).operands.len();
-            out.extend(carried_arg(ir, ir.op(op).regions[0].1, n, index));
+            out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index).copied());
         }
         Flow::Parallel { first } if index >= first => {
             out.extend(ir.op(op).results.get(index - first).copied());
@@ -58,7 +58,7 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
                 Flow::For { first } => {
                     let n = data.operands.len() - first;
                     out.extend(data.results.get(at).copied());
-                    out.extend(carried_arg(ir, data.regions[0].1, n, at));
+                    out.extend(carried_args(ir, data.regions[0].1, n).get(at).copied());
                 }
                 Flow::While if ir.op(op).kind == OpKind::ScfCondition => {
                     out.extend(data.results.get(at).copied());
@@ -67,7 +67,7 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
                 }
                 Flow::While => {
                     let n = data.operands.len();
-                    out.extend(carried_arg(ir, data.regions[0].1, n, at));
+                    out.extend(carried_args(ir, data.regions[0].1, n).get(at).copied());
                 }
                 Flow::Reduce => {
                     let which = data.regions.iter().position(|it| it.1 == ir.op(op).parent);
@@ -86,7 +86,7 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
 /// The arguments of a region of a [`Flow::Reduce`].
 fn combined(ir: &Ir, reduce: Op, index: usize) -> SmallVec<[Value; 2]> {
     let region = ir.op(reduce).regions.get(index);
-    region.map_or(SmallVec::new(), |it| carried_args(ir, it.1, 2).into_iter().collect())
+    region.map_or(SmallVec::new(), |it| carried_args(ir, it.1, 2).into())
 }
 
 /// The values that flow into a value without an op that computes it, with the op that passes each: see

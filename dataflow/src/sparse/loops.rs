@@ -51,8 +51,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
             }
         }
-        for (value, fact) in flow::carried_args(ir, region, carried.len()).into_iter().zip(carried)
-        {
+        for (&value, fact) in flow::carried_args(ir, region, carried.len()).iter().zip(carried) {
             if self.carries(ir, value) {
                 let _ = self.set(ir, op, value, fact.clone());
             }

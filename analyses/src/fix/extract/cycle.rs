@@ -39,11 +39,11 @@ impl Builder<'_> {
         }
         if let Some(most) = trips.most.filter(|&it| it <= levels * n_noisy.max(1)) {
             let inits = inits(self);
-            self.unroll(op, trips.least, most, &args, inits, &mut ends)?;
+            self.unroll(op, trips.least, most, args, inits, &mut ends)?;
         } else {
             // Values that change places need not all be at their highest at once.
             self.is_exact &= trips.most.is_none() || n_noisy <= 1;
-            for &arg in &args {
+            for &arg in args {
                 self.define_meet(arg)?;
             }
             self.region(region)?;
