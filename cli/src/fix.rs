@@ -207,9 +207,12 @@ pub(crate) fn suppress(document: &mut Document, settings: &Settings) -> Fixed {
             edits = analyses::checks::allow(document, &found);
             n_added = found.len();
         }
+        drop(found);
+        if edits.is_empty() {
+            break;
+        }
         let after = document.after(&edits);
-        if edits.is_empty() || after.source().problems().len() > document.source().problems().len()
-        {
+        if after.source().problems().len() > document.source().problems().len() {
             break;
         }
         fixed.n_applied += n_removed;

@@ -7,7 +7,7 @@
 use std::io::Write as _;
 
 use noisy_syntax::print::{self, Style};
-use noisy_syntax::{Attr, AttrData, Ir, LocationPart, Op, OpKind, Traits};
+use noisy_syntax::{Attr, AttrData, Ir, LocationPart, Op};
 
 /// A pass that runs on an op.
 pub(crate) const PASS: &str = "pass-execution";
@@ -27,8 +27,6 @@ pub struct Step {
     pub op: String,
     /// Where that op was read, in bytes.
     pub origin: Option<std::ops::Range<usize>>,
-    /// The outermost isolated op, but modules, in which something changed; `None`: anywhere.
-    pub unit: Option<Op>,
     /// The ops that wait for their turn to be rewritten, the next first, a few of them.
     pub waiting: Vec<Op>,
     /// How many ops wait.
@@ -348,10 +346,10 @@ impl Actions {
         if !self.is_watched() {
             return;
         }
-        let (op, origin, unit) = place();
+        let (op, origin) = place();
         let (waiting, n_waiting) = if self.watch.is_some() { waiting() } else { (Vec::new(), 0) };
         let (pass, what) = (self.pass.clone(), what.to_owned());
-        let step = Step { pass, what, op, origin, unit, waiting, n_waiting };
+        let step = Step { pass, what, op, origin, waiting, n_waiting };
         if let Some(watch) = &mut self.watch {
             watch.step(ir, &step);
         }
@@ -392,9 +390,8 @@ enum Log {
     File(std::fs::File),
 }
 
-/// An op as a step names it: its name with the symbol that it defines, where it was read, and the outermost isolated op around it
-/// that is no module.
-pub type Target = (String, Option<std::ops::Range<usize>>, Option<Op>);
+/// An op as a step names it: its name with the symbol that it defines, and where it was read.
+pub type Target = (String, Option<std::ops::Range<usize>>);
 
 /// What a step calls an op.
 pub fn place(ir: &Ir, op: Op) -> Target {
@@ -402,15 +399,7 @@ pub fn place(ir: &Ir, op: Op) -> Target {
     if let Some((symbol, _)) = ir.extra(op).symbol {
         name += &format!(" @{}", ir.interner.str(symbol));
     }
-    let (mut unit, mut at) = (None, Some(op));
-    while let Some(it) = at {
-        let kind = ir.op(it).kind;
-        if kind.has(Traits::ISOLATED) && kind != OpKind::BuiltinModule {
-            unit = Some(it);
-        }
-        at = ir.parent_op(it);
-    }
-    (name, ir.origin(op), unit)
+    (name, ir.origin(op))
 }
 
 /// The first line of an op, `{...}` for its regions.

@@ -9,6 +9,7 @@
 //! labels; the block before the first label has none. The root region holds the chunks of the file (one, unless
 //! `// -----` splits it), each an item with one region, so that the file is a tree of one kind of node.
 
+pub(crate) mod changes;
 mod locations;
 pub(crate) mod names;
 mod position;
@@ -215,6 +216,8 @@ pub struct Ir {
     pub(crate) locations: Option<Box<Locations>>,
     /// Where regions start in ops that have many.
     pub(crate) starts: starts::Starts,
+    /// What rewriting changed, if anybody wants to know.
+    pub(crate) changes: Option<Vec<changes::Change>>,
 }
 
 impl Ir {

@@ -59,6 +59,7 @@ mod locations;
 #[cfg(test)]
 mod tests;
 
+pub use crate::ir::changes::Change;
 pub use builder::{Builder, NewOp};
 pub use erase::InUse;
 
@@ -108,6 +109,7 @@ impl Ir {
         self.ops[item.index()].parent = region;
         seq::note_own(self, item);
         seq::insert(self, region, rank, &[seq::Piece::Item(item, 0)]);
+        self.note_change(item, true);
     }
 
     /// Makes an op at a place. Its operands may be any values; whether they reach it is for the verifier to say.
@@ -183,6 +185,7 @@ impl Ir {
                 at = successor.operands.end;
             }
         }
+        self.note_change(op, false);
         self.count_segments(op, own.len(), passed);
     }
 
@@ -252,6 +255,7 @@ impl Ir {
         uses.push((op, index as u32));
         (operand.ty, operand.name, operand.number) = (ty, Name::EMPTY, 0);
         operand.value = Some(value);
+        self.note_change(op, false);
         self.names.touched.forget();
     }
 
@@ -277,6 +281,7 @@ impl Ir {
             }
             self.blocks[block.index()].preds.push(used);
         }
+        self.note_change(op, false);
         if self.passed_operands(op, index) == values {
             // The other successors need not be looked at.
             return;
@@ -359,6 +364,7 @@ impl Ir {
         let ends = paths.iter().filter_map(|it| Some((*it.last()?, *it.first()?)));
         extra.symbol_uses = ends.map(|(last, first)| (last, first, Span::default())).collect();
         self.ops[op.index()].extra = Some(extra);
+        self.note_change(op, false);
         self.add_symbols(op);
         self.names.touched.forget();
     }
@@ -367,6 +373,7 @@ impl Ir {
     pub(crate) fn add_region(&mut self, op: Op) -> Region {
         let region = self.new_region(Some(op));
         self.ops[op.index()].regions.push((0, region));
+        self.note_change(op, false);
         region
     }
 
@@ -393,6 +400,8 @@ impl Ir {
             self.regions[region.index()].parent = Some(to);
         }
         self.ops[to.index()].regions = regions;
+        self.note_change(from, false);
+        self.note_change(to, false);
     }
 
     /// Splits the block of an op: the op and those after it are in the new block, which has arguments of these types. Who
@@ -423,6 +432,7 @@ impl Ir {
         self.locate_argument(value, block);
         if let Some(label) = self.block(block).label {
             self.ops[label.index()].results.push(value);
+            self.note_change(label, false);
         }
         value
     }
@@ -462,6 +472,7 @@ impl Ir {
         }
         if let Some(label) = self.block(block).label {
             self.ops[label.index()].results = args.iter().copied().collect();
+            self.note_change(label, false);
         }
         self.blocks[block.index()].args = args;
         Ok(())
@@ -487,6 +498,7 @@ impl Ir {
     }
 
     fn take_out(&mut self, item: Op) {
+        self.note_change(item, true);
         seq::remove(self, item);
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! A step is recorded as the lines that it changed. The program is printed op by op under names that stay ([`Lines`]); an op is printed
 //! anew where what it says has another fingerprint. *Law.* The lines after the last step are the program that the pipeline left, but that
-//! of very long ones only start and end are kept. *Cost.* A step looks at the isolated op in which something changed, and where that is not
-//! known at the program; what is recorded is what changed. Where that is too much, the steps that are left are counted, and told as one.
+//! of very long ones only start and end are kept. *Cost.* A step looks at what it changed (`replay/edits.rs`), or, where that is much, at
+//! the whole program, as the last one does. Where that is too much, the steps that are left are counted, and told as one.
+
+mod edits;
 
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +13,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use noisy_analyses::diff;
 use noisy_page::recording::{Hunk, Recording, Step as Recorded, Text};
 use noisy_syntax::print::{Lines, ShownRegion};
-use noisy_syntax::{Block, Ir, Op, OpKind, Traits};
+use noisy_syntax::{Block, Ir, Op, Traits};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::actions::{Actions, Step, Watch};
 use crate::diagnostics::Input;
 
-/// Ops and blocks looked at after which no step is recorded: some 5 to 15 seconds. 9,000 steps of a function of 10,000 ops are 50 million.
-const MAX_LOOKED: usize = 75_000_000;
+/// Ops and blocks looked at after which no step is recorded: some 3 to 5 seconds.
+const MAX_LOOKED: usize = 20_000_000;
+
+/// What a step is called that no pass told of.
+const REST: &str = "the rest of what the pass did";
 
 /// A recording under construction, as whoever started it holds it.
 #[derive(Debug)]
@@ -60,7 +65,15 @@ struct Watcher(Arc<Mutex<State>>);
 impl Watch for Watcher {
     fn shown(&mut self, ir: &Ir, is_before: bool) {
         let mut state = locked(&self.0);
-        if is_before { state.begin(ir) } else { state.settle(ir) }
+        if is_before {
+            state.begin(ir);
+        } else {
+            let hunks = state.changes(ir);
+            state.settle(hunks, REST);
+            // There is nothing of this, but the law shall not stand on that.
+            let hunks = state.all_changes(ir);
+            state.settle(hunks, "what nobody noted");
+        }
     }
 
     fn step(&mut self, ir: &Ir, step: &Step) {
@@ -78,14 +91,19 @@ struct Printed {
     regions: Vec<ShownRegion>,
 }
 
-/// Where an isolated op stands in the lines.
-#[derive(Clone, Copy, Debug)]
-struct Unit {
-    op: Op,
-    start: usize,
-    len: usize,
-    depth: usize,
-    home: Op,
+/// Lines of the program.
+#[derive(Debug, Default)]
+struct Rows {
+    /// The op that each is part of, or the label.
+    owners: Vec<Op>,
+    lines: Vec<Text>,
+}
+
+impl Rows {
+    fn push(&mut self, owner: Op, line: Text) {
+        self.owners.push(owner);
+        self.lines.push(line);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -98,10 +116,10 @@ struct State {
     /// By op.
     printed: Vec<Printed>,
     labels: FxHashMap<Block, (u64, Text)>,
-    /// The isolated ops that stand in no other one but modules, in order.
-    units: Vec<Unit>,
-    /// Whether they are being looked for.
-    notes_units: bool,
+    /// Whose the lines are that the recording has.
+    owners: Vec<Op>,
+    /// How many changes of the program the lines have.
+    n_seen: usize,
     pass: Text,
     /// Ops and blocks looked at so far.
     n_looked: usize,
@@ -110,22 +128,23 @@ struct State {
 impl State {
     fn begin(&mut self, ir: &Ir) {
         let now = self.program(ir);
+        self.owners = now.owners;
+        self.n_seen = ir.changes().map_or(0, <[_]>::len);
         if !self.has_begun {
-            self.recording.begin(now);
+            self.recording.begin(now.lines);
             self.has_begun = true;
             return;
         }
         let old = self.recording.now().to_vec();
         let what = self.recording.text("the next part of the file");
-        let hunks = vec![Hunk { at: 0, old, new: now }];
+        let hunks = vec![Hunk { at: 0, old, new: now.lines }];
         self.recording.end(Recorded { what, hunks, ..Recorded::default() });
     }
 
-    /// Records what was done and not told of: as a step of the pass that ran last.
-    fn settle(&mut self, ir: &Ir) {
-        let hunks = self.changes(ir, None);
+    /// Records what was done and not told of, by these hunks: as a step of the pass that ran last.
+    fn settle(&mut self, hunks: Vec<Hunk>, what: &str) {
         if !hunks.is_empty() {
-            let what = self.recording.text("the rest of what the pass did");
+            let what = self.recording.text(what);
             self.recording.end(Recorded { group: self.pass, what, hunks, ..Recorded::default() });
         }
     }
@@ -137,10 +156,10 @@ impl State {
             return;
         }
         let is_begin = step.what.is_empty();
+        let mut hunks = self.changes(ir);
         if is_begin {
-            self.settle(ir);
+            self.settle(std::mem::take(&mut hunks), REST);
         }
-        let hunks = if is_begin { Vec::new() } else { self.changes(ir, step.unit) };
         self.pass = self.recording.text(&step.pass);
         let what = self.recording.text(if is_begin { "begins" } else { &step.what });
         let mut place = step.op.clone();
@@ -167,38 +186,33 @@ impl State {
         first.unwrap_or_else(|| self.recording.text(ir.op_name(op)))
     }
 
-    /// How the lines of an isolated op, or all lines, changed since the last time.
-    fn changes(&mut self, ir: &Ir, unit: Option<Op>) -> Vec<Hunk> {
-        let at = unit.and_then(|op| self.units.iter().position(|it| it.op == op));
-        let Some(at) = at.filter(|_| unit.is_some_and(|it| ir.is_alive(it))) else {
-            let now = self.program(ir);
-            return hunks(&self.recording, 0, self.recording.now(), &now);
-        };
-        let Unit { op, start, len, depth, home } = self.units[at];
-        let mut now = Vec::with_capacity(len + 8);
-        self.op(ir, op, depth, home, &mut now);
-        self.units[at].len = now.len();
-        for it in &mut self.units[at + 1..] {
-            it.start = it.start + now.len() - len;
+    /// How the lines changed since the last time, by what is noted of changes.
+    fn changes(&mut self, ir: &Ir) -> Vec<Hunk> {
+        match self.edits(ir) {
+            Some(hunks) => hunks,
+            None => self.all_changes(ir),
         }
-        hunks(&self.recording, start, &self.recording.now()[start..start + len], &now)
+    }
+
+    /// How the lines changed since the last time, by all of them.
+    fn all_changes(&mut self, ir: &Ir) -> Vec<Hunk> {
+        let now = self.program(ir);
+        self.owners = now.owners;
+        hunks(&self.recording, 0, self.recording.now(), &now.lines)
     }
 
     /// The lines of the program.
-    fn program(&mut self, ir: &Ir) -> Vec<Text> {
-        let mut out = Vec::new();
-        self.units.clear();
-        self.notes_units = true;
+    fn program(&mut self, ir: &Ir) -> Rows {
+        let mut out = Rows::default();
         let region = ir.block(ir.top()).region;
         for op in ir.items(region).filter(|&it| ir.op(it).kind.is_op()) {
             self.op(ir, op, 0, op, &mut out);
         }
-        self.notes_units = false;
         out
     }
 
     /// Appends the lines of an op. `home` is the isolated op around.
-    fn op(&mut self, ir: &Ir, op: Op, depth: usize, home: Op, out: &mut Vec<Text>) {
+    fn op(&mut self, ir: &Ir, op: Op, depth: usize, home: Op, out: &mut Rows) {
         self.n_looked += 1;
         let fingerprint = fingerprint(ir, op, home);
         if self.printed.len() <= op.index() {
@@ -209,16 +223,17 @@ impl State {
         if !is_same || printed.pieces.is_empty() {
             printed = self.print(ir, op, depth, fingerprint);
         }
-        let is_isolated = ir.op(op).kind.has(Traits::ISOLATED);
-        let inner = if is_isolated { op } else { home };
-        let start = out.len();
+        let inner = if ir.op(op).kind.has(Traits::ISOLATED) { op } else { home };
         for (n, piece) in printed.pieces.iter().enumerate() {
-            out.extend(piece);
+            for &line in piece {
+                out.push(op, line);
+            }
             let Some(shown) = printed.regions.get(n) else { continue };
             for (at, block) in ir.blocks(shown.region).into_iter().enumerate() {
                 self.n_looked += 1;
                 if at > 0 || shown.has_label {
-                    out.push(self.label(ir, block, depth));
+                    let line = self.label(ir, block, depth);
+                    out.push(ir.block(block).label.unwrap_or(op), line);
                 }
                 for op in ir.block_ops(block).filter(|&it| Some(it) != shown.hidden) {
                     self.op(ir, op, depth + 1, inner, out);
@@ -226,14 +241,6 @@ impl State {
             }
         }
         self.printed[op.index()] = printed;
-        let is_outermost = home == op || ir.op(home).kind == OpKind::BuiltinModule;
-        if self.notes_units
-            && is_outermost
-            && is_isolated
-            && ir.op(op).kind != OpKind::BuiltinModule
-        {
-            self.units.push(Unit { op, start, len: out.len() - start, depth, home });
-        }
     }
 
     fn print(&mut self, ir: &Ir, op: Op, depth: usize, fingerprint: u64) -> Printed {
@@ -285,15 +292,16 @@ fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
     }
     for &(_, region) in &data.regions {
         // Its header names arguments; it leaves out a terminator, a label, or an empty region.
-        let blocks = ir.blocks(region);
-        (region, blocks.len()).hash(&mut state);
-        let Some(&first) = blocks.first() else { continue };
+        let first = ir.entry_block(region);
+        (region, ir.has_labels(region), ir.only_block(region)).hash(&mut state);
         for &arg in &ir.block(first).args {
             (arg, ir.value(arg).ty).hash(&mut state);
         }
         ir.block(first).preds.is_empty().hash(&mut state);
-        let last = ir.last_op(first);
-        (last, last.map(|it| ir.op(it).operands.len())).hash(&mut state);
+        // Only one that says nothing is left out.
+        let says_nothing =
+            |it: &Op| ir.op(*it).operands.is_empty() && ir.extra(*it).successors.is_empty();
+        ir.last_op(first).filter(says_nothing).hash(&mut state);
     }
     state.finish()
 }

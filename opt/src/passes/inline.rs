@@ -117,11 +117,10 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
             }
             let Some(name) = symbol(cx.ir, function) else { continue };
             let is_used = cx.ir.symbol_users(name).iter().any(|&it| it != function);
-            let (what, origin, _) = cx.actions.target(cx.ir, function);
+            let at = cx.actions.target(cx.ir, function);
             if !is_used && flow::body(cx.ir, function).is_some() && cx.ir.erase(function).is_ok() {
                 is_changed = true;
-                // It stood right in a module: that is looked at.
-                cx.actions.step(cx.ir, "nothing calls it", || (what, origin, None));
+                cx.actions.step(cx.ir, "nothing calls it", || at);
             }
         }
     }

@@ -47,8 +47,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             break;
         }
         let what = "arguments and results that nothing needs go";
-        let (name, origin, _) = cx.actions.target(cx.ir, op);
-        cx.actions.step(cx.ir, what, || (name, origin, None));
+        let at = cx.actions.target(cx.ir, op);
+        cx.actions.step(cx.ir, what, || at);
     }
     rewrite(cx, op, &kept, config, false)?;
     cx.count("num-removed - Number of arguments and results of functions removed", n);

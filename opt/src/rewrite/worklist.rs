@@ -15,6 +15,8 @@ pub(crate) struct Worklist {
     stack: Vec<Option<Op>>,
     /// By the index of the op: its place in the stack.
     places: Vec<u32>,
+    /// How many ops wait.
+    n: usize,
 }
 
 impl Worklist {
@@ -27,6 +29,7 @@ impl Worklist {
         if *place == OUT {
             *place = self.stack.len() as u32;
             self.stack.push(Some(op));
+            self.n += 1;
         }
     }
 
@@ -35,6 +38,7 @@ impl Worklist {
         loop {
             if let Some(op) = self.stack.pop()? {
                 self.places[op.index()] = OUT;
+                self.n -= 1;
                 return Some(op);
             }
         }
@@ -42,8 +46,7 @@ impl Worklist {
 
     /// The next few ops, and how many wait.
     pub(crate) fn next(&self) -> (Vec<Op>, usize) {
-        let waiting = || self.stack.iter().rev().flatten();
-        (waiting().take(WAITING).copied().collect(), waiting().count())
+        (self.stack.iter().rev().flatten().take(WAITING).copied().collect(), self.n)
     }
 
     /// Forgets an op.
@@ -53,6 +56,7 @@ impl Worklist {
         {
             self.stack[*place as usize] = None;
             *place = OUT;
+            self.n -= 1;
         }
     }
 
@@ -61,6 +65,7 @@ impl Worklist {
         for op in self.stack.drain(..).flatten() {
             self.places[op.index()] = OUT;
         }
+        self.n = 0;
     }
 
     /// Turns the stack over.

@@ -41,14 +41,29 @@ fn cut_in_the_middle(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
-    let boundary = |mut at: usize| {
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let (start, end) = (boundary(most * 2 / 3), boundary(text.len() - most / 3));
+    let (start, end) = (boundary(&text, most * 2 / 3), boundary(&text, text.len() - most / 3));
     format!("{}{CUT}{}", &text[..start], &text[end..])
+}
+
+/// The last place between characters up to a place.
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Writes up to a limit, and fails behind it.
+struct Within<'a> {
+    out: &'a mut String,
+    limit: usize,
+}
+
+impl std::fmt::Write for Within<'_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.out.push_str(text);
+        if self.out.len() > self.limit { Err(std::fmt::Error) } else { Ok(()) }
+    }
 }
 
 /// A text under construction.
@@ -64,6 +79,8 @@ pub(crate) struct Text<'a> {
     limit: usize,
     /// The limit is raised once to what is in proportion to so many things; `None`: it is the limit.
     n_things: Option<usize>,
+    /// Whether also one string, map or set is cut where the limit is reached.
+    cuts_inside: bool,
     /// How many types and attributes are around.
     depth: usize,
     is_cut: bool,
@@ -95,6 +112,7 @@ impl<'a> Text<'a> {
             aliases: None,
             limit: usize::MAX,
             n_things: None,
+            cuts_inside: false,
             depth: 0,
             is_cut: false,
             long: None,
@@ -107,10 +125,11 @@ impl<'a> Text<'a> {
         self.n_things = Some(n_things);
     }
 
-    /// From now on, what is longer is cut.
+    /// From now on, what is longer is cut, in the middle of a string, too: nothing costs much more than the limit.
     pub(crate) fn limit_to(&mut self, most: usize) {
         self.limit = most;
         self.n_things = None;
+        self.cuts_inside = true;
     }
 
     /// From now on, long types and attributes have names.
@@ -163,14 +182,37 @@ impl<'a> Text<'a> {
         }
         let stops = self.out.len() > self.limit || self.depth > DEEPEST;
         if stops {
-            self.is_cut = true;
-            self.push(CUT);
+            self.cut();
         }
         stops
     }
 
     pub(crate) fn push(&mut self, text: &str) {
         self.out.push_str(text);
+    }
+
+    /// Appends a text as it is written, as much of it as the limit lets.
+    fn push_within(&mut self, text: &str, write: impl FnOnce(&mut String, &str)) {
+        let most = self.limit.saturating_sub(self.out.len());
+        if !self.cuts_inside || text.len() <= most {
+            return write(&mut self.out, text);
+        }
+        write(&mut self.out, &text[..boundary(text, most)]);
+        self.cut();
+    }
+
+    /// Appends what is written, as far as the limit lets.
+    fn write_within(&mut self, what: std::fmt::Arguments<'_>) {
+        if !self.cuts_inside {
+            let _ = self.out.write_fmt(what);
+        } else if (Within { out: &mut self.out, limit: self.limit }).write_fmt(what).is_err() {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.is_cut = true;
+        self.push(CUT);
     }
 
     /// Says the name of a type or attribute if it is long and long ones have names.
@@ -381,7 +423,7 @@ impl<'a> Text<'a> {
                 }
             }
             AttrData::String(text, ty) => {
-                push_quoted(&mut self.out, self.interner.str(*text));
+                self.push_within(self.interner.str(*text), push_quoted);
                 self.opt_type(*ty);
             }
             AttrData::Array(list) => {
@@ -407,10 +449,10 @@ impl<'a> Text<'a> {
             AttrData::Affine(map) => {
                 let keyword = if map.is_set() { "affine_set" } else { "affine_map" };
                 let alias = self.aliases.as_mut().map(|it| it.of(attr, map.is_set()));
-                let _ = match alias {
-                    Some(name) => write!(self.out, "#{name}"),
-                    None => write!(self.out, "{keyword}<{map}>"),
-                };
+                match alias {
+                    Some(name) => self.push(&format!("#{name}")),
+                    None => self.write_within(format_args!("{keyword}<{map}>")),
+                }
             }
             AttrData::Location(_) => {
                 self.push("loc(");
@@ -418,14 +460,14 @@ impl<'a> Text<'a> {
                 self.push(")");
             }
             AttrData::Elements(text, ty) => {
-                self.push(self.interner.str(*text));
+                self.push_within(self.interner.str(*text), String::push_str);
                 self.opt_type(Some(*ty));
             }
             AttrData::Text(text, ty) => {
                 if self.interner.str(*text).starts_with('#') {
                     self.foreign(*text);
                 } else {
-                    self.push(self.interner.str(*text));
+                    self.push_within(self.interner.str(*text), String::push_str);
                 }
                 self.opt_type(*ty);
             }
@@ -461,7 +503,7 @@ impl<'a> Text<'a> {
     }
 
     fn opt_type(&mut self, ty: Option<Type>) {
-        if let Some(ty) = ty {
+        if let Some(ty) = ty.filter(|_| !self.is_cut) {
             self.push(" : ");
             self.ty(ty);
         }

@@ -187,8 +187,8 @@ impl Lines {
 
 /// A printer of a line with so many values: what is out of proportion to them is cut, as everything that is shown.
 fn line(ir: &Ir, n: usize) -> Printer<'_> {
-    /// A line of at most so many bytes is shown as it is.
-    const SHORT: usize = 1 << 16;
+    /// A line of at most so many bytes is shown as it is: more than a page shows of one.
+    const SHORT: usize = 1536;
     let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
     printer.text.limit_to(SHORT + 256 * n);
     printer

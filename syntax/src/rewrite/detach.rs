@@ -28,6 +28,7 @@ impl Default for Ir {
             origins: Vec::new(),
             locations: None,
             starts: crate::ir::Starts::default(),
+            changes: None,
         };
         ir.root = ir.new_region(None);
         ir
