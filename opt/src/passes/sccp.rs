@@ -3,7 +3,8 @@
 use noisy_analyses::integers::constant::Constant;
 use noisy_analyses::integers::constants::Constants;
 use noisy_analyses::sparse::Sparse;
-use noisy_syntax::{Block, Ir, Op, Region, Value};
+use noisy_syntax::{Attr, Block, Ir, Op, Region, Type, Value};
+use rustc_hash::FxHashMap;
 
 use super::facts::ConstantFacts;
 use super::{Context, Failure, Options, PassInfo};
@@ -26,7 +27,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let facts = &facts.0;
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut rewriter = Rewriter::new(cx.ir);
-    let mut uniqued = Uniqued::default();
+    let mut known = Known { facts, uniqued: Uniqued::default(), attributes: FxHashMap::default() };
     let mut n = 0;
     let mut stack: Vec<Block> = Vec::new();
     let add = |ir: &Ir, regions: &[Region], stack: &mut Vec<Block>| {
@@ -41,9 +42,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         for op in ops {
             let results = rewriter.ir.op(op).results.to_vec();
             let mut n_replaced = 0;
-            for &value in &results {
-                n_replaced +=
-                    usize::from(is_live && replace(&mut rewriter, facts, &mut uniqued, value, op));
+            for &value in results.iter().filter(|_| is_live) {
+                n_replaced += usize::from(known.replace(&mut rewriter, value, op));
             }
             n += n_replaced;
             if n_replaced > 0 {
@@ -66,7 +66,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let args = rewriter.ir.block(block).args.clone();
         for value in args {
             if let Some(first) = first.filter(|_| is_live) {
-                n += usize::from(replace(&mut rewriter, facts, &mut uniqued, value, first));
+                n += usize::from(known.replace(&mut rewriter, value, first));
             }
         }
     }
@@ -77,22 +77,27 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets the users of a value use a constant, if it is known to be one; says whether it is.
-fn replace(
-    rewriter: &mut Rewriter<'_>,
-    facts: &Sparse<Constants>,
-    uniqued: &mut Uniqued,
-    value: Value,
-    user: Op,
-) -> bool {
-    let fact = facts.fact(value).copied().unwrap_or(Constant::Unknown);
-    let ty = rewriter.ty(value);
-    let Some(attr) = constants::to_attr(rewriter.ir, &facts.analysis.lists, fact, ty) else {
-        return false;
-    };
-    let Some(constant) = uniqued.get(rewriter, attr, ty, user) else { return false };
-    if constant != value {
-        rewriter.replace_uses(value, constant);
+/// What values are known to be, with the constants that stand for them.
+struct Known<'a> {
+    facts: &'a Sparse<Constants>,
+    uniqued: Uniqued,
+    /// What says a constant of a type: of many elements, that is long to find.
+    attributes: FxHashMap<(Constant, Type), Option<Attr>>,
+}
+
+impl Known<'_> {
+    /// Lets the users of a value use a constant, if it is known to be one; says whether it is.
+    fn replace(&mut self, rewriter: &mut Rewriter<'_>, value: Value, user: Op) -> bool {
+        let fact = self.facts.fact(value).copied().unwrap_or(Constant::Unknown);
+        let ty = rewriter.ty(value);
+        let attr = self.attributes.entry((fact, ty)).or_insert_with(|| {
+            constants::to_attr(rewriter.ir, &self.facts.analysis.lists, fact, ty)
+        });
+        let Some(attr) = *attr else { return false };
+        let Some(constant) = self.uniqued.get(rewriter, attr, ty, user) else { return false };
+        if constant != value {
+            rewriter.replace_uses(value, constant);
+        }
+        true
     }
-    true
 }

@@ -15,7 +15,7 @@ use super::{Rows, State, fingerprint, hunks};
 const MOST: usize = 48;
 
 /// A list is looked through in the time in which so few of its entries are looked at as ops.
-const LISTED: usize = 256;
+const LISTED: usize = 128;
 
 /// Lines, of the program before a step, in whose place others stand.
 struct Edit {
