@@ -101,7 +101,7 @@ fn steps_after_too_much_is_looked_at_are_one() {
         n_ops - 1,
         calls.collect::<String>(),
     );
-    let n_steps = check("large", &text, &["-inline=default-pipeline="], 500);
+    let n_steps = check("large", &text, &["-inline=default-pipeline="], 400);
     assert!(n_steps < n_calls - 100, "{n_steps} steps");
 }
 

@@ -19,8 +19,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::actions::{Actions, Step, Watch};
 use crate::diagnostics::Input;
 
-/// Ops and blocks looked at after which no step is recorded: some 2 to 4 seconds.
-const MAX_LOOKED: usize = 15_000_000;
+/// Ops and blocks looked at after which no step is recorded: some 2 seconds.
+const MAX_LOOKED: usize = 10_000_000;
 
 /// What a step is called that no pass told of.
 const REST: &str = "the rest of what the pass did";
