@@ -160,10 +160,11 @@ impl Actions {
         self.watch = Some(watch);
     }
 
-    /// Shows the program to who watches: before a pipeline has done anything, or when it is done.
-    pub fn show(&mut self, ir: &Ir, is_before: bool) {
+    /// Shows the program to who watches: before a pipeline has done anything, from when on changes are noted, or when it is done.
+    pub fn show(&mut self, ir: &mut Ir, is_before: bool) {
         if let Some(watch) = &mut self.watch {
             watch.shown(ir, is_before);
+            ir.note_changes();
         }
     }
 

@@ -141,9 +141,6 @@ impl<'a> Manager<'a> {
     /// If a pass fails or leaves an invalid program.
     pub fn run(&mut self, ir: &mut Ir, top: Op, pipeline: &Pipeline) -> Result<(), Failed> {
         self.actions.show(ir, true);
-        if self.actions.is_watched() {
-            ir.note_changes();
-        }
         let outcome = self.elements(ir, top, pipeline, true);
         self.actions.show(ir, false);
         outcome
