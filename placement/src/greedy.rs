@@ -88,12 +88,16 @@ fn choose_around(graph: &Graph, v: u32, chosen: &mut [bool]) {
     }
 }
 
-/// Takes out of a legal state every site that can go, the dearest first and among equals the last first.
-pub(crate) fn prune(graph: &Graph, state: &mut State) {
+/// Takes out of a legal state every site that can go, the dearest first and among equals the last first; some may be left where it is
+/// stopped. A site costs what follows from it, so that of many sites in a row this is quadratic.
+pub(crate) fn prune(graph: &Graph, state: &mut State, stop: &dyn Fn() -> bool) {
     let mut sites: Vec<u32> =
         (0..graph.n_sites() as u32).filter(|&s| state.chosen[s as usize]).collect();
     sites.sort_by_key(|&s| (std::cmp::Reverse(graph.cost[s as usize]), std::cmp::Reverse(s)));
     for s in sites {
+        if stop() {
+            return;
+        }
         state.try_remove(s);
         state.commit();
     }

@@ -40,7 +40,7 @@ impl Piece {
         };
         let mut state = State::new(&graph, first);
         if budget.steps.prune {
-            greedy::prune(&graph, &mut state);
+            greedy::prune(&graph, &mut state, budget.stop);
         }
         let incumbent = Arc::new(Incumbent::new(state.cost, state.chosen));
         Ok(Piece { graph: Arc::new(graph), incumbent, sites: part.sites, nodes: part.nodes, grain })

@@ -63,12 +63,12 @@ fn by_rows(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
     let Ok(answer) = mip.solve(start, &budget.for_solver(graph.n_sites())) else { return };
     budget.spend_iterations(answer.iterations, graph.n_sites());
     if let Some(values) = &answer.values {
-        offer(graph, compact::choice(graph, values), incumbent);
+        offer(graph, compact::choice(graph, values), incumbent, budget.stop);
     }
 }
 
 /// Offers a choice made by rounding, if it is legal, without what it does not need.
-fn offer(graph: &Graph, mut chosen: Vec<bool>, incumbent: &Incumbent) {
+fn offer(graph: &Graph, mut chosen: Vec<bool>, incumbent: &Incumbent, stop: &dyn Fn() -> bool) {
     // Where every chosen site does what is lower, those that lower nothing may go.
     let n = graph.n_nodes();
     let (mut p, mut e) = (vec![0; n], vec![0; n]);
@@ -84,7 +84,7 @@ fn offer(graph: &Graph, mut chosen: Vec<bool>, incumbent: &Incumbent) {
     }
     let mut state = State::new(graph, chosen);
     if state.is_legal() {
-        greedy::prune(graph, &mut state);
+        greedy::prune(graph, &mut state, stop);
         incumbent.offer(state.cost, &state.chosen);
     }
 }
@@ -353,7 +353,7 @@ fn fix(
             chosen[s as usize] = c;
         }
     }
-    offer(graph, chosen, incumbent);
+    offer(graph, chosen, incumbent, budget.stop);
     let lower = pieces.iter().fold(base, |sum, it| sum.saturating_add(it.cost_and_bound().1));
     incumbent.prove(lower.min(upper));
     true
@@ -451,7 +451,7 @@ fn narrow(
             Outcome::NoneBetter => (most + 1, most == all),
             Outcome::Better(chosen) => {
                 let cost = graph.cost_of(&chosen);
-                offer(graph, chosen, incumbent);
+                offer(graph, chosen, incumbent, budget.stop);
                 (cost, true)
             }
             Outcome::GaveUp => return false,
@@ -485,16 +485,17 @@ fn branch<'g>(
     }
     let effort = Effort { nodes, tolerance: 0, enough: 0 };
     let known = Some(incumbent.best());
+    let stop = budget.stop;
     let mut report = |proof: &dyn Fn() -> Proof, lower: u64, choice: Option<&[bool]>| {
         if let Some(choice) = choice {
-            offer(graph, choice.to_vec(), incumbent);
+            offer(graph, choice.to_vec(), incumbent, stop);
         }
         if lower > incumbent.lower() {
             incumbent.certify(proof());
         }
     };
     if let Some(answer) = window.least(&graph.cost, known, effort, &mut report, budget) {
-        offer(graph, answer.choice, incumbent);
+        offer(graph, answer.choice, incumbent, stop);
         incumbent.certify(answer.proof);
     }
 }

@@ -1,6 +1,6 @@
 //! The whole of an answer: simplify, a legal choice for each part, search and proof part by part, and the verification of what they found.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::answer::{Infeasible, Optimality, Placement, Stats, Why};
 use crate::certificate::{Certificate, Proof, Row};
@@ -116,7 +116,10 @@ pub fn place_with(
         stats.parts_proven += usize::from(part.incumbent.is_proven());
     }
     let certificate = certificate(&graph, &simple.fixed, &parts);
-    let chosen = verified(instance, &graph, chosen)?;
+    // A search that was ended may have left useless sites; looking for them shall not take long either.
+    let last = clock.end.map(|_| Instant::now() + LAST);
+    let is_late = || last.is_some_and(|last| Instant::now() >= last);
+    let chosen = verified(instance, &graph, chosen, &is_late)?;
     let cost = graph.cost_of(&chosen);
     // What is claimed is what is proven.
     let lower_bound = certificate.bound().min(cost);
@@ -169,7 +172,7 @@ fn share(clock: &Clock, work: u64, n: usize, open: usize, is_taste: bool, steps:
     let part = |of: f64| of * factor * n as f64 / open.max(1) as f64;
     let is_all = n == open && !is_taste;
     let end = clock.end.map(|end| {
-        let now = std::time::Instant::now();
+        let now = Instant::now();
         let left = end.saturating_duration_since(now).as_secs_f64();
         if is_all { end } else { now + Duration::from_secs_f64(part(left)) }
     });
@@ -208,18 +211,22 @@ impl Sums {
     }
 }
 
+/// How long useless sites are looked for at the end, where there is a time limit.
+const LAST: Duration = Duration::from_millis(250);
+
 /// The choice without useless sites, found legal on the instance as it was given.
 fn verified(
     instance: &Instance,
     graph: &Graph,
     mut chosen: Vec<bool>,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Vec<bool>, Infeasible> {
     let mut state = State::new(graph, chosen.clone());
     if state.is_legal() {
         loop {
             let before = state.cost;
-            greedy::prune(graph, &mut state);
-            if state.cost == before {
+            greedy::prune(graph, &mut state, stop);
+            if state.cost == before || stop() {
                 break;
             }
         }
