@@ -50,9 +50,6 @@ impl State {
                 *fate = Fate::Moves;
             }
             around.extend(ir.region(it.region).parent);
-            if ir.is_alive(it.op) {
-                around.extend(ir.parent_op(it.op));
-            }
             if fates.len() > MOST {
                 return None;
             }
@@ -84,17 +81,12 @@ impl State {
             if fate == Fate::Moves || !is_alive {
                 edits.extend(old.map(|(start, end)| Edit { start, end, new: Rows::default() }));
             }
-            if !is_alive || comes_with_another {
+            if !is_alive || comes_with_another || self.goes_without_saying(ir, op) {
                 continue;
             }
-            let (start, end) = match (fate, old) {
-                (Fate::Stays, Some(old)) => old,
-                (Fate::Stays, None) if self.goes_without_saying(ir, op) => continue,
-                (Fate::Stays, None) => return None,
-                (Fate::Moves, _) => {
-                    if self.goes_without_saying(ir, op) {
-                        continue;
-                    }
+            let (start, end) = match fate {
+                Fate::Stays => old?,
+                Fate::Moves => {
                     let at = self.place(ir, op, &fates, &put)?;
                     put.insert(op, at);
                     (at, at)
@@ -184,17 +176,16 @@ impl State {
 
     /// Appends the lines of an op, or of a label.
     fn item(&mut self, ir: &Ir, op: Op, out: &mut Rows) -> Option<()> {
-        let around = holder(ir, ir.op(op).parent);
-        let depth = around.map(|it| self.printed.get(it.index()).map(|it| it.depth));
-        let depth = match depth {
-            None => None,
-            Some(depth) => Some(depth?),
+        let depth = match holder(ir, ir.op(op).parent) {
+            Some(around) => self.printed.get(around.index())?.depth + 1,
+            None => 0,
         };
         if ir.op(op).kind == OpKind::Label {
-            let line = self.label(ir, ir.label_block(op), depth?);
+            // It stands where the op around does.
+            let line = self.label(ir, ir.label_block(op), depth.checked_sub(1)?);
             out.push(op, line);
         } else {
-            self.op(ir, op, depth.map_or(0, |it| it + 1), home(ir, op), out);
+            self.op(ir, op, depth, home(ir, op), out);
         }
         Some(())
     }
