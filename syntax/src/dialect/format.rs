@@ -18,6 +18,8 @@ pub(crate) enum Bind {
     AllAnd(u8),
     /// Of one operand.
     Operand(u8),
+    /// Of operand 0 and of the single result.
+    FirstAndResult,
     /// Of the single result.
     Result,
     /// Of the next result.

@@ -124,7 +124,8 @@ impl Template<'_> {
             | Bind::Operand(0)
             | Bind::AllAnd(_)
             | Bind::Compared
-            | Bind::Assumed => self.operand_type(0),
+            | Bind::Assumed
+            | Bind::FirstAndResult => self.operand_type(0),
             Bind::Operand(at) => self.operand_type(at.into()),
             Bind::Result => self.result_type(0),
             Bind::NextResult => {

@@ -29,6 +29,10 @@ impl Reader<'_, '_> {
                 }
             }
             Bind::Operand(at) => self.set_operand_type(at as usize, ty),
+            Bind::FirstAndResult => {
+                out.result_types.push(ty);
+                self.set_operand_type(0, ty);
+            }
             Bind::Result | Bind::NextResult => out.result_types.push(ty),
             Bind::ElementOf(at) => {
                 self.set_operand_type(at as usize, ty);

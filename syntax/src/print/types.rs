@@ -27,6 +27,11 @@ impl Printer<'_> {
                 ty
             }
             Bind::Operand(at) => self.operand_type(at.into())?,
+            Bind::FirstAndResult => {
+                let ty = self.operand_type(0)?;
+                fits(self.take_result()? == ty)?;
+                ty
+            }
             Bind::Result | Bind::NextResult => self.take_result()?,
             Bind::ElementOf(at) => {
                 let ty = self.operand_type(at.into())?;
