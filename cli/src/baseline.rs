@@ -3,7 +3,7 @@
 //! A baseline is JSON: the findings of a run, each with its fingerprint, which stays while lines move. Only the fingerprints count
 //! when it is read; the rest is for people.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -13,7 +13,7 @@ use noisy_output::reason;
 use ropey::Rope;
 use serde::{Deserialize, Serialize};
 
-use crate::fingerprint;
+use crate::fingerprint::Fingerprints;
 
 /// The format that is written, and the only one that is read.
 const VERSION: u32 = 1;
@@ -78,18 +78,16 @@ impl Known {
 
 /// What a baseline says of the findings of a file, in their order.
 pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entry> {
-    // Those alike are on lines alike and say the same.
-    let mut seen: HashMap<(String, &str), Vec<[u8; 32]>> = HashMap::new();
-    let entries = found.iter().map(|it| {
-        let line = text.line(text.byte_to_line(it.range.start.min(text.len_bytes()))).to_string();
-        let seen = seen.entry((line.trim().to_owned(), it.message.as_str())).or_default();
-        let fingerprint = fingerprint::fingerprint([name, it.code, &it.message, line.trim()], seen);
-        Entry {
-            filename: name.to_owned(),
-            code: it.code.to_owned(),
-            message: it.message.clone(),
-            fingerprint,
-        }
+    let mut fingerprints = Fingerprints::new(name, text);
+    let entries = found.iter().map(|it| Entry {
+        filename: name.to_owned(),
+        code: it.code.to_owned(),
+        message: it.message.clone(),
+        fingerprint: fingerprints.of(
+            text.byte_to_line(it.range.start.min(text.len_bytes())),
+            it.code,
+            &it.message,
+        ),
     });
     entries.collect()
 }

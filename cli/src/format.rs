@@ -21,7 +21,7 @@ use noisy_analyses::Severity;
 
 use crate::args::Format;
 use crate::check::Checked;
-use crate::fingerprint;
+use crate::fingerprint::Fingerprints;
 use crate::line_col::LineCol;
 use crate::shown::shown;
 
@@ -181,9 +181,8 @@ fn escaped(text: &str, percent: &str, others: &str) -> String {
     out
 }
 
-/// See [`fingerprint::fingerprint`].
-fn fingerprint(checked: &Checked, finding: &Finding<'_>, seen: &mut Vec<[u8; 32]>) -> String {
-    let line = checked.text.get_line(finding.start.row - 1);
-    let line = line.map(|it| it.to_string()).unwrap_or_default();
-    fingerprint::fingerprint([&checked.name, finding.code, finding.message, line.trim()], seen)
+/// What gives the findings of a file their fingerprints.
+fn fingerprints(checked: &Checked) -> impl FnMut(&Finding<'_>) -> String {
+    let mut fingerprints = Fingerprints::new(&checked.name, &checked.text);
+    move |it| fingerprints.of(it.start.row - 1, it.code, it.message)
 }

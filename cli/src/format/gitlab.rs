@@ -3,11 +3,11 @@
 use noisy_analyses::Severity;
 use serde_json::json;
 
-use super::{findings, fingerprint};
+use super::{findings, fingerprints};
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {
-    let mut seen = Vec::new();
+    let mut fingerprint = fingerprints(checked);
     let object = |it: super::Finding<'_>| {
         json!({
             "check_name": it.code,
@@ -17,7 +17,7 @@ pub(super) fn file(checked: &Checked) -> String {
                 Severity::Warning => "minor",
                 Severity::Info | Severity::Hint => "info",
             },
-            "fingerprint": fingerprint(checked, &it, &mut seen),
+            "fingerprint": fingerprint(&it),
             "location": {
                 "path": checked.name,
                 "positions": {

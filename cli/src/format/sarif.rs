@@ -7,7 +7,7 @@ use std::ops::Range;
 use noisy_analyses::{Fix, Rule, Severity};
 use serde_json::{Value, json};
 
-use super::{Finding, Frame, findings, fingerprint};
+use super::{Finding, Frame, findings, fingerprints};
 use crate::check::Checked;
 use crate::line_col::LineCol;
 
@@ -55,10 +55,10 @@ fn first_paragraph(text: &str) -> String {
 }
 
 pub(super) fn file(checked: &Checked) -> String {
-    let mut seen = Vec::new();
+    let mut fingerprint = fingerprints(checked);
     let n_failures = usize::from(checked.failure.is_some());
     let results = findings(checked).into_iter().enumerate().map(|(n, it)| {
-        let fingerprint = fingerprint(checked, &it, &mut seen);
+        let fingerprint = fingerprint(&it);
         let mut result = json!({
             "ruleId": it.code,
             "level": level(it.severity),
