@@ -1,4 +1,4 @@
-//! How long the dependences of the functions of a file take: `speed FILE...` prints the least of many runs.
+//! How long the dependences of the functions of a file take: `dependences FILE...` prints the least of many runs.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -145,10 +145,19 @@ impl Default for Limits {
 /// Who asks about all pairs of accesses of a function leaves functions of more accesses alone: the pairs grow with their square.
 pub const MOST_PAIRED: usize = 2000;
 
+/// Answers are remembered of questions of so many numbers at most, 16 bytes each.
+const MOST_KEPT: usize = 5_000_000;
+
+/// How many numbers a conjunction is.
+pub(crate) fn n_numbers(points: &Conjunction) -> usize {
+    (points.equalities().len() + points.inequalities().len()) * (points.n_vars() + 1)
+}
+
 /// All dependences of a body.
 pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
     let mut out = Dependences::default();
     let mut answers: FxHashMap<Question, Answer> = FxHashMap::default();
+    let mut n_kept = 0;
     let mut left = limits.total;
     let paths = paths(body);
     each_pair(body, &paths, limits, |i, j, pair| {
@@ -159,9 +168,14 @@ pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
                 return;
             }
         };
+        if n_kept > MOST_KEPT {
+            answers.clear();
+            n_kept = 0;
+        }
         let answer = match answers.get(&question) {
             Some(it) => it,
             None => {
+                n_kept += question.pieces.iter().map(n_numbers).sum::<usize>();
                 let work = limits.pair.min(left);
                 let mut budget = Budget::new(work);
                 let answer = question.answer(&mut budget);

@@ -99,7 +99,9 @@ pub fn offers(source: &Source, op: Op, options: &Options) -> Vec<Offer> {
         return refused("its nest has too many accesses");
     }
     let limits = Limits { aliasing: options.aliasing, ..LIMITS };
-    let legality = Legality::new(&nest.body, &limits);
+    let Some(legality) = Legality::new(&nest.body, &limits) else {
+        return refused("its nest has too many dependences");
+    };
     let cx = Edits { source, ir, nest: &nest, legality: &legality, limits };
     let Some(loop_) = nest.loop_of(op) else { return Vec::new() };
     let mut out = Vec::new();
@@ -354,6 +356,7 @@ impl Edits<'_> {
             return Err("the function has too many accesses".to_owned());
         }
         let legality = Legality::new(&body, &self.limits);
+        let legality = legality.ok_or("the function has too many dependences")?;
         let both = legality.loop_of(it.op).zip(legality.loop_of(next.op));
         let (first, second) = both.ok_or("the loops have a form that is not supported")?;
         legality.fuses(first, second).map_err(|why| match why {

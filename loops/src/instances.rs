@@ -8,10 +8,12 @@
 //! elements in a way that is not known, whatever the order of iterations allows. A budget that is spent counts as a pair. So who forbids
 //! what a pair forbids is safe. *Cost.* A question is an emptiness of a conjunction for each of its parts.
 
+use std::sync::Arc;
+
 use noisy_polyhedra::{Asked, Budget, Conjunction, Relation};
 
 use crate::body::Body;
-use crate::dependence::{Limits, OwnColumns, Question, each_pair, paths};
+use crate::dependence::{Limits, MOST_PAIRED, OwnColumns, Question, each_pair, n_numbers, paths};
 
 /// The pairs of instances of a dependence: those of the source run before those of the target, and touch the same element.
 #[derive(Clone, Debug)]
@@ -29,12 +31,24 @@ pub struct Instances {
     parts: Vec<Part>,
 }
 
-/// A conjunction, and the columns of the iterations: variables of the loops around, outermost first, each a sum of columns.
+/// A conjunction, and the columns of the iterations: variables of the loops around, outermost first, each a sum of columns. What the parts of
+/// all levels have in common is there once.
 #[derive(Clone, Debug)]
 pub struct Part {
+    piece: Arc<Piece>,
+    level: usize,
+    is_forward: bool,
+}
+
+/// What a pair of accesses has at all levels: one conjunction of several.
+#[derive(Debug)]
+struct Piece {
     points: Conjunction,
-    source: Vec<Vec<usize>>,
-    target: Vec<Vec<usize>>,
+    n_common: usize,
+    /// See [`Question::locals`].
+    locals: Vec<(usize, usize, u32)>,
+    /// The columns of the iterations of both accesses.
+    sides: [Vec<Vec<usize>>; 2],
 }
 
 /// An affine function of the variables of the loops around an access, outermost first, and a constant.
@@ -56,14 +70,38 @@ pub type Condition<'a> = (&'a Time, &'a Time, Differs);
 
 impl Part {
     /// The points.
-    pub fn points(&self) -> &Conjunction {
-        &self.points
+    pub fn points(&self) -> Conjunction {
+        let (n, n_vars) = (self.piece.n_common, self.piece.points.n_vars());
+        let mut points = self.piece.points.clone();
+        let row = |columns: &[(usize, i128)], constant: i128| {
+            let mut row = vec![0; n_vars + 1];
+            for &(at, by) in columns {
+                row[at] = by;
+            }
+            row[n_vars] = constant;
+            row
+        };
+        for at in 0..(self.level - 1).min(n) {
+            points.equal(row(&[(n + at, 1)], 0));
+        }
+        if self.level <= n {
+            let sign = if self.is_forward { 1 } else { -1 };
+            points.at_least(row(&[(n + self.level - 1, sign)], -1));
+        }
+        for &(a, b, depth) in &self.piece.locals {
+            if (depth as usize) < self.level {
+                points.equal(row(&[(a, 1), (b, -1)], 0));
+            }
+        }
+        points
     }
 
     /// The time of the target less that of the source, as a row over the points; `None` if a number gets too large.
     pub fn difference(&self, source: &Time, target: &Time) -> Option<Vec<i128>> {
-        let mut row = vec![0_i128; self.points.n_vars() + 1];
-        for (sides, time, sign) in [(&self.source, source, -1), (&self.target, target, 1)] {
+        let mut row = vec![0_i128; self.piece.points.n_vars() + 1];
+        let [first, second] = &self.piece.sides;
+        let (from, to) = if self.is_forward { (first, second) } else { (second, first) };
+        for (sides, time, sign) in [(from, source, -1), (to, target, 1)] {
             let (constant, coefficients) = time.split_last()?;
             for (columns, coefficient) in sides.iter().zip(coefficients) {
                 for &at in columns {
@@ -97,7 +135,7 @@ impl Instances {
                     Differs::By(it) => Asked::Is(at, it),
                 });
             }
-            !matches!(Relation::new(part.points.clone(), rows).is_empty(&asked, budget), Ok(true))
+            !matches!(Relation::new(part.points(), rows).is_empty(&asked, budget), Ok(true))
         })
     }
 
@@ -123,12 +161,25 @@ impl Instances {
     }
 }
 
-/// The pairs of all dependences of a body: those of each source, target and level that has any.
-pub fn instances(body: &Body, limits: &Limits) -> Vec<Instances> {
+/// So many numbers are kept of the dependences of a body at most, 16 bytes each.
+const MOST_KEPT: usize = 20_000_000;
+/// How many numbers a part is as large as.
+const PART: usize = 16;
+
+/// The pairs of all dependences of a body: those of each source, target and level that has any. `None` if they are too many: of more than
+/// [`MOST_PAIRED`] accesses, or more than fit into some 300 MB.
+pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
+    if body.accesses.len() > MOST_PAIRED {
+        return None;
+    }
     let mut out = Vec::new();
+    let mut n_kept = 0;
     let mut left = limits.total;
     let paths = paths(body);
     each_pair(body, &paths, limits, |i, j, pair| {
+        if n_kept > MOST_KEPT {
+            return;
+        }
         let known = pair.and_then(|it| it.question_with_ivs());
         let n_common = paths[i].iter().zip(&paths[j]).take_while(|(a, b)| a == b).count();
         let (question, own, is_exact) = match known {
@@ -140,6 +191,8 @@ pub fn instances(body: &Body, limits: &Limits) -> Vec<Instances> {
         let mut budget = Budget::new(work);
         let relations: Vec<Relation> =
             question.pieces.iter().map(|it| question.relation(it)).collect();
+        let pieces = pieces(&question, own);
+        let n_before = out.len();
         for level in question.depth as usize + 1..=n_common + 1 {
             for is_forward in [true, false] {
                 let is_last = level == n_common + 1;
@@ -150,9 +203,10 @@ pub fn instances(body: &Body, limits: &Limits) -> Vec<Instances> {
                 }
                 let asked = question.asked(level, is_forward);
                 let mut parts = Vec::new();
-                for ((points, relation), own) in question.pieces.iter().zip(&relations).zip(&own) {
+                for (piece, relation) in pieces.iter().zip(&relations) {
                     if !matches!(relation.is_empty(&asked, &mut budget), Ok(true)) {
-                        parts.push(part(&question, points, own, level, is_forward));
+                        parts.push(Part { piece: piece.clone(), level, is_forward });
+                        n_kept += PART;
                     }
                 }
                 if parts.is_empty() {
@@ -163,10 +217,13 @@ pub fn instances(body: &Body, limits: &Limits) -> Vec<Instances> {
                 out.push(Instances { source, target, level, n_common, is_exact, parts });
             }
         }
+        if out.len() > n_before {
+            n_kept += pieces.iter().map(|it| n_numbers(&it.points)).sum::<usize>();
+        }
         left -= work - budget.left();
     });
-    out.sort_by_key(|it| (it.source, it.target, it.level));
-    out
+    out.sort_by_key(|it: &Instances| (it.source, it.target, it.level));
+    (n_kept <= MOST_KEPT).then_some(out)
 }
 
 /// A pair of accesses of which nothing is known but the loops around.
@@ -180,39 +237,16 @@ fn unknown(n_common: usize, n_loops: [usize; 2], is_self: bool) -> (Question, Ow
     (question, vec![own], false)
 }
 
-/// The points of a piece at a level.
-fn part(
-    question: &Question,
-    points: &Conjunction,
-    own: &[Vec<usize>; 2],
-    level: usize,
-    is_forward: bool,
-) -> Part {
-    let (n, n_vars) = (question.n_common, points.n_vars());
-    let mut points = points.clone();
-    let row = |columns: &[(usize, i128)], constant: i128| {
-        let mut row = vec![0; n_vars + 1];
-        for &(at, by) in columns {
-            row[at] = by;
-        }
-        row[n_vars] = constant;
-        row
+/// What all levels of a question share, for each of its pieces.
+fn pieces(question: &Question, own: OwnColumns) -> Vec<Arc<Piece>> {
+    let n = question.n_common;
+    let of = |(points, own): (&Conjunction, [Vec<usize>; 2])| {
+        let side = |is_second: bool| {
+            let common = (0..n).map(|at| if is_second { vec![at, n + at] } else { vec![at] });
+            common.chain(own[usize::from(is_second)].iter().map(|&at| vec![at])).collect()
+        };
+        let (points, locals) = (points.clone(), question.locals.clone());
+        Arc::new(Piece { points, n_common: n, locals, sides: [side(false), side(true)] })
     };
-    for at in 0..(level - 1).min(n) {
-        points.equal(row(&[(n + at, 1)], 0));
-    }
-    if level <= n {
-        points.at_least(row(&[(n + level - 1, if is_forward { 1 } else { -1 })], -1));
-    }
-    for &(a, b, depth) in &question.locals {
-        if (depth as usize) < level {
-            points.equal(row(&[(a, 1), (b, -1)], 0));
-        }
-    }
-    let side = |is_second: bool| {
-        let common = (0..n).map(|at| if is_second { vec![at, n + at] } else { vec![at] });
-        common.chain(own[usize::from(is_second)].iter().map(|&at| vec![at])).collect()
-    };
-    let (source, target) = (side(!is_forward), side(is_forward));
-    Part { points, source, target }
+    question.pieces.iter().zip(own).map(of).collect()
 }

@@ -48,11 +48,11 @@ pub struct Legality<'a> {
 }
 
 impl<'a> Legality<'a> {
-    /// Finds the dependences.
-    pub fn new(body: &'a Body, limits: &Limits) -> Self {
-        let all = instances(body, limits);
+    /// Finds the dependences; `None` if they are too many to be kept ([`instances`]).
+    pub fn new(body: &'a Body, limits: &Limits) -> Option<Self> {
+        let all = instances(body, limits)?;
         let left = Cell::new(limits.total);
-        Self { body, all, paths: crate::dependence::paths(body), work: limits.pair, left }
+        Some(Self { body, all, paths: crate::dependence::paths(body), work: limits.pair, left })
     }
 
     /// Does some of the work that is left for all questions together.
@@ -277,7 +277,7 @@ mod tests {
         let source = Source::new(&text);
         let ir = source.ir();
         let body = Body::new(ir, ir.functions()[0]);
-        Legality::new(&body, &Limits::default()).jams(0, &[1, 2], 1).is_ok()
+        Legality::new(&body, &Limits::default()).is_some_and(|it| it.jams(0, &[1, 2], 1).is_ok())
     }
 
     #[test]

@@ -343,7 +343,10 @@ impl Attempt<'_> {
             ],
         };
         let limits = Limits { aliasing: self.aliasing, ..LIMITS };
-        let legality = Legality::new(&self.nest.body, &limits);
+        let Some(legality) = Legality::new(&self.nest.body, &limits) else {
+            space.notes.push("The nest has too many dependences to show other orders.".to_owned());
+            return;
+        };
         let low = |at: usize| space.points.iter().map(|it| it.at[at]).min().unwrap_or(0);
         let first: Vec<i64> = (0..self.drawn.len()).map(low).collect();
         let carries = self

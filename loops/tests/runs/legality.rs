@@ -68,7 +68,7 @@ fn what_is_allowed_is_what_a_run_allows() {
         let source = Source::new(text);
         let ir = source.ir();
         let body = Body::new(ir, ir.functions()[0]);
-        let legality = Legality::new(&body, &Limits::default());
+        let legality = Legality::new(&body, &Limits::default()).expect("few dependences");
         let mut all = Vec::new();
         loops(&program.nodes, &mut Vec::new(), &mut all);
         assert_eq!(all.len(), body.loops.len());

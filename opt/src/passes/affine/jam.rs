@@ -121,7 +121,7 @@ fn bounds_are_outside(ir: &Ir, it: &For, inside: &[Op]) -> bool {
 
 /// Whether all that depends on each other keeps its order.
 fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -> bool {
-    let legality = legal::legality(body, aliasing);
+    let Some(legality) = legal::legality(body, aliasing) else { return false };
     let Some(loop_) = legality.loop_of(it.op) else { return false };
     let depth = body.loops[loop_ as usize].depth as usize;
     // Times are values of the variables, which a step apart are one iteration apart.

@@ -7,6 +7,7 @@
 use noisy_loops::{Aliasing, Body, Legality, Limits};
 use noisy_syntax::{Ir, Op, OpKind, TypeData};
 
+use crate::pass::Context;
 use crate::rewrite::operands;
 
 /// The loops and accesses of a function, without the effects that are taken not to count.
@@ -31,7 +32,12 @@ fn is_harmless(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::Unknown && ir.op(op).regions.is_empty() && !has_memref
 }
 
-/// What is allowed in a body, if this is taken for granted of different memrefs.
-pub(super) fn legality(body: &Body, aliasing: Aliasing) -> Legality<'_> {
+/// What is allowed in a body, if this is taken for granted of different memrefs; `None` if it has too many dependences, which forbids all.
+pub(super) fn legality(body: &Body, aliasing: Aliasing) -> Option<Legality<'_>> {
     Legality::new(body, &Limits { aliasing, ..Limits::default() })
+}
+
+/// Says that a function stays as it is because of that.
+pub(super) fn too_many(cx: &mut Context<'_>, function: Op) {
+    cx.remark(function, "the loops stay as they are: their accesses have too many dependences");
 }

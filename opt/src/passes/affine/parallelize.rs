@@ -41,7 +41,10 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let most = options.int("max-nested").unwrap_or(i64::MAX);
     // Ops of which nothing is known keep their order here.
     let body = Body::new(cx.ir, op);
-    let legality = legal::legality(&body, cx.aliasing);
+    let Some(legality) = legal::legality(&body, cx.aliasing) else {
+        legal::too_many(cx, op);
+        return Ok(());
+    };
     let mut all = Vec::new();
     for &(_, region) in &cx.ir.op(op).regions {
         all.extend(preorder(cx.ir, region));

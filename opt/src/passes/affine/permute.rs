@@ -33,7 +33,10 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         }
     }
     let body = legal::body_of(cx.ir, op);
-    let legality = legal::legality(&body, cx.aliasing);
+    let Some(legality) = legal::legality(&body, cx.aliasing) else {
+        legal::too_many(cx, op);
+        return Ok(());
+    };
     for root in outermost(cx.ir, op) {
         let nest = perfect_nest(cx.ir, root);
         if nest.len() != n || n < 2 || !is_rectangular(cx.ir, &nest) {

@@ -28,7 +28,10 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let body = legal::body_of(cx.ir, op);
-    let legality = legal::legality(&body, cx.aliasing);
+    let Some(legality) = legal::legality(&body, cx.aliasing) else {
+        legal::too_many(cx, op);
+        return Ok(());
+    };
     let mut it = Scalars { body: &body, legality: &legality, gone: FxHashSet::default() };
     let mut memrefs: Vec<Value> = Vec::new();
     let all = 0..body.accesses.len();

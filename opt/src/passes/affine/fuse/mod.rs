@@ -484,11 +484,12 @@ fn is_plain_loop(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::AffineFor && For::of(ir, op).is_some_and(|it| it.inits.is_empty())
 }
 
-/// The loops of a nest whose iterations depend on each other.
+/// The loops of a nest whose iterations depend on each other, or may.
 fn sequential(ir: &Ir, root: Op, aliasing: Aliasing) -> Vec<Op> {
     let body = legal::nest_of(ir, root);
     let legality = legal::legality(&body, aliasing);
-    let all = (0..body.loops.len() as u32).filter(|&it| legality.is_parallel(it).is_err());
+    let is_parallel = |it| legality.as_ref().is_some_and(|of| of.is_parallel(it).is_ok());
+    let all = (0..body.loops.len() as u32).filter(|&it| !is_parallel(it));
     all.map(|it| body.loops[it as usize].op).collect()
 }
 
@@ -506,7 +507,7 @@ fn sink_sequential(ir: &mut Ir, root: Op, aliasing: Aliasing) {
         return;
     }
     let body = legal::nest_of(ir, root);
-    let legality = legal::legality(&body, aliasing);
+    let Some(legality) = legal::legality(&body, aliasing) else { return };
     let band: Option<Vec<u32>> = nest.iter().map(|it| legality.loop_of(it.op)).collect();
     if band.is_some_and(|band| legality.permutes(&band, &order).is_ok()) {
         permute(ir, &nest, &order);

@@ -312,7 +312,7 @@ fn parts<'a>(
     let mut out = Vec::new();
     for it in dependences {
         for part in it.edge.pairs.parts() {
-            let mut points = part.points().clone();
+            let mut points = part.points();
             for (source, target) in &it.equal {
                 points.equal(part.difference(&nest.time(source), &nest.time(target))?);
             }

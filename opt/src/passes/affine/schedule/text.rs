@@ -35,7 +35,8 @@ pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Ve
         return Err("the loop is not the outermost one of a nest that is small enough".to_owned());
     }
     let body = Body::new(ir, function);
-    let legality = Legality::new(&body, &Limits { aliasing, ..Limits::default() });
+    let legality = Legality::new(&body, &Limits { aliasing, ..Limits::default() })
+        .ok_or("the function has too many dependences")?;
     let mut found = None;
     // Small loops are loops like others here: a statement is a run of lines.
     each_plan(ir, function, &body, &legality, -1, |nest, plan, edges| {
