@@ -126,10 +126,7 @@ pub fn to_attr(ir: &mut Ir, lists: &Lists, constant: Constant, ty: Type) -> Opti
     match constant {
         Constant::Bottom | Constant::Unknown => None,
         Constant::Other(attr) => Some(attr),
-        Constant::Elements(_) => {
-            let elements = lists.of(constant)?.to_vec();
-            shaped(ir, ty, &elements)
-        }
+        Constant::Elements(_) => lists.written(constant, ty, |it| shaped(ir, ty, it)),
         Constant::Int(_) | Constant::Float(_) => match element_type(ir, ty) {
             Some(_) => shaped(ir, ty, &[constant]),
             None => scalar(ir, constant, ty),

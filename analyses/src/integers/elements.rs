@@ -3,6 +3,8 @@
 //!
 //! Elements that are all equal are no list: they are the constant that each of them is.
 
+use std::sync::{Mutex, PoisonError};
+
 use noisy_syntax::{Attr, AttrData, Dim, Type, TypeData};
 use rustc_hash::FxHashMap;
 
@@ -21,6 +23,8 @@ pub struct Lists {
     n_elements: usize,
     /// What attributes were found to say of types.
     read: FxHashMap<(Attr, Type), Option<Constant>>,
+    /// The attributes that say lists of types.
+    written: Mutex<FxHashMap<(Constant, Type), Option<Attr>>>,
 }
 
 impl Lists {
@@ -63,6 +67,18 @@ impl Lists {
             Constant::Elements(number) => self.all.get(number as usize).map(|it| &**it),
             _ => None,
         }
+    }
+
+    /// The attribute that says a constant of elements that differ of a type; `write` makes it, once.
+    pub(crate) fn written(
+        &self,
+        constant: Constant,
+        ty: Type,
+        write: impl FnOnce(&[Constant]) -> Option<Attr>,
+    ) -> Option<Attr> {
+        let elements = self.of(constant)?;
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        *written.entry((constant, ty)).or_insert_with(|| write(elements))
     }
 
     /// How many elements are kept.

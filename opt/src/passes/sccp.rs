@@ -3,8 +3,7 @@
 use noisy_analyses::integers::constant::Constant;
 use noisy_analyses::integers::constants::Constants;
 use noisy_analyses::sparse::Sparse;
-use noisy_syntax::{Attr, Block, Ir, Op, Region, Type, Value};
-use rustc_hash::FxHashMap;
+use noisy_syntax::{Block, Ir, Op, Region, Value};
 
 use super::facts::ConstantFacts;
 use super::{Context, Failure, Options, PassInfo};
@@ -27,7 +26,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let facts = &facts.0;
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut rewriter = Rewriter::new(cx.ir);
-    let mut known = Known { facts, uniqued: Uniqued::default(), attributes: FxHashMap::default() };
+    let mut known = Known { facts, uniqued: Uniqued::default() };
     let mut n = 0;
     let mut stack: Vec<Block> = Vec::new();
     let add = |ir: &Ir, regions: &[Region], stack: &mut Vec<Block>| {
@@ -81,8 +80,6 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 struct Known<'a> {
     facts: &'a Sparse<Constants>,
     uniqued: Uniqued,
-    /// What says a constant of a type: of many elements, that is long to find.
-    attributes: FxHashMap<(Constant, Type), Option<Attr>>,
 }
 
 impl Known<'_> {
@@ -90,10 +87,8 @@ impl Known<'_> {
     fn replace(&mut self, rewriter: &mut Rewriter<'_>, value: Value, user: Op) -> bool {
         let fact = self.facts.fact(value).copied().unwrap_or(Constant::Unknown);
         let ty = rewriter.ty(value);
-        let attr = self.attributes.entry((fact, ty)).or_insert_with(|| {
-            constants::to_attr(rewriter.ir, &self.facts.analysis.lists, fact, ty)
-        });
-        let Some(attr) = *attr else { return false };
+        let lists = &self.facts.analysis.lists;
+        let Some(attr) = constants::to_attr(rewriter.ir, lists, fact, ty) else { return false };
         let Some(constant) = self.uniqued.get(rewriter, attr, ty, user) else { return false };
         if constant != value {
             rewriter.replace_uses(value, constant);

@@ -250,7 +250,7 @@ fn empty_else(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// A choice that does nothing either way is nothing.
 fn empty_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_empty = |it: Region| {
-        rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).count() <= 1
+        rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).nth(1).is_none()
     };
     let can_go =
         rewriter.ir.op(op).results.is_empty() && regions(rewriter.ir, op).into_iter().all(is_empty);
@@ -322,52 +322,71 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             return false;
         }
     }
-    let types = types(rewriter.ir, &[old.clone(), own.clone()].concat());
-    let new = NewOp::new("scf.if").operands(&[c]).results(&types).regions(2);
-    // Where the second stood: what stands between them are no ops.
-    let new = rewriter.insert(new, Point::Before(op));
-    let targets = regions(rewriter.ir, new);
-    for at in 0..2 {
-        let (a, b, to) = (first[at], second[at], targets[at]);
-        let needs_block = has(a, rewriter) || has(b, rewriter) || at == 0 || !types.is_empty();
-        if !needs_block {
-            continue;
-        }
-        let block = rewriter.ir.add_block(to, &[]);
-        let mut yielded = Vec::new();
-        if let Some(from) = only_block(rewriter.ir, a) {
-            let ops: Vec<Op> = rewriter.ir.block_ops(from).collect();
-            let (&end, ops) = ops.split_last().expect("a block ends with a terminator");
-            let values = operands(rewriter.ir, end);
-            for &it in ops {
-                rewriter.move_op(it, Point::End(block));
-            }
-            for (&result, &value) in old.iter().zip(&values) {
-                let inner = second[at];
+    // The longer of the two keeps its ops, so that many in a row cost what they hold.
+    let is_first_kept = !is_same || !is_longer(rewriter.ir, &second, &first);
+    let (kept, other) = if is_first_kept { (before, &second) } else { (op, &first) };
+    let mut yielded = [Vec::new(), Vec::new()];
+    for (at, yielded) in yielded.iter_mut().enumerate() {
+        if let Some(end) = terminator(rewriter.ir, first[at]) {
+            yielded.extend(operands(rewriter.ir, end));
+            for (&result, &value) in old.iter().zip(&*yielded) {
                 let uses: Vec<(Op, u32)> = rewriter.ir.value(result).uses.to_vec();
                 for (user, index) in uses {
-                    if rewriter.ir.encloses(inner, user) {
+                    if rewriter.ir.encloses(second[at], user) {
                         rewriter.set_operand(user, index as usize, value);
                     }
                 }
             }
-            yielded.extend(values);
         }
-        if let Some(from) = only_block(rewriter.ir, b) {
-            let ops: Vec<Op> = rewriter.ir.block_ops(from).collect();
-            let (&end, ops) = ops.split_last().expect("a block ends with a terminator");
+        if let Some(end) = terminator(rewriter.ir, second[at]) {
             yielded.extend(operands(rewriter.ir, end));
+        }
+    }
+    let types = types(rewriter.ir, &[old.clone(), own.clone()].concat());
+    let new = NewOp::new("scf.if").operands(&[c]).results(&types);
+    // Where the second stood: what stands between them are no ops.
+    let new = rewriter.insert(new, Point::Before(op));
+    rewriter.ir.move_regions(kept, new);
+    let targets = regions(rewriter.ir, new);
+    for at in 0..2 {
+        let (target, from) = (targets[at], only_block(rewriter.ir, other[at]));
+        let block = match (only_block(rewriter.ir, target), from) {
+            (None, None) if at > 0 && types.is_empty() => continue,
+            (None, _) => rewriter.ir.add_block(target, &[]),
+            (Some(block), _) => {
+                let end = rewriter.ir.last_op(block).expect("a block ends with a terminator");
+                rewriter.erase(end);
+                block
+            }
+        };
+        if let Some(from) = from {
+            let first = rewriter.ir.block_ops(block).next().filter(|_| !is_first_kept);
+            let to = first.map_or(Point::End(block), Point::Before);
+            let ops: Vec<Op> = rewriter.ir.block_ops(from).collect();
+            let (_, ops) = ops.split_last().expect("a block ends with a terminator");
             for &it in ops {
-                rewriter.move_op(it, Point::End(block));
+                rewriter.move_op(it, to);
             }
         }
-        rewriter.insert(NewOp::new("scf.yield").operands(&yielded), Point::End(block));
+        rewriter.insert(NewOp::new("scf.yield").operands(&yielded[at]), Point::End(block));
     }
     let values = results(rewriter.ir, new);
     let (a, b) = values.split_at(old.len());
     rewriter.replace(op, b);
     rewriter.replace(before, a);
     true
+}
+
+/// Whether some regions hold more items than others. *Cost.* Linear in those that hold fewer.
+fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
+    let mut items = regions.iter().flat_map(|&it| ir.items(it));
+    let mut others = others.iter().flat_map(|&it| ir.items(it));
+    loop {
+        match (items.next(), others.next()) {
+            (Some(_), Some(_)) => {}
+            (more, _) => return more.is_some(),
+        }
+    }
 }
 
 /// A choice that does nothing but choose again is one choice by both conditions.
@@ -381,7 +400,7 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let [inner_yes, inner_no] = regions(rewriter.ir, inner)[..] else { return false };
     let is_bare = |it: Region| {
-        rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).count() <= 1
+        rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).nth(1).is_none()
     };
     if !is_bare(no) || !is_bare(inner_no) || only_block(rewriter.ir, inner_yes).is_none() {
         return false;
