@@ -3,8 +3,8 @@
 //! This is the judge of every answer. It shares nothing with the optimizer but the instance: it sweeps the
 //! nodes from below until nothing changes, which is the definition of the least solution.
 //!
-//! Cost: nodes times sweeps; one sweep when operands come before their users, and in a loop as many as the noise
-//! needs to settle. After `n + 1` sweeps over `n` nodes what still changes grows without end: a value that
+//! Cost: nodes times sweeps, each of which takes operands before their users, whatever the order of the nodes: one where there are no
+//! loops, and in a loop as many as the noise needs to settle. After `n + 1` sweeps over `n` nodes what still changes grows without end: a value that
 //! was derived through itself and grew can be derived so again. It is set to [`Bits::MAX`].
 
 use crate::instance::{Bits, Instance, Node, NodeRule};
@@ -18,12 +18,11 @@ pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
         Some(site) if chosen[site.0 as usize] => instance.sites[site.0 as usize].reset,
         _ => p[u.0 as usize],
     };
+    let order = operands_first(instance);
     let mut sweeps = 0_usize;
     loop {
         let mut changed = false;
-        for i in 0..n {
-            // Every other sweep runs backward, for instances whose order is not that of the program.
-            let v = if sweeps.is_multiple_of(2) { i } else { n - 1 - i };
+        for &v in &order {
             let operands = instance.operands(Node(v as u32));
             let now = match instance.nodes[v].rule {
                 NodeRule::Source(noise) => noise,
@@ -47,6 +46,37 @@ pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
     }
 }
 
+/// All nodes, each behind its operands but where these stand in a loop with it.
+fn operands_first(instance: &Instance) -> Vec<usize> {
+    let n = instance.nodes.len();
+    let mut out = Vec::with_capacity(n);
+    let mut is_met = vec![false; n];
+    // Nodes on the way down, with how many of their operands were looked at.
+    let mut way: Vec<(usize, usize)> = Vec::new();
+    for start in 0..n {
+        if std::mem::replace(&mut is_met[start], true) {
+            continue;
+        }
+        way.push((start, 0));
+        while let Some((node, at)) = way.last_mut() {
+            match instance.operands(Node(*node as u32)).get(*at) {
+                Some(operand) => {
+                    *at += 1;
+                    let operand = operand.0 as usize;
+                    if !std::mem::replace(&mut is_met[operand], true) {
+                        way.push((operand, 0));
+                    }
+                }
+                None => {
+                    out.push(*node);
+                    way.pop();
+                }
+            }
+        }
+    }
+    out
+}
+
 /// The first node whose noise is over its limit under a choice of sites, in the order of the nodes.
 pub fn first_over(instance: &Instance, chosen: &[bool]) -> Option<Node> {
     let p = noise(instance, chosen);
@@ -57,4 +87,47 @@ pub fn first_over(instance: &Instance, chosen: &[bool]) -> Option<Node> {
 /// Whether no node is over its limit under a choice of sites.
 pub fn legal(instance: &Instance, chosen: &[bool]) -> bool {
     chosen.len() == instance.sites.len() && first_over(instance, chosen).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anneal::Random;
+
+    /// Each node behind its operands, also where these were added later, one in each of two orders.
+    #[test]
+    fn operands_come_first_whatever_the_order_of_the_nodes() {
+        let mut random = Random::new(7);
+        for round in 0..200 {
+            let n = 1 + random.below(30);
+            // A permutation: nodes depend on nodes that it puts before them.
+            let mut places: Vec<u32> = (0..n as u32).collect();
+            for at in (1..n).rev() {
+                places.swap(at, random.below(at + 1));
+            }
+            let mut instance = Instance::default();
+            for node in 0..n as u32 {
+                let before: Vec<u32> = (0..n as u32)
+                    .filter(|&it| places[it as usize] < places[node as usize])
+                    .collect();
+                let operands: Vec<Node> = (0..random.below(3))
+                    .filter_map(|_| {
+                        before.get(random.below(before.len().max(1))).map(|&it| Node(it))
+                    })
+                    .collect();
+                instance.push(NodeRule::Max(1), &operands, 26, None);
+            }
+            let order = operands_first(&instance);
+            let mut place = vec![usize::MAX; n];
+            for (at, &node) in order.iter().enumerate() {
+                place[node] = at;
+            }
+            assert_eq!(order.len(), n, "round {round}");
+            for node in 0..n {
+                for operand in instance.operands(Node(node as u32)) {
+                    assert!(place[operand.0 as usize] < place[node], "round {round}");
+                }
+            }
+        }
+    }
 }
