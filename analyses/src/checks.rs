@@ -80,6 +80,8 @@ pub struct Check {
     header: &'static str,
     /// Adds what it finds.
     run: Run,
+    /// The same without what explains it, where that is nearly all of the work.
+    in_brief: Option<Run>,
     /// What fixes each of its diagnostics by itself.
     fix: Option<Fixing>,
 }
@@ -143,9 +145,8 @@ pub(crate) fn run(program: &Program, index: &Index, also: &[&str], told: Told) -
     let mut out = Vec::new();
     let is_run = |it: &Check| it.is_on || also.contains(&it.code);
     for check in ALL.iter().filter(|it| is_run(it)) {
-        let is_brief = told == Told::InBrief && check.code == noise_overflow::CHECK.code;
-        let run = if is_brief { noise_overflow::in_brief } else { check.run };
-        run(program, index, &mut out);
+        let in_brief = check.in_brief.filter(|_| told == Told::InBrief);
+        in_brief.unwrap_or(check.run)(program, index, &mut out);
     }
     suppression::apply(program, index, &is_run, &mut out);
     out
@@ -287,6 +288,7 @@ impl Check {
         tag: None,
         header: "",
         run: |_, _, _| {},
+        in_brief: None,
         fix: None,
     };
 

@@ -20,6 +20,10 @@ pub struct Change {
     pub after: Range<usize>,
 }
 
+/// In texts of more lines the search looks for a short script and not for one that is read well: that counts the rest of the text anew
+/// for each change.
+const LONG: usize = 20_000;
+
 /// What makes the lines `after` of the lines `before`, in order. Between two changes there are lines that stay.
 pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
     let mut lines = InternedInput::default();
@@ -29,7 +33,9 @@ pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
     let (old, new) =
         (Shared::new(&lines.before, &lines.after, n), Shared::new(&lines.after, &lines.before, n));
     let mut diff = Diff::default();
-    diff.compute_with(Algorithm::Histogram, &old.tokens, &new.tokens, n);
+    let is_long = old.tokens.len().max(new.tokens.len()) > LONG;
+    let algorithm = if is_long { Algorithm::Myers } else { Algorithm::Histogram };
+    diff.compute_with(algorithm, &old.tokens, &new.tokens, n);
     let stays = |of: &Shared, is_changed: &dyn Fn(u32) -> bool| -> Vec<usize> {
         (0_u32..).zip(&of.rows).filter(|it| !is_changed(it.0)).map(|it| *it.1).collect()
     };

@@ -5,12 +5,14 @@
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+use std::time::Instant;
 
 use noisy_syntax::{Delta, Op, Value};
+use rustc_hash::FxHashMap;
 
 use crate::checks::{self, Index, Trial};
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit, combine};
-use crate::explain::{self, Assumption, Derivation};
+use crate::explain::{self, Assumption, Derivation, Saturation};
 use crate::fix::{self, FixError, Options, Outcome};
 use crate::heir::{Heir, Quantities};
 use crate::noise::model::NoiseModel;
@@ -77,7 +79,7 @@ impl Document {
 
     /// How the noise of a value came about.
     pub fn derivation(&self, value: Value) -> Derivation {
-        explain::derivation(self, value)
+        explain::derivation(self, value, &mut Saturation::default())
     }
 
     /// Where an integer lies, in words, if that is more than its type says and it is no constant as it is written.
@@ -108,41 +110,44 @@ impl Document {
         functions: &[Op],
         options: &Options,
     ) -> Result<Outcome, FixError> {
+        let start = Instant::now();
         let proposal = fix::propose(self, functions, options);
+        let edits = TextEdit::in_few(&proposal.edits, self.source());
+        // What calls give may have to be asked about again.
+        if edits.is_empty() || proposal.has_calls() || self.is_much(&edits) {
+            let outcome = proposal.settled(self, functions, options, start)?;
+            return Ok(self.become_of(outcome));
+        }
         // It is cheap: the pieces of a text are shared.
         let before = self.source().text().clone();
-        let at =
-            |document: &Self, it: Op| document.ir().functions().iter().position(|of| *of == it);
-        let places: Vec<Option<usize>> = functions.iter().map(|it| at(self, *it)).collect();
-        let edits = TextEdit::in_few(&proposal.edits, self.source());
-        if self.is_much(&edits) {
-            let after = self.after(&proposal.edits);
-            if proposal.is_kept_by(&after) {
-                let outcome = proposal.outcome(self, functions);
-                *self = after;
-                return Ok(outcome);
-            }
-        } else {
-            self.edit_all(&edits);
-            if proposal.is_kept_by(self) {
-                return Ok(proposal.outcome(self, functions));
-            }
-            self.go_back(&before.to_string());
+        let all = self.ir().functions();
+        let place_of: FxHashMap<Op, usize> = all.into_iter().zip(0..).collect();
+        let places = functions.iter().map(|it| place_of.get(it).copied());
+        let places: Vec<Option<usize>> = places.collect();
+        self.edit_all(&edits);
+        if proposal.is_kept_by(self) {
+            return Ok(proposal.outcome(self, functions));
         }
+        self.go_back(&before.to_string());
         let all = self.ir().functions();
         let functions: Vec<Op> =
             places.into_iter().filter_map(|at| all.get(at?).copied()).collect();
-        let mut outcome = fix::insert_reduces(self, &functions, options)?;
+        let outcome = fix::insert_reduces(self, &functions, options)?;
+        Ok(self.become_of(outcome))
+    }
+
+    /// Becomes the program of an outcome, if it has one.
+    fn become_of(&mut self, mut outcome: Outcome) -> Outcome {
         if let Some(after) = outcome.after.take() {
             *self = Self::of(after);
         }
-        Ok(outcome)
+        outcome
     }
 
-    /// Whether reading all of the text anew costs no more than some edits.
+    /// Whether reading all of the text anew may cost no more than some edits.
     fn is_much(&self, edits: &[TextEdit]) -> bool {
         let n_written: usize = edits.iter().map(|it| it.range.len() + it.text.len()).sum();
-        n_written * MUCH > self.source().text().len_bytes()
+        edits.len() > FEW || n_written * MUCH > self.source().text().len_bytes()
     }
 
     fn edit_all(&mut self, edits: &[TextEdit]) {
@@ -236,7 +241,7 @@ impl Document {
         if edits.is_empty() {
             return None;
         }
-        if edits.len() <= FEW && !self.is_much(&edits) {
+        if !self.is_much(&edits) {
             // It is cheap: the pieces of a text are shared.
             let before = self.source().text().clone();
             self.edit_all(&edits);

@@ -354,42 +354,7 @@ pub fn insert_reduces(
     options: &Options,
 ) -> Result<Outcome, FixError> {
     let start = Instant::now();
-    let Proposal { mut answers, mut edits, promise } = propose(program, functions, options);
-    let mut after = None;
-    if !answers.fixed.is_empty() {
-        let mut verified = verify::verify(program, &promise, &edits);
-        if let Err(unverified) = verified {
-            let refused = take_unsound(program, &mut answers);
-            let is_defect = |it: &(group::Answer, String)| !it.0.has_calls;
-            if refused.is_empty() || refused.iter().any(is_defect) {
-                return Err(unverified);
-            }
-            // Calls with many different noises are taken together by the analysis: so they are here, with the time that is left.
-            let mut again = options.clone();
-            again.limits.time = again.limits.time.map(|time| time.saturating_sub(start.elapsed()));
-            let asked: Vec<Op> =
-                refused.iter().flat_map(|it| it.0.group.functions.clone()).collect();
-            let mut later = group::solve(program, &asked, &again, crate::sparse::MAX_APART);
-            let refused = take_unsound(program, &mut later);
-            if refused.iter().any(is_defect) {
-                return Err(unverified);
-            }
-            for (it, why) in refused {
-                for &function in it.group.functions.iter().filter(|of| it.is_fixed(**of)) {
-                    answers.refused.insert(function, why.clone());
-                }
-            }
-            answers.fixed.append(&mut later.fixed);
-            answers.refused.extend(later.refused);
-            let all: Vec<&group::Answer> = answers.fixed.iter().collect();
-            edits = layout::edits(program, &all);
-            verified = verify::verify(program, &Promise::of(program, &all), &edits);
-        }
-        after = Some(verified?);
-    }
-    let mut outcome = outcome(program, functions, answers, edits);
-    outcome.after = after.filter(|_| outcome.fix.is_some());
-    Ok(outcome)
+    propose(program, functions, options).settled(program, functions, options, start)
 }
 
 /// What is to be written, and what is promised of it.
@@ -404,6 +369,63 @@ impl Proposal {
     /// Whether a program that was edited so is what was promised.
     pub(crate) fn is_kept_by(&self, after: &Program) -> bool {
         self.promise.kept_by(after).is_ok()
+    }
+
+    /// Whether calls connect any of what it changes with anything.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.answers.fixed.iter().any(|it| it.has_calls)
+    }
+
+    /// The outcome, read and analyzed anew; what the analysis does not bear is asked about again, in what is left of the time that
+    /// began at `start`.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_reduces`].
+    pub(crate) fn settled(
+        self,
+        program: &Program,
+        functions: &[Op],
+        options: &Options,
+        start: Instant,
+    ) -> Result<Outcome, FixError> {
+        let Self { mut answers, mut edits, promise } = self;
+        let mut after = None;
+        if !answers.fixed.is_empty() {
+            let mut verified = verify::verify(program, &promise, &edits);
+            if let Err(unverified) = verified {
+                let refused = take_unsound(program, &mut answers, Some(unverified.clone()));
+                let is_defect = |it: &(group::Answer, String)| !it.0.has_calls;
+                if refused.is_empty() || refused.iter().any(is_defect) {
+                    return Err(unverified);
+                }
+                // Calls with many different noises are taken together by the analysis: so they are here, with the time that is left.
+                let mut again = options.clone();
+                again.limits.time =
+                    again.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+                let asked: Vec<Op> =
+                    refused.iter().flat_map(|it| it.0.group.functions.clone()).collect();
+                let mut later = group::solve(program, &asked, &again, crate::sparse::MAX_APART);
+                let refused = take_unsound(program, &mut later, None);
+                if refused.iter().any(is_defect) {
+                    return Err(unverified);
+                }
+                for (it, why) in refused {
+                    for &function in it.group.functions.iter().filter(|of| it.is_fixed(**of)) {
+                        answers.refused.insert(function, why.clone());
+                    }
+                }
+                answers.fixed.append(&mut later.fixed);
+                answers.refused.extend(later.refused);
+                let all: Vec<&group::Answer> = answers.fixed.iter().collect();
+                edits = layout::edits(program, &all);
+                verified = verify::verify(program, &Promise::of(program, &all), &edits);
+            }
+            after = Some(verified?);
+        }
+        let mut outcome = outcome(program, functions, answers, edits);
+        outcome.after = after.filter(|_| outcome.fix.is_some());
+        Ok(outcome)
     }
 
     /// What became of some functions, those that were asked for, of a program that is what was promised.
@@ -431,11 +453,7 @@ fn outcome(
     edits: Vec<TextEdit>,
 ) -> Outcome {
     let mut outcome = Outcome::default();
-    for &function in functions {
-        let verdict = match answers.refused.get(&function) {
-            Some(why) => Verdict::Refused(why.clone()),
-            None => answers.verdict(function),
-        };
+    for (&function, verdict) in functions.iter().zip(answers.verdicts(functions)) {
         let name = program.function_name(function);
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
@@ -449,14 +467,35 @@ fn outcome(
     outcome
 }
 
-/// Takes out the answers that the analysis does not bear one by one, with what it says. That of an answer without calls is a defect.
-fn take_unsound(program: &Program, answers: &mut group::Answers) -> Vec<(group::Answer, String)> {
+/// Takes out the answers that the analysis does not bear by themselves, with what it says; `known` is what it says of all together, if it was
+/// asked. That of an answer without calls is a defect.
+///
+/// *Cost.* Groups do not see each other, so they are asked about by halves: 2 log n readings of the text for each that is taken out.
+fn take_unsound(
+    program: &Program,
+    answers: &mut group::Answers,
+    known: Option<FixError>,
+) -> Vec<(group::Answer, String)> {
     let (mut sound, mut unsound) = (Vec::new(), Vec::new());
-    for it in std::mem::take(&mut answers.fixed) {
-        let edits = layout::edits(program, &[&it]);
-        match verify::verify(program, &Promise::of(program, &[&it]), &edits) {
-            Ok(_) => sound.push(it),
-            Err(why) => unsound.push((it, why.to_string())),
+    let mut open = vec![(std::mem::take(&mut answers.fixed), known)];
+    while let Some((mut these, known)) = open.pop() {
+        if these.is_empty() {
+            continue;
+        }
+        let why = known.or_else(|| {
+            let all: Vec<&group::Answer> = these.iter().collect();
+            let edits = layout::edits(program, &all);
+            verify::verify(program, &Promise::of(program, &all), &edits).err()
+        });
+        match why {
+            None => sound.append(&mut these),
+            Some(why) if these.len() == 1 => {
+                unsound.extend(these.pop().map(|it| (it, why.to_string())));
+            }
+            Some(_) => {
+                let second = these.split_off(these.len() / 2);
+                open.extend([(second, None), (these, None)]);
+            }
         }
     }
     answers.fixed = sound;

@@ -1,6 +1,6 @@
 //! How long it takes to format 100,000 ops, on one thread: reading the text, finding the edits and making them, and once more what was formatted.
 //!
-//!     cargo run --release -p noisy-format --example speed
+//!     cargo run --release -p noisy-format --example reformat
 //!
 //! Prints a line for each shape of a program; each figure is the least of five runs.
 

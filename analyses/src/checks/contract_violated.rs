@@ -29,6 +29,7 @@
 use super::noise_overflow::related;
 use super::{Check, Index};
 use crate::diagnostic::{Diagnostic, Related};
+use crate::explain::Saturation;
 use crate::noise::contract::{self, Side};
 use crate::program::{Breach, Program};
 
@@ -42,6 +43,7 @@ pub(super) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
+    let mut known = Saturation::default();
     for it in program.breaches(index.bound.iter().copied()) {
         let Breach { giver, operand, value, noise, bound, function, side } = it;
         let name = program.function_name(function);
@@ -55,7 +57,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         );
         let span = ir.op(giver).operands[operand].span;
         let mut it = CHECK.at(ir.absolute(giver, span), message);
-        it.related = related(program, value);
+        it.related = related(program, value, &mut known);
         it.related.push(Related {
             range: contract::range(program.source(), function, side, operand),
             message: format!("declared here: at most {bound} bits"),

@@ -32,7 +32,7 @@ use super::noise_overflow::{self, related, spoilt};
 use super::suppression::Allowed;
 use super::{Check, Index, noise_grows};
 use crate::diagnostic::Diagnostic;
-use crate::explain::{core_range, excess_in_words, value_range};
+use crate::explain::{Saturation, core_range, excess_in_words, value_range};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -66,13 +66,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let mut silent = decodes(silenced);
     silent.sort_unstable();
     silent.dedup();
+    let mut known = Saturation::default();
     for op in silent.into_iter().filter(|it| !told.contains(it)) {
         let Some(value) = ir.op(op).operands.first().and_then(|it| it.value) else { continue };
         let Some(noise) = program.noise(value).hi() else { continue };
         let message = excess_in_words(program, value, noise, "");
         let message = format!("{message}; the decoded plaintext may be wrong");
         let mut it = CHECK.at(core_range(ir, op), message);
-        it.related = related(program, value);
+        it.related = related(program, value, &mut known);
         let name = ir.value_text(value);
         it.help = Some(format!("Reduce {name} before it is decoded"));
         out.push(it);

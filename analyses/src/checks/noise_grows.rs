@@ -36,7 +36,7 @@ use noisy_syntax::{Ir, Op, OpKind};
 use super::noise_overflow::related;
 use super::{Check, Index};
 use crate::diagnostic::{Diagnostic, Related};
-use crate::explain::{core_range, value_range};
+use crate::explain::{Saturation, core_range, value_range};
 use crate::noise::Growing;
 use crate::noise::model::Bits;
 use crate::program::Program;
@@ -46,15 +46,18 @@ pub(super) const CHECK: Check = Check {
     is_over_budget: true,
     header: header!("noise_grows.rs"),
     run: check,
+    in_brief: Some(in_brief),
     ..Check::ERROR
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
-    let (ir, budget) = (program.ir(), program.model().budget);
+    let ir = program.ir();
+    let mut known = Saturation::default();
     for (op, growing) in program.growing() {
-        let mut chain = related(program, growing.root);
-        let (by, round, noise) = (growing.by, growing.round, growing.noise);
-        chain.push(Related {
+        let mut it = found(program, op, growing);
+        it.related = related(program, growing.root, &mut known);
+        let (round, noise) = (growing.round, growing.noise);
+        it.related.push(Related {
             range: value_range(ir, growing.root),
             message: if noise == Bits::MAX {
                 format!("noise without a bound here at iteration {round}")
@@ -62,20 +65,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
                 format!("noise {noise} here at iteration {round}")
             },
         });
-        let carried = growing.carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value);
-        let name = ir.value_text(carried.unwrap_or(growing.root));
-        let message = if let Some(by) = by {
-            let bits = if by == 1 { "bit" } else { "bits" };
-            format!(
-                "{name}: noise grows {by} {bits} per iteration, over the {budget}-bit budget at iteration {round}"
-            )
-        } else {
-            format!(
-                "{name}: noise grows with each iteration, over the {budget}-bit budget at iteration {round}"
-            )
-        };
-        let mut it = CHECK.at(carried_range(ir, op, growing), message);
-        it.related = chain;
+        let name = name(ir, growing);
         it.help = Some(if ir.op(op).kind == OpKind::Label {
             format!("Reduce {name} before the branch")
         } else {
@@ -83,6 +73,32 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         });
         out.push(it);
     }
+}
+
+fn in_brief(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    out.extend(program.growing().into_iter().map(|(op, growing)| found(program, op, growing)));
+}
+
+fn found(program: &Program, op: Op, growing: &Growing) -> Diagnostic {
+    let (ir, budget) = (program.ir(), program.model().budget);
+    let (name, round) = (name(ir, growing), growing.round);
+    let message = if let Some(by) = growing.by {
+        let bits = if by == 1 { "bit" } else { "bits" };
+        format!(
+            "{name}: noise grows {by} {bits} per iteration, over the {budget}-bit budget at iteration {round}"
+        )
+    } else {
+        format!(
+            "{name}: noise grows with each iteration, over the {budget}-bit budget at iteration {round}"
+        )
+    };
+    CHECK.at(carried_range(ir, op, growing), message)
+}
+
+/// What the program calls the value that grows.
+fn name(ir: &Ir, growing: &Growing) -> String {
+    let carried = growing.carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value);
+    ir.value_text(carried.unwrap_or(growing.root))
 }
 
 /// The operand of the yield or branch that carries what grows into the next iteration.

@@ -35,7 +35,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Check, Index};
 use crate::diagnostic::{Diagnostic, Related};
-use crate::explain::{core_range, derivation, excess_in_words, value_range};
+use crate::explain::{Saturation, core_range, derivation, excess_in_words, value_range};
 use crate::flow::{self, Flow};
 use crate::noise::Root;
 use crate::noise::model::Bits;
@@ -54,14 +54,16 @@ pub(super) const CHECK: Check = Check {
     is_over_budget: true,
     header: header!("noise_overflow.rs"),
     run: check,
+    in_brief: Some(in_brief),
     ..Check::ERROR
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    let mut known = Saturation::default();
     for (value, root) in program.roots() {
         let mut it = found(program, value, root);
         it.related = called(program, value, root).into_iter().collect();
-        it.related.extend(related(program, value));
+        it.related.extend(related(program, value, &mut known));
         let spoilt = spoilt(program, [value], MANY);
         it.help = Some(help(program, value, spoilt.n));
         if spoilt.n < MANY {
@@ -71,8 +73,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The same without what explains it, which is nearly all of the work.
-pub(super) fn in_brief(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+fn in_brief(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     out.extend(program.roots().into_iter().map(|(value, root)| found(program, value, root)));
 }
 
@@ -116,9 +117,9 @@ fn called(program: &Program, value: Value, root: &Root) -> Option<Related> {
     Some(Related { range: core_range(ir, call), message })
 }
 
-/// The steps of the derivation of a value, its own last.
-pub(super) fn related(program: &Program, value: Value) -> Vec<Related> {
-    let derivation = derivation(program, value);
+/// The steps of the derivation of a value, its own last; `known` is what was found for others.
+pub(super) fn related(program: &Program, value: Value, known: &mut Saturation) -> Vec<Related> {
+    let derivation = derivation(program, value, known);
     let (steps, gap) = derivation.brief(SHOWN);
     let mut out: Vec<Related> = steps
         .iter()

@@ -70,8 +70,8 @@ impl Derivation {
     }
 }
 
-/// How the noise of a value came about.
-pub fn derivation(program: &Program, value: Value) -> Derivation {
+/// How the noise of a value came about; `known` is what was found for others.
+pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> Derivation {
     let ir = program.ir();
     let mut out = Derivation::default();
     let mut seen = FxHashSet::default();
@@ -99,7 +99,7 @@ pub fn derivation(program: &Program, value: Value) -> Derivation {
         at = next;
     }
     out.steps.reverse();
-    if saturates(program, value, &mut Saturation::default()) {
+    if saturates(program, value, known) {
         for step in &mut out.steps {
             if step.rule == UNBOUNDED || step.rule == GROWS {
                 TOO_LARGE.clone_into(&mut step.rule);

@@ -5,15 +5,17 @@
 //! is, and the others are asked for again without it.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use noisy_syntax::{Op, Value};
+use noisy_syntax::{Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
 use super::{Fixed, FunctionGroup, GroupProof, Options, Price, Standing, Verdict, Watch};
 use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
 use crate::program::Program;
+
+const NOT_FOUND: &str = "no placement found within the time and memory limits";
 
 /// What is to be written for a group.
 pub(super) struct Answer {
@@ -43,6 +45,11 @@ impl Answer {
         self.fixed.contains_key(&function)
     }
 
+    /// The functions that are changed by it, or legal because of it, in no particular order.
+    pub(super) fn fixed(&self) -> impl Iterator<Item = Op> {
+        self.fixed.keys().copied()
+    }
+
     pub(super) fn inserted(&self) -> usize {
         self.fixed.values().map(|it| it.inserted).sum()
     }
@@ -62,20 +69,35 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// What became of a function that is not refused.
-    pub(super) fn verdict(&self, function: Op) -> Verdict {
-        let at = self.fixed.iter().position(|it| it.is_fixed(function));
-        let Some((group, it)) = at.map(|at| (at, &self.fixed[at])) else { return Verdict::Legal };
+    /// What became of each of some functions.
+    pub(super) fn verdicts(&self, functions: &[Op]) -> Vec<Verdict> {
+        let mut groups: FxHashMap<Op, usize> = FxHashMap::default();
+        for (group, it) in self.fixed.iter().enumerate() {
+            for function in it.fixed() {
+                groups.entry(function).or_insert(group);
+            }
+        }
+        let verdict = |function: &Op| match (self.refused.get(function), groups.get(function)) {
+            (Some(why), _) => Verdict::Refused(why.clone()),
+            (None, Some(&group)) => Verdict::Fixed(self.share(group, *function)),
+            (None, None) => Verdict::Legal,
+        };
+        functions.iter().map(verdict).collect()
+    }
+
+    /// What a function has of a group in which it is fixed.
+    fn share(&self, group: usize, function: Op) -> Fixed {
+        let it = &self.fixed[group];
         let share = it.fixed[&function];
         let gap = it.group.cost.saturating_sub(it.group.lower_bound);
-        Verdict::Fixed(Fixed {
+        Fixed {
             inserted: share.inserted,
             removed: share.removed,
             cost: share.cost,
             lower_bound: share.cost.saturating_sub(gap),
             unit: it.group.unit,
             group,
-        })
+        }
     }
 }
 
@@ -102,11 +124,21 @@ pub(super) fn solve(
         }
     }
     for &function in functions {
-        // One is taken out at a time, until what is left of a group has an answer.
+        let mut is_tried = false;
+        // One is taken out at a time, until what is left of a group has an answer, or time is up.
         while is_wanted.contains(&function) {
             let members = calls.connected(ir, &[function], &closed);
             let open: Vec<Op> =
                 members.iter().copied().filter(|it| is_wanted.contains(it)).collect();
+            let mut limits = options.limits.clone();
+            limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+            if std::mem::replace(&mut is_tried, true) && limits.time == Some(Duration::ZERO) {
+                for it in open {
+                    is_wanted.remove(&it);
+                    answers.refused.insert(it, NOT_FOUND.to_owned());
+                }
+                break;
+            }
             let request = Request {
                 functions: &open,
                 closed: &closed,
@@ -114,15 +146,15 @@ pub(super) fn solve(
                 replace: options.replace,
                 copies,
             };
-            let mut limits = options.limits.clone();
-            limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
             let refusal = match fix_group(program, &calls, &request, &over, options, &limits) {
                 Ok(answer) => {
                     answers.fixed.extend(answer.map(|mut it| {
                         it.has_calls = members.len() > 1 || calls.is_called(function);
                         it
                     }));
-                    is_wanted.retain(|it| !open.contains(it));
+                    for it in &open {
+                        is_wanted.remove(it);
+                    }
                     continue;
                 }
                 Err(refusal) => refusal,
@@ -268,7 +300,7 @@ fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> 
             )
         }
         Why::Contradiction => format!("no placement is possible because of {name}"),
-        Why::NotFound => "no placement found within the time and memory limits".to_owned(),
+        Why::NotFound => NOT_FOUND.to_owned(),
         Why::Malformed => "internal error: malformed placement problem".to_owned(),
     };
     let function = site.and_then(|it| ir.function_of(it)).unwrap_or(asked);
@@ -281,10 +313,14 @@ pub(super) fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
     let mut out = FxHashMap::default();
     let text = program.source().text();
     for (op, range, problem) in program.source().problems() {
-        let line = text.byte_to_line(range.start) + 1;
         let mut at = Some(op);
         while let Some(it) = at {
-            out.entry(it).or_insert_with(|| format!("error on line {line}: {}", problem.message));
+            if ir.op(it).kind == OpKind::FuncFunc {
+                out.entry(it).or_insert_with(|| {
+                    let line = text.byte_to_line(range.start) + 1;
+                    format!("error on line {line}: {}", problem.message)
+                });
+            }
             at = ir.parent_op(it);
         }
     }

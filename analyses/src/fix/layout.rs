@@ -9,6 +9,7 @@
 //! Names: `%4` gives `%r4` (`%4_r` would lex as two tokens), `%sum` gives `%sum_r`, `%a#1` gives `%a_1_r`; with `_1`, `_2`, ... after
 //! if that is taken anywhere in the file, since MLIR names never shadow.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use noisy_syntax::{Def, Form, Ir, Name, Op, OpKind, Value};
@@ -75,6 +76,7 @@ fn write(
         after: FxHashMap::default(),
         before: FxHashMap::default(),
         removed: FxHashSet::default(),
+        known: RefCell::default(),
     };
     let mut touched: Vec<Value> = Vec::new();
     let mut inserted: Vec<(Value, Spot)> = Vec::new();
@@ -166,40 +168,47 @@ struct Writing<'a> {
     /// By the group whose uses are.
     before: FxHashMap<usize, String>,
     removed: FxHashSet<Op>,
+    /// By value what it is called where no group says otherwise, for those that were asked about.
+    known: RefCell<FxHashMap<Value, String>>,
 }
 
 impl Writing<'_> {
     /// Of a value where no group says otherwise.
     fn of(&self, value: Value) -> String {
-        let mut value = value;
-        loop {
-            if let Some(name) = self.after.get(&value) {
-                return name.clone();
-            }
-            match self.ir.value(value).def {
-                Def::Result(op, _) if self.removed.contains(&op) => {
-                    let Some(operand) = self.ir.op(op).operands[0].value else { break };
-                    if let Some(&group) = self.extraction.group_of.get(&(op, 0)) {
-                        return self.in_group(group, operand);
-                    }
-                    value = operand;
-                }
-                _ => break,
-            }
-        }
-        self.ir.value_text(value)
+        self.named(None, value)
     }
 
     /// Of a value in a group of its uses.
     fn in_group(&self, group: usize, value: Value) -> String {
-        let mut at = Some(group);
-        while let Some(group) = at {
-            if let Some(name) = self.before.get(&group) {
-                return name.clone();
+        self.named(Some(group), value)
+    }
+
+    fn named(&self, mut group: Option<usize>, mut value: Value) -> String {
+        let mut known = self.known.borrow_mut();
+        // Values that are called what their operand is called.
+        let mut way = Vec::new();
+        let name = loop {
+            let mut groups = std::iter::successors(group, |&it| self.extraction.groups[it].outer);
+            let named = groups.find_map(|it| self.before.get(&it));
+            let named = named.or_else(|| self.after.get(&value)).or_else(|| known.get(&value));
+            if let Some(name) = named {
+                break name.clone();
             }
-            at = self.extraction.groups[group].outer;
-        }
-        self.of(value)
+            way.push(value);
+            let operand = match self.ir.value(value).def {
+                Def::Result(op, _) if self.removed.contains(&op) => {
+                    group = self.extraction.group_of.get(&(op, 0)).copied();
+                    self.ir.op(op).operands[0].value
+                }
+                _ => None,
+            };
+            match operand {
+                Some(operand) => value = operand,
+                None => break self.ir.value_text(value),
+            }
+        };
+        known.extend(way.into_iter().map(|it| (it, name.clone())));
+        name
     }
 
     fn of_use(&self, op: Op, index: u32, value: Value) -> String {

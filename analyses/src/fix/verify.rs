@@ -1,5 +1,8 @@
 //! The analysis disposes: an edited copy of the text is read and analyzed, calls and all.
 
+use noisy_syntax::Op;
+use rustc_hash::FxHashSet;
+
 use super::FixError;
 use super::group::Answer;
 use crate::diagnostic::TextEdit;
@@ -26,8 +29,9 @@ impl Promise {
         let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
         let n_before = count_ops(program, &program.model().reset_op);
         let excesses = program.excesses();
+        let fixed: FxHashSet<Op> = answers.iter().flat_map(|it| it.fixed()).collect();
         let functions = program.ir().functions().into_iter().map(|it| Function {
-            is_fixed: answers.iter().any(|answer| answer.is_fixed(it)),
+            is_fixed: fixed.contains(&it),
             n_excesses: excesses.get(&it).copied().unwrap_or_default(),
         });
         Self {

@@ -160,7 +160,7 @@ fn is_error(it: &Diagnostic) -> bool {
 }
 
 fn errors(document: &Document) -> Vec<Diagnostic> {
-    document.diagnostics().into_iter().filter(is_error).collect()
+    document.diagnostics_in_brief(&[]).into_iter().filter(is_error).collect()
 }
 
 /// Whether something is wrong with a function besides too much noise.

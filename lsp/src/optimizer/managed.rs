@@ -45,7 +45,7 @@ pub(super) fn place(
         refused: None,
     };
     let is_over = |it: &Diagnostic| checks::is_over_budget(it.code);
-    if options.replace || document.diagnostics().iter().any(is_over) {
+    if options.replace || document.diagnostics_in_brief(&[]).iter().any(is_over) {
         stages.place(document.model().reset_name(), analyses::insert_reduces, options)?;
     }
     let mut is_changed = false;

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::calls::Calls;
 use super::weight::{UNIT, Weights};
 use super::{Extraction, Objective, Refusal, Request, Spot, UseGroup};
-use crate::explain::derivation;
+use crate::explain::{Saturation, derivation};
 use crate::flow::{self, Flow};
 use crate::noise::Noise;
 use crate::noise::contract::{self, Contract, Side};
@@ -267,7 +267,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn unknown(&self, value: Value) -> String {
-        let chain = derivation(self.program, value);
+        let chain = derivation(self.program, value, &mut Saturation::default());
         let from = chain.steps.first().map_or(value, |it| it.value);
         format!("the noise of {} is unknown", self.ir.value_text(from))
     }

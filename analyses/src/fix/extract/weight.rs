@@ -46,9 +46,12 @@ impl Weights {
             for block in blocks {
                 let weight = self.of(block);
                 for op in ir.block_ops(block) {
-                    for &(_, inner) in &ir.op(op).regions {
-                        stack.push((inner, self.within(ir, integers, op, weight)));
+                    let regions = &ir.op(op).regions;
+                    if regions.is_empty() {
+                        continue;
                     }
+                    let within = self.within(ir, integers, op, weight);
+                    stack.extend(regions.iter().map(|&(_, inner)| (inner, within)));
                 }
             }
         }
