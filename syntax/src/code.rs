@@ -112,6 +112,7 @@ codes! {
     RegionValues = "region-values",
     NoBounds = "no-bounds",
     BoundCount = "bound-count",
+    StepNotPositive = "step-not-positive",
     CaseCount = "case-count",
     DuplicateCase = "duplicate-case",
     WrongCount = "wrong-count",

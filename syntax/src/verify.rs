@@ -70,8 +70,8 @@ struct Order {
     block: Vec<Block>,
     /// Regions with labels.
     with_labels: Vec<Region>,
-    /// There is an op of `affine`.
-    has_affine: bool,
+    /// There is an op that reads how an index is computed.
+    reads_indices: bool,
 }
 
 impl Order {
@@ -82,7 +82,7 @@ impl Order {
             number: vec![0; n],
             block: vec![ir.region(ir.root()).entry; n],
             with_labels: Vec::new(),
-            has_affine: false,
+            reads_indices: false,
         };
         out.enter(ir, ir.root());
         out
@@ -98,7 +98,7 @@ impl Order {
             if data.kind == OpKind::Label {
                 block = ir.label_block(op);
             }
-            self.has_affine |= verdicts::is_affine(data.kind);
+            self.reads_indices |= verdicts::reads_indices(data.kind);
             self.number[op.index()] = self.items.len() as u32;
             self.block[op.index()] = block;
             self.items.push(op);

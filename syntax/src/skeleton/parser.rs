@@ -318,6 +318,14 @@ impl<'a, 't> Parser<'a, 't> {
                 (Shape::TypeAlias, None, first + 2)
             }
             TokenKind::FileMetaOpen => (Shape::Resources, None, first + 1),
+            TokenKind::RBrace if self.ops.is_empty() => {
+                // Several in a row are one mistake.
+                let mut end = first + 1;
+                while self.kind(end) == TokenKind::RBrace {
+                    end += 1;
+                }
+                (Shape::Junk, None, end)
+            }
             _ => (Shape::Junk, None, first + 1),
         };
         let generic = name.is_some_and(|name| self.kind(name) == TokenKind::Str);

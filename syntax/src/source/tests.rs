@@ -85,6 +85,35 @@ fn what_moves_is_not_parsed() {
 }
 
 #[test]
+fn a_step_is_verified_again_when_the_constant_changes_that_it_is() {
+    let text = "func.func @f(%n: index) {\n  %s = arith.constant 1 : index\n  scf.parallel (%i) = (%n) to (%n) step (%s) {\n  }\n  return\n}\n";
+    let mut source = Source::new(text);
+    let at = text.find("1 :").expect("a constant");
+    for (was, is, n) in [("1", "0", 1), ("0", "-3", 1), ("-3", "4", 0), ("4", "0", 1)] {
+        edit(&mut source, at, was.len(), is);
+        assert_eq!(source.problems().len(), n, "{is}");
+    }
+}
+
+#[test]
+fn braces_in_a_row_that_close_nothing_are_one_mistake() {
+    let mut source = Source::new("}\n}} }\nmodule {}\n}\n");
+    assert_eq!(source.problems().len(), 2);
+    for (at, remove, insert, n) in [
+        (5, 0, "}", 2),
+        (0, 0, "module {", 2),
+        (0, 8, "", 2),
+        (4, 0, "module {}", 3),
+        (4, 9, "", 2),
+        (8, 9, "", 1),
+    ] {
+        edit(&mut source, at, remove, insert);
+        let text = source.text().to_string();
+        assert_eq!(source.problems().len(), n, "{text}");
+    }
+}
+
+#[test]
 fn where_an_op_ends_in_its_line_may_depend_on_the_op_around() {
     let n_ops = |source: &Source| {
         let mut n = 0;

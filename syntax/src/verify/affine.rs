@@ -200,7 +200,8 @@ impl Verifier<'_> {
                 },
                 OpKind::MemrefAlloc => {
                     let Some(dims) = self.dims(self.value_type(memref)) else { return true };
-                    let Some(index) = self.constant_index(index) else { return false };
+                    let index = self.constant_index(index).and_then(|it| usize::try_from(it).ok());
+                    let Some(index) = index else { return false };
                     let Some(Dim::Dynamic) = dims.get(index) else { return index < dims.len() };
                     let n = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
                     return operand(defining_op, n)
@@ -211,11 +212,11 @@ impl Verifier<'_> {
         }
     }
 
-    /// The value of an `arith.constant`.
-    fn constant_index(&self, value: Value) -> Option<usize> {
+    /// The integer that the op says that defines a value, if it says one as a constant does.
+    pub(super) fn constant_index(&self, value: Value) -> Option<i128> {
         let Def::Result(defining_op, _) = self.ir.value(value).def else { return None };
         match self.ir.interner.attr_data(self.ir.attr(defining_op, "value")?) {
-            AttrData::Int { value, .. } => usize::try_from(*value).ok(),
+            AttrData::Int { value, .. } => Some(*value),
             _ => None,
         }
     }

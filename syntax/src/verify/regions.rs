@@ -348,6 +348,15 @@ impl Verifier<'_> {
             self.tell(op, Code::BoundCount, "needs as many lower bounds as upper bounds and steps");
             return;
         }
+        let steps = self.ir.op(op).operands[2 * lower..3 * lower].iter();
+        let mut steps = steps.filter_map(|it| it.value).filter(|&it| {
+            let by = self.ir.defining_op(it);
+            by.is_some_and(|by| self.ir.op(by).kind == OpKind::ArithConstant)
+        });
+        if steps.any(|it| self.constant_index(it).is_some_and(|it| it <= 0)) {
+            self.tell(op, Code::StepNotPositive, "a constant step must be positive");
+            return;
+        }
         let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
         let arguments = self.argument_types(block);
         if arguments.len() != lower {

@@ -9,7 +9,7 @@
 //! | whether a label is the first item of its region | items before it came or went |
 //! | the kind and the signature of the op around it | that op was read again with another ([`Touched::signature_changed`]) |
 //! | for the op around: the labels of its regions, the last ops of their blocks, operand types | one of those is verified again |
-//! | how an index is computed, if it stands in an affine map | one of the ops that compute it changed |
+//! | how an index is computed, if it stands in an affine map or is a step | one of the ops that compute it changed |
 //! | the order of definition and use in one block | never: items that stay keep their order |
 //! | which block dominates which | the flow of the region is computed anew: ops in blocks with other dominators |
 //! | which symbol means what, and its type | that definition changed: the ops that mention it ([`Touched::symbols`]) |
@@ -41,8 +41,8 @@ pub(crate) struct Verdicts {
     flows: FxHashMap<Region, Flow>,
     /// What each symbol means to who calls it.
     callees: FxHashMap<(Region, Name), Callee>,
-    /// There may be an op of `affine`: there was one.
-    has_affine: bool,
+    /// There may be an op that reads how an index is computed: there was one.
+    reads_indices: bool,
 }
 
 impl Verdicts {
@@ -57,7 +57,7 @@ impl Verdicts {
         for (region, name) in ir.all_symbols() {
             out.callees.extend(Callee::of(ir, region, name).map(|it| ((region, name), it)));
         }
-        out.has_affine = order.has_affine;
+        out.reads_indices = order.reads_indices;
         let flows = &out.flows;
         let of = |items: &[Op]| -> Vec<(Op, Verdict)> {
             let mut verifier = Verifier::new(ir, flows, Some(&order));
@@ -102,9 +102,9 @@ impl Verdicts {
                 again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
             }
         }
-        self.has_affine |= again.iter().any(|&op| is_affine(ir.op(op).kind));
-        if self.has_affine {
-            affine_users(ir, &delta.changed, &mut again);
+        self.reads_indices |= again.iter().any(|&op| reads_indices(ir.op(op).kind));
+        if self.reads_indices {
+            readers_of_indices(ir, &delta.changed, &mut again);
         }
         self.update_flows(ir, touched, &mut again);
         self.update_callees(ir, &touched.symbols, &mut again);
@@ -223,8 +223,8 @@ fn rejoined(ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
     }
 }
 
-/// Who uses what these ops compute in an affine map, also by way of other ops: what an index is computed from matters there.
-fn affine_users(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
+/// Who uses what these ops compute and reads how, also by way of other ops.
+fn readers_of_indices(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
     let mut level: Vec<Op> = ops.to_vec();
     let mut seen: FxHashSet<Op> = FxHashSet::default();
     for _ in 0..MAX_STEPS {
@@ -233,7 +233,7 @@ fn affine_users(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
             let results = ir.op(op).results.iter().map(|&it| ir.value(it));
             for &(user, _) in results.filter(|it| it.ty == Type::INDEX).flat_map(|it| &it.uses) {
                 let kind = ir.op(user).kind;
-                if is_affine(kind) {
+                if reads_indices(kind) {
                     again.push(user);
                 }
                 if kind.is_pure() && seen.insert(user) {
@@ -245,8 +245,9 @@ fn affine_users(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
     }
 }
 
-pub(super) fn is_affine(kind: OpKind) -> bool {
-    kind.spec().name.starts_with("affine.")
+/// Whether it matters to an op how its indices are computed: in affine maps, and for steps that must be positive.
+pub(super) fn reads_indices(kind: OpKind) -> bool {
+    kind == OpKind::ScfParallel || kind.spec().name.starts_with("affine.")
 }
 
 /// An op and all that it holds.

@@ -12,6 +12,7 @@ fn snippet() -> impl Strategy<Value = String> {
         proptest::sample::select(vec![
             "{",
             "}",
+            "}}\n}",
             "(",
             ")",
             "<",
@@ -147,6 +148,8 @@ const LINES: &[&str] = &[
     "  } else {",
     "  scf.execute_region {",
     "  %n = arith.constant 1 : index",
+    "  %n = arith.constant 0 : index",
+    "  scf.parallel (%j) = (%n) to (%n) step (%n) {",
     "    %k = arith.addi %i, %n : index",
     "    %k = \"foo.index\"() : () -> index",
     "    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%k) {",

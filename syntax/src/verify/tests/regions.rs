@@ -293,6 +293,16 @@ func.func @f(%a: index, %v: i64) {
     }
   }
   return
+}
+// -----
+func.func @f(%a: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.parallel (%i, %j) = (%zero, %a) to (%a, %a) step (%one, %zero) {
+  }
+  scf.parallel (%i, %j) = (%zero, %a) to (%a, %a) step (%one, %a) {
+  }
+  return
 }"#,
         &expect![[r#"
             21 scf.reduce: expected two block arguments with type 'i32' in reduction region #0 (entry-arguments)
@@ -300,6 +310,7 @@ func.func @f(%a: index, %v: i64) {
             40 scf.parallel: expects number of results: 1 to be the same as number of reductions: 0 (region-values)
             46 scf.parallel: expects number of results: 0 to be the same as number of reductions: 1 (region-values)
             58 scf.reduce: operand #0 has type 'i32', but the result of the loop is 'i64' (operand-type)
+            69 scf.parallel: a constant step must be positive (step-not-positive)
         "#]],
     );
 }
