@@ -280,6 +280,31 @@ mod tests {
         Legality::new(&body, &Limits::default()).is_some_and(|it| it.jams(0, &[1, 2], 1).is_ok())
     }
 
+    /// More accesses than pairs are kept of, and few of which each pair is large, with 40 loops around.
+    #[test]
+    fn nothing_is_known_of_too_many_dependences() {
+        let nest = |depth: usize, n: usize| {
+            let head = |it: usize| format!("affine.for %i{it} = 0 to 9 {{\n");
+            let store = "affine.store %v, %m[%i0] : memref<?xi32>\n";
+            format!(
+                "func.func @f(%m: memref<?xi32>, %v: i32) {{\n{}{}{}return\n}}\n",
+                (0..depth).map(head).collect::<String>(),
+                store.repeat(n),
+                "}\n".repeat(depth)
+            )
+        };
+        let is_known = |depth: usize, n: usize| {
+            let source = Source::new(&nest(depth, n));
+            let ir = source.ir();
+            let body = Body::new(ir, ir.functions()[0]);
+            assert_eq!(body.accesses.len(), n);
+            Legality::new(&body, &Limits::default()).is_some()
+        };
+        assert!(is_known(1, 20) && is_known(40, 4));
+        assert!(!is_known(1, crate::MOST_PAIRED + 1));
+        assert!(!is_known(40, 120));
+    }
+
     #[test]
     fn loops_are_jammed_where_nothing_overtakes() {
         assert!(jams("%i - 1, %j, %k"));

@@ -125,6 +125,27 @@ fn arguments(n: usize) -> String {
     )
 }
 
+/// `n` choices by one condition, one behind the other, which become one: the ops move to the longer one.
+#[test]
+fn choices_in_a_row_cost_in_proportion_to_their_number() {
+    let row = |n: usize| {
+        let mut text = String::from("func.func @f(%c: i1, %v0: i32) -> i32 {\n");
+        for at in 0..n {
+            writeln!(
+                text,
+                "  %v{} = scf.if %c -> i32 {{\n    %t = arith.muli %v{at}, %v{at} : i32\n    scf.yield %t : i32\n  }} else {{\n    scf.yield %v{at} : i32\n  }}",
+                at + 1
+            )
+            .expect("a string");
+        }
+        writeln!(text, "  return %v{n} : i32\n}}").expect("a string");
+        text
+    };
+    let pipeline = "builtin.module(canonicalize)";
+    let (one, four) = (work(&row(250), pipeline), work(&row(1000), pipeline));
+    assert!(four < 6 * one, "{one} bytes, for four times the choices {four}");
+}
+
 #[test]
 fn long_lists_cost_in_proportion_to_their_length() {
     let programs: [(&str, &dyn Fn(usize) -> String); 4] = [

@@ -21,6 +21,8 @@ use crate::diagnostics::Input;
 
 /// Ops and blocks looked at after which no step is recorded: some 2 seconds.
 const MAX_LOOKED: usize = 10_000_000;
+/// An op of so many operands and results more counts as one more.
+const FEW_VALUES: usize = 8;
 
 /// What a step is called that no pass told of.
 const REST: &str = "the rest of what the pass did";
@@ -213,7 +215,8 @@ impl State {
 
     /// Appends the lines of an op. `home` is the isolated op around.
     fn op(&mut self, ir: &Ir, op: Op, depth: usize, home: Op, out: &mut Rows) {
-        self.n_looked += 1;
+        let n_values = ir.op(op).operands.len() + ir.op(op).results.len();
+        self.n_looked += 1 + n_values / FEW_VALUES;
         let fingerprint = fingerprint(ir, op, home);
         if self.printed.len() <= op.index() {
             self.printed.resize_with(op.index() + 1, Printed::default);

@@ -160,6 +160,9 @@ impl Trees<'_> {
     }
 }
 
+/// The dominance of all pairs of so many blocks is printed at most.
+const MOST_BLOCKS: usize = 1000;
+
 fn dominance(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     cx.analyses.preserve_all();
     let ir = &*cx.ir;
@@ -171,6 +174,11 @@ fn dominance(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             blocks.push(block);
             blocks.len() - 1
         });
+    }
+    let n = blocks.len();
+    if n > MOST_BLOCKS {
+        let text = format!("{n} blocks: the pairs of more than {MOST_BLOCKS} are not printed");
+        return Err(Failure(Some(text)));
     }
     let mut trees = Trees { ir, trees: FxHashMap::default() };
     let name = ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));

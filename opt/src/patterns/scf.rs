@@ -4,6 +4,7 @@ use noisy_analyses::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::compare::negated;
 use super::patterns;
@@ -393,7 +394,7 @@ fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
 fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, yes) else { return false };
-    let ops: Vec<Op> = rewriter.ir.block_ops(block).collect();
+    let ops: SmallVec<[Op; 3]> = rewriter.ir.block_ops(block).take(3).collect();
     let [inner, end] = ops[..] else { return false };
     if rewriter.ir.op(inner).kind != OpKind::ScfIf {
         return false;
