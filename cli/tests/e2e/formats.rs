@@ -390,7 +390,7 @@ fn of_a_long_line_the_start_counts() {
         findings.iter().map(|it| it["fingerprint"].to_string()).collect()
     };
     let line = |start: &str, end: &str| {
-        format!("  {start}{}{} {end}\n", "module{} ".repeat(120), "}".repeat(50))
+        format!("  {start}{} {end}\n", "%a = arith.constant 1 : i32 ".repeat(60))
     };
     let before = names(line("", ""));
     let unique: std::collections::HashSet<&String> = before.iter().collect();
