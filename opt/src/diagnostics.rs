@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use noisy_syntax::{Ir, Op};
+use noisy_syntax::{Ir, Op, floor_char_boundary};
 use regex::Regex;
 
 /// How bad something is.
@@ -69,9 +69,9 @@ impl Input {
         let start = self.starts()[line - 1];
         let end = self.starts().get(line).copied().unwrap_or(self.text.len());
         let text = self.text[start..end].trim_end_matches(['\n', '\r']);
-        let at = floor(text, column - 1);
-        let from = if at > AROUND { floor(text, at - AROUND) } else { 0 };
-        let to = floor(text, at.saturating_add(AROUND));
+        let at = floor_char_boundary(text, column - 1);
+        let from = if at > AROUND { floor_char_boundary(text, at - AROUND) } else { 0 };
+        let to = floor_char_boundary(text, at.saturating_add(AROUND));
         let (mut out, mut before) = (String::new(), text[from..at].chars().count());
         if from > 0 {
             out.push_str("...");
@@ -83,12 +83,6 @@ impl Input {
         }
         (out, before)
     }
-}
-
-/// The last place up to some byte where a character starts, or the end.
-fn floor(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at).rev().find(|&it| text.is_char_boundary(it)).unwrap_or(0)
 }
 
 /// So much of a line is shown on each side of a place, in bytes.
@@ -322,7 +316,7 @@ mod tests {
         for column in [1, 2, 3, 499, 70_000, 150_000, 299_999, 300_000, 300_001] {
             let (line, before) = input.excerpt(2, column);
             assert!(line.len() <= 2 * AROUND + 8, "{column}");
-            let wanted = long[floor(&long, column - 1)..].chars().next();
+            let wanted = long[floor_char_boundary(&long, column - 1)..].chars().next();
             assert_eq!(line.chars().nth(before), wanted, "{column}");
         }
     }

@@ -226,7 +226,7 @@ fn verified(
         loop {
             let before = state.cost;
             greedy::prune(graph, &mut state, stop);
-            if state.cost == before || stop() {
+            if state.cost == before {
                 break;
             }
         }

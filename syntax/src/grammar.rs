@@ -26,6 +26,7 @@ mod error;
 mod flag;
 mod func;
 mod item;
+mod location;
 mod loops;
 mod memref;
 mod opaque;

@@ -22,6 +22,7 @@ use crate::{Attr, Name, OpKind, Type};
 pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
 pub use layout::Layout;
 pub(crate) use long::numbered;
+pub use text::floor_char_boundary;
 pub(crate) use text::{AliasNames, Text, Types};
 
 /// The interners of one document.

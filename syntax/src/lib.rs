@@ -38,7 +38,9 @@ pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use float::{float_bits, float_text};
 pub use grammar::{Alias, AliasUse, Form};
-pub use intern::{AttrData, Dim, Interner, Layout, LocationPart, Sign, TypeData};
+pub use intern::{
+    AttrData, Dim, Interner, Layout, LocationPart, Sign, TypeData, floor_char_boundary,
+};
 pub use ir::{
     BlockData, Def, Ir, Items, OpData, OpExtra, Operand, RegionData, ResultName, Successor,
     ValueData,

@@ -268,3 +268,24 @@ fn a_comment_may_allow_very_much() {
     assert_eq!(run.code, 1, "{}", run.err);
     assert!(run.out.contains("-// noisy: allow("), "{}", run.out.len());
 }
+
+/// A line may be as long as a file, with a finding each few bytes.
+#[test]
+fn of_a_long_line_the_start_counts() {
+    let names = |text: String| -> Vec<String> {
+        let folder = Folder::with(&[("a.mlir", text.as_str())]);
+        folder.run(&["--write-baseline", "baseline"]);
+        let file = std::fs::read_to_string(folder.path("baseline")).expect("a baseline");
+        let file: serde_json::Value = serde_json::from_str(&file).expect("JSON");
+        let findings = file["findings"].as_array().expect("findings");
+        findings.iter().map(|it| it["fingerprint"].to_string()).collect()
+    };
+    let line = |start: &str, end: &str| {
+        format!("  {start}{} {end}\n", "%a = arith.constant 1 : i32 ".repeat(60))
+    };
+    let before = names(line("", ""));
+    let unique: std::collections::HashSet<&String> = before.iter().collect();
+    assert!(before.len() >= 50 && unique.len() == before.len(), "{before:?}");
+    assert_eq!(names(line("", "// more")), before);
+    assert_ne!(names(line("module @m {} ", "")), before);
+}

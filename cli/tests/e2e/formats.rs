@@ -378,27 +378,6 @@ fn fingerprints_stay_when_lines_move() {
     assert!(before.is_string());
 }
 
-/// A line may be as long as a file, with a finding each few bytes.
-#[test]
-fn of_a_long_line_the_start_counts() {
-    let names = |text: String| -> Vec<String> {
-        let folder = Folder::with(&[("a.mlir", text.as_str())]);
-        folder.run(&["--write-baseline", "baseline"]);
-        let file = std::fs::read_to_string(folder.path("baseline")).expect("a baseline");
-        let file: serde_json::Value = serde_json::from_str(&file).expect("JSON");
-        let findings = file["findings"].as_array().expect("findings");
-        findings.iter().map(|it| it["fingerprint"].to_string()).collect()
-    };
-    let line = |start: &str, end: &str| {
-        format!("  {start}{} {end}\n", "%a = arith.constant 1 : i32 ".repeat(60))
-    };
-    let before = names(line("", ""));
-    let unique: std::collections::HashSet<&String> = before.iter().collect();
-    assert!(before.len() >= 50 && unique.len() == before.len(), "{before:?}");
-    assert_eq!(names(line("", "// more")), before);
-    assert_ne!(names(line("module @m {} ", "")), before);
-}
-
 #[test]
 fn github() {
     check(

@@ -9,7 +9,7 @@ use noisy_analyses::liveness::Liveness;
 use noisy_analyses::secretness::Secretness;
 use noisy_analyses::{Document, Growth, Step};
 use noisy_settings::Loops;
-use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
+use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value, floor_char_boundary};
 
 use super::completion::first_sentence;
 use super::cursor::{self, Entity};
@@ -68,10 +68,7 @@ pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<
 }
 
 fn code(text: &str) -> String {
-    let mut end = text.len().min(MAX_CODE);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = floor_char_boundary(text, MAX_CODE);
     let more = if end < text.len() { " ..." } else { "" };
     // A fence longer than any in the text.
     let fence = "`".repeat(if text.contains("```") { 8 } else { 3 });

@@ -14,9 +14,9 @@ use super::resolve_types::{Inputs, MAX_TERMS};
 use super::spelling::{MAX_WIDTH, may_mention_alias, split_dialect, type_word};
 use super::values::{GRAMMAR, Grammar, int_type};
 use super::words::{self, MAX_DEPTH, Until, Word, Words};
-use super::{Alias, AliasUse, Parsed};
+use super::{Alias, Parsed};
 use crate::affine::{Affine, Body, Expr};
-use crate::{Attr, AttrData, Code, LocationPart, Sign, Span, TokenKind, Type, TypeData};
+use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
 
 /// What HEIR's type of a secret is one of, from its name as it is interned; none of a secret within another.
 fn secret_body(canonical: &str) -> Option<&str> {
@@ -145,7 +145,7 @@ impl Reader<'_, '_> {
     }
 
     /// The tokens of the value here, and whether it may be remembered by its text (no alias in it).
-    fn value_extent(&mut self, until: Until) -> Res<(usize, bool)> {
+    pub(super) fn value_extent(&mut self, until: Until) -> Res<(usize, bool)> {
         match words::extent(self.tokens, self.at, until) {
             Ok(end) => {
                 let is_alias = |it: &crate::Token| match it.kind {
@@ -172,7 +172,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a value with the grammar.
-    fn parse<O>(
+    pub(super) fn parse<O>(
         &mut self,
         end: usize,
         rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), SyntaxError>,
@@ -355,131 +355,6 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `loc(...)` or nothing.
-    pub(super) fn opt_location(&mut self) -> Res {
-        if !self.is_word("loc") {
-            return Ok(());
-        }
-        self.at += 1;
-        if self.peek() != TokenKind::LParen {
-            return Err(self.expected("'(' in location"));
-        }
-        let (end, _) = self.value_extent(Until::Colon)?;
-        self.parse(
-            end,
-            |grammar, words| run(&grammar.location, words, Raw::Location),
-            |it, raw| match raw {
-                // An alias directly in `loc(#x)` may be defined later: names are judged by who knows the whole file.
-                Raw::Location(LocTree::Alias(word)) => {
-                    let alias = it.name(word.text);
-                    let span = word.span();
-                    it.out.alias_uses.push(AliasUse { name: alias, span, is_location: true });
-                    Ok(())
-                }
-                Raw::Location(tree) => it.check_location(&tree),
-                _ => Err(Broken),
-            },
-        )
-    }
-
-    /// The words of a place but `to` are lines and columns, of 32 bits.
-    fn check_place(&mut self, words: &[Word<'_>]) -> Res {
-        match words.iter().find(|it| it.text != "to" && !has_32_bits(it.text)) {
-            Some(word) => {
-                let message = "line and column are at most 4294967295".to_owned();
-                Err(self.broken(Code::TooLarge, word.span(), message))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The location of an op, which nobody asks for: what it mentions is looked up and checked.
-    fn check_location(&mut self, tree: &LocTree<'_>) -> Res {
-        match tree {
-            LocTree::Alias(word) => self.hash_attr(word, None).map(|_| ()),
-            LocTree::Unknown | LocTree::Named(_, None) => Ok(()),
-            LocTree::Place(_, words) => self.check_place(words),
-            LocTree::Named(_, Some(inner)) => self.check_location(inner),
-            LocTree::CallSite(both) => {
-                self.check_location(&both.0)?;
-                self.check_location(&both.1)
-            }
-            LocTree::Fused(attr, list) => {
-                if let Some(attr) = attr {
-                    self.lower_attr(attr)?;
-                }
-                list.iter().try_for_each(|it| self.check_location(it))
-            }
-        }
-    }
-
-    /// A location, its parts as MLIR prints them between the parentheses of `loc(..)`.
-    pub(super) fn lower_location(&mut self, tree: &LocTree<'_>) -> Res<Attr> {
-        let mut parts: Vec<LocationPart> = Vec::new();
-        match tree {
-            LocTree::Alias(word) => {
-                let attr = self.hash_attr(word, None)?;
-                let is_location =
-                    matches!(self.env.interner.attr_data(attr), AttrData::Location(_));
-                if is_location {
-                    return Ok(attr);
-                }
-                parts.push(self.location_text("unknown"));
-            }
-            LocTree::Unknown => parts.push(self.location_text("unknown")),
-            LocTree::Named(name, inner) => {
-                parts.push(self.location_text(name.text));
-                if let Some(inner) = inner {
-                    parts.push(self.location_text("("));
-                    parts.push(LocationPart::Location(self.lower_location(inner)?));
-                    parts.push(self.location_text(")"));
-                }
-            }
-            LocTree::Place(file, words) => {
-                self.check_place(words)?;
-                let mut text = file.text.to_owned();
-                let mut mark = ":";
-                for word in words {
-                    if word.text == "to" {
-                        text.push_str(" to ");
-                        // A line may be left out, then a column follows.
-                        mark = if words.len() == 4 { ":" } else { "" };
-                    } else {
-                        text.push_str(mark);
-                        text.push_str(word.text);
-                        mark = ":";
-                    }
-                }
-                parts.push(self.location_text(&text));
-            }
-            LocTree::CallSite(both) => {
-                parts.push(self.location_text("callsite("));
-                parts.push(LocationPart::Location(self.lower_location(&both.0)?));
-                parts.push(self.location_text(" at "));
-                parts.push(LocationPart::Location(self.lower_location(&both.1)?));
-                parts.push(self.location_text(")"));
-            }
-            LocTree::Fused(attr, list) => {
-                parts.push(self.location_text("fused"));
-                if let Some(attr) = attr {
-                    parts.push(self.location_text("<"));
-                    parts.push(LocationPart::Attr(self.lower_attr(attr)?));
-                    parts.push(self.location_text(">"));
-                }
-                for (i, it) in list.iter().enumerate() {
-                    parts.push(self.location_text(if i > 0 { ", " } else { "[" }));
-                    parts.push(LocationPart::Location(self.lower_location(it)?));
-                }
-                parts.push(self.location_text(if list.is_empty() { "[]" } else { "]" }));
-            }
-        }
-        Ok(self.env.interner.attr(AttrData::Location(parts.into())))
-    }
-
-    fn location_text(&mut self, text: &str) -> LocationPart {
-        LocationPart::Text(self.name(text))
-    }
-
     /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its operands.
     pub(super) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         if let Some(plain) = self.plain_exprs() {
@@ -603,14 +478,15 @@ pub(super) enum Raw<'a> {
 }
 
 /// Whether a number has at most 32 bits.
-fn has_32_bits(text: &str) -> bool {
+pub(super) fn has_32_bits(text: &str) -> bool {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).is_ok(),
         None => text.parse::<u32>().is_ok(),
     }
 }
 
-fn run<'a, X>(
+/// Runs a rule over some words.
+pub(super) fn run<'a, X>(
     rule: &impl chumsky::Parser<'a, Words<'a>, (X, usize), chumsky::extra::Err<SyntaxError>>,
     words: Words<'a>,
     wrap: impl Fn(X) -> Raw<'a>,

@@ -41,12 +41,14 @@ fn cut_in_the_middle(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
-    let (start, end) = (boundary(&text, most * 2 / 3), boundary(&text, text.len() - most / 3));
+    let start = floor_char_boundary(&text, most * 2 / 3);
+    let end = floor_char_boundary(&text, text.len() - most / 3);
     format!("{}{CUT}{}", &text[..start], &text[end..])
 }
 
-/// The last place between characters up to a place.
-fn boundary(text: &str, mut at: usize) -> usize {
+/// The last place up to some byte where a character starts, or the end: what the standard library has from Rust 1.91 on.
+pub fn floor_char_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;
     }
@@ -197,7 +199,7 @@ impl<'a> Text<'a> {
         if !self.cuts_inside || text.len() <= most {
             return write(&mut self.out, text);
         }
-        write(&mut self.out, &text[..boundary(text, most)]);
+        write(&mut self.out, &text[..floor_char_boundary(text, most)]);
         self.cut();
     }
 
