@@ -143,7 +143,7 @@ impl Default for Limits {
 }
 
 /// Who asks about all pairs of accesses of a function leaves functions of more accesses alone: the pairs grow with their square.
-pub const MOST_PAIRED: usize = 2000;
+pub const MOST_PAIRED: usize = 1500;
 
 /// Answers are remembered of questions of so many numbers at most, 16 bytes each.
 const MOST_KEPT: usize = 5_000_000;

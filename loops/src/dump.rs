@@ -11,7 +11,7 @@ const TOO_MANY: &str = "more accesses than pairs of them are written for";
 /// One JSON object a line for each dependence of each function, by source, target and level:
 /// `{"source": row, "target": row, "level": k, "distance": [[least, greatest], ...], "kind": "flow"}`. Rows count from 1, `null` is no
 /// bound. One that may exist, but need not, has `"exact": false`. A pair of which nothing is known has a line for whatever the order of
-/// iterations allows, and `"unknown"` says why. A function with more than 2,000 accesses has one line that says so,
+/// iterations allows, and `"unknown"` says why. A function with more than 1,500 accesses has one line that says so,
 /// `{"row": row, "accesses": n, "unknown": why}`: each may depend on each.
 pub fn dependences_json(source: &Source, limits: &Limits) -> String {
     let ir = source.ir();

@@ -275,7 +275,7 @@ def nest(depth, body, bound="100"):
 
 plain("affine-nest-of-30", lambda: nest(30, "".join(f"affine.store %v, %m[%i{it}, %i{29 - it}] : memref<?x?xf32>\n" for it in range(30))))
 plain("affine-nest-of-1000", lambda: nest(1_000, "affine.store %v, %m[%i0, %i999] : memref<?x?xf32>\n"))
-plain("affine-accesses-2000", lambda: nest(2, "".join(f"affine.store %v, %m[%i0 + {it}, %i1 * {it % 17} + {it}] : memref<?x?xf32>\n" for it in range(2_000))))
+plain("affine-accesses-1500", lambda: nest(2, "".join(f"affine.store %v, %m[%i0 + {it}, %i1 * {it % 17} + {it}] : memref<?x?xf32>\n" for it in range(1_500))))
 plain("affine-coefficients", lambda: nest(3, "".join(f"affine.store %v, %m[%i0 * {7**it % (1 << 62)} + %i1 * {5**it % (1 << 62)}, %i2 * {3**it % (1 << 62)}] : memref<?x?xf32>\n" for it in range(2, 40))))
 plain("affine-mods", lambda: nest(4, "".join(f"affine.store %v, %m[(%i0 * 3 + %i1) mod {it + 2}, ((%i2 floordiv {it + 3}) * 5 + %i3) mod {2 * it + 3}] : memref<?x?xf32>\n" for it in range(40)), "1000"))
 plain("affine-mods-nested", lambda: nest(2, "".join("affine.store %v, %m[" + nested("(", "%i0", f" * 3 + %i1) mod {101 + it}", 8) + ", %i1 floordiv 7] : memref<?x?xf32>\n" for it in range(8)), "1000"))
