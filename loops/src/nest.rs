@@ -197,7 +197,9 @@ impl Nest {
             ]
         }));
         let widths: [usize; 5] = std::array::from_fn(|at| {
-            rows.iter().map(|it| it[at].chars().count()).max().unwrap_or(0)
+            let widest = rows.iter().map(|it| it[at].chars().count()).max().unwrap_or(0);
+            // What is padded to more panics.
+            widest.min(usize::from(u16::MAX))
         });
         // A colon at the end of a rule: numbers stand on the right.
         let rules = widths.map(|it| "-".repeat(it));

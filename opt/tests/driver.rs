@@ -20,6 +20,18 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// The formatter pads to 65,535 characters at most.
+#[test]
+fn names_may_be_longer_than_what_is_padded() {
+    let input = file("long.mlir", &format!("\"a.{}\"() : () -> ()\n", "b".repeat(100_000)));
+    let output = run(&["--allow-unregistered-dialect", "--print-op-stats"], &input);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let pipeline = format!("--pass-pipeline=builtin.module({}", "cse,".repeat(20_000));
+    let output = run(&[&pipeline], &input);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!stderr(&output).contains("internal error"), "{}", stderr(&output));
+}
+
 #[test]
 fn wrong_pipelines_are_told_as_upstream_tells_them() {
     let input = file("wrong.mlir", MODULE);

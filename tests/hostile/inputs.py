@@ -246,6 +246,7 @@ plain("noise-of-a-near-graph", lambda draw=random.Random(8): noisy([f"%v{it + 1}
 plain("noise-of-a-tree", lambda: noisy([f"%v{it + 1} = noisy.encode %x : i5 -> !noisy.i32" for it in range(32_768)] + [f"%w{it} = noisy.mul {f'%w{2 * it + 1}' if 2 * it + 1 < 32_767 else f'%v{2 * it + 2 - 32_767}'}, {f'%w{2 * it + 2}' if 2 * it + 2 < 32_767 else f'%v{2 * it + 3 - 32_767}'} : !noisy.i32" for it in range(32_766, -1, -1)], "%w0"))
 plain("reduced-again-and-again", lambda: noisy([f"%v{it + 1} = noisy.reduce_noise %v{it} : !noisy.i32" for it in range(100_000)], "%v100000"))
 plain("overflows", lambda: noisy([line for it in range(30_000) for line in (f"%v{3 * it + 1} = noisy.encode %x : i5 -> !noisy.i32", f"%v{3 * it + 2} = noisy.mul %v{3 * it + 1}, %v{3 * it + 1} : !noisy.i32", f"%v{3 * it + 3} = noisy.mul %v{3 * it + 2}, %v{3 * it + 2} : !noisy.i32")], "%v3"))
+plain("noise-of-long-names", lambda: (lambda a: f"func.func @f(%x: i5, %n: index, %m{a}: memref<9xi5>) -> i5 {{\n  %v{a} = noisy.encode %x : i5 -> !noisy.i32\n  %w{a} = noisy.mul %v{a}, %v{a} : !noisy.i32\n  %u{a} = noisy.mul %w{a}, %w{a} : !noisy.i32\n  affine.for %i{a} = 1 to 9 {{\n    %l = affine.load %m{a}[%i{a} - 1] : memref<9xi5>\n    affine.store %l, %m{a}[%i{a}] : memref<9xi5>\n  }}\n  %d = noisy.decode %u{a} : !noisy.i32 -> i5\n  return %d : i5\n}}\n")("a" * 100_000))
 plain("fans", lambda: noisy([f"%v{it + 1} = noisy.mul %v0, %v0 : !noisy.i32" for it in range(300)] + [f"%w{at}_{it} = noisy.mul %v{at + 1}, %v{it + 1} : !noisy.i32" for at in range(100) for it in range(100)], "%w9_9"))
 
 # Loops

@@ -9,7 +9,7 @@ use noisy_analyses::heir::{self, Ciphertext, Quantity, Work};
 use noisy_settings::Hints;
 use noisy_syntax::{Op, Value};
 
-use super::words::count;
+use super::words::{count, width};
 
 /// What is known of a ciphertext; nothing for what is none.
 pub(crate) fn known(document: &Document, value: Value) -> Option<Quantity> {
@@ -104,8 +104,7 @@ pub(crate) fn chain(document: &Document, value: Value) -> Option<String> {
             after = Some(rows.len());
         }
     }
-    let width = |column: usize| rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
-    let (names, quantities) = (width(0), width(1));
+    let (names, quantities) = (width(&rows, 0), width(&rows, 1));
     let mut out = "```text\n".to_owned();
     if found.is_cut {
         out.push_str("...\n");

@@ -261,8 +261,7 @@ fn chain(document: &Document, value: Value, out: &mut String) {
         [ir.value_text(step.value), noise, format!("{op}: {}", step.rule)]
     };
     let rows: Vec<[String; 3]> = steps.into_iter().map(of).collect();
-    let width = |column: usize| rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
-    let (names, noises) = (width(0), width(1));
+    let (names, noises) = (words::width(&rows, 0), words::width(&rows, 1));
     out.push_str("```text\n");
     if derivation.shortened {
         out.push_str("...\n");

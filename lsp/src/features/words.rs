@@ -69,8 +69,28 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// How wide a column is; text is padded to no more than that.
+pub(crate) fn width<const N: usize>(rows: &[[String; N]], column: usize) -> usize {
+    let widest = rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
+    // More is no width to the formatter, which panics.
+    widest.min(usize::from(u16::MAX))
+}
+
 /// A documentation without the line breaks of its source; paragraphs stay.
 pub(crate) fn unwrapped(doc: &str) -> String {
     let paragraph = |it: &str| it.split_whitespace().collect::<Vec<_>>().join(" ");
     doc.trim().split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::width;
+
+    #[test]
+    fn a_name_may_be_longer_than_what_is_padded() {
+        let rows = [["%a".to_owned()], ["%".repeat(100_000)]];
+        let names = width(&rows, 0);
+        assert_eq!(format!("{:names$}", rows[0][0]).len(), usize::from(u16::MAX));
+        assert_eq!(width(&rows[..1], 0), 2);
+    }
 }

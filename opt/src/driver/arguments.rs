@@ -225,8 +225,9 @@ fn list() -> String {
 /// Reads a pipeline; what is wrong is said with its place.
 pub(super) fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
     Pipeline::parse(text).map_err(|error| {
-        let mut out =
-            format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = error.at + 1);
+        // What is padded to more panics.
+        let at = (error.at + 1).min(usize::from(u16::MAX));
+        let mut out = format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = at);
         if let Some(name) = error.suggestion {
             out += &format!("\nnote: did you mean '{name}'?");
         }
