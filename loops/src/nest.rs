@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use noisy_syntax::{Ir, Op, OpKind, Source};
+use noisy_syntax::{Ir, MOST_PADDING, Op, OpKind, Source};
 
 use crate::body::Body;
 use crate::dependence::{Dependence, Dependences, Limits, dependences};
@@ -198,8 +198,7 @@ impl Nest {
         }));
         let widths: [usize; 5] = std::array::from_fn(|at| {
             let widest = rows.iter().map(|it| it[at].chars().count()).max().unwrap_or(0);
-            // What is padded to more panics.
-            widest.min(usize::from(u16::MAX))
+            widest.min(MOST_PADDING)
         });
         // A colon at the end of a rule: numbers stand on the right.
         let rules = widths.map(|it| "-".repeat(it));

@@ -93,8 +93,9 @@ pub fn legal(instance: &Instance, chosen: &[bool]) -> bool {
 mod tests {
     use super::*;
     use crate::anneal::Random;
+    use crate::deal::shuffle;
 
-    /// Each node behind its operands, also where these were added later, one in each of two orders.
+    /// Each node behind its operands, also where these were added later.
     #[test]
     fn operands_come_first_whatever_the_order_of_the_nodes() {
         let mut random = Random::new(7);
@@ -102,9 +103,7 @@ mod tests {
             let n = 1 + random.below(30);
             // A permutation: nodes depend on nodes that it puts before them.
             let mut places: Vec<u32> = (0..n as u32).collect();
-            for at in (1..n).rev() {
-                places.swap(at, random.below(at + 1));
-            }
+            shuffle(&mut places, &mut random);
             let mut instance = Instance::default();
             for node in 0..n as u32 {
                 let before: Vec<u32> = (0..n as u32)

@@ -22,8 +22,8 @@ use crate::{Attr, Name, OpKind, Type};
 pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
 pub use layout::Layout;
 pub(crate) use long::numbered;
-pub use text::floor_char_boundary;
 pub(crate) use text::{AliasNames, Text, Types};
+pub use text::{MOST_PADDING, floor_char_boundary};
 
 /// The interners of one document.
 #[derive(Debug)]

@@ -39,7 +39,8 @@ pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use float::{float_bits, float_text};
 pub use grammar::{Alias, AliasUse, Form};
 pub use intern::{
-    AttrData, Dim, Interner, Layout, LocationPart, Sign, TypeData, floor_char_boundary,
+    AttrData, Dim, Interner, Layout, LocationPart, MOST_PADDING, Sign, TypeData,
+    floor_char_boundary,
 };
 pub use ir::{
     BlockData, Def, Ir, Items, OpData, OpExtra, Operand, RegionData, ResultName, Successor,

@@ -3,7 +3,7 @@
 use noisy_analyses::depth::Depth;
 use noisy_analyses::explain::{Saturation, saturates};
 use noisy_analyses::{Bits, Document, Noise};
-use noisy_syntax::Value;
+use noisy_syntax::{MOST_PADDING, Value};
 
 /// Noise in a few characters: `[0, 24]`, `unbounded`, `over 2^32 bits`, `noise unknown`; nothing where control never comes.
 pub(crate) fn range(document: &Document, value: Value, known: &mut Saturation) -> Option<String> {
@@ -72,8 +72,7 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
 /// How wide a column is; text is padded to no more than that.
 pub(crate) fn width<const N: usize>(rows: &[[String; N]], column: usize) -> usize {
     let widest = rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
-    // More is no width to the formatter, which panics.
-    widest.min(usize::from(u16::MAX))
+    widest.min(MOST_PADDING)
 }
 
 /// A documentation without the line breaks of its source; paragraphs stay.

@@ -1,5 +1,6 @@
 //! The arguments of the tool: what they ask for, or what is wrong with them, as upstream says it.
 
+use noisy_syntax::MOST_PADDING;
 use noisy_syntax::parallel::cores;
 use noisy_syntax::print::Style;
 
@@ -225,8 +226,7 @@ fn list() -> String {
 /// Reads a pipeline; what is wrong is said with its place.
 pub(super) fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
     Pipeline::parse(text).map_err(|error| {
-        // What is padded to more panics.
-        let at = (error.at + 1).min(usize::from(u16::MAX));
+        let at = (error.at + 1).min(MOST_PADDING);
         let mut out = format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = at);
         if let Some(name) = error.suggestion {
             out += &format!("\nnote: did you mean '{name}'?");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
-use noisy_syntax::{Op, print};
+use noisy_syntax::{MOST_PADDING, Op, print};
 
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::rewrite::nested;
@@ -62,14 +62,13 @@ fn op_stats(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failu
         let has_dialect = |it: &str| it.contains('.');
         let longest_dialect =
             counts.keys().filter(|it| has_dialect(it)).map(|it| width(it)).max().unwrap_or(0);
-        // What is padded to more panics.
-        let longest_dialect = longest_dialect.min(usize::from(u16::MAX));
+        let longest_dialect = longest_dialect.min(MOST_PADDING);
         let longest = counts
             .keys()
             .map(|it| if has_dialect(it) { it.len() - width(it) } else { it.len() })
             .max()
             .unwrap_or(0)
-            .min(usize::from(u16::MAX));
+            .min(MOST_PADDING);
         out += "Operations encountered:\n-----------------------\n";
         for (name, n) in &counts {
             let (dialect, rest) = match name.split_once('.') {

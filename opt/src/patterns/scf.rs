@@ -240,7 +240,7 @@ fn empty_else(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let Some(block) = only_block(rewriter.ir, no) else { return false };
-    if rewriter.ir.block_ops(block).count() != 1 {
+    if rewriter.ir.block_ops(block).take(2).count() != 1 {
         return false;
     }
     rewriter.erase_block(block);

@@ -55,6 +55,9 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     at
 }
 
+/// The widest that `format!` pads to: it panics where more is asked.
+pub const MOST_PADDING: usize = u16::MAX as usize;
+
 /// Writes up to a limit, and fails behind it.
 struct Within<'a> {
     out: &'a mut String,

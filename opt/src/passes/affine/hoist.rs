@@ -28,10 +28,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let body = legal::body_of(cx.ir, op);
-    let Some(legality) = legal::legality(&body, cx.aliasing) else {
-        legal::too_many(cx, op);
-        return Ok(());
-    };
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     for op in postorder(cx.ir, op) {
         let Some(it) = For::of(cx.ir, op) else { continue };
         let Some(loop_) = legality.loop_of(op) else { continue };

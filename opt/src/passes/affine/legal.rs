@@ -37,7 +37,15 @@ pub(super) fn legality(body: &Body, aliasing: Aliasing) -> Option<Legality<'_>> 
     Legality::new(body, &Limits { aliasing, ..Limits::default() })
 }
 
-/// Says that a function stays as it is because of that.
-pub(super) fn too_many(cx: &mut Context<'_>, function: Op) {
-    cx.remark(function, "the loops stay as they are: their accesses have too many dependences");
+/// The same of the body of a function; where all is forbidden, a remark says why its loops stay.
+pub(super) fn of_function<'a>(
+    cx: &mut Context<'_>,
+    function: Op,
+    body: &'a Body,
+) -> Option<Legality<'a>> {
+    let legality = legality(body, cx.aliasing);
+    if legality.is_none() {
+        cx.remark(function, "the loops stay as they are: their accesses have too many dependences");
+    }
+    legality
 }

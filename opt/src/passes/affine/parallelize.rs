@@ -41,10 +41,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let most = options.int("max-nested").unwrap_or(i64::MAX);
     // Ops of which nothing is known keep their order here.
     let body = Body::new(cx.ir, op);
-    let Some(legality) = legal::legality(&body, cx.aliasing) else {
-        legal::too_many(cx, op);
-        return Ok(());
-    };
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     let mut all = Vec::new();
     for &(_, region) in &cx.ir.op(op).regions {
         all.extend(preorder(cx.ir, region));

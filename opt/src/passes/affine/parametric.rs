@@ -27,10 +27,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let entry = cx.ir.entry_block(region);
     let args = cx.ir.block(entry).args.to_vec();
     let body = legal::body_of(cx.ir, op);
-    let Some(legality) = legal::legality(&body, cx.aliasing) else {
-        legal::too_many(cx, op);
-        return Ok(());
-    };
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     for root in outermost(cx.ir, op) {
         let nest = perfect_nest(cx.ir, root);
         let band: Option<Vec<u32>> = nest.iter().map(|it| legality.loop_of(it.op)).collect();

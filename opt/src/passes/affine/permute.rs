@@ -33,10 +33,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         }
     }
     let body = legal::body_of(cx.ir, op);
-    let Some(legality) = legal::legality(&body, cx.aliasing) else {
-        legal::too_many(cx, op);
-        return Ok(());
-    };
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     for root in outermost(cx.ir, op) {
         let nest = perfect_nest(cx.ir, root);
         if nest.len() != n || n < 2 || !is_rectangular(cx.ir, &nest) {

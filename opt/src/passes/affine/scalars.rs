@@ -28,10 +28,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let body = legal::body_of(cx.ir, op);
-    let Some(legality) = legal::legality(&body, cx.aliasing) else {
-        legal::too_many(cx, op);
-        return Ok(());
-    };
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     let mut it = Scalars { body: &body, legality: &legality, gone: FxHashSet::default() };
     let mut memrefs: Vec<Value> = Vec::new();
     let all = 0..body.accesses.len();

@@ -59,10 +59,7 @@ const DEFAULT_SIZE: i64 = 4;
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let body = legal::body_of(cx.ir, op);
-    let Some(legality) = legal::legality(&body, cx.aliasing) else {
-        legal::too_many(cx, op);
-        return Ok(());
-    };
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     let cache = options.int("cache-size").unwrap_or(512).saturating_mul(1024);
     for root in outermost(cx.ir, op) {
         let nest = perfect_nest(cx.ir, root);

@@ -162,12 +162,9 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let mut found = Vec::new();
     let of_accesses: Vec<Op>;
     {
+        let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
         let ir = &*cx.ir;
         of_accesses = body.accesses.iter().map(|it| it.op).collect();
-        let Some(legality) = legal::legality(&body, cx.aliasing) else {
-            legal::too_many(cx, op);
-            return Ok(());
-        };
         each_plan(ir, op, &body, &legality, small, |nest, plan, edges| {
             let all = legality.dependences();
             let code = scan::scan(ir, &body, nest, plan, edges, all, sizes);
@@ -183,11 +180,8 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
 
 fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let Some(body) = body(cx, op) else { return Ok(()) };
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     let ir = &*cx.ir;
-    let Some(legality) = legal::legality(&body, cx.aliasing) else {
-        legal::too_many(cx, op);
-        return Ok(());
-    };
     let mut out = String::new();
     let small = options.int("small-loop").unwrap_or(MOST_SMALL);
     each_plan(ir, op, &body, &legality, small, |nest, plan, _| {
