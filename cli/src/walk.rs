@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use ignore::{WalkBuilder, WalkState};
 use noisy_output::reason;
@@ -106,8 +106,23 @@ pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
+/// What one thread of a walk found, for all to have in the end.
+struct Found<'a> {
+    files: Vec<PathBuf>,
+    errors: Vec<Unreadable>,
+    all: &'a Mutex<(Vec<PathBuf>, Vec<Unreadable>)>,
+}
+
+impl Drop for Found<'_> {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.0.append(&mut self.files);
+        all.1.append(&mut self.errors);
+    }
+}
+
 fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
-    let found = Mutex::new((Vec::new(), Vec::new()));
+    let all = Mutex::default();
     let threads = noisy_syntax::parallel::cores();
     let mut walk = WalkBuilder::new(root);
     walk.require_git(false).threads(threads);
@@ -116,8 +131,8 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
     }
     let walk = walk.build_parallel();
     walk.run(|| {
-        Box::new(|entry| {
-            let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut found = Found { files: Vec::new(), errors: Vec::new(), all: &all };
+        Box::new(move |entry| {
             match entry {
                 Ok(it) => {
                     let is_mlir = it.path().extension().is_some_and(|it| it == "mlir");
@@ -127,18 +142,15 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
                         || kind.is_some_and(|it| it.is_symlink())
                             && it.path().metadata().map_or(true, |it| it.is_file());
                     if is_mlir && is_file {
-                        found.0.push(it.into_path());
+                        found.files.push(it.into_path());
                     }
                 }
-                Err(error) => {
-                    found.1.push(unreadable(root, error));
-                }
+                Err(error) => found.errors.push(unreadable(root, error)),
             }
             WalkState::Continue
         })
     });
-    let (mut files, mut errors) =
-        found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (mut files, mut errors) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     files.sort_by_cached_key(|it| in_order(it));
     // `.` was not asked to be seen.
     if root == Path::new(".") {

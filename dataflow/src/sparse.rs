@@ -65,9 +65,7 @@ mod visit;
 
 pub use analysis::{Calls, Domain, Loops, MAX_APART, SparseForward};
 pub use base::{Base, Input};
-
-pub use context::{Context, is_exposed};
-pub use context::{followed, is_callable};
+pub use context::{Context, MAX_DEPTH, followed, is_callable, is_exposed, with_stack};
 pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Part, Round, Visit, Visitor};
 pub use pass::values_within;
 pub use reads::AnalysisContext;

@@ -298,18 +298,17 @@ fn patterns(
     root: &Path,
     value: Option<&Spanned<DeValue<'_>>>,
 ) -> Result<Gitignore, Vec<Problem>> {
+    let Some(value) = value else { return Ok(Gitignore::empty()) };
     let mut builder = GitignoreBuilder::new(root);
     let wrong = |it: &Spanned<DeValue<'_>>, what: String| vec![Problem::new(text, it.span(), what)];
-    if let Some(value) = value {
-        let Some(items) = value.get_ref().as_array() else {
-            return Err(wrong(value, "expected an array of patterns".to_owned()));
+    let Some(items) = value.get_ref().as_array() else {
+        return Err(wrong(value, "expected an array of patterns".to_owned()));
+    };
+    for item in items {
+        let Some(pattern) = item.get_ref().as_str() else {
+            return Err(wrong(item, "expected a pattern, a string".to_owned()));
         };
-        for item in items {
-            let Some(pattern) = item.get_ref().as_str() else {
-                return Err(wrong(item, "expected a pattern, a string".to_owned()));
-            };
-            builder.add_line(None, pattern).map_err(|it| wrong(item, it.to_string()))?;
-        }
+        builder.add_line(None, pattern).map_err(|it| wrong(item, it.to_string()))?;
     }
     builder.build().map_err(|it| vec![Problem::new(text, 0..0, it.to_string())])
 }

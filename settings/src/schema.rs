@@ -25,7 +25,10 @@ pub(crate) const MOST: usize = 100;
 /// Says the keys of a table that the schema does not know, up to a hundred.
 pub(crate) fn unknown_keys(text: &str, table: &DeTable<'_>) -> Vec<Problem> {
     let mut out = Vec::new();
-    walk(text, table, schema(), "", &mut out);
+    // Where there is no configuration the schema is not read.
+    if !table.is_empty() {
+        walk(text, table, schema(), "", &mut out);
+    }
     out.sort_by_key(|it| it.range.start);
     out
 }

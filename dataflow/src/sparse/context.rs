@@ -10,9 +10,14 @@ use crate::flow::{self, Flow};
 pub(super) const MOST_RISES: u32 = 64;
 
 /// How deep calls and regions may nest, each call counted with its body, before what a call gives is unknown: some 2 kB of stack each.
-pub(super) const MAX_DEPTH: usize = 400_000;
-/// Bytes of stack that the evaluation of one body has at least, and how many are taken when there are fewer.
-pub(super) const STACK: (usize, usize) = (256 << 10, 8 << 20);
+pub const MAX_DEPTH: usize = 400_000;
+/// Bytes of stack that the work on one body has at least, and how many are taken when there are fewer.
+const STACK: (usize, usize) = (256 << 10, 8 << 20);
+
+/// Does work on one body, for calls nest deeper than a stack is: at most [`MAX_DEPTH`] deep, which the caller counts.
+pub fn with_stack<T>(work: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(STACK.0, STACK.1, work)
+}
 
 /// A function and its context, by its id; a unit that is no function, and 0.
 pub(super) type Asker = (Op, u32);

@@ -40,8 +40,8 @@ use super::call_edit::CallEdit;
 use super::call_index::unit_of;
 use super::component::depth_of;
 use super::context::{
-    Ask, Asker, Context, MAX_DEPTH, STACK, State, followed, is_callable, is_exposed, rise,
-    sort_by_name,
+    Ask, Asker, Context, MAX_DEPTH, State, followed, is_callable, is_exposed, rise, sort_by_name,
+    with_stack,
 };
 use super::few::{Facts, FewMap};
 use super::ordered::Ordered;
@@ -423,10 +423,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         match state {
             State::Done | State::Open => {}
             State::New if self.is_in_recursion(function) => self.enter_recursion(ir, function, at),
-            // Calls nest deeper than a stack is.
-            State::New => {
-                stacker::maybe_grow(STACK.0, STACK.1, || self.solve_context(ir, function, at));
-            }
+            State::New => with_stack(|| self.solve_context(ir, function, at)),
         }
         // Contexts before it may be gone.
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);

@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 
 use super::call_index::unit_of;
-use super::context::{Ask, Asker, Context, MAX_DEPTH, STACK};
+use super::context::{Ask, Asker, Context, MAX_DEPTH, with_stack};
 use super::few::{Facts, FewMap};
 use super::transcript::{Answer, Joined, Request, Transcript};
 use super::{Domain, Input, Observer, Sparse, SparseForward};
@@ -326,7 +326,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.evaluate_again(ir, first, n_found, Vec::new());
             return None;
         }
-        stacker::maybe_grow(STACK.0, STACK.1, || self.replay_entry(ir, first, n_found))
+        with_stack(|| self.replay_entry(ir, first, n_found))
     }
 
     /// Whether the transcript of a function says what it does; `is_called`: by a call.
@@ -524,7 +524,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let Some(context) = self.context(function, at) else { return };
         let (id, is_joined) = (context.id, context.is_joined);
         self.note_entry(function, id, is_joined.then_some(&asked));
-        stacker::maybe_grow(STACK.0, STACK.1, || self.solve_context(ir, function, at));
+        with_stack(|| self.solve_context(ir, function, at));
         if is_joined {
             let contexts = self.contexts.of.get(&function).into_iter().flatten();
             let results = contexts.filter(|it| it.id == id).map(|it| it.results.clone()).next();

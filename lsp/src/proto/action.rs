@@ -15,6 +15,10 @@ use crate::proto::view::View;
 /// The name of the command that places; its argument is a [`PlaceRequest`].
 pub(crate) const PLACE: &str = "noisy.insertReduceNoise";
 
+/// To a client that does not resolve actions, refactorings of longer texts (bytes) are not offered: each reads the text up to four times, in the
+/// memory of as many documents, before the menu is there.
+const MOST_AT_ONCE: usize = 1_000_000;
+
 /// What a placement is called, before and after it was solved.
 pub(crate) fn title(op: &str, placement: &Placement, solution: Option<&Solution>) -> String {
     let Placement { scope, anew } = placement;
@@ -166,6 +170,8 @@ pub(crate) fn action(
                     title: it.title.clone(),
                 };
                 action.data = serde_json::to_value(later).ok();
+            } else if view.document.source().text().len_bytes() > MOST_AT_ONCE {
+                return None;
             } else {
                 let edits = refactor::edits(view.document, it.kind, &it.range).ok()?;
                 action.edit = Some(workspace(view, &edits));

@@ -89,6 +89,26 @@ fn clients_that_resolve_nothing_get_a_command() {
 }
 
 #[test]
+fn in_long_texts_refactorings_wait_until_they_are_resolved() {
+    let short = "func.func @f(%x: i5) -> i5 {\n  return %x : i5\n}\n";
+    let long = format!("{short}{}", "// a comment\n".repeat(100_000));
+    for (resolves, text, n) in
+        [(true, short, 3), (true, &long, 3), (false, short, 2), (false, &long, 0)]
+    {
+        let mut capabilities = capabilities();
+        if !resolves {
+            capabilities["textDocument"]["codeAction"]["resolveSupport"] = Value::Null;
+        }
+        let (mut client, _) = Client::with(capabilities, Value::Null);
+        client.open(URI, text);
+        // Cleaning up is offered, too, and turns out to change nothing.
+        let found = actions(&mut client, 0, json!(["refactor"]));
+        assert_eq!(found.len(), n, "{resolves} {}: {found:?}", text.len());
+        assert!(found.iter().all(|it| it["edit"].is_null() == resolves), "{found:?}");
+    }
+}
+
+#[test]
 fn all_values_of_a_function_are_renamed() {
     let mut client = Client::new();
     let text = illegal();

@@ -15,6 +15,7 @@ use crate::noise::contract::{self, Contract, Side};
 use crate::noise::model::Growth;
 use crate::placement::{Bits, Instance, Node, NodeRule, Site};
 use crate::program::Program;
+use crate::sparse::{MAX_DEPTH, with_stack};
 
 /// The most nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
@@ -94,9 +95,6 @@ pub(super) struct Builder<'a> {
     pub weights: Weights,
     pub is_exact: bool,
 }
-
-/// How deep calls and regions may be nested.
-const MAX_DEPTH: usize = 400;
 
 impl<'a> Builder<'a> {
     pub(super) fn new(program: &'a Program, calls: &'a Calls, request: &Request) -> Self {
@@ -302,6 +300,12 @@ impl<'a> Builder<'a> {
         if self.depth > MAX_DEPTH {
             return Err("calls are nested too deeply to optimize".into());
         }
+        let done = with_stack(|| self.ops(region));
+        self.depth -= 1;
+        done
+    }
+
+    fn ops(&mut self, region: Region) -> Result<(), String> {
         let facts = self.program.facts();
         let mut live = facts.is_block_live(flow::entry_block(self.ir, region));
         let mut is_first = true;
@@ -319,7 +323,6 @@ impl<'a> Builder<'a> {
             }
             is_first = false;
         }
-        self.depth -= 1;
         Ok(())
     }
 

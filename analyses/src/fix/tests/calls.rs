@@ -463,6 +463,26 @@ fn callers_and_callees_are_placed_together() {
 }
 
 #[test]
+fn calls_nest_deeper_than_a_stack_is() {
+    // Each adds once and calls the next: of 14 additions in a row the last reaches the limit.
+    let n: usize = 5000;
+    let mut text = String::new();
+    for it in 0..n {
+        let (visibility, next) = (if it == 0 { "" } else { "private " }, it + 1);
+        let _ = writeln!(text, "func.func {visibility}@f{it}(%a: {TY}) -> {TY} {{");
+        let _ = writeln!(text, "  %s = noisy.add %a, %a : {TY}");
+        if next < n {
+            let _ = writeln!(text, "  %r = func.call @f{next}(%s) : ({TY}) -> {TY}");
+        }
+        let _ = writeln!(text, "  return {} : {TY}\n}}", if next < n { "%r" } else { "%s" });
+    }
+    let (outcome, after) = mended_with(&text, &options());
+    assert!(errors(&after).is_empty());
+    assert_eq!(outcome.inserted(), n.div_ceil(14) - 1);
+    assert!(outcome.groups.iter().all(FunctionGroup::is_optimal), "{outcome:?}");
+}
+
+#[test]
 fn a_function_alone_is_mended_for_what_the_others_do() {
     let document = Document::new(SQUARES);
     let [square, main] = document.ir().functions()[..] else { panic!() };
