@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use noisy_analyses::Diagnostic;
-use noisy_output::reason;
+use noisy_output::{reason, shown_path};
 use ropey::Rope;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ impl Known {
     ///
     /// When it cannot be read, or is none.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let named = |why: String| format!("{}: {why}", path.display());
+        let named = |why: String| format!("{}: {why}", shown_path(path));
         let io = |it: io::Error| named(reason(&it));
         let mut bytes = Vec::new();
         File::open(path)

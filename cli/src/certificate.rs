@@ -11,6 +11,7 @@ use noisy_analyses::Document;
 use noisy_analyses::fix::extract::{Calls, MOST_COPIES, Request, extract};
 use noisy_analyses::sparse::MAX_APART;
 use noisy_certificate::{Certificate, FORMAT, Function, Instance, System, VERSION, verify};
+use noisy_output::shown_line;
 use noisy_settings::Settings;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
@@ -56,7 +57,8 @@ fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String
         let input = if path == Path::new("-") { Input::Stdin } else { Input::File(path.into()) };
         let name = check::name(&input, "<stdin>");
         let text = check::guarded(|| check::read(&input));
-        text.map(|text| (name.clone(), text)).map_err(|it| format!("{name}: {}", it.message))
+        text.map(|text| (name.clone(), text))
+            .map_err(|it| format!("{}: {}", shown_line(&name), it.message))
     };
     let (_, text) = read(&args.certificate)?;
     let (name, program) = read(&args.program)?;

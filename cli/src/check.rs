@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, Watch, worst};
-use noisy_output::{Output, reason};
+use noisy_output::{Output, reason, shown_line, shown_path};
 use noisy_settings::Settings;
 use ropey::Rope;
 use serde::Serialize;
@@ -142,12 +142,17 @@ fn no_text() -> Rope {
     NOTHING.clone()
 }
 
-/// The name of an input as it is reported.
+/// The name of an input, for programs: as it is.
 pub(crate) fn name(input: &Input, stdin: &str) -> String {
     match input {
         Input::File(path) => path.display().to_string(),
         Input::Stdin => stdin.to_owned(),
     }
+}
+
+/// The name of an input, for people: in one line, without what acts on a terminal.
+pub(crate) fn shown_name(input: &Input, stdin: &str) -> String {
+    shown_line(&name(input, stdin)).into_owned()
 }
 
 /// Does something with a file; what panics is caught and said.
@@ -203,7 +208,7 @@ pub(crate) fn read_with(
     let bytes = bytes.map_err(|error| Failure::io(reason(&error)))?;
     let Some(bytes) = bytes else {
         let limits =
-            "the file is too large: the limit is 4 GiB for files and 1 GiB for pipes and devices";
+            "the file is too large: the limit is 1 GiB for files and 256 MiB for pipes and devices";
         return Err(Failure::io(limits.to_owned()));
     };
     String::from_utf8(bytes).map_err(|error| {
@@ -216,10 +221,10 @@ pub(crate) fn read_with(
     })
 }
 
-/// The largest file, in bytes: places in a text are numbers of 32 bits.
-const MAX_FILE: u64 = u32::MAX as u64 - 1;
-/// The most that is read of what does not say how large it is, in bytes.
-const MAX_STREAM: u64 = 1 << 30;
+/// The largest file, in bytes. Places in a text are numbers of 32 bits, and what is made of one takes several times its size.
+const MAX_FILE: u64 = 1 << 30;
+/// The most that is read of what does not say how large it is, in bytes: all of it is read before it is known to be too large.
+const MAX_STREAM: u64 = 256 << 20;
 
 /// Room for so much of a file is made at once, in bytes.
 const LIKELY: u64 = 1 << 20;
@@ -308,7 +313,7 @@ fn fix_file(
             out.finish()
         });
         written.map_err(|why| {
-            Failure::io(format!("not written to {}: {}", path.display(), reason(&why)))
+            Failure::io(format!("not written to {}: {}", shown_path(path), reason(&why)))
         })?;
     }
     if fixed.is_changed {

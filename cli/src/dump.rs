@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use noisy_analyses::{Document, dump};
 use noisy_loops::{Aliasing, Limits};
+use noisy_output::shown_path;
 use noisy_settings::{Resolver, Settings};
 use noisy_syntax::print::{self, Tool};
 use noisy_syntax::{Source, dump as syntax};
 
 use crate::args::{Format, Stage};
+use crate::failure::Unreadable;
 use crate::setup::settings;
-use crate::walk::{Input, Unreadable};
+use crate::walk::Input;
 use crate::{FAILED, check, complain};
 
 /// Prints what a stage made of each input, facts and visits in the format that is asked for; the exit code.
@@ -30,11 +32,11 @@ pub(crate) fn run(
         return Ok(FAILED);
     }
     for it in unreadable {
-        complain(&format!("noisy-check: {}: {}", it.path.display(), it.why));
+        complain(&format!("noisy-check: {}: {}", shown_path(&it.path), it.why));
         code = FAILED;
     }
     for input in inputs {
-        let name = check::name(input, stdin);
+        let name = check::shown_name(input, stdin);
         let text = check::read(input).map_err(|it| it.message);
         let printed = text.and_then(|text| {
             printed(stage, format, &name, &text, &|| settings(resolver, input.path(stdin)))

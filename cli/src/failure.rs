@@ -1,5 +1,16 @@
 //! Why a file could not be checked or written.
 
+use std::path::PathBuf;
+
+/// What cannot be checked, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable {
+    /// The path as it was given or found.
+    pub path: PathBuf,
+    /// Why.
+    pub why: String,
+}
+
 /// Why a file could not be checked or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -19,6 +30,7 @@ impl Failure {
 
     /// A defect of this program.
     pub(crate) fn internal(why: &str) -> Self {
+        let why = noisy_output::shown_line(why);
         let message = format!("internal error, please report it: {why}");
         Self { code: "internal-error", message, place: None }
     }

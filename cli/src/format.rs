@@ -18,12 +18,12 @@ mod sarif;
 use std::collections::BTreeMap;
 
 use noisy_analyses::Severity;
+use noisy_output::{shown, shown_line};
 
 use crate::args::Format;
 use crate::check::Checked;
 use crate::fingerprint::Fingerprints;
 use crate::line_col::LineCol;
-use crate::shown::shown;
 
 /// How the pieces are put together.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub(crate) fn mismatches(checked: &Checked) -> String {
     let line = |it: &noisy_analyses::Diagnostic| {
         let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
         let line = format!("{}:{row}:{column}: error: {}", checked.name, it.message);
-        shown(&line).into_owned() + "\n"
+        shown_line(&line).into_owned() + "\n"
     };
     checked.diagnostics.iter().map(line).collect()
 }

@@ -14,6 +14,7 @@ use std::io;
 use std::path::Path;
 
 use noisy_analyses::{Document, insert_reduces};
+use noisy_output::shown_line;
 use noisy_syntax::Op;
 
 use self::build::graph;
@@ -111,14 +112,14 @@ fn draw(args: &args::Graph) -> Result<String, String> {
     let resolver = setup::resolver(&args.settings)?;
     let input =
         if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
-    let name = check::name(&input, "<stdin>");
+    let name = check::shown_name(&input, "<stdin>");
     let path = input.path("<stdin>");
     let settings = setup::settings(&resolver, path)?;
     let text =
         check::guarded(|| check::read(&input)).map_err(|it| format!("{name}: {}", it.message))?;
     let document = Document::with_model(&text, settings.model.noise().clone());
-    let function =
-        choose(&document, args.function.as_deref()).map_err(|why| format!("{name}: {why}"))?;
+    let in_file = |why: String| format!("{name}: {}", shown_line(&why));
+    let function = choose(&document, args.function.as_deref()).map_err(in_file)?;
     let mut graphs = vec![graph(&document, function, "")];
     if args.fix {
         let options = settings.placement.options(settings.placement.time_limit.duration());
@@ -127,7 +128,7 @@ fn draw(args: &args::Graph) -> Result<String, String> {
         if let Some(noisy_analyses::Verdict::Refused(why)) =
             outcome.functions.first().map(|it| &it.verdict)
         {
-            return Err(format!("{name}: @{}: {why}", document.function_name(function)));
+            return Err(in_file(format!("@{}: {why}", document.function_name(function))));
         }
         if let Some(fix) = outcome.fix {
             graphs[0].title.push_str(", before");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use noisy_analyses::fix::shared_cache;
 use noisy_analyses::{Document, diff};
+use noisy_output::{quoted_name, shown_path};
 use noisy_settings::{Invalid, Settings};
 
 use crate::args::{Check, Format};
@@ -188,7 +189,7 @@ impl Plan<'_> {
             most: if show.verify_diagnostics.is_some() { usize::MAX } else { args.max_diagnostics },
         };
         if task.fixing.changes() {
-            progress.say(name.clone());
+            progress.say(&name);
         }
         let mut checked = check::check(&name, &text, input, &task, document);
         let piece = self.piece(&checked);
@@ -207,7 +208,7 @@ impl Plan<'_> {
         match &checked.fixed.change {
             _ if show.verify_diagnostics.is_some() => format::mismatches(checked),
             Some((before, after)) if fixing.diff => {
-                paint::diff(diff::unified(&checked.name, before, after), self.look)
+                paint::diff(diff::unified(&quoted_name(&checked.name), before, after), self.look)
             }
             _ if fixing.diff || fixing.fix_only => String::new(),
             _ => format::piece(self.format, checked, self.look.color),
@@ -233,7 +234,7 @@ impl Plan<'_> {
             (None, why) => why.clone().unwrap_or_default(),
         };
         for it in invalid.problems.iter().skip(1) {
-            message.push_str(&format!("\n{}:{it}", invalid.path.display()));
+            message.push_str(&format!("\n{}:{it}", shown_path(&invalid.path)));
         }
         let place = first.map(|it| (it.line, it.column));
         let failure = Failure { code: "invalid-configuration", message, place };

@@ -18,6 +18,7 @@ mod fix;
 mod format;
 mod graph;
 mod group;
+mod ignore_files;
 mod line_col;
 mod nest;
 mod outcome;
@@ -33,7 +34,6 @@ mod settle;
 mod setup;
 mod shard;
 mod shared_time;
-mod shown;
 mod stamp;
 mod verify;
 mod walk;
@@ -107,5 +107,5 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
 
 fn complain(text: &str) {
     // Nobody listens to an error here.
-    let _ = writeln!(io::stderr(), "{}", shown::shown(text));
+    let _ = writeln!(io::stderr(), "{}", noisy_output::shown(text));
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use noisy_loops::Aliasing;
 use noisy_loops::nest::is_loop;
 use noisy_loops::space::{Arrow, Change, Changed, Part, Size, Space};
+use noisy_output::shown_line;
 use noisy_syntax::{Ir, Op, Source};
 use serde_json::json;
 
@@ -28,14 +29,14 @@ pub(crate) fn run(args: &args::Nest) -> io::Result<i32> {
 fn draw(args: &args::Nest) -> Result<String, String> {
     let input =
         if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
-    let name = check::name(&input, "<stdin>");
+    let name = check::shown_name(&input, "<stdin>");
     let resolver = setup::resolver(&args.settings)?;
     let loops = setup::settings(&resolver, input.path("<stdin>"))?.loops;
     let aliasing = Aliasing { arguments_may_alias: loops.arguments_may_alias };
     let text =
         check::guarded(|| check::read(&input)).map_err(|it| format!("{name}: {}", it.message))?;
     let source = Source::new(&text);
-    let in_file = |why: String| format!("{name}: {why}");
+    let in_file = |why: String| format!("{name}: {}", shown_line(&why));
     let op = choose(&source, args.line).map_err(in_file)?;
     let size = Size { points: args.size, tile: args.tile };
     let space = Space::new(&source, op, size, aliasing).map_err(in_file)?;

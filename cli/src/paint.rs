@@ -1,8 +1,7 @@
 //! Colors on a terminal, one rule for all that is printed for people.
 
 use noisy_analyses::Severity;
-
-use crate::shown::shown;
+use noisy_output::shown;
 
 /// How text for people is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,10 @@ use noisy_settings::Resolver;
 use crate::args::{Check, Color, Format, Stage};
 use crate::baseline::Known;
 use crate::cache::Cache;
+use crate::failure::Unreadable;
 use crate::paint::Look;
 use crate::select::Selection;
-use crate::walk::{self, Filter, Input, Unreadable};
+use crate::walk::{self, Filter, Input};
 use crate::{setup, shard};
 
 /// What a run needs, made from the command line.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use noisy_analyses::Watch;
+use noisy_output::shown_line;
 
 /// What is done in this time needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -44,16 +45,18 @@ impl Progress {
     }
 
     /// Says what takes so long.
-    pub(crate) fn say(&self, what: String) {
+    pub(crate) fn say(&self, what: &str) {
         if self.is_shown {
-            self.bar.set_message(what);
+            self.bar.set_message(shown_line(what).into_owned());
         }
     }
 
     /// Says where the optimizer stands with a file.
     pub(crate) fn watch(&self, file: String) -> Watch {
         let bar = self.bar.clone();
-        Watch::new(move |it| bar.set_message(format!("{file} {it}")))
+        Watch::new(move |it| {
+            bar.set_message(shown_line(&format!("{file} {it}")).into_owned());
+        })
     }
 
     /// Does what prints, with the bar out of the way, and counts so many files.

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use noisy_analyses::diff;
+use noisy_output::{quoted_name, shown_line, shown_path};
 use noisy_settings::{Origin, Overrides, Resolver};
 use noisy_syntax::{Source, parallel};
 
@@ -50,10 +51,10 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
     let mut code = CLEAN;
     let worse = |code: &mut i32, it: i32| *code = (*code).max(it);
     for it in &unreadable {
-        complain(&format!("noisy-check: {}: {}", it.path.display(), it.why));
+        complain(&format!("noisy-check: {}: {}", shown_path(&it.path), it.why));
         worse(&mut code, FAILED);
     }
-    let mut names = inputs.iter().map(|it| check::name(it, &args.stdin_filename));
+    let mut names = inputs.iter().map(|it| check::shown_name(it, &args.stdin_filename));
     let mut out = io::stdout();
     let (mut n_changed, mut n_same, mut n_unparsed) = (0, 0, 0);
     let mut error = None;
@@ -76,6 +77,7 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
             Done::Unparsed((line, column), why, text) => {
                 n_unparsed += 1;
                 worse(&mut code, FOUND);
+                let why = shown_line(&why);
                 complain(&format!("noisy-check: {name}:{line}:{column}: not formatted: {why}"));
                 text
             }
@@ -138,7 +140,7 @@ fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
     if args.diff {
         let name = check::name(input, &args.stdin_filename);
         let terminal = io::stdout().is_terminal();
-        let diff = diff::unified(&name, &text, &after);
+        let diff = diff::unified(&quoted_name(&name), &text, &after);
         let diff = paint::diff(diff, Look { color: false, terminal });
         return (Done::Formatted(diff, changes), None);
     }

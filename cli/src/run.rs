@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use noisy_analyses::fix::shared_cache;
-use noisy_output::{Output, reason};
+use noisy_output::{Output, reason, shown_line, shown_path};
 use noisy_syntax::parallel;
 
 use crate::args::{Check, Format, Stage};
@@ -21,7 +21,6 @@ use crate::outcome::{Outcome, count};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::shared_time::SharedTime;
-use crate::shown::shown;
 use crate::walk::{self, Input};
 use crate::write::GroupCommit;
 use crate::{CLEAN, FAILED, complain, dump, setup};
@@ -66,13 +65,13 @@ impl Plan<'_> {
                 _ => None,
             });
             if let Some(path) = input {
-                let path = path.display();
+                let path = shown_path(path);
                 return Err(format!("{path}: this is an input file; choose another file for -o"));
             }
         }
         match &self.args.output_file {
             Some(path) => Output::to_file(path)
-                .map_err(|error| format!("{}: {}", path.display(), reason(&error))),
+                .map_err(|error| format!("{}: {}", shown_path(path), reason(&error))),
             None if self.is_filter() => Ok(Output::Stream(Box::new(io::stderr()))),
             None => Ok(Output::Stream(Box::new(BufWriter::new(io::stdout())))),
         }
@@ -82,12 +81,11 @@ impl Plan<'_> {
     fn show_files(&self) -> io::Result<i32> {
         let mut out = BufWriter::new(io::stdout().lock());
         for input in &self.inputs {
-            let name = check::name(input, &self.args.files.stdin_filename);
-            writeln!(out, "{}", shown(&name))?;
+            writeln!(out, "{}", check::shown_name(input, &self.args.files.stdin_filename))?;
         }
         out.flush()?;
         for it in &self.unreadable {
-            complain(&format!("noisy-check: {}: {}", it.path.display(), it.why));
+            complain(&format!("noisy-check: {}: {}", shown_path(&it.path), it.why));
         }
         Ok(if self.unreadable.is_empty() { CLEAN } else { FAILED })
     }
@@ -157,7 +155,7 @@ impl Plan<'_> {
         if let Some(cache) = &self.cache
             && let Err(why) = cache.save()
         {
-            let (folder, why) = (cache.folder().display(), reason(&why));
+            let (folder, why) = (shown_path(cache.folder()), reason(&why));
             complain(&format!("noisy-check: the cache {folder} cannot be written: {why}"));
         }
         sink.finish()
@@ -215,15 +213,16 @@ impl<'a, 'b> Sink<'a, 'b> {
         if let Some(text) = through {
             io::stdout().write_all(text.as_bytes())?;
         }
-        let name = &checked.name;
+        let name = shown_line(&checked.name);
         let silent = self.plan.is_silent();
         if !matches!(self.plan.format, Format::Full) || silent || args.fixing.diff {
             for it in &checked.fixed.notes {
-                complain(&format!("{name}: @{}: {}", it.function, it.text));
+                let said = format!("@{}: {}", it.function, it.text);
+                complain(&format!("{name}: {}", shown_line(&said)));
             }
         }
         for it in &checked.fixed.placed {
-            complain(&format!("{name}: {it}"));
+            complain(&format!("{name}: {}", shown_line(&it.to_string())));
         }
         if checked.n_left_out > 0 && !silent && !args.quiet && !args.fixing.diff {
             complain(&format!("{name}: {} more not shown", checked.n_left_out));
@@ -240,7 +239,7 @@ impl<'a, 'b> Sink<'a, 'b> {
             let mut file = Output::to_file(path)?;
             file.write_all(baseline::text(self.entries).as_bytes())?;
             file.finish()?;
-            complain(&format!("{}: {}", path.display(), count(n, "finding")));
+            complain(&format!("{}: {}", shown_path(path), count(n, "finding")));
             return Ok(outcome.exit_code(args));
         }
         if self.framed {
@@ -262,6 +261,7 @@ impl<'a, 'b> Sink<'a, 'b> {
 fn say_failure(checked: &Checked) {
     if let Some(it) = &checked.failure {
         let place = it.place.map_or(String::new(), |(row, column)| format!(":{row}:{column}"));
-        complain(&format!("noisy-check: {}{place}: {}", checked.name, it.message));
+        let name = shown_line(&checked.name);
+        complain(&format!("noisy-check: {name}{place}: {}", it.message));
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use noisy_output::shown_path;
 use noisy_settings::{Origin, Overrides, Resolver, Settings};
 
 use crate::args::SettingsArgs;
@@ -78,11 +79,10 @@ pub(crate) fn show(resolver: &Resolver, file: &Path, out: &mut dyn Write) -> io:
     });
     match settings {
         Ok((config, settings)) => {
-            let origin =
-                config.path().map_or("the defaults".to_owned(), |it| it.display().to_string());
-            writeln!(out, "# for {}\n# from {origin}", file.display())?;
+            let origin = config.path().map_or("the defaults".to_owned(), shown_path);
+            writeln!(out, "# for {}\n# from {origin}", shown_path(file))?;
             for it in config.extended().iter().rev() {
-                writeln!(out, "# which extends {}", it.display())?;
+                writeln!(out, "# which extends {}", shown_path(it))?;
             }
             write!(out, "{}", settings.to_toml())?;
             out.flush()?;

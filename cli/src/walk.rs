@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{WalkBuilder, WalkState};
-use noisy_output::reason;
+use noisy_output::{reason, shown_line};
+
+use crate::failure::Unreadable;
+use crate::ignore_files::IgnoreFiles;
 
 /// What to read, in the order in which it is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,15 +27,6 @@ impl Input {
             Input::Stdin => Path::new(stdin),
         }
     }
-}
-
-/// What cannot be checked, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unreadable {
-    /// The path as it was given or found.
-    pub path: PathBuf,
-    /// Why.
-    pub why: String,
 }
 
 /// What is left out.
@@ -126,7 +120,20 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
     let threads = noisy_syntax::parallel::cores();
     let mut walk = WalkBuilder::new(root);
     walk.require_git(false).threads(threads);
-    if !gitignore {
+    let mut ignore_files = Arc::default();
+    if gitignore {
+        ignore_files = match IgnoreFiles::above(root) {
+            Ok(it) => Arc::new(it),
+            Err(it) => return (Vec::new(), vec![it]),
+        };
+        if !ignore_files.admits(root) {
+            return (Vec::new(), ignore_files.errors());
+        }
+        let files = Arc::clone(&ignore_files);
+        walk.filter_entry(move |it| {
+            it.file_type().is_none_or(|it| !it.is_dir()) || files.admits(it.path())
+        });
+    } else {
         walk.ignore(false).parents(false).git_ignore(false).git_exclude(false).git_global(false);
     }
     let walk = walk.build_parallel();
@@ -151,6 +158,7 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
         })
     });
     let (mut files, mut errors) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    errors.append(&mut ignore_files.errors());
     files.sort_by_cached_key(|it| in_order(it));
     // `.` was not asked to be seen.
     if root == Path::new(".") {
@@ -180,7 +188,10 @@ fn unreadable(root: &Path, error: ignore::Error) -> Unreadable {
             unreadable(root, *err)
         }
         ignore::Error::Io(error) => Unreadable { path: root.to_owned(), why: reason(&error) },
-        other => Unreadable { path: root.to_owned(), why: other.to_string() },
+        other => {
+            let why = shown_line(&other.to_string()).into_owned();
+            Unreadable { path: root.to_owned(), why }
+        }
     }
 }
 

@@ -225,5 +225,5 @@ fn what_a_file_is_stays_when_the_output_goes_there() {
 fn what_never_ends_is_not_read_to_its_end() {
     let output = run(&[], std::path::Path::new("/dev/zero"));
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("more than 536870912 bytes"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("more than 268435456 bytes"), "{}", stderr(&output));
 }

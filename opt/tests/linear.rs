@@ -161,6 +161,29 @@ fn long_lists_cost_in_proportion_to_their_length() {
     }
 }
 
+/// What a branch passes is written once, not once for each slot.
+#[test]
+fn slots_of_a_loop_cost_in_proportion_to_their_number() {
+    let program = |n: usize| {
+        let mut text = "func.func @f(%c: i1, %a: i32) {\n".to_owned();
+        for at in 0..n {
+            writeln!(text, "  %s{at} = memref.alloca() : memref<i32>").expect("a string");
+        }
+        text += "  cf.br ^head\n^head:\n";
+        for at in 0..n {
+            writeln!(
+                text,
+                "  %l{at} = memref.load %s{at}[] : memref<i32>\n  %v{at} = arith.addi %l{at}, %a : i32\n  memref.store %v{at}, %s{at}[] : memref<i32>"
+            )
+            .expect("a string");
+        }
+        text + "  cf.cond_br %c, ^head, ^end\n^end:\n  return\n}\n"
+    };
+    let pipeline = "builtin.module(mem2reg)";
+    let (one, four) = (work(&program(250), pipeline), work(&program(1000), pipeline));
+    assert!(four < 6 * one, "{one} bytes, for four times the slots {four}");
+}
+
 #[test]
 fn lists_of_symbols_that_attributes_share_are_looked_into_once() {
     let doubled = |n: usize| {

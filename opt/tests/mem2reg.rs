@@ -125,3 +125,42 @@ fn a_slot_that_is_used_otherwise_or_elsewhere_stays() {
         "#]],
     );
 }
+
+/// What a branch passes for one slot is what was loaded from another one, which becomes a value later.
+#[test]
+fn slots_that_are_stored_to_each_other_are_passed_on() {
+    becomes(
+        r"func.func @rotate(%c: i1, %a: i32, %b: i32) -> i32 {
+  %x = memref.alloca() : memref<i32>
+  %y = memref.alloca() : memref<i32>
+  %z = memref.alloca() : memref<i32>
+  memref.store %a, %x[] : memref<i32>
+  memref.store %b, %y[] : memref<i32>
+  cf.br ^head
+^head:
+  %0 = memref.load %x[] : memref<i32>
+  %1 = memref.load %y[] : memref<i32>
+  %2 = memref.load %z[] : memref<i32>
+  memref.store %1, %x[] : memref<i32>
+  memref.store %2, %y[] : memref<i32>
+  memref.store %0, %z[] : memref<i32>
+  cf.cond_br %c, ^head, ^end
+^end:
+  %r = memref.load %x[] : memref<i32>
+  return %r : i32
+}
+",
+        &expect![[r#"
+            module {
+              func.func @rotate(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
+                %0 = arith.constant 0 : i32
+                cf.br ^bb1(%arg1, %arg2, %0 : i32, i32, i32)
+              ^bb1(%1: i32, %2: i32, %3: i32):
+                cf.cond_br %arg0, ^bb1(%2, %3, %1 : i32, i32, i32), ^bb2
+              ^bb2:
+                return %2 : i32
+              }
+            }
+        "#]],
+    );
+}

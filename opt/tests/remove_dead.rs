@@ -124,3 +124,57 @@ func.func @blk(%c: i1, %a: i32, %m: memref<i32>) {
         "#]],
     );
 }
+
+#[test]
+fn what_blocks_in_blocks_pass_on_to_nobody_goes() {
+    becomes(
+        r"func.func @main(%p: i64, %m: memref<8xi64>, %c: i1) -> i64 {
+  %0 = arith.constant 1 : i8
+  %1 = arith.constant 0 : i32
+  %2:2 = scf.execute_region -> (i8, i32) {
+    cf.cond_br %c, ^a, ^b(%0, %1 : i8, i32)
+  ^a:
+    cf.br ^b(%0, %1 : i8, i32)
+  ^b(%x: i8, %y: i32):
+    scf.if %c {
+      %3:2 = scf.execute_region -> (i32, i64) {
+        %4 = arith.constant 1 : index
+        memref.store %p, %m[%4] : memref<8xi64>
+        %5 = arith.constant -9223372036854775808 : i64
+        cf.br ^d(%y, %5 : i32, i64)
+      ^d(%z: i32, %w: i64):
+        scf.yield %z, %p : i32, i64
+      }
+    }
+    scf.yield %0, %y : i8, i32
+  }
+  return %p : i64
+}
+",
+        &expect![[r#"
+            module {
+              func.func @main(%arg0: i64, %arg1: memref<8xi64>, %arg2: i1) -> i64 {
+                %0 = arith.constant 1 : i8
+                %1 = arith.constant 0 : i32
+                %2:2 = scf.execute_region -> (i8, i32) {
+                  cf.cond_br %arg2, ^bb1, ^bb2(%1 : i32)
+                ^bb1:
+                  cf.br ^bb2(%1 : i32)
+                ^bb2(%3: i32):
+                  scf.if %arg2 {
+                    %4:2 = scf.execute_region -> (i32, i64) {
+                      %5 = arith.constant 1 : index
+                      memref.store %arg0, %arg1[%5] : memref<8xi64>
+                      cf.br ^bb1(%3 : i32)
+                    ^bb1(%6: i32):
+                      scf.yield %6, %arg0 : i32, i64
+                    }
+                  }
+                  scf.yield %0, %3 : i8, i32
+                }
+                return %arg0 : i64
+              }
+            }
+        "#]],
+    );
+}

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::reason;
+use crate::shown::shown_path;
 use crate::staged::{Staged, is_other_when_replaced};
 
 /// Where the output goes. A file keeps what it had until all is written.
@@ -138,5 +139,5 @@ impl Write for Output {
 
 /// An error with the file that it is about.
 fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {}", path.display(), reason(error)))
+    io::Error::new(error.kind(), format!("{}: {}", shown_path(path), reason(error)))
 }

@@ -54,6 +54,11 @@ pub(crate) fn extreme(graph: &Graph, is_lower: bool, most: Bits) -> (Vec<Bits>, 
     (p, e)
 }
 
+/// The most noise that needs to be told apart: in a cycle it may rise for ever.
+pub(crate) fn most_noise(graph: &Graph) -> Bits {
+    if graph.cyclic { beyond_all_limits(graph) } else { Bits::MAX }
+}
+
 /// One more than every limit, but for those that mean none: noise from there on is all the same.
 pub(crate) fn beyond_all_limits(graph: &Graph) -> Bits {
     let limits = graph.limit.iter().copied().filter(|&limit| limit != Bits::MAX);

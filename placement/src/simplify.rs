@@ -25,7 +25,7 @@
 use crate::answer::{Infeasible, Why};
 use crate::graph::{Graph, NONE};
 use crate::instance::{Bits, Instance, Node, NodeRule, Site};
-use crate::levels::least_solution;
+use crate::levels::{least_solution, most_noise};
 
 /// What is known about a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +104,15 @@ struct Levels {
     cap: Vec<i64>,
     at_p: Vec<Bits>,
     at: Vec<Bits>,
+    /// Nothing is above this.
+    most: Bits,
 }
 
 /// Never interesting.
 const NEVER: Bits = Bits::MAX;
+/// A cycle is gone round once for each bit or more that a level falls. After so many sweeps what still falls is taken to matter always, and
+/// nothing is forced for its sake.
+const MOST_SWEEPS: usize = 1000;
 
 impl Levels {
     fn new(graph: &Graph) -> Levels {
@@ -122,6 +127,7 @@ impl Levels {
             cap: vec![0; n],
             at_p: zeros(),
             at: zeros(),
+            most: most_noise(graph),
         }
     }
 
@@ -134,7 +140,8 @@ impl Levels {
                 Fixed::Absent => p,
             },
         };
-        least_solution(graph, &mut self.lo_p, &mut self.lo, |_, p| p, after);
+        let most = self.most;
+        least_solution(graph, &mut self.lo_p, &mut self.lo, |_, p| p.min(most), after);
     }
 
     fn highest(&mut self, graph: &Graph, fixed: &[Fixed]) {
@@ -149,7 +156,8 @@ impl Levels {
                 },
             }
         };
-        let cut = |v: u32, p: Bits| p.min(graph.limit[v as usize].saturating_add(1));
+        let most = self.most;
+        let cut = |v: u32, p: Bits| p.min(graph.limit[v as usize].saturating_add(1).min(most));
         least_solution(graph, &mut self.hi_p, &mut self.hi, cut, after);
     }
 
@@ -175,8 +183,8 @@ impl Levels {
                 }
             }
             sweeps += 1;
-            // NB: caps fall once per turn of a loop that has no site and no growth, so `n` sweeps do.
-            if !changed || !graph.cyclic || sweeps > graph.n_nodes() {
+            // Caps that still fall are above what is borne: less is forced.
+            if !changed || !graph.cyclic || sweeps > MOST_SWEEPS {
                 return;
             }
         }
@@ -207,6 +215,7 @@ impl Levels {
     fn interesting(&mut self, graph: &Graph, fixed: &[Fixed]) {
         self.at.fill(NEVER);
         self.at_p.fill(NEVER);
+        let mut sweeps = 0;
         loop {
             let mut changed = false;
             for &v in graph.order.iter().rev() {
@@ -225,11 +234,16 @@ impl Levels {
                     s if s != NONE && fixed[s as usize] == Fixed::Chosen => over,
                     _ => over.min(at),
                 };
+                let (mut at, mut at_p) = (at.min(self.at[i]), at_p.min(self.at_p[i]));
+                if sweeps > MOST_SWEEPS && (at, at_p) != (self.at[i], self.at_p[i]) {
+                    (at, at_p) = (0, 0);
+                }
                 if (at, at_p) != (self.at[i], self.at_p[i]) {
                     (self.at[i], self.at_p[i]) = (at, at_p);
                     changed = true;
                 }
             }
+            sweeps += 1;
             if !changed || !graph.cyclic {
                 return;
             }

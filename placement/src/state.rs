@@ -9,7 +9,7 @@
 
 use crate::graph::{Graph, NONE};
 use crate::instance::Bits;
-use crate::levels::least_solution;
+use crate::levels::{least_solution, most_noise};
 
 /// A choice of sites and the noise that follows.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct State<'g> {
     pub e: Vec<Bits>,
     /// Steps of work done: nodes looked at.
     pub work: u64,
+    /// In a cycle noise may rise for ever: nothing is above this.
+    most: Bits,
     queue: Queue,
     undo: Vec<Undo>,
 }
@@ -50,6 +52,7 @@ impl<'g> State<'g> {
             p: vec![0; n],
             e: vec![0; n],
             work: 0,
+            most: most_noise(graph),
             queue: Queue::new(n),
             undo: Vec::new(),
         };
@@ -161,7 +164,7 @@ impl<'g> State<'g> {
             let v = graph.order[rank as usize];
             let i = v as usize;
             self.work += 1;
-            let p = graph.before(v, |u| self.e[u as usize]);
+            let p = graph.before(v, |u| self.e[u as usize]).min(self.most);
             if p > graph.limit[i] {
                 self.queue.clear();
                 return false;
@@ -197,7 +200,8 @@ impl<'g> State<'g> {
             s if s != NONE && self.chosen[s as usize] => graph.reset[s as usize],
             _ => p,
         };
-        let n_passes = least_solution(graph, &mut p, &mut e, |_, p| p, after);
+        let most = self.most;
+        let n_passes = least_solution(graph, &mut p, &mut e, |_, p| p.min(most), after);
         self.work += (n_passes * n) as u64;
         for v in 0..n {
             if (p[v], e[v]) != (self.p[v], self.e[v]) {

@@ -486,6 +486,20 @@ fn progress_only_improves() {
 }
 
 #[test]
+fn a_limit_far_away_is_not_walked_to() {
+    // Two billion turns of the cycle would reach it. (Cores are a step for each level that is told apart.)
+    let steps = Steps { cores: false, ..Steps::default() };
+    let mut instance = Instance::default();
+    let a = instance.push(NodeRule::Source(FRESH), &[], BUDGET, None);
+    let site = Some(instance.push_site(1, FRESH));
+    instance.push(NodeRule::Max(1), &[a, Node(2)], 1 << 31, None);
+    instance.push(NodeRule::Max(1), &[Node(1)], 1 << 31, site);
+    let placement = place(&instance, &Limits { steps, ..quick() }).unwrap();
+    check_laws(&instance, &placement);
+    assert_eq!((placement.cost, exhaustive(&instance)), (1, Some(1)));
+}
+
+#[test]
 fn operands_after_their_users_are_no_trouble() {
     // A chain of a thousand additions, last first.
     let n = 1000_u32;

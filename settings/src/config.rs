@@ -13,6 +13,7 @@ use serde::de::IntoDeserializer;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
+use crate::folders::folders;
 use crate::options::{Model, Settings};
 use crate::problem::{Problem, in_words};
 use crate::rules;
@@ -285,7 +286,8 @@ fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
 
 /// Whether patterns match a file or a folder above it.
 fn matches(patterns: &Gitignore, path: &Path) -> bool {
-    if patterns.is_empty() {
+    // Each folder of a path is matched with all of its name.
+    if patterns.is_empty() || folders(path).next().is_none() {
         return false;
     }
     let path = path.strip_prefix(".").unwrap_or(path);

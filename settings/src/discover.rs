@@ -10,7 +10,8 @@ use std::{env, fs, io};
 use rustc_hash::FxHashMap;
 
 use crate::config::{Config, Overrides, extends};
-use crate::problem::Problem;
+use crate::folders::folders;
+use crate::problem::{Problem, in_a_line};
 
 /// The names of a configuration file; in one folder the first counts.
 pub const FILE_NAMES: [&str; 2] = [".noisy.toml", "noisy.toml"];
@@ -19,7 +20,7 @@ pub const FILE_NAMES: [&str; 2] = [".noisy.toml", "noisy.toml"];
 pub fn discover(path: &Path) -> Option<PathBuf> {
     let path = absolute(path);
     let folder = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
-    folder?.ancestors().find_map(in_folder)
+    folders(folder?).find_map(in_folder)
 }
 
 fn in_folder(folder: &Path) -> Option<PathBuf> {
@@ -55,7 +56,7 @@ pub struct Invalid {
 
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
+        let path = in_a_line(&self.path.to_string_lossy());
         if let Some(why) = &self.unreadable {
             return write!(f, "{path}: {why}");
         }
@@ -115,22 +116,26 @@ impl Resolver {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn load(&self, folder: &Path, folders: &mut FxHashMap<PathBuf, Loaded>) -> Loaded {
-        if let Some(it) = folders.get(folder) {
-            return it.clone();
-        }
-        let loaded = match &self.origin {
+    fn load(&self, folder: &Path, known: &mut FxHashMap<PathBuf, Loaded>) -> Loaded {
+        match &self.origin {
             Origin::Nowhere => self.defaults(),
             Origin::File(path) => self.read(path, &env::current_dir().unwrap_or_default()),
-            Origin::Nearest => match in_folder(folder) {
-                Some(path) => self.read(&path, folder),
-                None => match folder.parent() {
-                    Some(parent) => self.load(parent, folders),
-                    None => self.defaults(),
-                },
-            },
-        };
-        folders.insert(folder.to_owned(), loaded.clone());
+            Origin::Nearest => self.nearest(folder, known),
+        }
+    }
+
+    /// The configuration that is nearest to a folder, from there on known of all folders up to it.
+    fn nearest(&self, folder: &Path, known: &mut FxHashMap<PathBuf, Loaded>) -> Loaded {
+        let mut passed = Vec::new();
+        let found = folders(folder).find_map(|it| {
+            passed.push(it);
+            let read = || in_folder(it).map(|path| self.read(&path, it));
+            known.get(it).cloned().or_else(read)
+        });
+        let loaded = found.unwrap_or_else(|| self.defaults());
+        for it in passed {
+            known.insert(it.to_owned(), loaded.clone());
+        }
         loaded
     }
 
@@ -443,6 +448,43 @@ mod tests {
         );
         let together = wrong("low.toml");
         assert!(together.starts_with("low.toml:1:1: `model`: "), "{together}");
+    }
+
+    #[test]
+    fn paths_that_no_file_has_have_no_configuration() {
+        let folder = Folder::with("deep", &[("noisy.toml", "")]);
+        let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+        let n_known = || resolver.folders.lock().unwrap_or_else(PoisonError::into_inner).len();
+        for (below, has_one) in [
+            ("a/".repeat(900), true),
+            ("a/".repeat(1_100), false),
+            ("a/".repeat(200_000), false),
+            ("a".repeat(40_000), false),
+        ] {
+            let path = folder.0.join(&below).join("x.mlir");
+            let before = n_known();
+            let config = resolver.config(&path).expect("right");
+            assert_eq!(config.path().is_some(), has_one, "{}", below.len());
+            assert_eq!(discover(&path).is_some(), has_one, "{}", below.len());
+            assert_eq!(folders(&path).next().is_some(), has_one, "{}", below.len());
+            let n_new = n_known() - before;
+            assert_eq!(n_new, if has_one { 901 } else { 1 }, "{}", below.len());
+        }
+    }
+
+    #[test]
+    fn names_from_files_stay_in_their_line() {
+        let files =
+            [("noisy.toml", "extends = \"x\\n::error::y\""), ("a\nb/noisy.toml", "\"k\\ne\" = 1")];
+        let files = if cfg!(unix) { &files[..] } else { &files[..1] };
+        let folder = Folder::with("lines", files);
+        for (name, _) in files {
+            let path = folder.0.join(name).with_file_name("x.mlir");
+            let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+            let error = resolver.config(&path).expect_err("wrong").to_string();
+            assert_eq!(error.lines().count(), 1, "{error}");
+            assert!(error.contains("\u{fffd}"), "{error}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@
 pub mod assist;
 mod config;
 mod discover;
+mod folders;
 mod options;
 mod problem;
 mod rules;
@@ -21,6 +22,7 @@ mod schema;
 
 pub use config::{Config, Overrides};
 pub use discover::{FILE_NAMES, Invalid, Origin, Resolver, discover, problems};
+pub use folders::folders;
 pub use options::{Hints, Loops, Model, Placement, Seconds, Settings};
 pub use problem::{Problem, nearest};
 pub use rules::{Level, Rules};

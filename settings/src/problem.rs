@@ -26,7 +26,7 @@ impl Problem {
         let before = &text[..start];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
-        Self { range, line, column, message }
+        Self { range, line, column, message: in_a_line(&message) }
     }
 }
 
@@ -34,6 +34,11 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.line, self.column, self.message)
     }
+}
+
+/// A text that holds names from a file in one line, without what a terminal acts on.
+pub(crate) fn in_a_line(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
 }
 
 /// What serde says of a wrong value, in words: what was expected, and what stands there instead.

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::LazyLock;
 
+/// Regions may nest this deep; deeper braces are not understood and the op that has them says so: [`Code::NestingTooDeep`].
+pub const MAX_REGION_DEPTH: usize = 200;
+
 /// The family of a problem; each is a category of the diagnostics that users see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {

@@ -31,7 +31,7 @@ mod verify;
 #[cfg(test)]
 mod work;
 
-pub use code::{Category, Code};
+pub use code::{Category, Code, MAX_REGION_DEPTH};
 pub use delta::Delta;
 pub use dense::dense_text;
 pub use dialect::{OpKind, OpSpec, Traits};
@@ -47,7 +47,6 @@ pub use ir::{
     ValueData,
 };
 pub use problem::Problem;
-pub use skeleton::MAX_REGION_DEPTH;
 pub use slack::reserve_with_slack;
 pub use source::Source;
 pub use token::{Span, Token, TokenKind};

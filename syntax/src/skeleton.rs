@@ -28,9 +28,6 @@ use crate::{Op, Region, Token};
 use parser::Parser;
 pub(crate) use parser::Pause;
 
-/// Regions may nest this deep; deeper braces are not understood and the op that has them says so.
-pub const MAX_REGION_DEPTH: usize = 200;
-
 /// What some items depend on: the default dialect.
 pub(crate) const DIALECT: u8 = 2;
 

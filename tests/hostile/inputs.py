@@ -192,6 +192,8 @@ register("blocks-of-many-arguments", lambda: "func.func @f(%x: i32) {\n  cf.br ^
 register("switch-of-100000", lambda: "func.func @f(%x: i32) {\n  cf.switch %x : i32, [\n    default: ^b" + "".join(f",\n    {it}: ^b" for it in range(100_000)) + "\n  ]\n^b:\n  return\n}\n")
 register("index-switch-of-50000", lambda: "func.func @f(%x: index) -> i32 {\n%r = scf.index_switch %x -> i32\n" + "".join(f"case {it} {{\n%c = arith.constant {it} : i32\nscf.yield %c : i32\n}}\n" for it in range(50_000)) + "default {\n%c = arith.constant 7 : i32\nscf.yield %c : i32\n}\nreturn %r : i32\n}\n")
 
+register("regions-of-too-many-kinds", lambda: "".join(nested(before, "", after, 5_000) for before, after in (("module {\n", "}\n"), ("scf.if %c {\n", "} else {\n}\n"), ('"a.b"() ({\n', "}) : () -> ()\n"), ("affine.for %i = 0 to 9 {\n", "}\n"), ("scf.execute_region {\n^a:\n", "scf.yield\n}\n"))))
+
 # Functions and calls
 
 
@@ -224,12 +226,17 @@ for noise in (True, False):
     register(f"calls-all-of-all-{kind}", lambda noise=noise: functions(100, lambda it: range(100), noise))
     register(f"calls-itself-{kind}", lambda noise=noise: functions(1, lambda it: [0] * 5_000, noise))
     register(f"calls-itself-twice-{kind}", lambda noise=noise: functions(2_000, lambda it: [it, it, min(it + 1, 1_999)], noise))
+register("calls-in-layers", lambda: functions(3_000, lambda it: range(it // 3 * 3 + 3, it // 3 * 3 + 6) if it < 2_997 else []))
+register("bounds-of-8000-arguments", lambda: "func.func private @g(" + ", ".join(f"%a{it}: i32 {{noisy.bound = 40 : i64}}" for it in range(8_000)) + ")\n")
+register("signatures-of-300-arguments", lambda: "".join(f"func.func private @g{at}(" + ", ".join(f"%a{it}: memref<{it}x?xf32, strided<[?, 1], offset: ?>> {{noisy.bound = {it} : i64, a.b = [1, {{c = 2}}]}}" for it in range(300)) + ") -> (" + ", ".join("f32 {a.b = 1}" for _ in range(300)) + ")\n" for at in range(100)))
 register("calls-undefined", lambda: "func.func @f(%x: i32) {\n" + "".join(f"%c{it} = call @g{it}(%x) : (i32) -> i32\n" for it in range(50_000)) + "return\n}")
 register("calls-of-many-arguments", lambda: "func.func private @g(" + ", ".join("i32" for _ in range(1_000)) + ")\nfunc.func @f(%x: i32) {\n" + ("call @g(" + ", ".join("%x" for _ in range(1_000)) + ") : (" + ", ".join("i32" for _ in range(1_000)) + ") -> ()\n") * 200 + "return\n}")
 register("modules-of-symbols", lambda: "".join(f"module @m{it} {{ func.func @f() {{ return }} }}\n" for it in range(20_000)) + '"a"() {b = [' + ", ".join(f"@m{it}::@f" for it in range(20_000)) + "]} : () -> ()")
 
 # Noise
 
+register("noise-beside-nests-of-few-rounds", lambda: noisy(["".join(f"affine.for %i{it} = 0 to 16 {{ " for it in range(10)) + "}" * 10] + [f"%v{it + 1} = noisy.mul %v{it}, %v{it} : !noisy.i32" for it in range(3)], "%v3"))
+register("noise-beside-300-nests", lambda: noisy(["".join(f"affine.for %i{at}_{it} = 0 to 16 {{ " for it in range(6)) + "}" * 6 for at in range(300)] + [f"%v{it + 1} = noisy.mul %v{it}, %v{it} : !noisy.i32" for it in range(3)], "%v3"))
 register("noise-of-a-chain", lambda: noisy([f"%v{it + 1} = noisy.add %v{it}, %v{it} : !noisy.i32" for it in range(100_000)], "%v100000"))
 register("noise-of-a-chain-of-products", lambda: noisy([f"%v{it + 1} = noisy.mul %v{it}, %v{it} : !noisy.i32" for it in range(50_000)], "%v50000"))
 register("noise-of-a-ladder", lambda: noisy([f"%v{it + 1} = noisy.add %v{it}, %v{max(it - 1, 0)} : !noisy.i32" for it in range(50_000)], "%v50000"))
@@ -283,6 +290,8 @@ register("affine-triangle-of-8", lambda: "func.func @f(%m: memref<?x?xf32>, %n: 
 register("constants-added", lambda: "func.func @f() -> i64 {\n%a0 = arith.constant 1 : i64\n" + "".join(f"%a{it + 1} = arith.addi %a{it}, %a{it} : i64\n" for it in range(50_000)) + "return %a50000 : i64\n}")
 register("zeros-added", lambda: "func.func @f(%a0: i64) -> i64 {\n%z = arith.constant 0 : i64\n" + "".join(f"%a{it + 1} = arith.addi %a{it}, %z : i64\n" for it in range(50_000)) + "return %a50000 : i64\n}")
 register("equal-ops", lambda: "func.func @f(%a: i64) -> i64 {\n" + "".join(f"%b{it} = arith.muli %a, %a : i64\n" for it in range(50_000)) + '"use"(' + ", ".join(f"%b{it}" for it in range(50_000)) + ") : (" + ", ".join(["i64"] * 50_000) + ") -> ()\nreturn %b0 : i64\n}")
+register("slots-through-1000-blocks", lambda: "func.func @f(%c: i1) -> i32 {\n" + "".join(f"%m{it} = memref.alloca() : memref<i32>\n" for it in range(300)) + "cf.br ^b0\n" + "".join(f"^b{at}:\n" + "".join(f"%l{at}_{it} = memref.load %m{(at * 7 + it) % 300}[] : memref<i32>\nmemref.store %l{at}_{it}, %m{(at * 3 + it) % 300}[] : memref<i32>\n" for it in range(5)) + f"cf.cond_br %c, ^b{at + 1}, ^b{at * 13 % 999 + 1}\n" for at in range(999)) + "^b999:\n%r = memref.load %m0[] : memref<i32>\nreturn %r : i32\n}\n")
+register("casts-of-many-widths", lambda: "func.func @f(%x0: i8) -> i8 {\n" + "".join(f"%y{it} = arith.extsi %x{it} : i8 to i{9 + it % 4000}\n%x{it + 1} = arith.trunci %y{it} : i{9 + it % 4000} to i8\n" for it in range(15_000)) + "return %x15000 : i8\n}\n")
 register("dead-chain", lambda: "func.func @f(%a0: i64) {\n" + "".join(f"%a{it + 1} = arith.addi %a{it}, %a{it} : i64\n" for it in range(100_000)) + "return\n}")
 register("inlined-twice", lambda: "".join(f"func.func private @f{it}(%a: i32) -> i32 {{\n%b = call @f{it + 1}(%a) : (i32) -> i32\n%c = call @f{it + 1}(%b) : (i32) -> i32\nreturn %c : i32\n}}\n" for it in range(30)) + "func.func private @f30(%a: i32) -> i32 {\n%b = arith.addi %a, %a : i32\nreturn %b : i32\n}\nfunc.func @main(%a: i32) -> i32 {\n%b = call @f0(%a) : (i32) -> i32\nreturn %b : i32\n}\n")
 register("buffers-of-one-element", lambda: "func.func @f(%v: i32) -> i32 {\n" + "".join(f"%m{it} = memref.alloca() : memref<i32>\nmemref.store %v, %m{it}[] : memref<i32>\n%l{it} = memref.load %m{it}[] : memref<i32>\n" for it in range(10_000)) + "return %l9999 : i32\n}")

@@ -44,6 +44,7 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     let mut known = Saturation::default();
+    let mut ranges = contract::Ranges::new(program.source());
     for it in program.breaches(index.bound.iter().copied()) {
         let Breach { giver, operand, value, noise, bound, function, side } = it;
         let name = program.function_name(function);
@@ -59,7 +60,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let mut it = CHECK.at(ir.absolute(giver, span), message);
         it.related = related(program, value, &mut known);
         it.related.push(Related {
-            range: contract::range(program.source(), function, side, operand),
+            range: ranges.of(function, side, operand),
             message: format!("declared here: at most {bound} bits"),
         });
         it.help = Some(format!("Reduce {of} before the {before}, or raise the declared bound"));

@@ -33,6 +33,7 @@ pub(super) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let (ir, budget) = (program.ir(), program.model().budget);
+    let mut ranges = contract::Ranges::new(program.source());
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
     for &function in &index.bound {
         for (side, index, stated) in contract::all(ir, function) {
@@ -48,8 +49,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
                     format!("{} is not an integer from 0 to {budget} (bits)", contract::NAME)
                 }
             };
-            let mut it =
-                CHECK.at(contract::range(program.source(), function, side, index), message);
+            let mut it = CHECK.at(ranges.of(function, side, index), message);
             it.help = Some(format!("Write {} = {budget} : i64, or less", contract::NAME));
             out.push(it);
         }

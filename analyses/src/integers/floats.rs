@@ -10,7 +10,7 @@ use Constant::Float;
 
 /// What is no number and says nothing else, and the bit of what is quiet.
 const NAN: u64 = 0x7ff8 << 48;
-const QUIET: u64 = 1 << 51;
+pub(super) const QUIET: u64 = 1 << 51;
 
 /// What an op of two floats gives.
 pub(super) fn floats(

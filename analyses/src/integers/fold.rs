@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::compare::{holds, holds_of_equal, is_same, predicate, unsigned};
 use super::constant::{Constant, float, sign_extended, width};
 use super::elements::Lists;
-use super::floats::{floats, of_bits, rounded, to_bits, to_float};
+use super::floats::{QUIET, floats, of_bits, rounded, to_bits, to_float};
 use crate::view::View;
 
 use Constant::{Bottom, Float, Int, Unknown};
@@ -251,8 +251,14 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
         Float(bits) => {
             let value = f64::from_bits(bits);
             match kind {
-                OpKind::ArithNegf => Some(Float((-value).to_bits())),
-                OpKind::ArithExtf => Some(Float(bits)),
+                OpKind::ArithNegf => {
+                    // In these neither 0 nor what is no number has a sign.
+                    let has_no_sign = (value == 0.0 || value.is_nan())
+                        && float(ir, to).is_some_and(|it| it.ends_with("FNUZ"));
+                    Some(Float(if has_no_sign { bits } else { (-value).to_bits() }))
+                }
+                // To extend what is no number makes it quiet.
+                OpKind::ArithExtf => (!value.is_nan() || bits & QUIET != 0).then_some(Float(bits)),
                 OpKind::ArithTruncf => {
                     let to = rounded(value, float(ir, to)?)?;
                     // Only if nothing is lost; then all ways to round agree.

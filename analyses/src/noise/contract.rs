@@ -19,7 +19,7 @@ use crate::view::View;
 pub const NAME: &str = "noisy.bound";
 
 /// Where on a function a contract stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// On an argument.
     Argument,
@@ -120,10 +120,30 @@ pub(crate) fn results_of_type(
     results.iter().enumerate().filter(|it| holds(*it.1)).map(|it| it.0).collect()
 }
 
-/// Where a contract stands: `noisy.bound = 20 : i64`; the head of the function if it is not to be found there.
-pub fn range(source: &Source, function: Op, side: Side, index: usize) -> Range<usize> {
-    let found = listed_attribute(source, function, side, index, NAME);
-    found.map_or_else(|| source.ir().head_range(function), |it| it.whole)
+/// Where contracts stand. *Cost.* The text of a function is read once for all questions about it that follow each other.
+#[derive(Debug)]
+pub struct Ranges<'a> {
+    source: &'a Source,
+    of: Option<Op>,
+    found: FxHashMap<(Side, usize), Range<usize>>,
+}
+
+impl<'a> Ranges<'a> {
+    /// For the functions of a source.
+    pub fn new(source: &'a Source) -> Self {
+        Self { source, of: None, found: FxHashMap::default() }
+    }
+
+    /// Where a contract stands: `noisy.bound = 20 : i64`; the head of the function if it is not to be found there.
+    pub fn of(&mut self, function: Op, side: Side, index: usize) -> Range<usize> {
+        if self.of != Some(function) {
+            self.of = Some(function);
+            let all = listed_attributes(self.source, function, NAME).into_iter();
+            self.found = all.map(|(side, at, place)| ((side, at), place.whole)).collect();
+        }
+        let found = self.found.get(&(side, index)).cloned();
+        found.unwrap_or_else(|| self.source.ir().head_range(function))
+    }
 }
 
 /// Where an attribute stands.
@@ -137,19 +157,7 @@ pub(crate) struct Place {
     pub(crate) value: Range<usize>,
 }
 
-/// Where an attribute of an argument or a result of a function, or of an operand or a result of another op, stands.
-pub(crate) fn listed_attribute(
-    source: &Source,
-    op: Op,
-    side: Side,
-    index: usize,
-    name: &str,
-) -> Option<Place> {
-    let mut all = listed_attributes(source, op, name).into_iter();
-    Some(all.find(|it| (it.0, it.1) == (side, index))?.2)
-}
-
-/// As [`listed_attribute`], all of a name.
+/// Where the attributes of a name stand that arguments or results of a function, or operands or results of another op, have.
 pub(crate) fn listed_attributes(source: &Source, op: Op, name: &str) -> Vec<(Side, usize, Place)> {
     let data = source.ir().op(op);
     let is_function = data.kind == OpKind::FuncFunc;

@@ -1,11 +1,11 @@
 //! `file:row:column: severity[code] message`, one line each.
 
 use noisy_analyses::Diagnostic;
+use noisy_output::shown_line;
 
 use crate::check::Checked;
 use crate::line_col::LineCol;
 use crate::paint;
-use crate::shown::shown;
 
 pub(super) fn file(checked: &Checked, color: bool) -> String {
     checked.diagnostics.iter().map(|it| line(checked, it, color)).collect()
@@ -16,7 +16,7 @@ pub(super) fn line(checked: &Checked, it: &Diagnostic, color: bool) -> String {
     let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
     let place = format!("{}:{row}:{column}:", checked.name);
     let kind = format!("{}[{}]", it.severity.name(), it.code);
-    let (place, message) = (shown(&place), shown(&it.message));
+    let (place, message) = (shown_line(&place), shown_line(&it.message));
     if color {
         let kind = paint::colored(&kind, paint::number(it.severity));
         format!("{} {kind} {message}\n", paint::bold(&place))

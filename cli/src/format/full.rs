@@ -8,12 +8,12 @@ use std::ops::Range;
 
 use ariadne::{Color, Config, Label, Report, ReportKind, Source};
 use noisy_analyses::Diagnostic;
+use noisy_output::{is_hidden, picture, shown_line};
 use ropey::{Rope, RopeSlice};
 
 use super::concise;
 use crate::check::Checked;
 use crate::paint;
-use crate::shown::{self, shown};
 
 /// Labels on lines so far apart are drawn as one piece.
 const NEAR: usize = 4;
@@ -31,7 +31,7 @@ pub(super) fn file(checked: &Checked, color: bool) -> String {
     }
     for note in &checked.fixed.notes {
         let line = format!("{}: @{}: {}", checked.name, note.function, note.text);
-        let _ = writeln!(out, "{}", shown(&line));
+        let _ = writeln!(out, "{}", shown_line(&line));
     }
     out
 }
@@ -62,7 +62,7 @@ impl ariadne::Cache<Id> for Parts<'_> {
     }
 
     fn display<'b>(&self, _: &'b Id) -> Option<impl std::fmt::Display + 'b> {
-        Some(shown(self.name).into_owned())
+        Some(shown_line(self.name).into_owned())
     }
 }
 
@@ -88,9 +88,9 @@ fn sheet(text: RopeSlice<'_>) -> Source<String> {
         out = out.replace(odd, " ");
     }
     // A carriage return ends a line and is not drawn.
-    let is_hidden = |it: char| it != '\r' && shown::is_hidden(it);
-    if out.contains(is_hidden) {
-        let show = |it: char| if is_hidden(it) { shown::picture(it) } else { it };
+    let is_pictured = |it: char| it != '\r' && is_hidden(it);
+    if out.contains(is_pictured) {
+        let show = |it: char| if is_pictured(it) { picture(it) } else { it };
         out = out.chars().map(show).collect();
     }
     Source::from(out)
@@ -139,17 +139,18 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
             if mark.is_primary {
                 primary = span.clone();
             }
-            let label =
-                Label::new(span).with_message(shown(mark.message)).with_order(labels.len() as i32);
+            let label = Label::new(span)
+                .with_message(shown_line(mark.message))
+                .with_order(labels.len() as i32);
             labels.push(label.with_color(if mark.is_primary { paint } else { Color::Blue }));
         }
     }
     let mut report = Report::build(ReportKind::Custom(&headline, paint), primary)
         .with_config(Config::new().with_color(color))
-        .with_message(shown(&it.message))
+        .with_message(shown_line(&it.message))
         .with_labels(labels);
     if let Some(help) = &it.help {
-        report = report.with_help(shown(help));
+        report = report.with_help(shown_line(help));
     }
     let mut out = Vec::new();
     // Writing to memory cannot fail.

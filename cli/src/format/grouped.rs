@@ -2,23 +2,24 @@
 
 use std::fmt::Write as _;
 
+use noisy_output::shown_line;
+
 use crate::check::Checked;
 use crate::line_col::LineCol;
 use crate::paint;
-use crate::shown::shown;
 
 pub(super) fn file(checked: &Checked, color: bool) -> String {
     if checked.diagnostics.is_empty() {
         return String::new();
     }
-    let name = shown(&checked.name);
+    let name = shown_line(&checked.name);
     let name = if color { paint::bold(&name) } else { name.into_owned() };
     let mut out = format!("{name}:\n");
     for it in &checked.diagnostics {
         let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
         let kind = format!("{}[{}]", it.severity.name(), it.code);
         let kind = if color { paint::colored(&kind, paint::number(it.severity)) } else { kind };
-        let _ = writeln!(out, "  {row}:{column} {kind} {}", shown(&it.message));
+        let _ = writeln!(out, "  {row}:{column} {kind} {}", shown_line(&it.message));
     }
     out.push('\n');
     out

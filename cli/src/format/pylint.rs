@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use noisy_output::shown_line;
+
 use super::findings;
 use crate::check::Checked;
-use crate::shown::shown;
 
 pub(super) fn file(checked: &Checked) -> String {
     let mut out = String::new();
@@ -12,7 +13,7 @@ pub(super) fn file(checked: &Checked) -> String {
         // A line each, also where a message has more.
         let message = it.message.replace('\n', " ");
         let line = format!("{}:{}: [{}] {message}", checked.name, it.start.row, it.code);
-        let _ = writeln!(out, "{}", shown(&line));
+        let _ = writeln!(out, "{}", shown_line(&line));
     }
     out
 }

@@ -153,6 +153,68 @@ fn control_characters_are_not_sent_to_a_terminal() {
 
 #[cfg(unix)]
 #[test]
+fn names_of_files_and_symbols_begin_no_line() {
+    let name = "x\n::error::y\u{1b}[2J\".mlir";
+    let program = TUTORIAL.replace("@tutorial", r#"@"f\0A::error::g""#);
+    let unknown = r#"func.func @f() {
+  func.call @"h\0A::error::i"() : () -> ()
+  return
+}
+"#;
+    let files = [(name, program.as_str()), ("u\n::error::v.mlir", unknown)];
+    let runs: [&[&str]; 17] = [
+        &[],
+        &["--output-format", "concise"],
+        &["--output-format", "grouped"],
+        &["--output-format", "pylint"],
+        &["--output-format", "github"],
+        &["--output-format", "azure"],
+        &["--output-format", "concise", "--max-diagnostics", "0"],
+        &["--show-files"],
+        &["--show-settings"],
+        &["--verify-diagnostics"],
+        &["--dump", "tokens"],
+        &["--diff", "--statistics"],
+        &["--fix", "--statistics"],
+        &["format", "--diff", "."],
+        &["format", "--check", "."],
+        &["format", "."],
+        &["graph", name, "--function", "none", "--format", "svg"],
+    ];
+    for args in runs {
+        let folder = Folder::with(&files);
+        folder.write("bad\n::error::w.mlir", b"\xff");
+        let run = folder.run(args);
+        let said = run.out + &run.err;
+        assert!(!said.is_empty(), "{args:?}");
+        assert!(!said.lines().any(|it| it.starts_with("::error::")), "{args:?} {said}");
+        assert!(!said.contains('\u{1b}'), "{args:?} {said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn programs_that_apply_diffs_read_any_name() {
+    let name = "sub dir/x\n\t\u{1b}\u{9b}\\\"\u{e4}.mlir";
+    let quoted = r#""sub dir/x\n\t\033\302\233\\\"ä.mlir""#;
+    let text = TUTORIAL.replace("  %8", "      %8");
+    for args in ["--diff .", "format --diff ."] {
+        let folder = Folder::with(&[(name, &text)]);
+        let tool = env!("CARGO_BIN_EXE_noisy-check");
+        let head = folder.shell(&format!("{tool} {args} > diff; head -2 diff"));
+        let head = String::from_utf8_lossy(&head.stdout).into_owned();
+        assert_eq!(head, format!("--- {quoted}\n+++ {quoted}\n"), "{args}");
+        if !folder.shell("git --version").status.success() {
+            return;
+        }
+        let applied = folder.shell("git apply -p0 diff");
+        assert!(applied.status.success(), "{args}: {applied:?}");
+        assert_ne!(folder.read(name), text, "{args}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn a_configuration_in_a_folder_of_any_name_counts() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
@@ -168,7 +230,7 @@ fn a_file_that_is_too_large_fails_alone() {
     let folder = Folder::with(&[("a.mlir", CLEAN), ("b.mlir", "")]);
     let large = fs::OpenOptions::new().write(true).open(folder.path("b.mlir")).expect("a file");
     // A hole: it takes no place on the disk.
-    large.set_len(1 << 40).expect("a large file");
+    large.set_len((1 << 30) + 1).expect("a large file");
     let run = folder.run(&[]);
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.err.contains("b.mlir: the file is too large"), "{run:?}");

@@ -45,6 +45,50 @@ fn folders_as_git_sees_them_in_order() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn folders_whose_ignore_files_hurt_are_not_walked() {
+    let folder = Folder::with(&[
+        ("a/large/b.mlir", UNDEFINED),
+        ("a/large/.gitignore", &"x*/**/y?z\n".repeat(60_000)),
+        ("a/pipe/b.mlir", UNDEFINED),
+        ("a/endless/b.mlir", UNDEFINED),
+        ("a/good/b.mlir", UNDEFINED),
+        ("a/good/c.mlir", UNDEFINED),
+        ("a/good/.gitignore", "c.mlir\n/sub\n"),
+        ("a/good/sub/d.mlir", UNDEFINED),
+        ("ignored/b.mlir", UNDEFINED),
+        (".ignore", "ignored\n"),
+    ]);
+    assert!(folder.shell("mkfifo a/pipe/.gitignore ignored/.gitignore").status.success());
+    assert!(folder.shell("ln -s /dev/zero a/endless/.ignore").status.success());
+    let run = folder.run(&["--show-files", "a"]);
+    assert_eq!((run.code, run.out.as_str()), (2, "a/good/b.mlir\n"), "{run:?}");
+    let said: Vec<_> = run.err.lines().map(|it| it.split(';').next().unwrap_or_default()).collect();
+    assert_eq!(
+        said,
+        [
+            "noisy-check: a/endless/.ignore: the ignore file is not a regular file",
+            "noisy-check: a/large/.gitignore: the ignore file is larger than 512 KiB",
+            "noisy-check: a/pipe/.gitignore: the ignore file is not a regular file",
+        ]
+    );
+    // What is ignored is not looked at.
+    let run = folder.run(&["--show-files"]);
+    assert_eq!((run.out.as_str(), run.err.lines().count()), ("a/good/b.mlir\n", 3), "{run:?}");
+    // Above a folder as well as in it.
+    assert!(folder.shell("mkdir a/pipe/sub && cp a/good/b.mlir a/pipe/sub").status.success());
+    for path in ["a/pipe", "a/pipe/sub"] {
+        let run = folder.run(&["--show-files", path]);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
+        assert!(run.err.contains("a/pipe/.gitignore: the ignore file is not"), "{run:?}");
+        let run = folder.run(&["format", "--check", path]);
+        assert!(run.err.contains("a/pipe/.gitignore: the ignore file is not"), "{run:?}");
+    }
+    let run = folder.run(&["--show-files", "--no-respect-gitignore", "a"]);
+    assert_eq!((run.code, run.out.lines().count()), (0, 7), "{run:?}");
+}
+
 #[test]
 fn what_cannot_be_read_is_said_once_and_the_rest_is_checked() {
     let folder = Folder::with(&[("empty/readme", ""), ("good.mlir", UNDEFINED)]);

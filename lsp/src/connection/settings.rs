@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use noisy_settings::{FILE_NAMES, Invalid, Origin, Resolver, Settings};
+use noisy_settings::{FILE_NAMES, Invalid, Origin, Resolver, Settings, folders};
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::config::Config;
@@ -155,13 +155,13 @@ impl Store {
         &self,
         documents: impl Iterator<Item = &'a lsp::Uri>,
     ) -> Vec<(PathBuf, Option<SystemTime>, u64)> {
-        let mut folders: Vec<PathBuf> = documents
+        let mut looked_at: Vec<PathBuf> = documents
             .filter_map(|uri| Some(uri.to_file_path()?.parent()?.to_owned()))
             .chain(self.roots().iter().filter_map(|it| it.path.clone()))
-            .flat_map(|it| it.ancestors().map(Path::to_owned).collect::<Vec<_>>())
+            .flat_map(|it| folders(&it).map(Path::to_owned).collect::<Vec<_>>())
             .collect();
-        folders.sort_unstable();
-        folders.dedup();
+        looked_at.sort_unstable();
+        looked_at.dedup();
         let named = self
             .roots()
             .iter()
@@ -170,7 +170,7 @@ impl Store {
         let named =
             named.into_iter().map(|(root, file)| root.map_or(file.clone(), |it| it.join(file)));
         let extended: Vec<_> = self.roots().iter().flat_map(|it| it.files.extended()).collect();
-        let files = folders.iter().flat_map(|it| FILE_NAMES.map(|name| it.join(name)));
+        let files = looked_at.iter().flat_map(|it| FILE_NAMES.map(|name| it.join(name)));
         let files = files.chain(named).chain(extended);
         let stamp = |path: PathBuf| {
             let data = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;

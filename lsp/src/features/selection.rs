@@ -7,6 +7,9 @@ use noisy_syntax::Source;
 use super::cursor;
 use super::walk::{Walk, regions};
 
+/// Selections beyond so many do not grow: editors have no more cursors at once, and an answer takes 15 KB for each.
+pub(crate) const MAX_CURSORS: usize = 10_000;
+
 /// More steps than anybody takes; clients read the answer by recursion.
 const MAX_STEPS: usize = 64;
 

@@ -96,11 +96,15 @@ pub(crate) async fn selections(
     params: lsp::SelectionRangeParams,
 ) -> Result<Option<Vec<lsp::SelectionRange>>> {
     let ask = move |view: &mut View<'_>| {
-        let one = |it: &lsp::Position| {
+        let one = |(n, it): (usize, &lsp::Position)| {
+            if n >= selection::MAX_CURSORS {
+                let range = lsp::Range { start: *it, end: *it };
+                return lsp::SelectionRange { range, parent: None };
+            }
             let ranges = selection::selection(view.document.source(), view.offset(*it));
             proto::symbol::selection(view, &ranges)
         };
-        params.positions.iter().map(one).collect()
+        params.positions.iter().enumerate().map(one).collect()
     };
     Ok(Some(session.alone().ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
 }

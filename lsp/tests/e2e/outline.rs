@@ -91,3 +91,15 @@ fn selection_grows_outward() {
     assert_eq!(ranges[..3], ["4:11-4:13", "4:4-4:14", "4:4-6:5"]);
     assert_eq!(ranges.last().map(String::as_str), Some("0:0-13:0"));
 }
+
+#[test]
+fn more_cursors_than_editors_have_select_nothing_more() {
+    let position = json!({ "line": 4, "character": 12 });
+    let positions = json!({ "positions": vec![position; 12_000] });
+    let found = open().about("selectionRange", URI, positions);
+    let found = found.as_array().expect("a list");
+    assert_eq!(found.len(), 12_000, "an answer for each");
+    let n_grown = found.iter().filter(|it| it["parent"].is_object()).count();
+    assert_eq!(n_grown, 10_000);
+    assert_eq!(short(&found[11_999]["range"]), "4:12-4:12");
+}

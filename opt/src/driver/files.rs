@@ -7,10 +7,10 @@ use std::path::Path;
 
 use noisy_output::{Output, clean_up_on_signals, reason};
 
-/// The largest file, in bytes: places in a text are numbers of 32 bits.
-const MAX_FILE: u64 = u32::MAX as u64 - 1;
+/// The largest file, in bytes.
+const MAX_FILE: u64 = 1 << 30;
 /// The most that is read of what does not say how large it is, in bytes.
-const MAX_STREAM: u64 = 1 << 29;
+const MAX_STREAM: u64 = 256 << 20;
 
 /// The text of a file, `-` for standard input. What is too long is refused before it takes room.
 pub(super) fn read(file: &str) -> io::Result<String> {
@@ -20,7 +20,7 @@ pub(super) fn read(file: &str) -> io::Result<String> {
         let file = File::open(file)?;
         let metadata = file.metadata()?;
         if metadata.is_file() && metadata.len() > MAX_FILE {
-            return Err(io::Error::other("4 GiB or more"));
+            return Err(io::Error::other("more than 1 GiB"));
         }
         bounded(file, if metadata.is_file() { MAX_FILE } else { MAX_STREAM })?
     };

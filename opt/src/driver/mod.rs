@@ -17,6 +17,7 @@ mod script;
 use std::io::Write as _;
 
 use noisy_analyses::TextEdit;
+use noisy_output::shown_line;
 use noisy_syntax::print;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Form, Ir, Op, OpKind, Source};
@@ -100,7 +101,7 @@ impl Run {
         let text = match read(&self.input) {
             Ok(text) => text,
             Err(error) => {
-                complain(&format!("cannot open input file '{}': {error}", self.input));
+                complain(&format!("cannot open input file '{}': {error}", shown_line(&self.input)));
                 return 1;
             }
         };
@@ -172,7 +173,7 @@ impl Run {
         if let (Some(recorder), Some(file)) = (recorder, &self.replay)
             && let Err(error) = write(file, &recorder.finish(file, &self.shown_file()))
         {
-            complain(&format!("cannot open output file '{file}': {error}"));
+            complain(&format!("cannot open output file '{}': {error}", shown_line(file)));
             return 1;
         }
         self.leave(&out, is_fine)
@@ -183,14 +184,14 @@ impl Run {
         if (is_fine || self.output == "-")
             && let Err(error) = write(&self.output, out)
         {
-            complain(&format!("cannot open output file '{}': {error}", self.output));
+            complain(&format!("cannot open output file '{}': {error}", shown_line(&self.output)));
             return 1;
         }
         u8::from(!is_fine)
     }
 
     fn shown_file(&self) -> String {
-        if self.input == "-" { "<stdin>".to_owned() } else { self.input.clone() }
+        if self.input == "-" { "<stdin>".to_owned() } else { shown_line(&self.input).into() }
     }
 
     /// Processes a part of the file; what it becomes.
@@ -297,7 +298,8 @@ impl Run {
         let message = "Failures have been detected while processing an MLIR pass pipeline";
         sink.tell(Severity::Error, place, message);
         let what = if is_local { what } else { format!("[{what}]") };
-        let end = match write(file, &text) {
+        let (written, file) = (write(file, &text), shown_line(file));
+        let end = match written {
             Ok(()) => format!("reproducer generated at `{file}`"),
             Err(error) => format!("cannot write reproducer `{file}`: {error}"),
         };

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use noisy_output::shown_path;
+
 /// A command, and the file that it gets.
 #[derive(Debug)]
 pub(super) struct Script {
@@ -26,7 +28,7 @@ impl Script {
     pub(super) fn fails(&mut self, text: &str) -> Result<bool, String> {
         self.n_runs += 1;
         std::fs::write(&self.file, text)
-            .map_err(|it| format!("cannot write '{}': {it}", self.file.display()))?;
+            .map_err(|it| format!("cannot write '{}': {it}", shown_path(&self.file)))?;
         let line = if self.command.contains("{}") {
             self.command.replace("{}", "\"$NOISY_OPT_FILE\"")
         } else {

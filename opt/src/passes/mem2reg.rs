@@ -3,7 +3,8 @@
 //! *Law.* A load reads what the last store before it wrote. Blocks where several stores arrive and a load may follow get an argument, which
 //! each branch to them passes. A slot that was not written holds anything; upstream says 0.
 //! *Method.* Pruned SSA construction (Cytron et al., 1991): the arguments stand at the iterated dominance frontier of the blocks with stores,
-//! where the slot is live. *Cost.* For a slot that one block uses, its uses, sorted; else the blocks and branches of the region too.
+//! where the slot is live. What branches pass is written once, for all slots. *Cost.* For a slot that one block uses, its uses, sorted; else
+//! the blocks and branches of the region too.
 
 use std::collections::BTreeMap;
 
@@ -38,6 +39,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut slots = nested(cx.ir, op);
     slots.retain(|&it| cx.ir.op(it).kind == OpKind::MemrefAlloca);
     let mut graphs = FxHashMap::default();
+    let mut passed = Passed::default();
     let (mut n_slots, mut n_arguments) = (0, 0);
     for it in slots {
         let Some(slot) = Slot::of(cx.ir, it) else { continue };
@@ -50,9 +52,13 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let at = cx.actions.target(cx.ir, it);
         n_arguments += ways.merges.len();
         n_slots += 1;
-        promote(&mut Rewriter::new(cx.ir), graph, &slot, &ways);
+        promote(&mut Rewriter::new(cx.ir), graph, &slot, &ways, &mut passed);
+        if cx.actions.is_watched() {
+            passed.write(cx.ir);
+        }
         cx.actions.step(cx.ir, "its loads are the values that were stored", || at);
     }
+    passed.write(cx.ir);
     if n_slots == 0 {
         cx.analyses.preserve_all();
     }
@@ -206,8 +212,66 @@ impl Ways {
     }
 }
 
-/// Replaces the loads of a slot and erases it.
-fn promote(rewriter: &mut Rewriter<'_>, graph: &Graph, slot: &Slot, ways: &Ways) {
+/// What branches are to pass to new arguments besides what they pass. To write it for each slot would cost the operands of a branch each time.
+#[derive(Default)]
+struct Passed {
+    /// In the order of the arguments.
+    list: Vec<PassedValue>,
+    /// Where in the list the results of loads stand: those of another slot are replaced in their turn.
+    loads: FxHashMap<Value, Vec<u32>>,
+}
+
+/// A value for one successor of a branch.
+struct PassedValue {
+    branch: (Op, u32),
+    block: Block,
+    value: Value,
+}
+
+impl Passed {
+    fn push(&mut self, ir: &Ir, it: PassedValue) {
+        if is_loaded(ir, it.value) {
+            self.loads.entry(it.value).or_default().push(self.list.len() as u32);
+        }
+        self.list.push(it);
+    }
+
+    /// The result of a load is another value.
+    fn replace(&mut self, ir: &Ir, old: Value, new: Value) {
+        let Some(places) = self.loads.remove(&old) else { return };
+        for &it in &places {
+            self.list[it as usize].value = new;
+        }
+        if is_loaded(ir, new) {
+            self.loads.entry(new).or_default().extend(places);
+        }
+    }
+
+    fn write(&mut self, ir: &mut Ir) {
+        self.loads.clear();
+        let mut list = std::mem::take(&mut self.list);
+        list.sort_by_key(|it| it.branch);
+        for more in list.chunk_by(|a, b| a.branch == b.branch) {
+            let ((branch, index), block) = (more[0].branch, more[0].block);
+            let mut values = ir.passed_operands(branch, index as usize);
+            values.extend(more.iter().map(|it| it.value));
+            ir.set_successor(branch, index as usize, block, &values);
+        }
+    }
+}
+
+fn is_loaded(ir: &Ir, value: Value) -> bool {
+    ir.defining_op(value).is_some_and(|it| ir.op(it).kind == OpKind::MemrefLoad)
+}
+
+/// Replaces the loads of a slot and erases it; what branches pass is still to be written.
+fn promote(
+    rewriter: &mut Rewriter<'_>,
+    graph: &Graph,
+    slot: &Slot,
+    ways: &Ways,
+    passed: &mut Passed,
+) {
     let home = rewriter.ir.block_of(slot.alloca);
     let mut initial = None;
     let mut content = |rewriter: &mut Rewriter<'_>, now: Option<Value>| {
@@ -238,6 +302,7 @@ fn promote(rewriter: &mut Rewriter<'_>, graph: &Graph, slot: &Slot, ways: &Ways)
         for &op in ways.accesses.get(&node).into_iter().flatten() {
             if rewriter.ir.op(op).kind == OpKind::MemrefLoad {
                 let value = content(rewriter, now);
+                passed.replace(rewriter.ir, rewriter.ir.op(op).results[0], value);
                 rewriter.replace(op, &[value]);
             } else {
                 now = operand(rewriter.ir, op, 0);
@@ -251,12 +316,10 @@ fn promote(rewriter: &mut Rewriter<'_>, graph: &Graph, slot: &Slot, ways: &Ways)
     }
     for &it in &ways.merges {
         let block = block_of(it);
-        for (branch, index) in rewriter.ir.block(block).preds.clone() {
-            let from = graph.cfg.node(rewriter.ir.block_of(branch));
-            let passed = from.and_then(|it| at_end[it]);
-            let mut values = rewriter.ir.passed_operands(branch, index as usize);
-            values.push(content(rewriter, passed));
-            rewriter.ir.set_successor(branch, index as usize, block, &values);
+        for branch in rewriter.ir.block(block).preds.clone() {
+            let from = graph.cfg.node(rewriter.ir.block_of(branch.0));
+            let value = content(rewriter, from.and_then(|it| at_end[it]));
+            passed.push(rewriter.ir, PassedValue { branch, block, value });
         }
     }
     rewriter.erase(slot.alloca);

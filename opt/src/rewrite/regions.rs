@@ -2,13 +2,13 @@
 //!
 //! *Law.* Nothing that is erased can be seen to be missing. *Cost.* Linear in the ops of regions that have several blocks.
 
-use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::FxHashSet;
 
 use super::Rewriter;
-use noisy_analyses::effects;
 
 mod alike;
+mod dead;
 mod merge;
 
 /// What is done to the blocks of regions.
@@ -25,17 +25,22 @@ pub enum Simplify {
 /// Simplifies the blocks of a region and of those in it; says whether anything changed.
 pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> bool {
     let before = rewriter.n_changes();
-    let mut regions = Vec::new();
-    let mut stack = vec![region];
-    while let Some(it) = stack.pop() {
-        let mut n_labels = 0;
-        for op in rewriter.ir.items(it) {
-            let data = rewriter.ir.op(op);
-            n_labels += usize::from(data.kind == OpKind::Label);
-            stack.extend(data.regions.iter().map(|it| it.1));
+    // Those of several blocks, and of these the ones that are in no other.
+    let (mut regions, mut outermost) = (Vec::new(), Vec::new());
+    let mut stack = vec![(region, false)];
+    while let Some((it, is_inside)) = stack.pop() {
+        let ir = &*rewriter.ir;
+        let labels = ir.items(it).filter(|&op| ir.op(op).kind == OpKind::Label);
+        let has_several = labels.take(2).count() == 2;
+        for op in ir.items(it) {
+            let nested = ir.op(op).regions.iter();
+            stack.extend(nested.map(|it| (it.1, is_inside || has_several)));
         }
-        if n_labels > 1 {
+        if has_several {
             regions.push(it);
+            if !is_inside {
+                outermost.push(it);
+            }
         }
     }
     for &it in &regions {
@@ -44,10 +49,8 @@ pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> b
             erase_unreachable(rewriter, it);
         }
     }
-    for &it in &regions {
-        if is_alive(rewriter.ir, it) {
-            erase_dead(rewriter, it);
-        }
+    for &it in &outermost {
+        dead::erase(rewriter, it);
     }
     if how == Simplify::Aggressive {
         for &it in &regions {
@@ -103,107 +106,6 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
     }
     rewriter.ir.erase_blocks(&dead).expect("nothing that is reached uses what is not");
     true
-}
-
-/// Erases ops and block arguments that no op with an effect needs, by way of others.
-fn erase_dead(rewriter: &mut Rewriter<'_>, region: Region) {
-    let ir = &*rewriter.ir;
-    let mut live_ops: FxHashSet<Op> = FxHashSet::default();
-    let mut live_args: FxHashSet<Value> = FxHashSet::default();
-    let mut stack: Vec<Op> = Vec::new();
-    let all = super::preorder(ir, region);
-    for &op in &all {
-        let is_needed = ir.op(op).kind.has(Traits::TERMINATOR) || !effects::is_droppable(ir, op);
-        if is_needed && live_ops.insert(op) {
-            stack.push(op);
-        }
-    }
-    let mut values: Vec<Value> = Vec::new();
-    while let Some(op) = stack.pop() {
-        let passed = forwarded(ir, op);
-        let operands = ir.op(op).operands.iter().enumerate();
-        let own = operands.filter(|(at, _)| !passed.contains(at)).filter_map(|it| it.1.value);
-        values.extend(own);
-        if passed.is_empty() {
-            for block in ir.extra(op).successors.iter().filter_map(|it| it.block) {
-                values.extend(ir.block(block).args.iter());
-            }
-        }
-        while let Some(value) = values.pop() {
-            match ir.value(value).def {
-                Def::Result(defining_op, _) => {
-                    if live_ops.insert(defining_op) {
-                        stack.push(defining_op);
-                    }
-                }
-                Def::Argument(block, index) => {
-                    if !live_args.insert(value) {
-                        continue;
-                    }
-                    for &(branch, successor) in &ir.block(block).preds {
-                        let passed = ir.passed_operands(branch, successor as usize);
-                        values.extend(passed.get(index as usize));
-                    }
-                }
-            }
-        }
-    }
-    // Only the blocks of this region: those further in have had, or will have, their turn.
-    let blocks = ir.blocks(region);
-    let mut dead_args: Vec<(Block, Vec<usize>)> = Vec::new();
-    for &block in blocks.iter().skip(1) {
-        let preds = &ir.block(block).preds;
-        if preds.iter().any(|it| forwarded_kind(ir.op(it.0).kind).is_none()) {
-            continue;
-        }
-        let args = ir.block(block).args.iter().enumerate();
-        let dead: Vec<usize> = args.filter(|it| !live_args.contains(it.1)).map(|it| it.0).collect();
-        if !dead.is_empty() {
-            dead_args.push((block, dead));
-        }
-    }
-    let dead_ops: Vec<Op> = all.into_iter().filter(|it| !live_ops.contains(it)).collect();
-    for (block, dead) in &dead_args {
-        let preds: Vec<(Op, u32)> = rewriter.ir.block(*block).preds.to_vec();
-        for (branch, successor) in preds {
-            let mut passed = rewriter.ir.passed_operands(branch, successor as usize);
-            for &at in dead.iter().rev() {
-                passed.remove(at);
-            }
-            rewriter.set_successor(branch, successor as usize, *block, &passed);
-        }
-    }
-    // What is in a dead op goes with it.
-    let gone: FxHashSet<Op> = dead_ops.iter().copied().collect();
-    let is_outermost = |ir: &Ir, op: Op| {
-        let mut at = ir.parent_op(op);
-        while let Some(it) = at {
-            if gone.contains(&it) {
-                return false;
-            }
-            at = ir.parent_op(it);
-        }
-        true
-    };
-    let dead_ops: Vec<Op> =
-        dead_ops.into_iter().filter(|&it| is_outermost(rewriter.ir, it)).collect();
-    for &op in &dead_ops {
-        rewriter.forget(op);
-    }
-    if !dead_ops.is_empty() {
-        rewriter.ir.erase_ops(&dead_ops).expect("only what is dead uses what is dead");
-    }
-    for (block, dead) in dead_args {
-        for at in dead.into_iter().rev() {
-            rewriter.ir.erase_argument(block, at).expect("only what was dead used it");
-        }
-    }
-}
-
-/// The operands that a branch passes on, if that is all it does with them.
-fn forwarded(ir: &Ir, op: Op) -> std::ops::Range<usize> {
-    let Some(first) = forwarded_kind(ir.op(op).kind) else { return 0..0 };
-    first..ir.op(op).operands.len()
 }
 
 /// The number of the first operand that a branch of this kind passes on.

@@ -229,3 +229,120 @@ fn arguments_that_are_always_passed_one_value_are_that_value() {
     "#]],
     );
 }
+
+#[test]
+fn a_branch_further_in_does_not_use_what_is_dead_around_it() {
+    becomes(
+        r#"func.func @f(%c: i1, %d: i1, %x: i32) {
+  cf.cond_br %c, ^a, ^b
+^a:
+  "t.u"() : () -> ()
+  cf.br ^b
+^b:
+  %s = arith.addi %x, %x : i32
+  scf.if %c {
+    scf.execute_region {
+      cf.cond_br %d, ^p, ^q(%s : i32)
+    ^p:
+      "t.u"() : () -> ()
+      cf.br ^q(%x : i32)
+    ^q(%w: i32):
+      "t.v"() : () -> ()
+      scf.yield
+    }
+  }
+  return
+}"#,
+        &expect![[r#"
+            module {
+              func.func @f(%arg0: i1, %arg1: i1, %arg2: i32) {
+                cf.cond_br %arg0, ^bb1, ^bb2
+              ^bb1:
+                "t.u"() : () -> ()
+                cf.br ^bb2
+              ^bb2:
+                scf.if %arg0 {
+                  scf.execute_region {
+                    cf.cond_br %arg1, ^bb1, ^bb2
+                  ^bb1:
+                    "t.u"() : () -> ()
+                    cf.br ^bb2
+                  ^bb2:
+                    "t.v"() : () -> ()
+                    scf.yield
+                  }
+                }
+                return
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_dead_goes_at_all_depths_at_once() {
+    becomes(
+        r#"func.func @deep(%c: i1, %d: i1, %e: i1, %g: i1, %x: i32) {
+  %s = arith.addi %x, %x : i32
+  cf.br ^h(%s : i32)
+^h(%a: i32):
+  scf.if %c {
+    scf.execute_region {
+      %t = arith.muli %a, %a : i32
+      cf.cond_br %d, ^p, ^q(%t : i32)
+    ^p:
+      scf.if %e {
+        scf.execute_region {
+          cf.cond_br %g, ^r, ^s(%t : i32)
+        ^r:
+          "t.r"() : () -> ()
+          cf.br ^s(%a : i32)
+        ^s(%b: i32):
+          "t.s"() : () -> ()
+          scf.yield
+        }
+      }
+      cf.br ^q(%a : i32)
+    ^q(%w: i32):
+      "t.q"() : () -> ()
+      scf.yield
+    }
+  }
+  cf.cond_br %d, ^h(%a : i32), ^e
+^e:
+  return
+}"#,
+        &expect![[r#"
+            module {
+              func.func @deep(%arg0: i1, %arg1: i1, %arg2: i1, %arg3: i1, %arg4: i32) {
+                cf.br ^bb1
+              ^bb1:
+                scf.if %arg0 {
+                  scf.execute_region {
+                    cf.cond_br %arg1, ^bb1, ^bb2
+                  ^bb1:
+                    scf.if %arg2 {
+                      scf.execute_region {
+                        cf.cond_br %arg3, ^bb1, ^bb2
+                      ^bb1:
+                        "t.r"() : () -> ()
+                        cf.br ^bb2
+                      ^bb2:
+                        "t.s"() : () -> ()
+                        scf.yield
+                      }
+                    }
+                    cf.br ^bb2
+                  ^bb2:
+                    "t.q"() : () -> ()
+                    scf.yield
+                  }
+                }
+                cf.cond_br %arg1, ^bb1, ^bb2
+              ^bb2:
+                return
+              }
+            }
+        "#]],
+    );
+}

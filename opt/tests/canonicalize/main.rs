@@ -5,6 +5,7 @@ mod common;
 
 mod blocks;
 mod buffers;
+mod floats;
 mod integers;
 mod loops;
 

@@ -110,8 +110,9 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
     if number.word.kind == TokenKind::Int {
         return Err("a floating point value needs a '.', such as 1.0".to_owned());
     }
-    let value = round_to(text.parse::<f64>().unwrap_or(f64::NAN), kind);
-    Ok(if number.is_negative { -value } else { value })
+    let value = text.parse::<f64>().unwrap_or(f64::NAN);
+    // Not every type has a negative zero.
+    Ok(round_to(if number.is_negative { -value } else { value }, kind))
 }
 
 /// `array<i32: 1, 2>`

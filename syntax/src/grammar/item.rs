@@ -4,7 +4,9 @@ use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
 use crate::dialect::AttrSpec;
-use crate::{Attr, AttrData, Code, Name, OpKind, Span, TokenKind, Type, TypeData, dialect};
+use crate::{
+    Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, TokenKind, Type, TypeData, dialect,
+};
 
 impl Reader<'_, '_> {
     pub(super) fn item(&mut self) {
@@ -494,8 +496,13 @@ impl Reader<'_, '_> {
 
     /// A region; its arguments are those that the header has defined.
     pub(super) fn region(&mut self) -> Res<Span> {
-        if self.peek() != TokenKind::Region {
-            return Err(self.expected("'{' to begin a region"));
+        match self.peek() {
+            TokenKind::Region => {}
+            TokenKind::LBrace => {
+                let message = format!("regions are nested more than {MAX_REGION_DEPTH} deep");
+                return Err(self.wrong(Code::NestingTooDeep, message));
+            }
+            _ => return Err(self.expected("'{' to begin a region")),
         }
         self.n_regions += 1;
         let arguments = std::mem::take(&mut self.header_arguments);

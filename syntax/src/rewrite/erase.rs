@@ -133,6 +133,10 @@ impl Ir {
                 }
             }
             let data = &mut self.ops[op.index()];
+            for value in &data.results {
+                // A list of uses that was long is not kept for the next value of that number.
+                self.values[value.index()].uses = SmallVec::new();
+            }
             self.free_values.extend_from_slice(&data.results);
             data.results.clear();
             data.alive = false;

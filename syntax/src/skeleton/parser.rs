@@ -1,12 +1,12 @@
 //! Reads a run token by token, the open items on a stack.
 
 use super::{
-    Context, DIALECT, End, Here, Inner, Item, Kept, MAX_REGION_DEPTH, OpenParts, PLACE, Part,
-    Shape, Skeleton, Stop, Take,
+    Context, DIALECT, End, Here, Inner, Item, Kept, OpenParts, PLACE, Part, Shape, Skeleton, Stop,
+    Take,
 };
 use crate::lex::LOOK_AHEAD;
 use crate::token_stream::TokenStream;
-use crate::{Token, TokenKind, dialect};
+use crate::{MAX_REGION_DEPTH, Token, TokenKind, dialect};
 
 /// An item that is being read.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub(super) struct Open {
     pub(super) in_region: bool,
     /// How many of its regions a [`Pause`] was told of.
     pub(super) n_told: usize,
+    /// It has a region that is nested too deep: what stands in the braces of that is the op's own, whatever it looks like.
+    pub(super) is_too_deep: bool,
 }
 
 /// The open brackets of an item, innermost last. Finding the one that a closing one closes, or that there is none, takes one step.
@@ -352,6 +354,7 @@ impl<'a, 't> Parser<'a, 't> {
             inner_dialect: None,
             in_region: false,
             n_told: 0,
+            is_too_deep: false,
         });
         self.at = taken;
     }
@@ -404,7 +407,7 @@ impl<'a, 't> Parser<'a, 't> {
     /// Takes one token (or opens a region) of the open item; `true` if the item ends before it.
     fn item_token(&mut self) -> bool {
         let Some(op) = self.ops.last() else { return true };
-        let (shape, name, generic) = (op.shape, op.name, op.generic);
+        let (shape, name, generic, is_too_deep) = (op.shape, op.name, op.generic, op.is_too_deep);
         let token = self.token(self.at);
         if matches!(token.kind, TokenKind::Eof | TokenKind::Split) {
             return true;
@@ -427,7 +430,7 @@ impl<'a, 't> Parser<'a, 't> {
             if self.starts_item(name) {
                 return true;
             }
-        } else if token.at_line_start && self.starts_item_inside(self.at) {
+        } else if token.at_line_start && !is_too_deep && self.starts_item_inside(self.at) {
             return true;
         }
         match token.kind {
@@ -445,11 +448,14 @@ impl<'a, 't> Parser<'a, 't> {
                 }
             }
             TokenKind::LBrace => {
-                if self.opens_region(generic)
-                    && self.context.depth + self.ops.len() < MAX_REGION_DEPTH
-                {
-                    self.open_region();
-                    return false;
+                if self.opens_region(generic) {
+                    if self.context.depth + self.ops.len() < MAX_REGION_DEPTH {
+                        self.open_region();
+                        return false;
+                    }
+                    if let Some(op) = self.ops.last_mut() {
+                        op.is_too_deep = true;
+                    }
                 }
                 self.brackets.push(TokenKind::LBrace);
             }

@@ -28,11 +28,10 @@ use crate::grammar::Aliases;
 use crate::ir::seq;
 use crate::lowering::Run;
 use crate::skeleton::{
-    Context, DIALECT, End, Here, Kept, MAX_REGION_DEPTH, PLACE, Part, Skeleton, Stop, Take,
-    skeleton,
+    Context, DIALECT, End, Here, Kept, PLACE, Part, Skeleton, Stop, Take, skeleton,
 };
 use crate::token_stream::TokenStream;
-use crate::{Ir, Op, OpKind, Region};
+use crate::{Ir, MAX_REGION_DEPTH, Op, OpKind, Region};
 
 /// A change of the text, in bytes.
 #[derive(Clone, Copy, Debug)]

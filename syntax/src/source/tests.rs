@@ -4,7 +4,7 @@ mod edits;
 
 use super::Source;
 use crate::laws::{check_ranges, fingerprint};
-use crate::skeleton::MAX_REGION_DEPTH;
+use crate::{Code, MAX_REGION_DEPTH};
 
 const PROGRAM: &str = "\
 // A comment.
@@ -387,6 +387,31 @@ fn what_moves_deeper_than_regions_may_nest_is_read_anew() {
         let end = source.text().len_bytes();
         edit(&mut source, end, 0, close);
         edit(&mut source, 0, open.len(), "");
+    }
+}
+
+#[test]
+fn what_is_nested_too_deep_is_told_of_once() {
+    let inside = "^a:\n  return\nfunc.func @g() { return }\n";
+    for (open, close) in [
+        ("\"a.b\"() ({\n", "}) : () -> ()\n"),
+        ("builtin.module {\n", "}\n"),
+        ("scf.if %c {\n", "} else {\n  %x = arith.constant 1 : i8\n}\n"),
+    ] {
+        for n in [MAX_REGION_DEPTH - 3, MAX_REGION_DEPTH + 10] {
+            let (open, close) = (open.repeat(n), close.repeat(n));
+            let text = format!("func.func @f(%c: i1) {{\n{open}{inside}{close}return\n}}\n");
+            let mut source = Source::new(&text);
+            let codes: Vec<Code> = source.problems().iter().map(|it| it.2.code).collect();
+            let deep = codes.iter().filter(|&&it| it == Code::NestingTooDeep).count();
+            assert_eq!(deep, usize::from(n > MAX_REGION_DEPTH), "{codes:?}");
+            assert!(!codes.contains(&Code::ExpectedToken), "{codes:?}");
+            // A brace less, and one more.
+            let at = text.len() - "}\nreturn\n}\n".len();
+            edit(&mut source, at, 1, "");
+            edit(&mut source, at, 0, "}");
+            edit(&mut source, text.find(inside).expect("it"), 0, "{\n");
+        }
     }
 }
 

@@ -19,6 +19,10 @@ use crate::sparse::{MAX_DEPTH, with_stack};
 
 /// The most nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
+/// So many ops at most are looked at, in all rounds and copies: most of what is repeated may carry no noise.
+const MAX_LOOKED: usize = 2 * MAX_NODES;
+/// What is said of functions beyond these.
+const TOO_LARGE: &str = "the function is too large to optimize";
 
 /// What a copy of a function gets for an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +82,8 @@ pub(super) struct Builder<'a> {
     pub is_open: bool,
     /// How deep calls and regions are nested now.
     pub depth: usize,
+    /// How many ops were looked at.
+    looked: usize,
     pub copies: FxHashMap<Op, Copies>,
     /// How many copies of a function are kept apart.
     pub most_copies: usize,
@@ -111,6 +117,7 @@ impl<'a> Builder<'a> {
             members,
             is_open: true,
             depth: 0,
+            looked: 0,
             copies: FxHashMap::default(),
             most_copies: request.copies,
             prepared: FxHashSet::default(),
@@ -238,7 +245,7 @@ impl<'a> Builder<'a> {
         let draft = &mut self.nodes[node.0 as usize];
         (draft.rule, draft.operands, draft.site, draft.defined) = (rule, operands, site, true);
         if self.nodes.len() > MAX_NODES {
-            return Err("the function is too large to optimize".into());
+            return Err(TOO_LARGE.into());
         }
         Ok(())
     }
@@ -344,6 +351,10 @@ impl<'a> Builder<'a> {
     }
 
     fn op(&mut self, op: Op) -> Result<(), String> {
+        self.looked += 1;
+        if self.looked > MAX_LOOKED {
+            return Err(TOO_LARGE.into());
+        }
         let ir = self.ir;
         let data = ir.op(op);
         match Flow::of(ir, op) {

@@ -37,7 +37,8 @@ impl Builder<'_> {
         if trips.most.is_none() || trips.least == 0 {
             ends.push(inits(self));
         }
-        if let Some(most) = trips.most.filter(|&it| it <= levels * n_noisy.max(1)) {
+        // Where nothing noisy goes round all rounds are alike.
+        if let Some(most) = trips.most.filter(|&it| it <= levels * n_noisy) {
             let inits = inits(self);
             self.unroll(op, trips.least, most, args, inits, &mut ends)?;
         } else {

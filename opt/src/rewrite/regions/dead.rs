@@ -1,0 +1,126 @@
+//! What only keeps itself alive through block arguments goes.
+//!
+//! *Law.* An op or argument is dead if no op with an effect, and none that ends a block, needs it, by way of others: what uses it is dead, or a
+//! branch that passes it to a dead argument. All that is judged dead in a region, at any depth, goes at once; were a part of it left, that might
+//! still use what is gone. *Cost.* Linear in the ops of the region and the operands that its branches pass.
+
+use noisy_analyses::effects;
+use noisy_syntax::{Block, Def, Ir, Op, Region, Traits, Value};
+use rustc_hash::FxHashSet;
+
+use super::super::preorder;
+use super::{Rewriter, forwarded_kind};
+
+/// Erases ops and block arguments that no op with an effect needs, by way of others, in a region and at any depth in it.
+pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
+    let ir = &*rewriter.ir;
+    let live = Live::of(ir, region);
+    let mut dead_ops: Vec<Op> = Vec::new();
+    let mut dead_args: Vec<(Block, Vec<usize>)> = Vec::new();
+    let mut stack = vec![region];
+    while let Some(region) = stack.pop() {
+        for op in ir.items(region).filter(|&op| ir.op(op).kind.is_op()) {
+            if live.ops.contains(&op) {
+                stack.extend(ir.op(op).regions.iter().map(|it| it.1));
+            } else {
+                // What is in a dead op goes with it.
+                dead_ops.push(op);
+            }
+        }
+        // The arguments of the first block are those of the op around.
+        for block in ir.blocks(region).into_iter().skip(1) {
+            let args = ir.block(block).args.iter().enumerate();
+            let dead: Vec<usize> =
+                args.filter(|it| !live.args.contains(it.1)).map(|it| it.0).collect();
+            if !dead.is_empty() {
+                dead_args.push((block, dead));
+            }
+        }
+    }
+    for (block, dead) in &dead_args {
+        let preds: Vec<(Op, u32)> = rewriter.ir.block(*block).preds.to_vec();
+        for (branch, successor) in preds {
+            let passed = rewriter.ir.passed_operands(branch, successor as usize);
+            let passed = without(&passed, dead);
+            rewriter.set_successor(branch, successor as usize, *block, &passed);
+        }
+    }
+    for &op in &dead_ops {
+        rewriter.forget(op);
+    }
+    if !dead_ops.is_empty() {
+        rewriter.ir.erase_ops(&dead_ops).expect("only what is dead uses what is dead");
+    }
+    for (block, dead) in dead_args {
+        rewriter.ir.erase_arguments(block, &dead).expect("only what was dead used it");
+    }
+}
+
+/// The ops and block arguments in a region that are needed.
+#[derive(Default)]
+struct Live {
+    ops: FxHashSet<Op>,
+    args: FxHashSet<Value>,
+}
+
+impl Live {
+    fn of(ir: &Ir, region: Region) -> Self {
+        let mut out = Self::default();
+        let mut stack: Vec<Op> = Vec::new();
+        for op in preorder(ir, region) {
+            let is_needed =
+                ir.op(op).kind.has(Traits::TERMINATOR) || !effects::is_droppable(ir, op);
+            if is_needed && out.ops.insert(op) {
+                stack.push(op);
+            }
+        }
+        let mut values: Vec<Value> = Vec::new();
+        while let Some(op) = stack.pop() {
+            let passed = forwarded(ir, op);
+            let operands = ir.op(op).operands.iter().enumerate();
+            let own = operands.filter(|(at, _)| !passed.contains(at)).filter_map(|it| it.1.value);
+            values.extend(own);
+            if passed.is_empty() {
+                for block in ir.extra(op).successors.iter().filter_map(|it| it.block) {
+                    values.extend(ir.block(block).args.iter());
+                }
+            }
+            while let Some(value) = values.pop() {
+                match ir.value(value).def {
+                    Def::Result(defining_op, _) => {
+                        if out.ops.insert(defining_op) {
+                            stack.push(defining_op);
+                        }
+                    }
+                    Def::Argument(block, index) => {
+                        if out.args.insert(value) {
+                            let preds = ir.block(block).preds.iter();
+                            values.extend(preds.filter_map(|it| passed_as(ir, *it, index)));
+                        }
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The value that a successor of a branch is passed as an argument.
+fn passed_as(ir: &Ir, (branch, successor): (Op, u32), index: u32) -> Option<Value> {
+    let range = &ir.extra(branch).successors.get(successor as usize)?.operands;
+    let at = range.start + index;
+    if range.contains(&at) { ir.op(branch).operands.get(at as usize)?.value } else { None }
+}
+
+/// What is left of a list without the items at these places, which ascend.
+fn without(list: &[Value], places: &[usize]) -> Vec<Value> {
+    let mut places = places.iter().peekable();
+    let kept = list.iter().enumerate().filter(|it| places.next_if(|&&at| at == it.0).is_none());
+    kept.map(|it| *it.1).collect()
+}
+
+/// The operands that a branch passes on, if that is all it does with them.
+fn forwarded(ir: &Ir, op: Op) -> std::ops::Range<usize> {
+    let Some(first) = forwarded_kind(ir.op(op).kind) else { return 0..0 };
+    first..ir.op(op).operands.len()
+}
