@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use noisy_analyses::explain::Saturation;
 use noisy_analyses::{Bits, Document};
 use noisy_syntax::{Op, OpKind, Value};
 
@@ -85,7 +86,7 @@ impl Search {
         let (most, value) = within.most?;
         Some(Most {
             function: document.function_name(within.function),
-            text: words::maximum(document, value),
+            text: words::maximum(document, value, &mut Saturation::default()),
             is_over: most > document.model().budget,
         })
     }

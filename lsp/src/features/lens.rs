@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use noisy_analyses::explain::Tally;
+use noisy_analyses::explain::{Saturation, Tally};
 use noisy_analyses::{Bits, Document, flow};
 use noisy_syntax::{Name, Op, OpData, OpKind, Value};
 
@@ -30,6 +30,7 @@ pub(crate) struct Lenses {
     is_of_heir: bool,
     /// The name of the op that reduces noise, if the document has it.
     reset_op: Option<Name>,
+    known: Saturation,
 }
 
 /// A function or a generic that the walk is in.
@@ -57,6 +58,7 @@ impl Lenses {
             open: Vec::new(),
             is_of_heir: document.ciphertexts().is_some(),
             reset_op: ir.interner.find_name(&document.model().reset_op),
+            known: Saturation::default(),
         }
     }
 
@@ -159,7 +161,7 @@ impl Lenses {
         let (cost, inner) = (cost(document, &holder), holder.inner.take());
         let is_same = cost.as_ref().map(|it| &it.title) == inner.as_ref().map(|it| &it.title);
         let inner = inner.filter(|_| !is_same);
-        noise(document, &holder).into_iter().chain(inner).for_each(&mut *found);
+        noise(document, &holder, &mut self.known).into_iter().chain(inner).for_each(&mut *found);
         let is_function = document.ir().op(holder.item.op).kind == OpKind::FuncFunc;
         match self.open.last_mut().filter(|_| !is_function) {
             // What is around a generic may cost the same.
@@ -171,7 +173,7 @@ impl Lenses {
 }
 
 /// The noise of a function.
-fn noise(document: &Document, holder: &Holder) -> Option<Lens> {
+fn noise(document: &Document, holder: &Holder, known: &mut Saturation) -> Option<Lens> {
     let (ir, op) = (document.ir(), holder.item.op);
     let (max, value) = holder.most.filter(|_| ir.op(op).kind == OpKind::FuncFunc)?;
     let is_over = max > document.model().budget;
@@ -179,7 +181,7 @@ fn noise(document: &Document, holder: &Holder) -> Option<Lens> {
     Some(Lens {
         range: name(document, holder.item)?,
         function: is_over.then(|| (start, document.function_name(op))),
-        title: title(document, value, holder.n_reduces),
+        title: title(document, value, holder.n_reduces, known),
     })
 }
 
@@ -199,10 +201,10 @@ fn name(document: &Document, item: Item) -> Option<Range<usize>> {
 }
 
 /// The most noise in a function, at a value, and how many of its ops reduce noise.
-fn title(document: &Document, value: Value, n_reduces: usize) -> String {
+fn title(document: &Document, value: Value, n_reduces: usize, known: &mut Saturation) -> String {
     let reduces = match n_reduces {
         0 => String::new(),
         n => format!(", {}", words::count(n as u64, "reduction")),
     };
-    format!("{}{reduces}", words::maximum(document, value))
+    format!("{}{reduces}", words::maximum(document, value, known))
 }

@@ -44,11 +44,11 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
 }
 
 /// Noise with the budget, for a line that stands for a function: `max noise 48 of 26 bits`.
-pub(crate) fn maximum(document: &Document, value: Value) -> String {
+pub(crate) fn maximum(document: &Document, value: Value, known: &mut Saturation) -> String {
     let budget = document.model().budget;
     match document.noise(value).hi() {
         Some(Bits::MAX) => {
-            let noise = largest(document, value, &mut Saturation::default());
+            let noise = largest(document, value, known);
             format!("max noise {noise} (budget {budget})")
         }
         hi => format!("max noise {} of {budget} bits", hi.unwrap_or_default()),
