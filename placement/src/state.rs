@@ -49,15 +49,14 @@ impl<'g> State<'g> {
             graph,
             cost: graph.cost_of(&chosen),
             chosen,
-            p: vec![0; n],
-            e: vec![0; n],
+            p: Vec::new(),
+            e: Vec::new(),
             work: 0,
             most: most_noise(graph),
             queue: Queue::new(n),
             undo: Vec::new(),
         };
-        state.recompute();
-        state.undo.clear();
+        (state.p, state.e) = state.solve();
         state
     }
 
@@ -191,8 +190,8 @@ impl<'g> State<'g> {
         true
     }
 
-    /// Computes everything anew from below, logging what changes.
-    fn recompute(&mut self) {
+    /// The noise before and after each node, computed anew from below.
+    fn solve(&mut self) -> (Vec<Bits>, Vec<Bits>) {
         let graph = self.graph;
         let n = graph.n_nodes();
         let (mut p, mut e) = (vec![0; n], vec![0; n]);
@@ -203,7 +202,13 @@ impl<'g> State<'g> {
         let most = self.most;
         let n_passes = least_solution(graph, &mut p, &mut e, |_, p| p.min(most), after);
         self.work += (n_passes * n) as u64;
-        for v in 0..n {
+        (p, e)
+    }
+
+    /// Computes everything anew, logging what changes.
+    fn recompute(&mut self) {
+        let (p, e) = self.solve();
+        for v in 0..self.graph.n_nodes() {
             if (p[v], e[v]) != (self.p[v], self.e[v]) {
                 self.undo.push(Undo::Noise { node: v as u32, p: self.p[v], e: self.e[v] });
                 (self.p[v], self.e[v]) = (p[v], e[v]);

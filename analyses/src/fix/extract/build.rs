@@ -491,6 +491,8 @@ impl<'a> Builder<'a> {
         // The largest unit in which all costs are whole.
         let part = self.costs.iter().fold(UNIT, |part, &cost| gcd(part, cost));
         let mut instance = Instance::default();
+        instance.nodes.reserve_exact(self.nodes.len());
+        instance.operands.reserve_exact(self.nodes.iter().map(|it| it.operands.len()).sum());
         for &weight in &self.costs {
             instance.push_site((weight / part).saturating_mul(model.reset_cost()), reset);
         }
