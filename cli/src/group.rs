@@ -23,8 +23,9 @@ use crate::stamp::Stamp;
 use crate::walk::Input;
 use crate::{format, paint, ranges, select};
 
-/// Texts are analyzed together until they have so many bytes: with what is known of them they fit into the processor's caches.
-const TOGETHER: usize = 16 << 10;
+/// Texts are analyzed together until they have so many bytes: with what is known of them they fit into the processor's caches. With four times
+/// as many 10,000 small files take as long, and 1.5 MB more.
+const TOGETHER: usize = 4 << 10;
 
 /// What is left of a file when it has been checked: its text is gone.
 pub(crate) struct Report {
