@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, Watch, worst};
-use noisy_output::{Output, reason, shown_line, shown_path};
+use noisy_output::{MAX_FILE, MAX_STREAM, Output, reason, shown_line, shown_path};
 use noisy_settings::Settings;
 use ropey::Rope;
 use serde::Serialize;
@@ -220,11 +220,6 @@ pub(crate) fn read_with(
         Failure { code: "invalid-utf8", message, place: Some((line, column)) }
     })
 }
-
-/// The largest file, in bytes. Places in a text are numbers of 32 bits, and what is made of one takes several times its size.
-const MAX_FILE: u64 = 1 << 30;
-/// The most that is read of what does not say how large it is, in bytes: all of it is read before it is known to be too large.
-const MAX_STREAM: u64 = 256 << 20;
 
 /// Room for so much of a file is made at once, in bytes.
 const LIKELY: u64 = 1 << 20;

@@ -21,7 +21,11 @@ impl Selection {
     ///
     /// When one of them is no pattern, or names no rule.
     pub(crate) fn new(exclude: &[String], per_file_ignores: &[String]) -> Result<Self, String> {
-        let excluded = excluded(exclude)?;
+        let mut builder = GitignoreBuilder::new("");
+        for it in exclude {
+            builder.add_line(None, it).map_err(|why| format!("--exclude '{it}': {why}"))?;
+        }
+        let excluded = builder.build().map_err(|why| format!("--exclude: {why}"))?;
         let silenced = per_file_ignores.iter().map(|it| silenced(it)).collect::<Result<_, _>>()?;
         Ok(Self { excluded, silenced })
     }
@@ -46,17 +50,6 @@ pub(crate) fn without(mut settings: Arc<Settings>, rules: &[&str]) -> Arc<Settin
         let _ = Arc::make_mut(&mut settings).rules.turn_off(rule);
     }
     settings
-}
-
-fn excluded(patterns: &[String]) -> Result<Gitignore, String> {
-    if patterns.is_empty() {
-        return Ok(Gitignore::empty());
-    }
-    let mut builder = GitignoreBuilder::new("");
-    for it in patterns {
-        builder.add_line(None, it).map_err(|why| format!("--exclude '{it}': {why}"))?;
-    }
-    builder.build().map_err(|why| format!("--exclude: {why}"))
 }
 
 fn silenced(option: &str) -> Result<(Gitignore, String), String> {

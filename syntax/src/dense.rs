@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::float::{float_bits, float_shape, round_to};
+use crate::float::{float_bits, float_shape, rounded_float};
 use crate::{Interner, Type, TypeData};
 
 /// MLIR prints more elements than these, if they differ, as a hexadecimal string (LLVM 19, `AsmPrinter.cpp`).
@@ -73,7 +73,7 @@ fn bits(interner: &Interner, element: Type, text: &str) -> Option<u128> {
         (_, TypeData::Float(kind)) => match text.strip_prefix("0x") {
             Some(hex) => u128::from_str_radix(hex, 16).ok(),
             // The digits are those that are read as the number.
-            None => Some(float_bits(round_to(text.parse().ok()?, kind), kind).into()),
+            None => Some(float_bits(rounded_float(text.parse().ok()?, kind), kind).into()),
         },
         _ => text.parse::<i128>().ok().map(|it| it as u128),
     }

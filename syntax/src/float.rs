@@ -140,7 +140,7 @@ pub(crate) fn float_shape(kind: &str) -> (u32, u32) {
 }
 
 /// A number rounded to what a float type can hold.
-pub(crate) fn round_to(value: f64, kind: &str) -> f64 {
+pub fn rounded_float(value: f64, kind: &str) -> f64 {
     match Format::of(kind) {
         Some(it) => it.decode(it.encode(value)),
         None => value,
@@ -148,7 +148,7 @@ pub(crate) fn round_to(value: f64, kind: &str) -> f64 {
 }
 
 /// The value of bits in a float type; of the wider ones, the nearest f64.
-pub(crate) fn from_bits(bits: u128, kind: &str) -> f64 {
+pub fn float_of_bits(bits: u128, kind: &str) -> f64 {
     if let Some(it) = Format::of(kind) {
         return it.decode(bits as u64);
     }
@@ -190,7 +190,7 @@ pub fn float_text(value: f64, kind: &str) -> String {
 fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
     if !matches!(kind, "f80" | "f128") {
         let read = text.parse::<f64>();
-        return read.is_ok_and(|it| round_to(it, kind).to_bits() == value.to_bits());
+        return read.is_ok_and(|it| rounded_float(it, kind).to_bits() == value.to_bits());
     }
     // They hold more than an f64: what is not exact in it is another value.
     let (written, exact) = (text.split_once('e'), format!("{value:.1100e}"));
@@ -320,7 +320,7 @@ fn long_float(value: f64, kind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{float_bits, float_text, from_bits, round_to};
+    use super::{float_bits, float_of_bits, float_text, rounded_float};
 
     fn check(value: f64, kind: &str, text: &str) {
         assert_eq!(float_text(value, kind), text);
@@ -384,8 +384,8 @@ mod tests {
         for (kind, edges, bits) in types {
             for (value, bits) in around(edges).into_iter().zip(bits) {
                 assert_eq!(float_bits(value, kind), bits, "{value:e} : {kind}");
-                let rounded = round_to(value, kind);
-                assert_eq!(rounded.to_bits(), from_bits(bits.into(), kind).to_bits(), "{value:e} : {kind}");
+                let rounded = rounded_float(value, kind);
+                assert_eq!(rounded.to_bits(), float_of_bits(bits.into(), kind).to_bits(), "{value:e} : {kind}");
                 assert_eq!(float_bits(rounded, kind), bits, "{value:e} : {kind}");
             }
         }
@@ -407,7 +407,7 @@ mod tests {
             ("f8E4M3B11FNUZ", 0x80, 0x7FF8_u64 << 48),
         ];
         for (kind, bits, wide) in types {
-            let value = from_bits(bits, kind);
+            let value = float_of_bits(bits, kind);
             assert_eq!(value.to_bits(), wide, "0x{bits:X} : {kind}");
             check(value, kind, &format!("0x{bits:X}"));
         }
@@ -420,7 +420,7 @@ mod tests {
             ["f8E5M2", "f8E4M3", "f8E3M4", "f8E4M3FN", "f8E5M2FNUZ", "f8E4M3FNUZ", "f8E8M0FNU"]
         {
             for bits in 0..=0xff {
-                assert_eq!(float_bits(from_bits(bits, kind), kind), bits as u64, "{kind}");
+                assert_eq!(float_bits(float_of_bits(bits, kind), kind), bits as u64, "{kind}");
             }
         }
     }
@@ -432,7 +432,7 @@ mod tests {
             (0xFFFF_8000_0000_0000_0000, "f80"),
             (0x4062_93E5_939A_08CE_A000_0000_0000_0000, "f128"),
         ] {
-            check(from_bits(bits, kind), kind, &format!("0x{bits:X}"));
+            check(float_of_bits(bits, kind), kind, &format!("0x{bits:X}"));
         }
     }
 }

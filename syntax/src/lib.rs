@@ -36,7 +36,7 @@ pub use delta::Delta;
 pub use dense::dense_text;
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
-pub use float::{float_bits, float_text};
+pub use float::{float_bits, float_of_bits, float_text, rounded_float};
 pub use grammar::{Alias, AliasUse, Form};
 pub use intern::{
     AttrData, Dim, Interner, Layout, LocationPart, MOST_PADDING, Sign, TypeData,

@@ -2,6 +2,7 @@
 
 mod calls;
 mod cost;
+mod large;
 mod layout;
 mod replace;
 
@@ -29,6 +30,17 @@ fn mended_with(text: &str, options: &Options) -> (Outcome, String) {
     (outcome, after)
 }
 
+fn options() -> Options {
+    let limits = Limits { time: None, work: Some(5_000_000), ..Limits::default() };
+    Options { limits, ..Options::default() }
+}
+
+fn errors(text: &str) -> Vec<crate::Diagnostic> {
+    let mut found = Document::new(text).diagnostics();
+    found.retain(|it| it.severity == Severity::Error);
+    found
+}
+
 /// A document that was given its reduces, which is what it would be made anew.
 fn edited(text: &str, options: &Options) -> (Document, Outcome) {
     let mut document = Document::new(text);
@@ -53,31 +65,6 @@ fn edited(text: &str, options: &Options) -> (Document, Outcome) {
     };
     assert_eq!(noise(&document), noise(&anew), "{text}");
     (document, outcome)
-}
-
-#[test]
-fn rounds_in_which_all_is_as_before_are_looked_at_once() {
-    // Nothing noisy goes round: 16 to the power of 7 rounds.
-    let mut open = String::new();
-    for it in 0..7 {
-        let _ = writeln!(open, "affine.for %i{it} = 0 to 16 {{");
-    }
-    let close = "}\n".repeat(7);
-    let text = format!(
-        "func.func @f(%x: i5) -> i5 {{
-  %0 = noisy.encode %x : i5 -> !noisy.i32
-  {open}%u = noisy.add %0, %0 : !noisy.i32\n{close}
-  %1 = noisy.mul %0, %0 : !noisy.i32
-  %2 = noisy.mul %1, %1 : !noisy.i32
-  %d = noisy.decode %2 : !noisy.i32 -> i5
-  return %d : i5
-}}
-"
-    );
-    let (outcome, _) = mended_with(&text, &Options { wants_proofs: true, ..Options::default() });
-    assert_eq!(outcome.inserted(), 1);
-    let proof = outcome.groups[0].proof.as_ref().expect("a proof");
-    assert_eq!(proof.instance.nodes.len(), 4);
 }
 
 /// What is read anew has other numbers.

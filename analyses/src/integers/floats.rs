@@ -1,6 +1,6 @@
 //! Constants of float types: arithmetic in their formats, and their bits.
 
-use noisy_syntax::{Op, OpKind};
+use noisy_syntax::{Op, OpKind, float_bits, float_of_bits, rounded_float};
 
 use super::compare::{is_same, predicate};
 use super::constant::Constant;
@@ -103,77 +103,22 @@ fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<boo
 /// A number in a float type. The operations of the narrower types may be computed in `f64` and rounded once more: it has more than
 /// twice their digits. `None` for types that are not followed.
 pub(crate) fn rounded(value: f64, ty: &str) -> Option<f64> {
-    if value.is_nan() {
-        // What it says besides is cut off.
-        return of_bits(to_bits(value, ty)?, ty);
-    }
-    match ty {
-        "f64" => Some(value),
-        "f32" => Some(f64::from(value as f32)),
-        "f16" => Some(to_format(value, 11, -14, 15)),
-        "bf16" => Some(to_format(value, 8, -126, 127)),
-        _ => None,
-    }
+    is_followed(ty).then(|| rounded_float(value, ty))
 }
 
-/// Rounds to the nearest number with so many digits and exponents within these, ties to even.
-fn to_format(value: f64, digits: i32, least: i32, most: i32) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return value;
-    }
-    let bits = value.abs().to_bits();
-    let exponent = ((bits >> 52) as i32 - 1023).max(least);
-    let unit = 2_f64.powi(exponent - (digits - 1));
-    let scaled = (value / unit).round_ties_even() * unit;
-    if scaled.abs() >= 2_f64.powi(most) * 2.0 { f64::INFINITY.copysign(value) } else { scaled }
-}
-
-/// The digits and the exponent bits of a float type.
-fn format_of(ty: &str) -> Option<(u32, u32)> {
-    Some(match ty {
-        "f64" => (52, 11),
-        "f32" => (23, 8),
-        "bf16" => (7, 8),
-        "f16" => (10, 5),
-        _ => return None,
-    })
+/// Whether what is computed with a float type is followed.
+fn is_followed(ty: &str) -> bool {
+    matches!(ty, "f64" | "f32" | "bf16" | "f16")
 }
 
 /// The bits of a number in a float type.
 pub(super) fn to_bits(value: f64, ty: &str) -> Option<u64> {
-    if value.is_nan() {
-        let (digits, exponent) = format_of(ty)?;
-        let (sign, rest) = (value.to_bits() >> 63, value.to_bits() << 12 >> (64 - digits));
-        let most = (1_u64 << exponent) - 1;
-        return Some(sign << (digits + exponent) | most << digits | rest);
-    }
-    format_of(ty)?;
-    Some(noisy_syntax::float_bits(value, ty))
+    is_followed(ty).then(|| float_bits(value, ty))
 }
 
 /// The number that bits mean in a float type.
 pub(crate) fn of_bits(bits: u64, ty: &str) -> Option<f64> {
-    let (digits, exponent) = format_of(ty)?;
-    let (most, rest) = ((1_u64 << exponent) - 1, bits & ((1 << digits) - 1));
-    if bits >> digits & most == most && rest != 0 {
-        let sign = bits >> (digits + exponent) & 1;
-        return Some(f64::from_bits(sign << 63 | 0x7ff << 52 | rest << (52 - digits)));
-    }
-    Some(match ty {
-        "f64" => f64::from_bits(bits),
-        "f32" => f64::from(f32::from_bits(bits as u32)),
-        "bf16" => f64::from(f32::from_bits((bits as u32) << 16)),
-        "f16" => {
-            let (exponent, digits) = ((bits >> 10 & 0x1f) as i32, (bits & 0x3ff) as f64);
-            let size = match exponent {
-                0 => digits * 2_f64.powi(-24),
-                0x1f => f64::INFINITY,
-                it => (1024.0 + digits) * 2_f64.powi(it - 25),
-            };
-            if bits >> 15 & 1 == 1 { -size } else { size }
-        }
-        _ => return None,
-    })
+    is_followed(ty).then(|| float_of_bits(bits.into(), ty))
 }
 
 /// An integer as a float, rounded once.

@@ -1,7 +1,7 @@
 //! What an op gives for constant operands, as MLIR's folders say (LLVM 19, `ArithOps.cpp`, `AffineOps.cpp`, `MemRefOps.cpp`): where
 //! they give up, nothing is known.
 
-use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value};
+use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value, rounded_float};
 use smallvec::SmallVec;
 
 use super::compare::{holds, holds_of_equal, is_same, predicate, unsigned};
@@ -251,11 +251,10 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
         Float(bits) => {
             let value = f64::from_bits(bits);
             match kind {
+                // Not every type has a negative zero.
                 OpKind::ArithNegf => {
-                    // In these neither 0 nor what is no number has a sign.
-                    let has_no_sign = (value == 0.0 || value.is_nan())
-                        && float(ir, to).is_some_and(|it| it.ends_with("FNUZ"));
-                    Some(Float(if has_no_sign { bits } else { (-value).to_bits() }))
+                    let negated = float(ir, to).map_or(-value, |it| rounded_float(-value, it));
+                    Some(Float(negated.to_bits()))
                 }
                 // To extend what is no number makes it quiet.
                 OpKind::ArithExtf => (!value.is_nan() || bits & QUIET != 0).then_some(Float(bits)),

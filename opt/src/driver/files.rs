@@ -5,12 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
-use noisy_output::{Output, clean_up_on_signals, reason};
-
-/// The largest file, in bytes.
-const MAX_FILE: u64 = 1 << 30;
-/// The most that is read of what does not say how large it is, in bytes.
-const MAX_STREAM: u64 = 256 << 20;
+use noisy_output::{MAX_FILE, MAX_STREAM, Output, clean_up_on_signals, reason};
 
 /// The text of a file, `-` for standard input. What is too long is refused before it takes room.
 pub(super) fn read(file: &str) -> io::Result<String> {

@@ -4,7 +4,7 @@ use super::ast::{Literal, Number};
 use super::reader::{Reader, Res};
 use super::words::Word;
 use crate::dense::{MOST_PRINTED, dense_text, element_bits};
-use crate::float::{float_shape, float_text, from_bits, round_to};
+use crate::float::{float_of_bits, float_shape, float_text, rounded_float};
 use crate::identifier::push_quoted_raw;
 use crate::{Attr, AttrData, Code, Dim, Interner, Sign, TokenKind, Type, TypeData};
 
@@ -103,7 +103,7 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
         let bits = u128::from_str_radix(hex, 16).ok();
         let width = float_shape(kind).0;
         return match bits.filter(|it| 128 - it.leading_zeros() <= width) {
-            Some(bits) => Ok(from_bits(bits, kind)),
+            Some(bits) => Ok(float_of_bits(bits, kind)),
             None => Err("hexadecimal float constant out of range for type".to_owned()),
         };
     }
@@ -112,7 +112,7 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
     }
     let value = text.parse::<f64>().unwrap_or(f64::NAN);
     // Not every type has a negative zero.
-    Ok(round_to(if number.is_negative { -value } else { value }, kind))
+    Ok(rounded_float(if number.is_negative { -value } else { value }, kind))
 }
 
 /// `array<i32: 1, 2>`
@@ -299,7 +299,7 @@ fn blob(
     };
     let text = |bits: u64| match (kind, is_unsigned) {
         _ if width == 1 => (bits == 1).to_string(),
-        (Some(kind), _) => float_text(from_bits(bits.into(), kind), kind),
+        (Some(kind), _) => float_text(float_of_bits(bits.into(), kind), kind),
         (None, true) => bits.to_string(),
         (None, false) => ((bits << (64 - width)) as i64 >> (64 - width)).to_string(),
     };

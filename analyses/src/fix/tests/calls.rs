@@ -326,12 +326,6 @@ fn defined(steps: &[Step], out: &mut Vec<Value>) {
     }));
 }
 
-fn errors(text: &str) -> Vec<crate::Diagnostic> {
-    let mut found = Document::new(text).diagnostics();
-    found.retain(|it| it.severity == Severity::Error);
-    found
-}
-
 /// The least cost of a legal choice of slots, the cheapest tried first.
 fn exhaustive(program: &[Function], slots: &[(Slot, u64)]) -> Option<u64> {
     let cost = |bits: u32| -> u64 {
@@ -347,11 +341,6 @@ fn exhaustive(program: &[Function], slots: &[(Slot, u64)]) -> Option<u64> {
     };
     // Where all of them do not help, none do.
     is_legal(u32::MAX).then(|| all.into_iter().find(|it| is_legal(it.1)).map(|it| it.0))?
-}
-
-fn options() -> Options {
-    let limits = Limits { time: None, work: Some(5_000_000), ..Limits::default() };
-    Options { limits, ..Options::default() }
 }
 
 #[test]
@@ -460,26 +449,6 @@ fn callers_and_callees_are_placed_together() {
     let (outcome, after) = mended_with(SQUARES, &options);
     assert_eq!(outcome.inserted(), 1, "{after}");
     assert!(errors(&after).is_empty() && after[..after.find("@main").unwrap()].contains("reduce"));
-}
-
-#[test]
-fn calls_nest_deeper_than_a_stack_is() {
-    // Each adds once and calls the next: of 14 additions in a row the last reaches the limit.
-    let n: usize = 5000;
-    let mut text = String::new();
-    for it in 0..n {
-        let (visibility, next) = (if it == 0 { "" } else { "private " }, it + 1);
-        let _ = writeln!(text, "func.func {visibility}@f{it}(%a: {TY}) -> {TY} {{");
-        let _ = writeln!(text, "  %s = noisy.add %a, %a : {TY}");
-        if next < n {
-            let _ = writeln!(text, "  %r = func.call @f{next}(%s) : ({TY}) -> {TY}");
-        }
-        let _ = writeln!(text, "  return {} : {TY}\n}}", if next < n { "%r" } else { "%s" });
-    }
-    let (outcome, after) = mended_with(&text, &options());
-    assert!(errors(&after).is_empty());
-    assert_eq!(outcome.inserted(), n.div_ceil(14) - 1);
-    assert!(outcome.groups.iter().all(FunctionGroup::is_optimal), "{outcome:?}");
 }
 
 #[test]
