@@ -27,11 +27,8 @@
 //! Needs: no loops, one node per site, resets that never raise noise, and a frontier whose levels fit in [`WORDS`] words.
 //!
 //! Source of the idea: dynamic programming over a path decomposition, with pruning by the Lagrangian bound.
-#![allow(clippy::iter_over_hash_type, reason = "the hasher has no seed: the order is repeatable")]
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::collections::BTreeSet;
 
 use crate::certificate::Row;
 use crate::fixed_point::SCALE;
@@ -79,27 +76,13 @@ const MOST_DECISIONS: usize = 1 << 27;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key<const W: usize>([u64; W]);
 
-impl<const W: usize> Hash for Key<W> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.iter().for_each(|&word| state.write_u64(word));
-        // The order in which states come, and with it which of equal choices is found, does not depend on how many words there are.
-        (W..WORDS).for_each(|_| state.write_u64(0));
-    }
-}
-
-/// Hashes the packed levels by multiplications.
-#[derive(Default)]
-struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 29
-    }
-
-    fn write(&mut self, _: &[u8]) {}
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(31) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+impl<const W: usize> Key<W> {
+    /// By multiplications.
+    fn hash(&self) -> usize {
+        let mixed = self.0.iter().fold(0_u64, |mix, word| {
+            (mix.rotate_left(31) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        });
+        (mixed >> 32) as usize
     }
 }
 
@@ -115,7 +98,79 @@ struct Way<const C: usize> {
     hits: [u64; C],
 }
 
-type Map<const W: usize, const C: usize> = HashMap<Key<W>, Way<C>, BuildHasherDefault<Mix>>;
+/// The states after a node, in the order in which they came: with it goes which of equal choices is found.
+#[derive(Debug)]
+struct States<const W: usize, const C: usize> {
+    all: Vec<(Key<W>, Way<C>)>,
+    /// Where each key is in `all`, by its hash and, if that place is taken, the next that is free; a power of two of places.
+    places: Vec<u32>,
+}
+
+impl<const W: usize, const C: usize> States<W, C> {
+    const FREE: u32 = u32::MAX;
+
+    fn new() -> Self {
+        Self { all: Vec::new(), places: Vec::new() }
+    }
+
+    /// Forgets all, with room for so many.
+    fn clear(&mut self, n: usize) {
+        self.all.clear();
+        self.places.clear();
+        self.places.resize((2 * n).next_power_of_two(), Self::FREE);
+    }
+
+    /// Where a state is in `all`, or where it belongs in `places`.
+    fn find(&self, key: &Key<W>) -> Result<usize, usize> {
+        let mask = self.places.len() - 1;
+        let mut at = key.hash() & mask;
+        loop {
+            match self.places[at] {
+                Self::FREE => return Err(at),
+                it if self.all[it as usize].0 == *key => return Ok(it as usize),
+                _ => at = (at + 1) & mask,
+            }
+        }
+    }
+
+    /// Adds a way to a state, for which there must be room, unless one as cheap is known; says whether it was added.
+    fn put(&mut self, key: Key<W>, way: Way<C>) -> bool {
+        match self.find(&key) {
+            Ok(at) => {
+                let old = &mut self.all[at].1;
+                let is_better = (way.cost, way.excess) < (old.cost, old.excess);
+                if is_better {
+                    *old = way;
+                }
+                is_better
+            }
+            Err(place) => {
+                self.places[place] = self.all.len() as u32;
+                self.all.push((key, way));
+                true
+            }
+        }
+    }
+
+    /// Takes out those that a state with one value at a lower level dominates. None is found or added then before all are forgotten.
+    fn retain_undominated(&mut self, live: &[u32], slots: &[Slot]) {
+        let is_dominated = |(key, way): &(Key<W>, Way<C>)| {
+            live.iter().map(|&u| &slots[u as usize]).any(|slot| {
+                let mut lower = *key;
+                while lower.0[slot.word] & slot.mask != 0 {
+                    lower.0[slot.word] -= 1 << slot.shift;
+                    if self.find(&lower).is_ok_and(|it| self.all[it].1.cost <= way.cost) {
+                        return true;
+                    }
+                }
+                false
+            })
+        };
+        let is_dominated: Vec<bool> = self.all.iter().map(is_dominated).collect();
+        let mut is_dominated = is_dominated.into_iter();
+        self.all.retain(|_| is_dominated.next() == Some(false));
+    }
+}
 
 /// Where the level of a live value is kept.
 #[derive(Clone, Copy, Debug, Default)]
@@ -177,11 +232,14 @@ fn sweep<const W: usize, const C: usize>(
     let mut slots = vec![Slot::default(); n];
     let mut live: Vec<u32> = Vec::new();
     let mut used = Key([0; W]);
-    let mut ways = Map::<W, C>::default();
-    ways.insert(Key([0; W]), Way { cost: 0, excess: 0, trace: 0, hits: [0; C] });
+    let (mut states, mut next) = (States::<W, C>::new(), States::<W, C>::new());
+    states.all.push((Key([0; W]), Way { cost: 0, excess: 0, trace: 0, hits: [0; C] }));
     // Decisions as a tree: (parent, node where a site was chosen).
     let mut tree: Vec<(u32, u32)> = vec![(0, NONE)];
     let mut n_kept = 32;
+    let mut operands: Vec<Slot> = Vec::new();
+    // What the past may add to the bound.
+    let slack = terms.better - terms.bound;
     for (rank, &v) in order.iter().enumerate() {
         let i = v as usize;
         let keeps = last[i] > rank as u32;
@@ -206,76 +264,78 @@ fn sweep<const W: usize, const C: usize>(
         });
         let site = graph.site[i];
         let reduced = if site == NONE { 0 } else { terms.reduced[site as usize] };
-        let mut next = Map::with_capacity_and_hasher(ways.len() * 2, BuildHasherDefault::default());
-        for (key, way) in &ways {
-            let p = graph.before(v, |u| slots[u as usize].read(key));
+        let (if_left, if_chosen) = ((-reduced).max(0), reduced.max(0));
+        let is_choice = site != NONE && keeps && if_chosen <= slack;
+        operands.clear();
+        operands.extend(graph.operands.of(v).iter().map(|&u| slots[u as usize]));
+        next.clear(states.all.len() * 2);
+        for (key, way) in &states.all {
+            let p = graph.rule[i].before(operands.iter().map(|it| it.read(key)));
             if p > graph.limit[i] {
                 continue;
             }
+            let mut kept = *key;
+            for (word, lives) in kept.0.iter_mut().zip(&lives) {
+                *word &= lives;
+            }
             let mut put = |e: Bits, mut way: Way<C>| {
-                if terms.bound + way.excess > terms.better {
-                    return false;
-                }
-                let mut key = *key;
-                for (word, lives) in key.0.iter_mut().zip(&lives) {
-                    *word &= lives;
-                }
+                let mut key = kept;
                 if keeps && slots[i].mask != 0 {
                     key.0[slots[i].word] |= u64::from(e - slots[i].base) << slots[i].shift;
                 }
                 for (word, ended) in way.hits.iter_mut().zip(&tracked.ended[rank]) {
                     *word &= !ended;
                 }
-                match next.entry(key) {
-                    Entry::Occupied(mut old) => {
-                        let is_better = (way.cost, way.excess) < (old.get().cost, old.get().excess);
-                        if is_better {
-                            old.insert(way);
-                        }
-                        is_better
-                    }
-                    Entry::Vacant(place) => {
-                        place.insert(way);
-                        true
-                    }
-                }
+                next.put(key, way)
             };
-            put(p, Way { excess: way.excess + (-reduced).max(0), ..*way });
-            if site != NONE && keeps && graph.reset[site as usize] < p {
-                let mut chosen = *way;
-                chosen.cost = way.cost.saturating_add(graph.cost[site as usize]);
-                chosen.excess += reduced.max(0);
-                for &(bit, y) in &tracked.of[site as usize] {
-                    let (word, bit) = (bit / 64, 1 << (bit % 64));
-                    if chosen.hits[word] & bit != 0 {
-                        chosen.excess += y;
-                    }
-                    chosen.hits[word] |= bit;
+            let left = way.excess + if_left;
+            if left <= slack {
+                put(p, Way { excess: left, ..*way });
+            }
+            if !is_choice || way.excess + if_chosen > slack || graph.reset[site as usize] >= p {
+                continue;
+            }
+            let (mut excess, mut hits) = (way.excess + if_chosen, way.hits);
+            for &(bit, y) in &tracked.of[site as usize] {
+                let (word, bit) = (bit / 64, 1 << (bit % 64));
+                if hits[word] & bit != 0 {
+                    excess += y;
                 }
-                chosen.trace = tree.len() as u32;
-                if put(graph.reset[site as usize], chosen) {
-                    tree.push((way.trace, v));
-                }
+                hits[word] |= bit;
+            }
+            if excess > slack {
+                continue;
+            }
+            let cost = way.cost.saturating_add(graph.cost[site as usize]);
+            let trace = tree.len() as u32;
+            if put(graph.reset[site as usize], Way { cost, excess, trace, hits }) {
+                tree.push((way.trace, v));
             }
         }
-        work += ways.len() as u64 * 4;
+        work += states.all.len() as u64 * 4;
         for (used, lives) in used.0.iter_mut().zip(&lives) {
             *used &= lives;
         }
         // Looking for what is dominated takes longer than the rest: it waits until the states are twice as many.
-        let is_due = next.len() >= 2 * n_kept;
-        ways = if is_due { undominated(next, &live, &slots) } else { next };
-        n_kept = if is_due { ways.len() } else { n_kept.min(ways.len()) }.max(32);
-        if ways.is_empty() {
+        let is_due = next.all.len() >= 2 * n_kept;
+        if is_due {
+            next.retain_undominated(&live, &slots);
+        }
+        std::mem::swap(&mut states, &mut next);
+        let n_states = states.all.len();
+        n_kept = if is_due { n_states } else { n_kept.min(n_states) }.max(32);
+        if n_states == 0 {
             return Ok((Outcome::NoneBetter, work));
         }
-        let is_too_much = ways.len() > terms.states || tree.len() > MOST_DECISIONS;
+        let is_too_much = n_states > terms.states || tree.len() > MOST_DECISIONS;
         if is_too_much || work > terms.work || (terms.stop)() {
             return Ok((Outcome::GaveUp, work));
         }
     }
-    let is_better = |it: &&Way<C>| i128::from(it.cost) << SCALE <= terms.better;
-    let cheapest = ways.values().filter(is_better).min_by_key(|it| (it.cost, it.trace));
+    let ways = states.all.iter().map(|it| &it.1);
+    let cheapest = ways
+        .filter(|it| i128::from(it.cost) << SCALE <= terms.better)
+        .min_by_key(|it| (it.cost, it.trace));
     let Some(cheapest) = cheapest else { return Ok((Outcome::NoneBetter, work)) };
     let (mut chosen, mut trace) = (vec![false; graph.n_sites()], cheapest.trace);
     while trace != 0 {
@@ -333,6 +393,8 @@ pub(crate) struct Frontier {
 }
 
 impl Frontier {
+    /// A frontier of so many bits is narrow enough.
+    const NARROW: u32 = 32;
     /// So many nodes at most are put into another order.
     const MOST_REORDERED: usize = 20_000;
 
@@ -343,7 +405,7 @@ impl Frontier {
             Frontier { order, bits }
         };
         let program = of(graph.order.clone());
-        if graph.cyclic || graph.n_nodes() > Self::MOST_REORDERED {
+        if program.bits <= Self::NARROW || graph.cyclic || graph.n_nodes() > Self::MOST_REORDERED {
             return program;
         }
         let other = of(frugal(graph, |v| width(levels, v)));
@@ -445,31 +507,16 @@ fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
     order
 }
 
-/// The states that no state one level lower at one value dominates.
-fn undominated<const W: usize, const C: usize>(
-    ways: Map<W, C>,
-    live: &[u32],
-    slots: &[Slot],
-) -> Map<W, C> {
-    let kept = ways.iter().filter(|&(key, way)| {
-        !live.iter().any(|&u| {
-            let slot = slots[u as usize];
-            let mut lower = *key;
-            while lower.0[slot.word] & slot.mask != 0 {
-                lower.0[slot.word] -= 1 << slot.shift;
-                if ways.get(&lower).is_some_and(|other| other.cost <= way.cost) {
-                    return true;
-                }
-            }
-            false
-        })
-    });
-    kept.map(|(key, way)| (*key, *way)).collect()
-}
-
 /// The lowest place for a field of `width` bits among those used: word and shift.
 fn room<const W: usize>(used: &Key<W>, width: u32) -> Option<(usize, u32)> {
-    let field = ((1_u128 << width) - 1) as u64;
-    let places = (0..W).flat_map(|word| (0..=64 - width).map(move |shift| (word, shift)));
-    places.into_iter().find(|&(word, shift)| used.0[word] & (field << shift) == 0)
+    used.0.iter().enumerate().find_map(|(word, used)| {
+        // The bits from which on `n` are free.
+        let (mut free, mut n) = (!used, 1);
+        while n < width {
+            let more = n.min(width - n);
+            free &= free >> more;
+            n += more;
+        }
+        (free != 0).then(|| (word, free.trailing_zeros()))
+    })
 }

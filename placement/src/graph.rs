@@ -116,16 +116,7 @@ impl Graph {
 
     /// The noise of a node before a reduce, from what leaves its operands.
     pub(crate) fn before(&self, v: u32, after: impl Fn(u32) -> Bits) -> Bits {
-        match self.rule[v as usize] {
-            NodeRule::Source(noise) => noise,
-            NodeRule::Max(k) => {
-                let most = self.operands.of(v).iter().map(|&u| after(u)).max().unwrap_or(0);
-                most.saturating_add(k)
-            }
-            NodeRule::Sum(k) => {
-                self.operands.of(v).iter().fold(k, |acc, &u| acc.saturating_add(after(u)))
-            }
-        }
+        self.rule[v as usize].before(self.operands.of(v).iter().map(|&u| after(u)))
     }
 
     /// The sum of the costs of the chosen sites.

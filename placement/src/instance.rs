@@ -59,6 +59,18 @@ pub enum NodeRule {
     Sum(Bits),
 }
 
+impl NodeRule {
+    /// The noise before a reduce, from what leaves the operands.
+    #[inline]
+    pub(crate) fn before(self, operands: impl Iterator<Item = Bits>) -> Bits {
+        match self {
+            NodeRule::Source(noise) => noise,
+            NodeRule::Max(k) => operands.max().unwrap_or(0).saturating_add(k),
+            NodeRule::Sum(k) => operands.fold(k, Bits::saturating_add),
+        }
+    }
+}
+
 /// One node: its rule, its operands (in [`Instance::operands`]), its limit and where it may be reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeData {
