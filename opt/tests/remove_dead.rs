@@ -178,3 +178,31 @@ fn what_blocks_in_blocks_pass_on_to_nobody_goes() {
         "#]],
     );
 }
+
+/// A call that goes with a block that nothing reaches is no call any more.
+#[test]
+fn calls_that_nothing_reaches_go() {
+    becomes(
+        "func.func private @h(%a: i32) -> i8 {
+  %0 = arith.constant -1 : i8
+  return %0 : i8
+}
+func.func @f(%a: i32) {
+  return
+^bb1:
+  %0 = func.call @h(%a) : (i32) -> i8
+  return
+}
+",
+        &expect![[r#"
+            module {
+              func.func private @h() {
+                return
+              }
+              func.func @f(%arg0: i32) {
+                return
+              }
+            }
+        "#]],
+    );
+}

@@ -35,13 +35,16 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     loop {
         let calls = known_calls(cx.ir, op);
         let live = Live::new(cx.ir, op, calls.clone());
-        let functions = shrinkable(cx.ir, &calls, live);
-        carry_what_is_needed(cx.ir, op, &functions.1);
+        let (mut losses, live) = shrinkable(cx.ir, &calls, live);
+        carry_what_is_needed(cx.ir, op, &live);
         rewrite(cx, op, &kept, config, false)?;
         if !cx.actions.goes_on() {
             return Ok(());
         }
-        let n_gone = shrink(cx.ir, functions.0)?;
+        // A call in a block that nothing reaches went with it.
+        let mut calls = known_calls(cx.ir, op);
+        losses.retain_mut(|it| calls.remove(&it.function).map(|calls| it.calls = calls).is_some());
+        let n_gone = shrink(cx.ir, losses)?;
         n += n_gone;
         if n_gone == 0 {
             break;
