@@ -438,14 +438,15 @@ pub(crate) struct Show {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 no errors, 1 errors (with --fix: remaining errors), 2 wrong usage, invalid configuration, or a file that cannot
-be read or written, 101 internal error";
+be read or written, 101 internal error, 130 ended by SIGINT (Ctrl-C), SIGTERM or SIGHUP";
 
 const CERTIFICATE_EXIT_CODES: &str = "\
-Exit codes: 0 all is verified, 1 a claim is not true, 2 wrong usage, a wrong configuration, or a file that cannot be read";
+Exit codes: 0 all is verified, 1 a claim is not true, 2 wrong usage, a wrong configuration, or a file that cannot be read,
+130 ended by SIGINT (Ctrl-C), SIGTERM or SIGHUP";
 
 const FORMAT_EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a file does not parse (it is not changed), or with --check or --diff anything would change, 2 wrong usage
-or a file that cannot be read or written";
+or a file that cannot be read or written, 101 internal error, 130 ended by SIGINT (Ctrl-C), SIGTERM or SIGHUP";
 
 /// The format of the diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,35 +1,38 @@
 //! `--baseline`: old findings stay quiet, new ones count.
 //!
-//! A baseline is JSON: the findings of a run, each with its fingerprint, which stays while lines move. Only the fingerprints count
-//! when it is read; the rest is for people.
+//! A baseline is JSON: the findings of a run, each with its file and with a fingerprint, which stays while lines move. Only these two
+//! count when it is read; the rest is for people. The files have names that lead to them from the folder of the baseline, wherever the
+//! program runs and however their paths are typed.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use noisy_analyses::Diagnostic;
-use noisy_output::{reason, shown_path};
+use noisy_output::{is_stream, plain_path, reason, shown_path};
 use ropey::Rope;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprints;
 
-/// The format that is written, and the only one that is read.
-const VERSION: u32 = 1;
+/// The format that is written, and the only one that is read. The fingerprints of 1 depended on how paths were typed.
+const VERSION: u32 = 2;
 /// The largest baseline that is read, in bytes.
 const MAX_FILE: u64 = 256 << 20;
+/// The name of standard input, if it has no other one.
+const STDIN: &str = "<stdin>";
 
 /// A finding of a baseline, in the order in which it is written: by file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub(crate) struct Entry {
-    /// The file, as it was reported.
+    /// The file: in a baseline from its folder on, before that absolute; or [`STDIN`].
     filename: String,
     /// The code.
     code: String,
     /// The message.
     message: String,
-    /// What it is known by.
+    /// What it is known by in its file.
     fingerprint: String,
 }
 
@@ -39,9 +42,13 @@ struct Baseline {
     findings: Vec<Entry>,
 }
 
-/// The fingerprints of a baseline.
-#[derive(Debug, Default)]
-pub(crate) struct Known(BTreeSet<String>);
+/// The findings of a baseline.
+#[derive(Debug)]
+pub(crate) struct Known {
+    folder: Folder,
+    /// Files, and fingerprints in them.
+    findings: BTreeSet<(String, String)>,
+}
 
 impl Known {
     /// Reads a baseline.
@@ -67,20 +74,26 @@ impl Known {
                 read.version
             )));
         }
-        Ok(Self(read.findings.into_iter().map(|it| it.fingerprint).collect()))
+        let findings = read.findings.into_iter().map(|it| (it.filename, it.fingerprint)).collect();
+        Ok(Self { folder: Folder::of(path), findings })
     }
 
     /// Whether a finding is in it.
     pub(crate) fn has(&self, entry: &Entry) -> bool {
-        self.0.contains(&entry.fingerprint)
+        self.findings.contains(&(self.folder.name(&entry.filename), entry.fingerprint.clone()))
     }
 }
 
 /// What a baseline says of the findings of a file, in their order.
 pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entry> {
-    let mut fingerprints = Fingerprints::new(name, text);
+    let filename = if name == STDIN {
+        name.to_owned()
+    } else {
+        absolute(Path::new(name)).to_string_lossy().into_owned()
+    };
+    let mut fingerprints = Fingerprints::new("", text);
     let entries = found.iter().map(|it| Entry {
-        filename: name.to_owned(),
+        filename: filename.clone(),
         code: it.code.to_owned(),
         message: it.message.clone(),
         fingerprint: fingerprints.of(
@@ -92,10 +105,142 @@ pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entr
     entries.collect()
 }
 
-/// The text of a baseline.
-pub(crate) fn text(mut findings: Vec<Entry>) -> String {
+/// The text of a baseline, which is to stand in a file.
+pub(crate) fn text(baseline: &Path, mut findings: Vec<Entry>) -> String {
+    let folder = Folder::of(baseline);
+    for it in &mut findings {
+        it.filename = folder.name(&it.filename);
+    }
     findings.sort_unstable();
     // It is made of strings and numbers.
     serde_json::to_string_pretty(&Baseline { version: VERSION, findings }).unwrap_or_default()
         + "\n"
+}
+
+/// The folder of a baseline.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    /// Of a baseline in a file. One that comes or goes through an open stream stands in the current folder.
+    fn of(baseline: &Path) -> Self {
+        let mut folder = absolute(if is_stream(baseline) { Path::new("_") } else { baseline });
+        folder.pop();
+        Self(folder)
+    }
+
+    /// The name that leads from it to a file. Where that stands elsewhere, links may lead here: the folders have their real names then.
+    fn name(&self, file: &str) -> String {
+        let path = Path::new(file);
+        let relative = match path.strip_prefix(&self.0) {
+            Ok(it) => it.to_owned(),
+            Err(_) if path.is_relative() => return file.to_owned(),
+            Err(_) => {
+                let real = |it: &Path| fs::canonicalize(it).unwrap_or_else(|_| it.to_owned());
+                let folder = path.parent().map(real).unwrap_or_default();
+                relative(&folder.join(path.file_name().unwrap_or_default()), &real(&self.0))
+            }
+        };
+        plain_path(&relative).to_string_lossy().into_owned()
+    }
+}
+
+/// A path from the root on, in which no step leads back.
+fn absolute(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut out = PathBuf::new();
+    for it in path.components() {
+        match it {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+/// The way from a folder to a file, both [`absolute`]; the file itself if there is none.
+fn relative(file: &Path, folder: &Path) -> PathBuf {
+    let shared = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
+    if shared == 0 {
+        return file.to_owned();
+    }
+    let back = folder.components().skip(shared).map(|_| Component::ParentDir);
+    back.chain(file.components().skip(shared)).collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_from_the_folder_of_a_baseline() {
+        let folder = Folder(PathBuf::from("/no/such"));
+        for (file, name) in [
+            ("/no/such/a.mlir", "a.mlir"),
+            ("/no/such/src/a.mlir", "src/a.mlir"),
+            ("/no/a.mlir", "../a.mlir"),
+            ("/no/suchlike/a.mlir", "../suchlike/a.mlir"),
+            ("/a.mlir", "../../a.mlir"),
+            (STDIN, STDIN),
+        ] {
+            assert_eq!(folder.name(file), name);
+        }
+    }
+
+    #[test]
+    fn steps_that_lead_back_are_taken() {
+        for (typed, path) in [
+            ("/a/./b//c", "/a/b/c"),
+            ("/a/x/../b/c/", "/a/b/c"),
+            ("/../../a", "/a"),
+            ("/a/..", "/"),
+        ] {
+            assert_eq!(absolute(Path::new(typed)), Path::new(path), "{typed}");
+        }
+        let here = std::env::current_dir().expect("a folder");
+        assert_eq!(absolute(Path::new("./x/../y")), here.join("y"));
+    }
+
+    #[test]
+    fn links_lead_to_the_same_file() {
+        let (real, other) = (tempfile::tempdir(), tempfile::tempdir());
+        let (real, other) = (real.expect("a folder"), other.expect("a folder"));
+        let link = other.path().join("link");
+        std::os::unix::fs::symlink(real.path(), &link).expect("a link");
+        fs::create_dir(real.path().join("src")).expect("a folder");
+        for folder in [real.path(), &link] {
+            for file in [real.path().join("src/a.mlir"), link.join("src/a.mlir")] {
+                let name = Folder(folder.to_owned()).name(file.to_str().expect("UTF-8"));
+                assert_eq!(name, "src/a.mlir", "{}", file.display());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_known() {
+        let text_of = Rope::from_str("a\nb\n");
+        let found = [Diagnostic {
+            code: "x",
+            category: noisy_analyses::Category::Lint,
+            severity: noisy_analyses::Severity::Hint,
+            range: 2..3,
+            message: "as in line 1".to_owned(),
+            related: Vec::new(),
+            help: None,
+            tags: Vec::new(),
+        }];
+        let folder = tempfile::tempdir().expect("a folder");
+        let baseline = folder.path().join("ci/old.json");
+        fs::create_dir(folder.path().join("ci")).expect("a folder");
+        let name = |it: &str| folder.path().join(it).display().to_string();
+        let entries = |it: &str| entries(&name(it), &text_of, &found);
+        fs::write(&baseline, text(&baseline, entries("src/a.mlir"))).expect("a file");
+        assert!(fs::read_to_string(&baseline).expect("a text").contains("\"../src/a.mlir\""));
+        let known = Known::read(&baseline).expect("a baseline");
+        assert!(entries("ci/.././src//a.mlir").iter().all(|it| known.has(it)));
+        assert!(!entries("src/b.mlir").iter().any(|it| known.has(it)));
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! *Law.* What is kept counts only for the same text under the same name, with the same settings and options, checked by the same
 //! program. That a text is the same says a SHA-256 over it and all of these, or, of a file that was not touched since, its
-//! [`Stamp`], where that can be trusted ([`crate::stamp`] says when). A cache that is missing, torn, or written by
+//! [`Stamp`], where that can be trusted ([`crate::stamp`] says when). It counts for the user alone who wrote it ([`crate::cache_key`]). A cache that is missing, torn, or written by
 //! another process meanwhile costs work and changes no result. Nothing is kept of a file that could not be read, is to be changed, or
 //! about whose placement there is something to say.
 //!
@@ -13,8 +13,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
@@ -29,6 +29,7 @@ use sha2::{Digest, Sha256};
 
 use crate::args::Caching;
 use crate::baseline;
+use crate::cache_key;
 use crate::check::{Checked, Counts};
 use crate::stamp::{Moment, Stamp};
 
@@ -36,8 +37,8 @@ use crate::stamp::{Moment, Stamp};
 const FOLDER: &str = ".noisy_cache";
 /// So long a file may stay that nobody writes.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
-/// The largest file that is read, in bytes.
-const MAX_FILE: u64 = 1 << 30;
+/// The largest file that is read, in bytes: a file of a folder takes some 200.
+const MAX_FILE: u64 = 64 << 20;
 
 type Hash = [u8; 32];
 
@@ -45,6 +46,8 @@ type Hash = [u8; 32];
 #[derive(Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
+    /// Somebody chose it.
+    is_named: bool,
     here: PathBuf,
     /// Of the program and the options.
     base: Hash,
@@ -136,19 +139,25 @@ impl Cache {
         let built = program.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let program = (env!("CARGO_PKG_VERSION"), program.len(), built);
         let from_environment = std::env::var_os("NOISY_CACHE_DIR").filter(|it| !it.is_empty());
-        let folder = args.cache_dir.clone().or(from_environment.map(PathBuf::from));
-        let folder = folder.unwrap_or_else(|| {
+        let named = args.cache_dir.clone().or(from_environment.map(PathBuf::from));
+        let is_named = named.is_some();
+        let folder = named.unwrap_or_else(|| {
             let config = if isolated { None } else { noisy_settings::discover(&here) };
             let beside = config.as_deref().and_then(Path::parent).unwrap_or(&here);
             beside.join(FOLDER)
         });
+        if !is_named && folder.is_symlink() {
+            // Nobody has said that anything may be written where it leads.
+            return None;
+        }
         let base = hash(&[
+            &cache_key::key()?,
             format!("{program:?}").as_bytes(),
             here.as_os_str().as_encoded_bytes(),
             format!("{options:?}").as_bytes(),
         ]);
         let (contexts, packs) = (Mutex::default(), Mutex::default());
-        Some(Self { folder, here, base, start: Moment::now(), contexts, packs })
+        Some(Self { folder, is_named, here, base, start: Moment::now(), contexts, packs })
     }
 
     /// A time before any file was read.
@@ -235,7 +244,7 @@ impl Cache {
         if changed.is_empty() {
             return Ok(());
         }
-        create(&self.folder)?;
+        create(&self.folder, self.is_named)?;
         // A few are not worth a thread.
         let n_threads = if changed.len() < 8 { 0 } else { parallel::cores() };
         let write = |n: usize| self.write(changed[n].0, changed[n].1);
@@ -336,19 +345,25 @@ impl Kept {
     }
 }
 
-/// Makes the folder, which git and backups leave out.
-fn create(folder: &Path) -> io::Result<()> {
+/// Makes the folder, which git and backups leave out. One that is there stays as it is if it was named.
+fn create(folder: &Path, is_named: bool) -> io::Result<()> {
     if let Some(above) = folder.parent() {
         fs::create_dir_all(above)?;
     }
     match fs::create_dir(folder) {
-        // Whoever made it, made the rest.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(()),
-        it => it?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && is_named => return Ok(()),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
     }
     let tag = "Signature: 8a477f597d28d172789f06886806bc55\n# The cache of noisy-check: see https://bford.info/cachedir\n";
-    fs::write(folder.join("CACHEDIR.TAG"), tag)?;
-    fs::write(folder.join(".gitignore"), "*\n")
+    for (name, text) in [("CACHEDIR.TAG", tag), (".gitignore", "*\n")] {
+        match File::create_new(folder.join(name)) {
+            Ok(mut it) => it.write_all(text.as_bytes())?,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Removes files that were not written for long.

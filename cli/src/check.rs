@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -24,7 +24,9 @@ use crate::write::Replacement;
 /// What became of one file.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    /// Its name as reported.
+    /// Its path as it was given or found; that of standard input is its name.
+    pub path: PathBuf,
+    /// Its name for people.
     pub name: String,
     /// Whether it could be read, and so was checked.
     pub is_read: bool,
@@ -107,8 +109,8 @@ pub(crate) struct Task {
 
 impl Checked {
     /// A file of which nothing is known but that it could not be checked.
-    pub(crate) fn failed(name: String, failure: Failure) -> Self {
-        Self { is_read: false, failure: Some(failure), ..Self::empty(name) }
+    pub(crate) fn failed(path: impl Into<PathBuf>, failure: Failure) -> Self {
+        Self { is_read: false, failure: Some(failure), ..Self::empty(path) }
     }
 
     /// Lets go of all that is as large as the file.
@@ -120,9 +122,11 @@ impl Checked {
     }
 
     /// A file of which there is nothing to say.
-    pub(crate) fn empty(name: String) -> Self {
+    pub(crate) fn empty(path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
         Self {
-            name,
+            name: path.display().to_string(),
+            path,
             is_read: true,
             text: no_text(),
             diagnostics: Vec::new(),
@@ -164,16 +168,16 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T,
     })
 }
 
-/// Checks a text of an input, which has a name. Its document, if it was made already, becomes the fixed one.
+/// Checks a text of an input, which has a path. Its document, if it was made already, becomes the fixed one.
 pub(crate) fn check(
-    name: &str,
+    path: &Path,
     text: &str,
     input: &Input,
     task: &Task,
     document: &mut Option<Document>,
 ) -> Checked {
-    guarded(|| Ok(analyze(name, text, input, task, document)))
-        .unwrap_or_else(|failure| Checked::failed(name.to_owned(), failure))
+    guarded(|| Ok(analyze(path, text, input, task, document)))
+        .unwrap_or_else(|failure| Checked::failed(path, failure))
 }
 
 /// The text of an input.
@@ -233,13 +237,13 @@ fn bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option
 }
 
 fn analyze(
-    name: &str,
+    path: &Path,
     text: &str,
     input: &Input,
     task: &Task,
     document: &mut Option<Document>,
 ) -> Checked {
-    let mut checked = Checked::empty(name.to_owned());
+    let mut checked = Checked::empty(path);
     let read = || Document::with_model(text, task.settings.model.noise().clone());
     let document = document.get_or_insert_with(read);
     if task.fixing.changes()
@@ -255,7 +259,7 @@ fn analyze(
         found = verify::verify(document, &found, which);
     }
     if task.wants_entries || task.known.is_some() {
-        let entries = baseline::entries(name, rope, &found);
+        let entries = baseline::entries(&checked.name, rope, &found);
         if let Some(known) = &task.known {
             let mut entry = entries.iter();
             found.retain(|_| entry.next().is_none_or(|it| !known.has(it)));

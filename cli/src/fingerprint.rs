@@ -12,7 +12,8 @@ const LINE: usize = 1024;
 /// the text.
 #[derive(Debug)]
 pub(crate) struct Fingerprints<'a> {
-    name: &'a str,
+    /// What the name of the file gives.
+    named: Sha256,
     text: &'a Rope,
     /// The line that was asked for last, by its number, and what counts of it.
     line: Option<(usize, Vec<u8>)>,
@@ -21,13 +22,17 @@ pub(crate) struct Fingerprints<'a> {
 }
 
 impl<'a> Fingerprints<'a> {
-    pub(crate) fn new(name: &'a str, text: &'a Rope) -> Self {
-        Self { name, text, line: None, seen: HashMap::new() }
+    /// Of a file with a name, which is empty where the name stands beside the fingerprints.
+    pub(crate) fn new(name: &str, text: &'a Rope) -> Self {
+        let mut named = Sha256::new();
+        put(&mut named, name.as_bytes());
+        Self { named, text, line: None, seen: HashMap::new() }
     }
 
     /// A number that stays the same while lines move: the first 64 bits, in hexadecimal digits, of the SHA-256 of the name of the file,
-    /// the code, the message, the text of the line without blanks at its ends (its first 1,024 bytes), and
-    /// how many findings before it in the file have the same; each followed by a byte FF, which no UTF-8 has. Lines are counted from 0.
+    /// the code, the message without the numbers of the lines that it names, the text of the line without blanks at its ends (its first
+    /// 1,024 bytes), and how many findings before it in the file have the same; each followed by a byte FF, which no UTF-8 has. Lines
+    /// are counted from 0.
     pub(crate) fn of(&mut self, line: usize, code: &str, message: &str) -> String {
         if self.line.as_ref().is_none_or(|(of, _)| *of != line) {
             let text = self.text.get_line(line).map(|it| it.to_string()).unwrap_or_default();
@@ -35,15 +40,60 @@ impl<'a> Fingerprints<'a> {
             self.line = Some((line, text[..text.len().min(LINE)].to_vec()));
         }
         let text = self.line.as_ref().map_or(&[][..], |(_, text)| text);
-        let mut hash = Sha256::new();
-        for part in [self.name.as_bytes(), code.as_bytes(), message.as_bytes(), text] {
-            hash.update(part);
-            hash.update([0xff]);
-        }
+        let mut hash = self.named.clone();
+        put(&mut hash, code.as_bytes());
+        put(&mut hash, without_lines(message).as_bytes());
+        put(&mut hash, text);
         let n_before = self.seen.entry(hash.clone().finalize().into()).or_default();
-        hash.update(n_before.to_string());
-        hash.update([0xff]);
+        put(&mut hash, n_before.to_string().as_bytes());
         *n_before += 1;
         hash.finalize().iter().take(8).map(|it| format!("{it:02x}")).collect::<Vec<_>>().concat()
+    }
+}
+
+fn put(hash: &mut Sha256, part: &[u8]) {
+    hash.update(part);
+    hash.update([0xff]);
+}
+
+/// A message without the numbers of the lines that it names: `%1 is the same value as %0 in line `.
+fn without_lines(message: &str) -> String {
+    const BEFORE: &str = "line ";
+    let mut parts = message.split(BEFORE);
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|it| it.trim_start_matches(|it: char| it.is_ascii_digit()));
+    rest.fold(first, |out, it| out + BEFORE + it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_alike_whatever_lines_they_name() {
+        assert_eq!(
+            without_lines("%1 is the same as %0 in line 12"),
+            "%1 is the same as %0 in line "
+        );
+        assert_eq!(without_lines("line 3 and line 4, 5"), "line  and line , 5");
+        for message in ["", "noise 48", "on this line", "%line 7"] {
+            let wanted = message.replace("line 7", "line ");
+            assert_eq!(without_lines(message), wanted);
+        }
+        let text = Rope::from_str("a\nb\n");
+        let of = |name: &str, message: &str| Fingerprints::new(name, &text).of(1, "code", message);
+        assert_eq!(of("f", "as in line 2"), of("f", "as in line 30"));
+        assert_ne!(of("f", "as in line 2"), of("f", "as on line 2"));
+        assert_ne!(of("f", "as in line 2"), of("g", "as in line 2"));
+    }
+
+    #[test]
+    fn findings_that_are_alike_are_counted() {
+        let text = Rope::from_str("a\n  a\nb\n");
+        let mut all = Fingerprints::new("f", &text);
+        let first = all.of(0, "code", "as in line 2");
+        assert_ne!(all.of(1, "code", "as in line 3"), first);
+        assert_ne!(all.of(2, "code", "as in line 2"), first);
+        assert_eq!(Fingerprints::new("f", &text).of(1, "code", "as in line 9"), first);
     }
 }

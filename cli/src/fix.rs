@@ -1,5 +1,5 @@
 //! Fixing one program: the fixes of its diagnostics, then `reduce_noise` where noise exceeds the budget, and in HEIR's programs
-//! bootstraps and relinearizations.
+//! bootstraps and relinearizations; then the fixes of what is found after that.
 //!
 //! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No round makes more errors than there
 //! were; one that would is not taken.
@@ -123,46 +123,43 @@ pub(crate) fn fix(
     options: &Options,
 ) -> Result<Fixed, Failure> {
     let mut fixed = unchanged();
-    let mut wanted = apply_fixes(&mut fixed, document, settings, unsafe_too);
-    settings.rules.apply(&mut wanted);
-    if settings.placement.replace || wanted.iter().any(is_over) {
-        place_reduces(&mut fixed, document, options, settings)?;
-    } else if options.wants_proofs {
-        fixed.certificate = Some(certificate(document, None, settings));
-    }
-    if document.is_of_heir() {
-        for (op, insert) in analyses::STAGES {
-            let functions = document.ir().functions();
-            let outcome = insert(document, &functions, options).map_err(unverified)?;
-            note_all(&mut fixed, op, &outcome);
-            let is_change = outcome.is_change();
-            if let Some(after) = outcome.after.filter(|_| is_change) {
-                fixed.is_changed = true;
-                *document = Document::of(after);
-            }
+    let found = settings.rules.found_in_brief(document);
+    let found = apply_fixes(&mut fixed, document, settings, unsafe_too, found);
+    let mut wants_reduces = settings.placement.replace || n_over(settings, &found) > 0;
+    // A certificate tells of one placement.
+    let n_rounds = if options.wants_proofs { 1 } else { ROUNDS };
+    for _ in 0..n_rounds {
+        if !place(&mut fixed, document, options, settings, wants_reduces)? {
+            break;
         }
-    }
-    let is_heirs = |op: &str| analyses::STAGES.iter().any(|it| it.0 == op);
-    if fixed.notes.iter().any(|it| is_heirs(&it.op) && it.inserted.is_some()) {
-        // Levels and polynomials that are written have changed.
-        apply_fixes(&mut fixed, document, settings, unsafe_too);
+        // A comment may allow nothing any more, and levels and polynomials that are written may have changed.
+        let found = settings.rules.found_in_brief(document);
+        let n_left = n_over(settings, &found);
+        let found = apply_fixes(&mut fixed, document, settings, unsafe_too, found);
+        wants_reduces = n_over(settings, &found) > n_left;
+        if !wants_reduces {
+            break;
+        }
+        // What was not changed is asked about again.
+        fixed.notes.retain(|it| it.inserted.is_some());
     }
     Ok(fixed)
 }
 
 /// Applies the fixes of the diagnostics of a program, and places nothing.
 pub(crate) fn apply(document: &mut Document, settings: &Settings, unsafe_too: bool) {
-    apply_fixes(&mut unchanged(), document, settings, unsafe_too);
+    let found = settings.rules.found_in_brief(document);
+    apply_fixes(&mut unchanged(), document, settings, unsafe_too, found);
 }
 
-/// Applies the fixes of diagnostics to a program, again and again; what is found then, in brief.
+/// Applies the fixes of diagnostics to a program of which some are found, in brief, again and again; what is found then.
 fn apply_fixes(
     fixed: &mut Fixed,
     document: &mut Document,
     settings: &Settings,
     unsafe_too: bool,
+    mut found: Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
-    let mut found = settings.rules.found_in_brief(document);
     for _ in 0..ROUNDS {
         let mut wanted = found.clone();
         settings.rules.apply(&mut wanted);
@@ -223,13 +220,43 @@ pub(crate) fn suppress(document: &mut Document, settings: &Settings) -> Fixed {
     fixed
 }
 
-/// Inserts `reduce_noise` where it is needed.
+/// Inserts what is needed: `reduce_noise` if that is wanted, and what HEIR's programs need. Whether the program is another one then.
+fn place(
+    fixed: &mut Fixed,
+    document: &mut Document,
+    options: &Options,
+    settings: &Settings,
+    wants_reduces: bool,
+) -> Result<bool, Failure> {
+    let mut is_changed = false;
+    if wants_reduces {
+        is_changed = place_reduces(fixed, document, options, settings)?;
+    } else if options.wants_proofs {
+        fixed.certificate = Some(certificate(document, None, settings));
+    }
+    if document.is_of_heir() {
+        for (op, insert) in analyses::STAGES {
+            let functions = document.ir().functions();
+            let outcome = insert(document, &functions, options).map_err(unverified)?;
+            note_all(fixed, op, &outcome);
+            let is_change = outcome.is_change();
+            if let Some(after) = outcome.after.filter(|_| is_change) {
+                is_changed = true;
+                *document = Document::of(after);
+            }
+        }
+    }
+    fixed.is_changed |= is_changed;
+    Ok(is_changed)
+}
+
+/// Inserts `reduce_noise` where it is needed; whether it was anywhere.
 fn place_reduces(
     fixed: &mut Fixed,
     document: &mut Document,
     options: &Options,
     settings: &Settings,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let op = document.model().reset_name().to_owned();
     let functions = document.ir().functions();
     let outcome = if options.wants_proofs {
@@ -245,8 +272,7 @@ fn place_reduces(
         document.insert_reduces(&functions, options).map_err(unverified)?
     };
     note_all(fixed, &op, &outcome);
-    fixed.is_changed |= outcome.is_change();
-    Ok(())
+    Ok(outcome.is_change())
 }
 
 fn unverified(error: analyses::FixError) -> Failure {
@@ -305,6 +331,13 @@ fn problems(found: &[Diagnostic]) -> impl Iterator<Item = &Diagnostic> + Clone {
 
 fn n_errors(found: &[Diagnostic]) -> usize {
     found.iter().filter(|it| it.severity == Severity::Error).count()
+}
+
+/// How many of some diagnostics are reported and call for a placement.
+fn n_over(settings: &Settings, found: &[Diagnostic]) -> usize {
+    let mut over: Vec<Diagnostic> = found.iter().filter(|it| is_over(it)).cloned().collect();
+    settings.rules.apply(&mut over);
+    over.len()
 }
 
 /// Whether a placement is called for by what is reported, however severe.

@@ -18,7 +18,7 @@ mod sarif;
 use std::collections::BTreeMap;
 
 use noisy_analyses::Severity;
-use noisy_output::{shown, shown_line};
+use noisy_output::{plain_path, shown, shown_line};
 
 use crate::args::Format;
 use crate::check::Checked;
@@ -167,6 +167,11 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
     failure.chain(diagnostics).collect()
 }
 
+/// The name of a file for programs. People read it as it was typed.
+fn plain_name(checked: &Checked) -> String {
+    plain_path(&checked.path).to_string_lossy().into_owned()
+}
+
 /// A text in a command of a CI service: `%` as the service wants it, ends of lines and some other ASCII characters as `%` and their code.
 fn escaped(text: &str, percent: &str, others: &str) -> String {
     let mut out = String::new();
@@ -183,6 +188,6 @@ fn escaped(text: &str, percent: &str, others: &str) -> String {
 
 /// What gives the findings of a file their fingerprints.
 fn fingerprints(checked: &Checked) -> impl FnMut(&Finding<'_>) -> String {
-    let mut fingerprints = Fingerprints::new(&checked.name, &checked.text);
+    let mut fingerprints = Fingerprints::new(&plain_name(checked), &checked.text);
     move |it| fingerprints.of(it.start.row - 1, it.code, it.message)
 }

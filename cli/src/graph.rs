@@ -105,7 +105,7 @@ struct Edge {
 ///
 /// When the output cannot be written.
 pub(crate) fn run(args: &args::Graph) -> io::Result<i32> {
-    page::deliver(draw(args), args.output_file.as_deref())
+    page::deliver(draw(args), &args.path, args.output_file.as_deref())
 }
 
 fn draw(args: &args::Graph) -> Result<String, String> {

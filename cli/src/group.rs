@@ -4,7 +4,7 @@
 //! files of a run are read first, and as many as are small together are analyzed step by step ([`Document::all`]).
 
 use std::fs::{File, Metadata};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noisy_analyses::fix::shared_cache;
@@ -146,7 +146,7 @@ impl Plan<'_> {
         };
         let text = match check::guarded(|| check::read_with(input, &mut look)) {
             Ok(it) => it,
-            Err(failure) => return done(self.failed(name, failure)),
+            Err(failure) => return done(self.failed(path, failure)),
         };
         if args.show.show_ranges {
             let ranges = check::guarded(|| {
@@ -154,8 +154,8 @@ impl Plan<'_> {
                 Ok(paint::copy(ranges::annotated(&document), self.look))
             });
             return done(match ranges {
-                Ok(piece) => Report { checked: Checked::empty(name), piece, through: None },
-                Err(failure) => self.failed(name, failure),
+                Ok(piece) => Report { checked: Checked::empty(path), piece, through: None },
+                Err(failure) => self.failed(path, failure),
             });
         }
         let place = place.map(|(_, slot)| (slot, Seen::new(&text, stamp)));
@@ -174,6 +174,7 @@ impl Plan<'_> {
         progress: &Progress,
     ) -> Report {
         let Read { name, input, text, settings, place } = read;
+        let path = input.path(&self.args.files.stdin_filename);
         let (args, show) = (self.args, self.args.show);
         let limit = settings.placement.time_limit.duration();
         let task = Task {
@@ -192,7 +193,7 @@ impl Plan<'_> {
         if task.fixing.changes() {
             progress.say(&name);
         }
-        let mut checked = check::check(&name, &text, input, &task, document);
+        let mut checked = check::check(path, &text, input, &task, document);
         let piece = self.piece(&checked);
         let is_filter = matches!(input, Input::Stdin) && args.fixing.writes();
         let through = (is_filter && checked.failure.is_none()).then(|| checked.text.to_string());
@@ -209,7 +210,7 @@ impl Plan<'_> {
         match &checked.fixed.change {
             _ if show.verify_diagnostics.is_some() => format::mismatches(checked),
             Some((before, after)) if fixing.diff => {
-                paint::diff(diff::unified(&quoted_name(&checked.name), before, after), self.look)
+                paint::diff(diff::unified(&quoted_name(&checked.path), before, after), self.look)
             }
             _ if fixing.diff || fixing.fix_only => String::new(),
             _ => format::piece(self.format, checked, self.look.color),
@@ -217,8 +218,8 @@ impl Plan<'_> {
     }
 
     /// A file, or a configuration, of which there is nothing to say but why. People read that on standard error.
-    pub(crate) fn failed(&self, name: String, failure: Failure) -> Report {
-        let checked = Checked::failed(name, failure);
+    pub(crate) fn failed(&self, path: impl Into<PathBuf>, failure: Failure) -> Report {
+        let checked = Checked::failed(path, failure);
         let piece = if self.format.is_for_people() || self.args.fixing.diff || self.is_silent() {
             String::new()
         } else {
@@ -239,7 +240,7 @@ impl Plan<'_> {
         }
         let place = first.map(|it| (it.line, it.column));
         let failure = Failure { code: "invalid-configuration", message, place };
-        self.failed(invalid.path.display().to_string(), failure)
+        self.failed(&invalid.path, failure)
     }
 
     /// What a file is checked with.

@@ -1,19 +1,23 @@
-//! The ignore files of a walk, looked at before the walk reads them: it would wait for a pipe for ever and read a device without end,
-//! and a megabyte of patterns takes 400 MB and 2 s.
+//! The ignore files of a walk: which of them count in a folder, and what they leave out.
 //!
 //! *Law.* A folder whose ignore files cannot be read within the limits is not walked, and that is told: to check all that is in it
-//! would be wrong, and so would be to check none of it in silence. What is looked at is what the walk reads: `.gitignore`, `.ignore` and
-//! `.git/info/exclude` of a folder and of those above it, and the patterns of the user. What is not there, is a folder, or may not be
-//! read holds no patterns.
+//! would be wrong, and so would be to check none of it in silence. These are read: `.ignore` and `.gitignore` of a folder and of those
+//! above it, `.git/info/exclude`, and the patterns of the user. What is not there, is a folder, or may not be read holds no patterns.
+//! Lines mean what they mean to git, and as with git nothing of a repository counts in another one that stands in it.
+//!
+//! Pipes would be waited for for ever, devices have no end, and a megabyte of patterns takes 400 MB and 2 s: hence the limits.
 
-use std::fs::File;
+use std::cell::OnceCell;
+use std::fs::{File, Metadata};
 use std::io::Read as _;
+use std::iter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use ignore::gitignore::gitconfig_excludes_path;
-use rustc_hash::FxHashMap;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+use noisy_settings::add_pattern;
 
 use crate::failure::Unreadable;
 
@@ -24,112 +28,213 @@ const MOST: u64 = 512 << 10;
 const MOST_OF_ALL: u64 = 16 << 20;
 
 /// The ignore files of a walk.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct IgnoreFiles {
-    /// The bytes of those that count for a folder, of each folder that has some of its own.
-    counting: Mutex<FxHashMap<PathBuf, u64>>,
-    /// Of those that count for all.
-    above: u64,
-    /// Of those of all folders that were entered.
+    /// The folder of the walk, as it was named.
+    root: PathBuf,
+    /// Its whole path, without links.
+    absolute: PathBuf,
+    /// The patterns of the user, which are about each repository.
+    user: Gitignore,
+    /// The bytes of these.
+    n_user: u64,
+    /// The bytes of the ignore files of all folders that were entered.
     all: AtomicU64,
-    /// Why folders were not admitted.
-    errors: Mutex<Vec<Unreadable>>,
+}
+
+/// The ignore files that count in a folder.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    /// The folder, as the walk names it; of one above the walk, its whole path.
+    folder: PathBuf,
+    is_above_walk: bool,
+    /// Of git's files, those above a repository do not count in it.
+    is_repository: bool,
+    /// What `.ignore` says. It counts more than all that git reads.
+    ignore: Gitignore,
+    /// What `.git/info/exclude` and then `.gitignore` say.
+    git: Gitignore,
+    /// Those of the nearest folder above that has some.
+    above: Option<Arc<Rules>>,
+    /// The bytes of all of them.
+    n_bytes: u64,
 }
 
 impl IgnoreFiles {
-    /// Of a walk that is about to begin: those above its folder, and that of the user.
+    /// Of a walk that is about to begin, with the rules above its folder.
     ///
     /// # Errors
     ///
     /// When they cannot be read within the limits.
-    pub(crate) fn above(root: &Path) -> Result<Self, Unreadable> {
-        let mut it = Self::default();
-        if let Some(path) = gitconfig_excludes_path()
-            && let Some(text) = text(&path)?
-        {
-            it.above = it.with(vec![(path, text.len() as u64)], 0)?;
-        }
+    pub(crate) fn above(root: &Path) -> Result<(Self, Option<Arc<Rules>>), Unreadable> {
         // What leads nowhere is told by the walk.
-        for folder in root.canonicalize().unwrap_or_default().ancestors().skip(1) {
-            it.above = it.with(own(folder)?, it.above)?;
+        let absolute = root.canonicalize().unwrap_or_default();
+        let mut it = Self {
+            root: root.to_owned(),
+            absolute,
+            user: Gitignore::empty(),
+            n_user: 0,
+            all: AtomicU64::new(0),
+        };
+        if let Some(path) = gitconfig_excludes_path() {
+            it.user = it.patterns(Path::new(""), &[path], &mut 0)?;
+            it.n_user = it.all.load(Ordering::Relaxed);
         }
-        Ok(it)
-    }
-
-    /// Whether a walk may enter a folder, after the folders that it is in.
-    pub(crate) fn admits(&self, folder: &Path) -> bool {
-        let error = self.enter(folder).err();
-        let is_admitted = error.is_none();
-        self.errors.lock().unwrap_or_else(PoisonError::into_inner).extend(error);
-        is_admitted
-    }
-
-    /// Why folders were not admitted.
-    pub(crate) fn errors(&self) -> Vec<Unreadable> {
-        std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn enter(&self, folder: &Path) -> Result<(), Unreadable> {
-        let own = own(folder)?;
-        if own.is_empty() {
-            return Ok(());
+        let folders: Vec<&Path> = it.absolute.ancestors().collect();
+        let repository = folders.iter().position(|it| git(it).is_some());
+        let mut rules = None;
+        for (n, folder) in folders.iter().enumerate().skip(1).rev() {
+            let is_outside = repository.is_some_and(|it| n > it);
+            rules = it.with_own(folder, rules, true, is_outside)?;
         }
-        let mut counting = self.counting.lock().unwrap_or_else(PoisonError::into_inner);
-        let above = folder.ancestors().skip(1).find_map(|it| counting.get(it).copied());
-        let n = self.with(own, above.unwrap_or(self.above))?;
-        counting.insert(folder.to_owned(), n);
+        Ok((it, rules))
+    }
+
+    /// What counts in a folder, by what counts in the folder that it is in.
+    ///
+    /// # Errors
+    ///
+    /// When its ignore files cannot be read within the limits.
+    pub(crate) fn enter(
+        &self,
+        folder: &Path,
+        above: Option<Arc<Rules>>,
+    ) -> Result<Option<Arc<Rules>>, Unreadable> {
+        self.with_own(folder, above, false, false)
+    }
+
+    fn with_own(
+        &self,
+        folder: &Path,
+        above: Option<Arc<Rules>>,
+        is_above_walk: bool,
+        is_outside: bool,
+    ) -> Result<Option<Arc<Rules>>, Unreadable> {
+        let n_above = above.as_ref().map_or(self.n_user, |it| it.n_bytes);
+        let mut n_bytes = n_above;
+        let ignore = self.patterns(folder, &[folder.join(".ignore")], &mut n_bytes)?;
+        let (mut paths, mut is_repository) = (Vec::new(), false);
+        if !is_outside {
+            if let Some(git) = git(folder) {
+                is_repository = true;
+                paths.extend(exclude(folder, &git)?);
+            }
+            paths.push(folder.join(".gitignore"));
+        }
+        let git = self.patterns(folder, &paths, &mut n_bytes)?;
+        if n_bytes == n_above && !is_repository {
+            return Ok(above);
+        }
+        let folder = folder.to_owned();
+        let rules = Rules { folder, is_above_walk, is_repository, ignore, git, above, n_bytes };
+        Ok(Some(Arc::new(rules)))
+    }
+
+    /// Whether something that a walk found is left out, by what counts in the folder in which it stands.
+    pub(crate) fn is_ignored(&self, rules: Option<&Rules>, path: &Path, is_folder: bool) -> bool {
+        let absolute = OnceCell::new();
+        let path_for = |rules: &Rules| {
+            let whole = || absolute.get_or_init(|| self.absolute(path)).as_path();
+            if rules.is_above_walk { whole() } else { path }
+        };
+        let verdict = |patterns: &Gitignore, rules: &Rules| {
+            if patterns.is_empty() {
+                return None;
+            }
+            match patterns.matched(path_for(rules), is_folder) {
+                Match::None => None,
+                Match::Ignore(_) => Some(true),
+                Match::Whitelist(_) => Some(false),
+            }
+        };
+        let (mut by_git, mut repository) = (None, None);
+        for rules in iter::successors(rules, |it| it.above.as_deref()) {
+            if let Some(it) = verdict(&rules.ignore, rules) {
+                return it;
+            }
+            if repository.is_none() {
+                by_git = by_git.or_else(|| verdict(&rules.git, rules));
+                repository = Some(rules).filter(|it| it.is_repository);
+            }
+        }
+        by_git.unwrap_or_else(|| {
+            // A pattern of the user that begins with a slash is about what stands at the root of a repository.
+            let below = |it: &Rules| path_for(it).strip_prefix(&it.folder).unwrap_or(path);
+            !self.user.is_empty()
+                && self.user.matched(repository.map_or(path, below), is_folder).is_ignore()
+        })
+    }
+
+    /// The whole path of something that a walk found.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.absolute.join(path.strip_prefix(&self.root).unwrap_or(path))
+    }
+
+    /// What some ignore files say about a folder, the later ones over the earlier. Their bytes are added.
+    fn patterns(
+        &self,
+        folder: &Path,
+        paths: &[PathBuf],
+        n_bytes: &mut u64,
+    ) -> Result<Gitignore, Unreadable> {
+        let mut builder = GitignoreBuilder::new(folder);
+        let mut last = None;
+        for path in paths {
+            let Some(text) = text(path)? else { continue };
+            self.count(path, text.len() as u64, n_bytes)?;
+            add_lines(&mut builder, &text);
+            last = Some(path);
+        }
+        let Some(last) = last else { return Ok(Gitignore::empty()) };
+        builder.build().map_err(|_| refused(last.clone(), "the ignore file has too many patterns"))
+    }
+
+    /// Adds the bytes of an ignore file to those of the files that count together with it.
+    fn count(&self, path: &Path, n: u64, n_bytes: &mut u64) -> Result<(), Unreadable> {
+        *n_bytes += n;
+        let all = self.all.fetch_add(n, Ordering::Relaxed) + n;
+        if *n_bytes > MOST {
+            let why = "with the ignore files above it this one is larger than 512 KiB";
+            return Err(refused(path.to_owned(), why));
+        }
+        if all > MOST_OF_ALL {
+            let why = "with the ignore files before it this one is larger than 16 MiB";
+            return Err(refused(path.to_owned(), why));
+        }
         Ok(())
     }
+}
 
-    /// The bytes of some files with those above them.
-    fn with(&self, files: Vec<(PathBuf, u64)>, above: u64) -> Result<u64, Unreadable> {
-        let mut n = above;
-        for (path, n_bytes) in files {
-            n += n_bytes;
-            let all = self.all.fetch_add(n_bytes, Ordering::Relaxed) + n_bytes;
-            if n > MOST {
-                let why = "with the ignore files above it this one is larger than 512 KiB";
-                return Err(refused(path, why));
-            }
-            if all > MOST_OF_ALL {
-                let why = "with the ignore files before it this one is larger than 16 MiB";
-                return Err(refused(path, why));
-            }
+/// Adds the lines of an ignore file. As with git, those that are no patterns say nothing.
+fn add_lines(builder: &mut GitignoreBuilder, text: &[u8]) {
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    for line in text.split(|it| *it == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if let Ok(line) = std::str::from_utf8(line) {
+            let _ = add_pattern(builder, line);
         }
-        Ok(n)
     }
 }
 
-/// The ignore files of a folder, with their sizes in bytes.
-fn own(folder: &Path) -> Result<Vec<(PathBuf, u64)>, Unreadable> {
-    let mut out = Vec::new();
-    let names = [Some(folder.join(".gitignore")), Some(folder.join(".ignore")), exclude(folder)?];
-    for path in names.into_iter().flatten() {
-        if let Some(text) = text(&path)? {
-            out.push((path, text.len() as u64));
-        }
-    }
-    Ok(out)
+/// What says of a folder that a repository is there: `.git`, a folder or a file that names one.
+fn git(folder: &Path) -> Option<Metadata> {
+    folder.join(".git").metadata().ok().filter(|it| it.is_dir() || it.is_file())
 }
 
-/// The patterns of a repository that are not part of it, if a folder is one.
-fn exclude(folder: &Path) -> Result<Option<PathBuf>, Unreadable> {
-    let git = folder.join(".git");
-    match git.metadata() {
-        Ok(it) if it.is_dir() => Ok(Some(git.join("info/exclude"))),
-        // That of another worktree names the folder where it is kept, which names that of the repository.
-        Ok(it) if it.is_file() => {
-            let line = first_line(&git)?;
-            let Some(kept) = line.as_deref().and_then(|it| it.strip_prefix("gitdir: ")) else {
-                return Ok(None);
-            };
-            let kept = Path::new(kept);
-            let common = first_line(&kept.join("commondir"))?;
-            let from = |it: String| if it.starts_with('.') { kept.join(it) } else { it.into() };
-            Ok(common.map(|it| from(it).join("info/exclude")))
-        }
-        _ => Ok(None),
+/// The patterns of a repository that are not part of it, by its `.git`.
+fn exclude(folder: &Path, git: &Metadata) -> Result<Option<PathBuf>, Unreadable> {
+    let path = folder.join(".git");
+    if git.is_dir() {
+        return Ok(Some(path.join("info/exclude")));
     }
+    let line = first_line(&path)?;
+    let Some(kept) = line.as_deref().and_then(|it| it.strip_prefix("gitdir: ")) else {
+        return Ok(None);
+    };
+    let kept = folder.join(kept);
+    // What is kept for another worktree names what is kept for the repository.
+    let common = first_line(&kept.join("commondir"))?.map(|it| kept.join(it));
+    Ok(Some(common.unwrap_or(kept).join("info/exclude")))
 }
 
 fn first_line(path: &Path) -> Result<Option<String>, Unreadable> {
@@ -165,79 +270,158 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Why a folder is not admitted, without what to do.
-    fn why(files: &IgnoreFiles, folder: &Path) -> Option<String> {
-        let is_admitted = files.admits(folder);
-        let errors = files.errors();
-        assert_eq!(errors.len(), usize::from(!is_admitted));
-        errors.first().map(|it| it.why.split(';').next().unwrap_or_default().to_owned())
+    /// Why a folder is not walked, without what to do.
+    fn why<T>(entered: &Result<T, Unreadable>) -> Option<&str> {
+        entered.as_ref().err().and_then(|it| it.why.split(';').next())
+    }
+
+    fn write(path: PathBuf, text: impl AsRef<[u8]>) {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    /// What a walk finds in some places of a folder.
+    fn left_out<'a>(root: &Path, paths: &[&'a str]) -> Vec<&'a str> {
+        let (files, above) = IgnoreFiles::above(root).expect("they can be read");
+        let is_left_out = |name: &str| {
+            let path = root.join(name);
+            let mut rules = above.clone();
+            let inside: Vec<_> =
+                path.ancestors().skip(1).take_while(|it| it.starts_with(root)).collect();
+            inside.into_iter().rev().any(|folder| {
+                let is_ignored = folder != root && files.is_ignored(rules.as_deref(), folder, true);
+                rules = files.enter(folder, rules.take()).expect("it can be read");
+                is_ignored
+            }) || files.is_ignored(rules.as_deref(), &path, false)
+        };
+        paths.iter().copied().filter(|it| is_left_out(it)).collect()
     }
 
     #[test]
-    fn patterns_are_counted_along_the_folders() {
+    fn bytes_are_counted_along_the_folders() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path();
-        let half = "x*/**/y?z\n".repeat(25_000);
-        for folder in ["a/b/c", "d/e"] {
-            fs::create_dir_all(root.join(folder)).expect("a folder");
-        }
+        let half = "# comment\n".repeat(25_000);
         for name in ["a/.gitignore", "a/b/c/.ignore", "a/b/c/.gitignore", "d/e/.ignore"] {
-            fs::write(root.join(name), &half).expect("a file");
+            write(root.join(name), &half);
         }
-        let files = IgnoreFiles::above(root).expect("nothing is above");
-        for folder in ["", "a", "a/b", "d", "d/e"] {
-            assert_eq!(why(&files, &root.join(folder)), None, "{folder}");
-        }
-        let too_large = "with the ignore files above it this one is larger than 512 KiB";
-        assert_eq!(why(&files, &root.join("a/b/c")).as_deref(), Some(too_large));
+        let too_large = Some("with the ignore files above it this one is larger than 512 KiB");
+        let (files, above) = IgnoreFiles::above(root).expect("nothing is above");
+        let enter = |folders: &[&str]| {
+            let mut folders = folders.iter().map(|it| root.join(it));
+            folders.try_fold(above.clone(), |rules, it| files.enter(&it, rules))
+        };
+        assert_eq!(why(&enter(&["", "a", "a/b"])), None);
+        assert_eq!(why(&enter(&["", "d", "d/e"])), None);
+        assert_eq!(why(&enter(&["", "a", "a/b", "a/b/c"])), too_large);
         // Those above a walk count as well.
-        let files = IgnoreFiles::above(&root.join("a/b")).expect("there is room");
-        assert_eq!(why(&files, &root.join("a/b")), None);
-        assert_eq!(why(&files, &root.join("a/b/c")).as_deref(), Some(too_large));
+        let (files, above) = IgnoreFiles::above(&root.join("a/b")).expect("there is room");
+        let rules = files.enter(&root.join("a/b"), above).expect("there is room");
+        assert_eq!(why(&files.enter(&root.join("a/b/c"), rules)), too_large);
         assert!(IgnoreFiles::above(&root.join("a/b/c/d")).is_ok(), "there is no such folder");
         fs::create_dir(root.join("a/b/c/d")).expect("a folder");
-        let error = IgnoreFiles::above(&root.join("a/b/c/d")).expect_err("they are too large");
-        assert!(error.why.contains("larger than 512 KiB"), "{error:?}");
+        assert_eq!(why(&IgnoreFiles::above(&root.join("a/b/c/d"))), too_large);
     }
 
     #[test]
     fn a_walk_has_a_limit() {
         let root = tempfile::tempdir().expect("a folder");
-        let files = IgnoreFiles::above(root.path()).expect("nothing is above");
-        let large = "x*/**/y?z\n".repeat(50_000);
-        let n_admitted = (0..40).filter(|n| {
+        let (files, _) = IgnoreFiles::above(root.path()).expect("nothing is above");
+        let large = "# comment\n".repeat(50_000);
+        let enter = |n: usize| {
             let folder = root.path().join(n.to_string());
-            fs::create_dir(&folder).expect("a folder");
-            fs::write(folder.join(".gitignore"), &large).expect("a file");
-            files.admits(&folder)
-        });
-        assert_eq!(n_admitted.count(), 33);
-        assert!(files.errors()[0].why.contains("larger than 16 MiB"));
+            write(folder.join(".gitignore"), &large);
+            files.enter(&folder, None)
+        };
+        let entered: Vec<_> = (0..40).map(enter).collect();
+        assert_eq!(entered.iter().filter(|it| it.is_ok()).count(), 33);
+        let too_large = "with the ignore files before it this one is larger than 16 MiB";
+        assert_eq!(why(&entered[39]), Some(too_large));
     }
 
     #[test]
-    fn what_git_keeps_elsewhere_is_looked_at() {
+    fn what_git_keeps_elsewhere_is_read() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path();
-        for folder in ["repository/.git/info", "repository/.git/worktrees/w", "w", "odd/.gitignore"]
-        {
-            fs::create_dir_all(root.join(folder)).expect("a folder");
-        }
-        let kept = root.join("repository/.git/worktrees/w");
-        fs::write(kept.join("commondir"), "../..\n").expect("a file");
-        fs::write(root.join("w/.git"), format!("gitdir: {}\n", kept.display())).expect("a file");
-        let files = IgnoreFiles::above(root).expect("nothing is above");
-        for folder in ["repository", "w", "odd"] {
-            assert_eq!(why(&files, &root.join(folder)), None, "{folder}");
-        }
         let exclude = root.join("repository/.git/info/exclude");
-        fs::write(exclude, "x\n".repeat(300_000)).expect("a file");
-        for folder in ["repository", "w"] {
-            let why = why(&files, &root.join(folder));
-            assert_eq!(why.as_deref(), Some("the ignore file is larger than 512 KiB"), "{folder}");
+        let common = root.join("repository/.git/worktrees/w/commondir");
+        write(exclude.clone(), "/x.mlir\n");
+        write(common.clone(), "../..\n");
+        write(root.join("odd/.gitignore/x.mlir"), "");
+        // A path in `.git` may be one from the folder in which that stands.
+        let whole = format!("gitdir: {}\n", common.parent().expect("a folder").display());
+        for gitdir in [whole.as_str(), "gitdir: ../repository/.git/worktrees/w\n"] {
+            write(root.join("w/.git"), gitdir);
+            let found = ["w/x.mlir", "w/a/x.mlir", "repository/x.mlir", "odd/x.mlir"];
+            assert_eq!(left_out(root, &found), ["w/x.mlir", "repository/x.mlir"], "{gitdir}");
+            assert_eq!(left_out(&root.join("w"), &["x.mlir", "y.mlir"]), ["x.mlir"]);
         }
-        fs::write(kept.join("commondir"), "x".repeat(600_000)).expect("a file");
-        assert!(why(&files, &root.join("w")).is_some());
+        // What is kept of a submodule is a repository of its own.
+        write(root.join("repository/sub/.git"), "gitdir: ../.git/modules/sub\r\n");
+        write(root.join("repository/.git/modules/sub/info/exclude"), "y.mlir\n");
+        let found = ["repository/sub/x.mlir", "repository/sub/y.mlir"];
+        assert_eq!(left_out(root, &found), [found[1]]);
+        write(exclude, "x\n".repeat(300_000));
+        for name in ["repository", "w"] {
+            let (files, above) = IgnoreFiles::above(root).expect("nothing is above");
+            let entered = files.enter(&root.join(name), above);
+            assert_eq!(why(&entered), Some("the ignore file is larger than 512 KiB"), "{name}");
+        }
+        write(common, "x".repeat(600_000));
+        let (files, above) = IgnoreFiles::above(root).expect("nothing is above");
+        assert!(files.enter(&root.join("w"), above).is_err());
+    }
+
+    #[test]
+    fn nothing_of_a_repository_counts_in_one_inside_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        let root = root.path();
+        write(root.join(".git/info/exclude"), "excluded.mlir\n");
+        write(root.join(".gitignore"), "x.mlir\n/inner/sub\n");
+        write(root.join(".ignore"), "everywhere.mlir\n");
+        write(root.join("inner/.git/HEAD"), "");
+        write(root.join("inner/.gitignore"), "y.mlir\n");
+        write(root.join("inner/sub/z.mlir"), "");
+        write(root.join("plain/z.mlir"), "");
+        let of = |folder: &str| {
+            let names = ["excluded.mlir", "x.mlir", "y.mlir", "everywhere.mlir", "sub/z.mlir"];
+            let paths = names.map(|it| format!("{folder}{it}"));
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            let found = left_out(root, &paths);
+            found.iter().map(|it| it[folder.len()..].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(of("plain/"), ["excluded.mlir", "x.mlir", "everywhere.mlir"]);
+        assert_eq!(of("inner/"), ["y.mlir", "everywhere.mlir"]);
+        // The same if the walk begins there.
+        let found = ["excluded.mlir", "x.mlir", "y.mlir", "everywhere.mlir", "z.mlir"];
+        assert_eq!(left_out(&root.join("inner"), &found), ["y.mlir", "everywhere.mlir"]);
+        assert_eq!(left_out(&root.join("inner/sub"), &found), ["y.mlir", "everywhere.mlir"]);
+        assert_eq!(
+            left_out(&root.join("plain"), &found),
+            ["excluded.mlir", "x.mlir", "everywhere.mlir"]
+        );
+    }
+
+    #[test]
+    fn the_nearer_file_counts_more_and_ignore_more_than_git() {
+        let root = tempfile::tempdir().expect("a folder");
+        let root = root.path();
+        write(root.join(".gitignore"), "*.mlir\n!b.mlir\n");
+        write(root.join(".ignore"), "c.mlir\n!d.mlir\n");
+        write(root.join("sub/.gitignore"), "!a.mlir\nb.mlir\n!c.mlir\nd.mlir\n");
+        let found = ["a.mlir", "b.mlir", "c.mlir", "d.mlir"];
+        assert_eq!(left_out(root, &found), ["a.mlir", "c.mlir"]);
+        assert_eq!(left_out(&root.join("sub"), &found), ["b.mlir", "c.mlir"]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_pattern_says_nothing() {
+        let root = tempfile::tempdir().expect("a folder");
+        let root = root.path();
+        let text = b"\xef\xbb\xbfa.mlir\r\n\n#b.mlir\n[b\n\xff*\nb.mlir\\\n!\n\r\nc.mlir";
+        write(root.join(".gitignore"), text);
+        let found = ["a.mlir", "b.mlir", "c.mlir"];
+        assert_eq!(left_out(root, &found), ["a.mlir", "c.mlir"]);
     }
 
     #[cfg(unix)]
@@ -250,15 +434,15 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
             let made = std::process::Command::new("mkfifo").arg(&path).status();
             assert!(made.is_ok_and(|it| it.success()));
-            let files = IgnoreFiles::default();
-            let not_regular = Some("the ignore file is not a regular file".to_owned());
-            assert_eq!(why(&files, root.path()), not_regular, "{name}");
+            let (files, _) = IgnoreFiles::above(root.path()).expect("nothing is above");
+            let not_regular = Some("the ignore file is not a regular file");
+            assert_eq!(why(&files.enter(root.path(), None)), not_regular, "{name}");
             fs::remove_file(&path).expect("it is there");
             symlink("/dev/zero", &path).expect("a link");
-            assert_eq!(why(&files, root.path()), not_regular, "{name}");
+            assert_eq!(why(&files.enter(root.path(), None)), not_regular, "{name}");
             fs::remove_file(&path).expect("it is there");
             symlink("/nowhere", &path).expect("a link");
-            assert_eq!(why(&files, root.path()), None, "{name}");
+            assert_eq!(why(&files.enter(root.path(), None)), None, "{name}");
         }
     }
 }

@@ -8,6 +8,7 @@
 mod args;
 mod baseline;
 mod cache;
+mod cache_key;
 mod certificate;
 mod check;
 mod dump;

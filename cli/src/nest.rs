@@ -23,7 +23,7 @@ use crate::{check, page, setup};
 ///
 /// When the output cannot be written.
 pub(crate) fn run(args: &args::Nest) -> io::Result<i32> {
-    page::deliver(draw(args), args.output_file.as_deref())
+    page::deliver(draw(args), &args.path, args.output_file.as_deref())
 }
 
 fn draw(args: &args::Nest) -> Result<String, String> {

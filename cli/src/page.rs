@@ -3,17 +3,22 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use noisy_output::Output;
+use noisy_output::{Output, is_no_input};
 
 use crate::{CLEAN, FAILED, complain};
 
-/// Writes a picture to a file or to standard output, or says why there is none; the exit code.
+/// Writes a picture of an input to a file or to standard output, or says why there is none; the exit code.
 ///
 /// # Errors
 ///
 /// When the output cannot be written.
-pub(crate) fn deliver(picture: Result<String, String>, file: Option<&Path>) -> io::Result<i32> {
-    match (picture, file) {
+pub(crate) fn deliver(
+    picture: Result<String, String>,
+    input: &Path,
+    file: Option<&Path>,
+) -> io::Result<i32> {
+    let is_fine = file.map_or(Ok(()), |it| is_no_input(it, [input]));
+    match (is_fine.and(picture), file) {
         (Ok(text), Some(path)) => {
             let mut out = Output::to_file(path)?;
             out.write_all(text.as_bytes())?;

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use noisy_output::{identity, is_no_input};
 use noisy_settings::Resolver;
 
 use crate::args::{Check, Color, Format, Stage};
@@ -51,6 +53,7 @@ impl<'a> Plan<'a> {
             gitignore: !files.no_respect_gitignore,
         };
         let (mut inputs, mut unreadable) = walk::inputs(&args.paths, filter);
+        outputs_are_no_inputs(args, &resolver, &inputs)?;
         if let Some((index, count)) = files.shard
             && !args.show.show_settings
         {
@@ -64,7 +67,7 @@ impl<'a> Plan<'a> {
             // One file under two names is fixed once.
             let mut seen = HashSet::new();
             inputs.retain(|it| match it {
-                Input::File(path) => walk::identity(path).is_none_or(|it| seen.insert(it)),
+                Input::File(path) => identity(path).is_none_or(|it| seen.insert(it)),
                 Input::Stdin => true,
             });
         }
@@ -112,6 +115,34 @@ impl<'a> Plan<'a> {
         let Check { fixing, show, .. } = self.args;
         fixing.fix_only || show.verify_diagnostics.is_some() || show.show_ranges
     }
+}
+
+/// Whether what is written is none of the files, nor what says how they are checked.
+fn outputs_are_no_inputs(
+    args: &Check,
+    resolver: &Resolver,
+    inputs: &[Input],
+) -> Result<(), String> {
+    let outputs = [&args.output_file, &args.write_baseline, &args.certificate];
+    let mut outputs = outputs.into_iter().flatten().peekable();
+    if outputs.peek().is_none() {
+        return Ok(());
+    }
+    let first = inputs.first().map_or(Path::new(""), |it| it.path(&args.files.stdin_filename));
+    // What is wrong with it is told of later.
+    let config = resolver.config(first).ok();
+    let configs = config
+        .iter()
+        .flat_map(|it| it.path().into_iter().chain(it.extended().iter().map(PathBuf::as_path)));
+    let files = inputs.iter().filter_map(|it| match it {
+        Input::File(path) => Some(path.as_path()),
+        Input::Stdin => None,
+    });
+    let all: Vec<&Path> = files.chain(configs).collect();
+    for it in outputs {
+        is_no_input(it, all.iter().copied().chain(args.baseline.as_deref()))?;
+    }
+    Ok(())
 }
 
 fn chosen_format(args: &Check) -> Result<Format, String> {

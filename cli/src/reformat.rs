@@ -138,9 +138,9 @@ fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
     let changes = !edits.is_empty();
     let after = noisy_format::apply(&text, &edits);
     if args.diff {
-        let name = check::name(input, &args.stdin_filename);
+        let name = quoted_name(input.path(&args.stdin_filename));
         let terminal = io::stdout().is_terminal();
-        let diff = diff::unified(&quoted_name(&name), &text, &after);
+        let diff = diff::unified(&name, &text, &after);
         let diff = paint::diff(diff, Look { color: false, terminal });
         return (Done::Formatted(diff, changes), None);
     }

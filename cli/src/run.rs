@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use noisy_analyses::fix::shared_cache;
 use noisy_output::{Output, reason, shown_line, shown_path};
@@ -21,7 +21,7 @@ use crate::outcome::{Outcome, count};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::shared_time::SharedTime;
-use crate::walk::{self, Input};
+use crate::walk::Input;
 use crate::write::GroupCommit;
 use crate::{CLEAN, FAILED, complain, dump, setup};
 
@@ -57,18 +57,6 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
 impl Plan<'_> {
     /// Where the output goes.
     fn output(&self) -> Result<Output, String> {
-        let named = self.args.output_file.as_deref().or(self.args.write_baseline.as_deref());
-        if let Some(output) = named.and_then(walk::identity) {
-            let is_output = |it: &Path| walk::identity(it).as_ref() == Some(&output);
-            let input = self.inputs.iter().find_map(|it| match it {
-                Input::File(path) if is_output(path) => Some(path),
-                _ => None,
-            });
-            if let Some(path) = input {
-                let path = shown_path(path);
-                return Err(format!("{path}: this is an input file; choose another file for -o"));
-            }
-        }
         match &self.args.output_file {
             Some(path) => Output::to_file(path)
                 .map_err(|error| format!("{}: {}", shown_path(path), reason(&error))),
@@ -112,7 +100,7 @@ impl Plan<'_> {
         let mut sink = Sink::new(self, out)?;
         for it in &self.unreadable {
             let failure = Failure { code: "io-error", message: it.why.clone(), place: None };
-            sink.take(self.failed(it.path.display().to_string(), failure), Ok(()))?;
+            sink.take(self.failed(&it.path, failure), Ok(()))?;
         }
         let progress = Progress::new(self.inputs.len());
         let time = SharedTime::new(self.inputs.len(), shared_cache().worked());
@@ -202,7 +190,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         let mut report = report;
         if let Err(why) = written {
             let failure = Failure::io(format!("not written: {why}"));
-            report = self.plan.failed(report.checked.name, failure);
+            report = self.plan.failed(report.checked.path, failure);
         }
         let args = self.plan.args;
         let Report { mut checked, piece, through } = report;
@@ -237,7 +225,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         if let Some(path) = &args.write_baseline {
             let n = self.entries.len();
             let mut file = Output::to_file(path)?;
-            file.write_all(baseline::text(self.entries).as_bytes())?;
+            file.write_all(baseline::text(path, self.entries).as_bytes())?;
             file.finish()?;
             complain(&format!("{}: {}", shown_path(path), count(n, "finding")));
             return Ok(outcome.exit_code(args));

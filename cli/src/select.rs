@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use noisy_settings::{Resolver, Rules, Settings};
+use noisy_settings::{Resolver, Root, Rules, Settings, add_pattern, is_matched};
 
 /// The patterns of the command line, written as in a `.gitignore` that stands in the current folder.
 #[derive(Debug)]
 pub(crate) struct Selection {
+    here: Root,
     excluded: Gitignore,
     /// Rules that are off in files that match.
     silenced: Vec<(Gitignore, String)>,
@@ -23,23 +24,36 @@ impl Selection {
     pub(crate) fn new(exclude: &[String], per_file_ignores: &[String]) -> Result<Self, String> {
         let mut builder = GitignoreBuilder::new("");
         for it in exclude {
-            builder.add_line(None, it).map_err(|why| format!("--exclude '{it}': {why}"))?;
+            add_pattern(&mut builder, it).map_err(|why| format!("--exclude '{it}': {why}"))?;
         }
         let excluded = builder.build().map_err(|why| format!("--exclude: {why}"))?;
         let silenced = per_file_ignores.iter().map(|it| silenced(it)).collect::<Result<_, _>>()?;
-        Ok(Self { excluded, silenced })
+        Ok(Self { here: Root::new(Path::new("")), excluded, silenced })
     }
 
     /// Whether a path is left out, by the command line or by its configuration.
     pub(crate) fn is_excluded(&self, resolver: &Resolver, path: &Path) -> bool {
-        is_matched(&self.excluded, path)
+        self.is_matched(&self.excluded, path)
             || resolver.config(path).is_ok_and(|it| it.is_excluded(path))
     }
 
     /// The rules, categories or `all` that are off in a file, in the order of the command line.
     pub(crate) fn silenced(&self, path: &Path) -> Vec<&str> {
-        let matched = self.silenced.iter().filter(|it| is_matched(&it.0, path));
+        let matched = self.silenced.iter().filter(|it| self.is_matched(&it.0, path));
         matched.map(|it| it.1.as_str()).collect()
+    }
+
+    /// Whether patterns match a file or a folder above it.
+    fn is_matched(&self, patterns: &Gitignore, path: &Path) -> bool {
+        if patterns.is_empty() {
+            return false;
+        }
+        if let Some(place) = self.here.place(path) {
+            return is_matched(patterns, &place);
+        }
+        // What stands elsewhere has no place in patterns that are about what is here, but names.
+        let name = || Path::new(path.file_name().unwrap_or_default());
+        is_matched(patterns, if path.has_root() { name() } else { path })
     }
 }
 
@@ -58,21 +72,7 @@ fn silenced(option: &str) -> Result<(Gitignore, String), String> {
         option.rsplit_once(':').ok_or_else(|| wrong("expected PATTERN:RULE".to_owned()))?;
     Rules::default().turn_off(rule).map_err(wrong)?;
     let mut builder = GitignoreBuilder::new("");
-    builder.add_line(None, pattern).map_err(|why| wrong(why.to_string()))?;
+    add_pattern(&mut builder, pattern).map_err(wrong)?;
     let pattern = builder.build().map_err(|why| wrong(why.to_string()))?;
     Ok((pattern, rule.to_owned()))
-}
-
-/// Whether patterns match a file or a folder above it.
-fn is_matched(patterns: &Gitignore, path: &Path) -> bool {
-    if patterns.is_empty() {
-        return false;
-    }
-    let path = path.strip_prefix("./").unwrap_or(path);
-    let here = std::env::current_dir().ok();
-    let path = here.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
-    // What stands elsewhere has no place in patterns that are about what is here, but a name.
-    let path =
-        if path.is_absolute() { Path::new(path.file_name().unwrap_or_default()) } else { path };
-    patterns.matched_path_or_any_parents(path, false).is_ignore()
 }

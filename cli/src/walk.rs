@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::{fs, io, thread};
 
-use ignore::{WalkBuilder, WalkState};
-use noisy_output::{reason, shown_line};
+use noisy_output::reason;
 
 use crate::failure::Unreadable;
-use crate::ignore_files::IgnoreFiles;
+use crate::ignore_files::{IgnoreFiles, Rules};
 
 /// What to read, in the order in which it is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,79 +86,136 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<
     (out, errors)
 }
 
-/// What tells a file from all others, whatever its name; nothing if it is not there.
-#[cfg(unix)]
-pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    Some((metadata.dev(), metadata.ino()))
+/// Folders in which a version control system or this program keeps files of its own.
+const NOT_WALKED: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".noisy_cache"];
+
+/// A walk has at most so many threads: they take folders from one list, one at a time.
+const MOST_THREADS: usize = 8;
+
+/// A walk through a folder.
+struct Walk {
+    ignore_files: Option<IgnoreFiles>,
+    state: Mutex<State>,
+    /// There are more folders to read, or there will be none.
+    changed: Condvar,
 }
 
-/// What tells a file from all others; nothing if it is not there.
-#[cfg(not(unix))]
-pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
-    path.canonicalize().ok()
+#[derive(Default)]
+struct State {
+    /// The folders that are to be read, each with what counts in the folder that it is in.
+    folders: Vec<(PathBuf, Option<Arc<Rules>>)>,
+    /// How many threads read one.
+    n_busy: usize,
+    found: Found,
 }
 
-/// What one thread of a walk found, for all to have in the end.
-struct Found<'a> {
+#[derive(Default)]
+struct Found {
+    folders: Vec<(PathBuf, Option<Arc<Rules>>)>,
     files: Vec<PathBuf>,
     errors: Vec<Unreadable>,
-    all: &'a Mutex<(Vec<PathBuf>, Vec<Unreadable>)>,
 }
 
-impl Drop for Found<'_> {
-    fn drop(&mut self) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.0.append(&mut self.files);
-        all.1.append(&mut self.errors);
+impl Walk {
+    /// The work of one thread: it reads folders until there are none.
+    fn run(&self) {
+        let mut found = Found::default();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            // The last that came is the next: so few folders wait, and few rules are in memory.
+            if let Some((folder, above)) = state.folders.pop() {
+                state.n_busy += 1;
+                drop(state);
+                self.read(&folder, above, &mut found);
+                state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                state.n_busy -= 1;
+                state.folders.append(&mut found.folders);
+                self.changed.notify_all();
+            } else if state.n_busy > 0 {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            } else {
+                break;
+            }
+        }
+        state.found.files.append(&mut found.files);
+        state.found.errors.append(&mut found.errors);
     }
+
+    /// Reads a folder.
+    fn read(&self, folder: &Path, above: Option<Arc<Rules>>, found: &mut Found) {
+        let unreadable = |path: PathBuf, error: &io::Error| Unreadable { path, why: reason(error) };
+        let rules = match self.ignore_files.as_ref().map(|it| it.enter(folder, above)) {
+            Some(Ok(it)) => it,
+            Some(Err(it)) => return found.errors.push(it),
+            None => None,
+        };
+        let entries = match fs::read_dir(folder) {
+            Ok(it) => it,
+            Err(error) => return found.errors.push(unreadable(folder.to_owned(), &error)),
+        };
+        for entry in entries {
+            let entry = match entry {
+                Ok(it) => it,
+                Err(error) => {
+                    found.errors.push(unreadable(folder.to_owned(), &error));
+                    continue;
+                }
+            };
+            let name = entry.file_name();
+            let kind = match entry.file_type() {
+                Ok(it) => it,
+                Err(error) => {
+                    found.errors.push(unreadable(folder.join(name), &error));
+                    continue;
+                }
+            };
+            let is_of_interest = if kind.is_dir() {
+                !NOT_WALKED.iter().any(|it| *it == name)
+            } else {
+                Path::new(&name).extension().is_some_and(|it| it == "mlir")
+            };
+            if !is_of_interest {
+                continue;
+            }
+            let path = folder.join(&name);
+            let is_ignored =
+                |it: &IgnoreFiles| it.is_ignored(rules.as_deref(), &path, kind.is_dir());
+            if self.ignore_files.as_ref().is_some_and(is_ignored) {
+                continue;
+            }
+            if kind.is_dir() {
+                found.folders.push((path, rules.clone()));
+            } else if kind.is_file() || kind.is_symlink() && leads_to_a_file(&path) {
+                found.files.push(path);
+            }
+        }
+    }
+}
+
+/// What a link leads to is looked at; one that leads nowhere is told of when it is read. Nothing waits for a pipe.
+fn leads_to_a_file(link: &Path) -> bool {
+    // Emacs marks a file that somebody edits by such a link.
+    let is_mark = || link.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b".#"));
+    link.metadata().map_or_else(|_| !is_mark(), |it| it.is_file())
 }
 
 fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
-    let all = Mutex::default();
-    let threads = noisy_syntax::parallel::cores();
-    let mut walk = WalkBuilder::new(root);
-    walk.require_git(false).threads(threads);
-    let mut ignore_files = Arc::default();
-    if gitignore {
-        ignore_files = match IgnoreFiles::above(root) {
-            Ok(it) => Arc::new(it),
-            Err(it) => return (Vec::new(), vec![it]),
-        };
-        if !ignore_files.admits(root) {
-            return (Vec::new(), ignore_files.errors());
+    let (ignore_files, above) = match gitignore.then(|| IgnoreFiles::above(root)).transpose() {
+        Ok(it) => it.unzip(),
+        Err(it) => return (Vec::new(), vec![it]),
+    };
+    let folders = vec![(root.to_owned(), above.flatten())];
+    let state = Mutex::new(State { folders, ..State::default() });
+    let walk = Walk { ignore_files, state, changed: Condvar::new() };
+    thread::scope(|scope| {
+        for _ in 1..noisy_syntax::parallel::cores().min(MOST_THREADS) {
+            // If the system grants no thread, there is this one.
+            let _ = thread::Builder::new().spawn_scoped(scope, || walk.run());
         }
-        let files = Arc::clone(&ignore_files);
-        walk.filter_entry(move |it| {
-            it.file_type().is_none_or(|it| !it.is_dir()) || files.admits(it.path())
-        });
-    } else {
-        walk.ignore(false).parents(false).git_ignore(false).git_exclude(false).git_global(false);
-    }
-    let walk = walk.build_parallel();
-    walk.run(|| {
-        let mut found = Found { files: Vec::new(), errors: Vec::new(), all: &all };
-        Box::new(move |entry| {
-            match entry {
-                Ok(it) => {
-                    let is_mlir = it.path().extension().is_some_and(|it| it == "mlir");
-                    // What a link leads to is looked at; one that leads nowhere is told of when it is read. Nothing waits for a pipe.
-                    let kind = it.file_type();
-                    let is_file = kind.is_some_and(|it| it.is_file())
-                        || kind.is_some_and(|it| it.is_symlink())
-                            && it.path().metadata().map_or(true, |it| it.is_file());
-                    if is_mlir && is_file {
-                        found.files.push(it.into_path());
-                    }
-                }
-                Err(error) => found.errors.push(unreadable(root, error)),
-            }
-            WalkState::Continue
-        })
+        walk.run();
     });
-    let (mut files, mut errors) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    errors.append(&mut ignore_files.errors());
+    let Found { mut files, mut errors, .. } =
+        walk.state.into_inner().unwrap_or_else(PoisonError::into_inner).found;
     files.sort_by_cached_key(|it| in_order(it));
     // `.` was not asked to be seen.
     if root == Path::new(".") {
@@ -178,21 +235,6 @@ fn in_order(path: &Path) -> Vec<u8> {
     // A name that ends comes before one that goes on.
     let rank = |&byte: &u8| if char::from(byte) == MAIN_SEPARATOR { 0 } else { byte };
     path.as_os_str().as_encoded_bytes().iter().map(rank).collect()
-}
-
-/// What the walk stumbled over.
-fn unreadable(root: &Path, error: ignore::Error) -> Unreadable {
-    match error {
-        ignore::Error::WithPath { path, err } => unreadable(&path, *err),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            unreadable(root, *err)
-        }
-        ignore::Error::Io(error) => Unreadable { path: root.to_owned(), why: reason(&error) },
-        other => {
-            let why = shown_line(&other.to_string()).into_owned();
-            Unreadable { path: root.to_owned(), why }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! takes at most a tenth of the time.
 
 use std::collections::HashSet;
+use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -15,11 +16,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use noisy_output::Output;
+use noisy_output::{Output, identity};
 
 use crate::args::Check;
 use crate::plan::Plan;
-use crate::walk::{self, Input};
+use crate::walk::Input;
 use crate::{FAILED, complain};
 
 /// The least time between two looks.
@@ -88,6 +89,19 @@ fn look(args: &Check, plan: &Result<Plan<'_>, String>) -> u64 {
 
 fn look_at(path: &Path, seen: &mut DefaultHasher) {
     let metadata = path.metadata().map_err(|it| it.kind());
-    let changed = metadata.as_ref().ok().and_then(|it| it.modified().ok());
-    (path, walk::identity(path), metadata.map(|it| it.len()), changed).hash(seen);
+    let changed = metadata.as_ref().ok().map(changed);
+    (path, identity(path), metadata.map(|it| it.len()), changed).hash(seen);
+}
+
+/// When a file was last changed in any way, which nobody can set back.
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> (i64, i64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.ctime(), metadata.ctime_nsec())
+}
+
+/// When a file was last written.
+#[cfg(not(unix))]
+fn changed(metadata: &Metadata) -> Option<std::time::SystemTime> {
+    metadata.modified().ok()
 }

@@ -2,15 +2,15 @@
 //!
 //! A new text stands complete beside the file ([`noisy_output`]) before it takes its place.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use noisy_output::{Staged, Temporary, is_other_when_replaced, reason, undisturbed};
+use noisy_output::{Staged, Temporary, reason};
 use sha2::{Digest, Sha256};
 
 use crate::settle::{self, Device, Settling};
@@ -49,7 +49,7 @@ impl Replacement {
             let new = staged.file.get_ref().metadata()?;
             let device = settle::device(staged.file.get_ref(), &new)?;
             staged.file.write_all(after.as_bytes())?;
-            let in_place = is_other_when_replaced(&metadata, &new);
+            let in_place = staged.in_place;
             let (temporary, path) = staged.close()?;
             Ok(Self {
                 temporary,
@@ -67,21 +67,45 @@ impl Replacement {
     fn commit(mut self) -> Result<(), String> {
         let mut committed = || {
             // As late as can be.
-            let now = fs::read(&self.path)?;
-            if now.len() != self.n_bytes || <[u8; 32]>::from(Sha256::digest(now)) != self.before {
-                return Err(io::Error::other("the file was changed by another program meanwhile"));
-            }
+            let (mut file, now) = self.unchanged()?;
             if !self.in_place {
                 return self.temporary.take_place(&self.path);
             }
             let after = fs::read(self.temporary.path())?;
-            undisturbed(|| {
-                let mut file = OpenOptions::new().write(true).truncate(true).open(&self.path)?;
-                file.write_all(&after)?;
-                file.sync_all()
-            })
+            self.temporary.overwrite(&mut file, &now, &after)
         };
         committed().map_err(|it: io::Error| reason(&it))
+    }
+}
+
+impl Replacement {
+    /// The file with what it holds, open for writing if that is how it will be replaced.
+    ///
+    /// # Errors
+    ///
+    /// When it is another file by now: whatever that is, no more of it is read than the file had.
+    fn unchanged(&self) -> io::Result<(File, Vec<u8>)> {
+        let changed = || io::Error::other("the file was changed by another program meanwhile");
+        let is_same = |it: &fs::Metadata| it.is_file() && it.len() == self.n_bytes as u64;
+        if !is_same(&fs::symlink_metadata(&self.path)?) {
+            return Err(changed());
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(self.in_place);
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // What takes its place in this moment is not followed or waited for.
+            let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+            options.custom_flags(flags.bits().cast_signed());
+        }
+        let file = options.open(&self.path)?;
+        let mut now = Vec::with_capacity(self.n_bytes + 1);
+        (&file).take(self.n_bytes as u64 + 1).read_to_end(&mut now)?;
+        if now.len() != self.n_bytes || <[u8; 32]>::from(Sha256::digest(&now)) != self.before {
+            return Err(changed());
+        }
+        Ok((file, now))
     }
 }
 
@@ -245,6 +269,47 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("fixed"));
         let left = fs::read_dir(folder.path()).map(Iterator::count).ok();
         assert_eq!(left, Some(1), "nothing is left behind");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_has_taken_the_place_of_a_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.mlir");
+        for other in ["pipe", "link"] {
+            fs::write(&path, "old").expect("a file");
+            let file = Replacement::new(&path, "old", "new").expect("it can be written");
+            fs::remove_file(&path).expect("it is there");
+            if other == "pipe" {
+                let kind = rustix::fs::FileType::Fifo;
+                rustix::fs::mknodat(rustix::fs::CWD, &path, kind, 0o600.into(), 0).expect("a pipe");
+            } else {
+                std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
+            }
+            let mut group = GroupCommit::new();
+            group.push((), Some(file));
+            let told = group.finish().remove(0).1;
+            assert!(told.is_err_and(|it| it.contains("changed by another program")), "{other}");
+            fs::remove_file(&path).expect("it is as it was");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_said_of_a_file_besides_stays() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.mlir");
+        fs::write(&path, "old").expect("a file");
+        let mut value = [0_u8; 8];
+        if setxattr(&path, "user.note", b"kept", XattrFlags::empty()).is_err() {
+            eprintln!("skipped: this file system has no attributes for users");
+            return;
+        }
+        assert_eq!(replace(&path, "old", "a longer text"), Ok(()));
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("a longer text"));
+        let n = getxattr(&path, "user.note", &mut value).expect("it has stayed");
+        assert_eq!(&value[..n], b"kept");
     }
 
     #[test]

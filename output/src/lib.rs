@@ -2,18 +2,16 @@
 //! much of it is read.
 //!
 //! A file is written beside the one whose place it takes in the end, under a random name that goes away with the process, also when
-//! that is interrupted ([`clean_up_on_signals`]). Where taking its place would change what the file is (it has other names, or belongs to
-//! somebody else), it is written in place instead.
+//! that is interrupted ([`clean_up_on_signals`]). Where taking its place would change what the file is (it has other names, belongs to
+//! somebody else, or has an access list), what it holds is replaced instead.
 
 mod shown;
 mod staged;
 mod target;
 
-pub use shown::{is_hidden, picture, quoted_name, shown, shown_line, shown_path};
-pub use staged::{
-    Staged, Temporary, clean_up_on_signals, is_other_when_replaced, remake, undisturbed,
-};
-pub use target::Output;
+pub use shown::{is_hidden, picture, plain_path, quoted_name, shown, shown_line, shown_path};
+pub use staged::{Staged, Temporary, clean_up_on_signals, remake};
+pub use target::{Output, identity, is_no_input, is_stream};
 
 /// The largest file that is read, in bytes. Places in a text are numbers of 32 bits, and what is made of one takes several times its size.
 pub const MAX_FILE: u64 = 1 << 30;

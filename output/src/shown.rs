@@ -1,8 +1,8 @@
 //! Text for people: control characters are shown and not sent, so that no source, file name or symbol name writes to a terminal, or
-//! begins a line that a CI takes for a command.
+//! begins a line that a CI takes for a command. And names of files, as programs read them.
 
 use std::borrow::Cow;
-use std::path::{MAIN_SEPARATOR, Path};
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 /// The text with a visible character for each control character: its picture, or U+FFFD where there is none. Line breaks and tabs
 /// stay, and so do the numbers of characters and lines.
@@ -20,38 +20,69 @@ pub fn shown_path(path: &Path) -> String {
     shown_line(&path.to_string_lossy()).into_owned()
 }
 
-/// The name of a file for the first lines of a diff: one with control characters, quotes or backslashes stands in quotes, with the
-/// escapes of C, as git writes it and `git apply` and `patch` read it. Where backslashes separate folders they stay.
-pub fn quoted_name(name: &str) -> Cow<'_, str> {
-    let is_escaped =
-        |it: char| it.is_control() || it == '"' || (it == '\\' && MAIN_SEPARATOR != '\\');
-    if !name.contains(is_escaped) {
-        return Cow::Borrowed(name);
+/// The name of a file for programs, as git and CI services know it: without what leads nowhere (`./a//./b` is `a/b`), and with `/` between
+/// folders.
+pub fn plain_path(path: &Path) -> PathBuf {
+    let plain: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
+    if plain.as_os_str().is_empty() {
+        return path.to_owned();
     }
-    let mut out = String::from("\"");
-    for it in name.chars() {
-        match it {
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            '"' | '\\' => out.extend(['\\', it]),
-            _ if it.is_control() => {
-                for byte in it.to_string().bytes() {
-                    out.push_str(&format!("\\{byte:03o}"));
-                }
-            }
-            _ => out.push(it),
-        }
+    if MAIN_SEPARATOR == '/' {
+        return plain;
     }
-    out.push('"');
-    out.into()
+    plain.to_string_lossy().replace(MAIN_SEPARATOR, "/").into()
 }
 
-/// Whether a terminal would act on a character, or show others in another order because of it.
+/// The name of a file for the first lines of a diff: as [`plain_path`], and one with control characters, quotes, backslashes, or bytes that
+/// are no UTF-8, in quotes with the escapes of C, as git writes it and `git apply` and `patch` read it.
+pub fn quoted_name(name: impl AsRef<Path>) -> String {
+    let path = plain_path(name.as_ref());
+    let is_escaped = |it: char| it.is_control() || matches!(it, '"' | '\\');
+    if let Some(name) = path.to_str().filter(|it| !it.contains(is_escaped)) {
+        return name.to_owned();
+    }
+    let put = |out: &mut String, bytes: &[u8]| {
+        out.extend(bytes.iter().map(|byte| format!("\\{byte:03o}")));
+    };
+    let mut out = String::from("\"");
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for it in chunk.valid().chars() {
+            match it {
+                '\n' => out.push_str("\\n"),
+                '\t' => out.push_str("\\t"),
+                '\r' => out.push_str("\\r"),
+                '"' | '\\' => out.extend(['\\', it]),
+                _ if it.is_control() => put(&mut out, it.to_string().as_bytes()),
+                _ => out.push(it),
+            }
+        }
+        put(&mut out, chunk.invalid());
+    }
+    out.push('"');
+    out
+}
+
+/// Whether a terminal would act on a character, show others in another order because of it, or show nothing of it. Of Unicode's format
+/// characters these are all that are `Bidi_Control` or `Default_Ignorable_Code_Point`, but the joiners U+200C and U+200D, which scripts
+/// and emoji need.
 pub fn is_hidden(it: char) -> bool {
-    let is_bidi =
-        matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    is_bidi || (it.is_control() && !matches!(it, '\n' | '\t'))
+    let is_format = matches!(
+        it,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'
+            | '\u{200e}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{2066}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0001}'
+            | '\u{e0020}'..='\u{e007f}'
+    );
+    is_format || (it.is_control() && !matches!(it, '\n' | '\t'))
 }
 
 /// What stands for a hidden character.
@@ -93,13 +124,56 @@ mod tests {
     }
 
     #[test]
+    fn what_turns_others_around_or_is_not_seen_is_shown() {
+        for it in "\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}".chars() {
+            assert_eq!(shown_line(&format!("a{it}b")), "a\u{fffd}b", "{it:?}");
+        }
+        for it in
+            "\u{ad}\u{180e}\u{200b}\u{2060}\u{206f}\u{feff}\u{1d17a}\u{e0001}\u{e007f}".chars()
+        {
+            assert_eq!(shown(&format!("a{it}b")), "a\u{fffd}b", "{it:?}");
+        }
+        // Joined letters, a family, a heart in red, a blank that does not break.
+        let texts =
+            "\u{915}\u{94d}\u{200c}\u{937} \u{1f468}\u{200d}\u{1f469} \u{2764}\u{fe0f} \u{a0}";
+        assert!(matches!(shown(texts), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn names_for_programs_are_plain() {
+        for (typed, plain) in [
+            ("a.mlir", "a.mlir"),
+            ("./a.mlir", "a.mlir"),
+            ("././/src/./a.mlir", "src/a.mlir"),
+            ("../a.mlir", "../a.mlir"),
+            ("/src/.//a.mlir", "/src/a.mlir"),
+            (".a/.b.mlir", ".a/.b.mlir"),
+            ("<stdin>", "<stdin>"),
+            (".", "."),
+            ("", ""),
+        ] {
+            assert_eq!(plain_path(Path::new(typed)).to_str(), Some(plain));
+        }
+    }
+
+    #[test]
     fn names_in_diffs_are_quoted_as_git_does() {
-        assert!(matches!(quoted_name("a b/\u{e4}'.mlir"), Cow::Borrowed(_)));
+        assert_eq!(quoted_name("a b/\u{e4}'.mlir"), "a b/\u{e4}'.mlir");
+        assert_eq!(quoted_name("./a/./b.mlir"), "a/b.mlir");
         assert_eq!(quoted_name("x\n\r\t::error::y"), r#""x\n\r\t::error::y""#);
         assert_eq!(quoted_name("\u{1b}[2J\u{7f}\u{9b}\u{e4}"), "\"\\033[2J\\177\\302\\233\u{e4}\"");
-        assert_eq!(quoted_name("a\"b"), r#""a\"b""#);
+        assert_eq!(quoted_name("./a\"b"), r#""a\"b""#);
         if MAIN_SEPARATOR == '/' {
             assert_eq!(quoted_name("a\\b"), r#""a\\b""#);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn bytes_that_are_no_text_are_quoted_as_git_does() {
+        use std::os::unix::ffi::OsStrExt;
+        let name = |bytes| quoted_name(std::ffi::OsStr::from_bytes(bytes));
+        assert_eq!(name(b"\xff.mlir"), r#""\377.mlir""#);
+        assert_eq!(name(b"./\xc3\xa4 \xc3\\\xa4\xc3"), "\"\u{e4} \\303\\\\\\244\\303\"");
     }
 }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::reason;
 use crate::shown::shown_path;
-use crate::staged::{Staged, is_other_when_replaced};
+use crate::staged::Staged;
 
 /// Where the output goes. A file keeps what it had until all is written.
 pub enum Output {
     /// A stream.
     Stream(Box<dyn Write + Send>),
-    /// What is no regular file, has other names, or stands in a folder where nothing can be added; with its path.
+    /// What is no regular file, or stands in a folder where nothing can be added; with its path.
     InPlace(BufWriter<File>, PathBuf),
     /// A file, with its path as it was given.
     Staged(Box<Staged>, PathBuf),
@@ -60,20 +60,9 @@ impl Output {
             open(false)?;
         }
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        let staged = Staged::new(target).and_then(|it| {
-            let old = fs::metadata(path).ok().filter(|_| is_there);
-            let new = it.file.get_ref().metadata()?;
-            let is_other = old.is_some_and(|old| is_other_when_replaced(&old, &new));
-            Ok((!is_other).then_some(it))
-        });
-        match staged {
-            Ok(Some(it)) => Ok(Self::Staged(Box::new(it), given.to_owned())),
-            Ok(None) | Err(_) if is_there => {
-                Ok(Self::InPlace(BufWriter::new(open(true)?), given.to_owned()))
-            }
-            Ok(None) => {
-                Err(io::Error::other("another program created and removed the file meanwhile"))
-            }
+        match Staged::new(target) {
+            Ok(it) => Ok(Self::Staged(Box::new(it), given.to_owned())),
+            Err(_) if is_there => Ok(Self::InPlace(BufWriter::new(open(true)?), given.to_owned())),
             Err(error) => Err(error),
         }
     }
@@ -92,6 +81,39 @@ impl Output {
     }
 }
 
+/// Whether a file to be written is none of those that are read, whatever their names.
+///
+/// # Errors
+///
+/// Says which it is.
+pub fn is_no_input<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), String> {
+    let Some(it) = identity(output) else { return Ok(()) };
+    match inputs.into_iter().find(|input| identity(input).as_ref() == Some(&it)) {
+        None => Ok(()),
+        Some(input) => {
+            let input = shown_path(input);
+            Err(format!("{input}: this is an input file; choose another file to write to"))
+        }
+    }
+}
+
+/// What tells a file from all others, whatever its name; nothing if it is not there.
+#[cfg(unix)]
+pub fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = path.metadata().ok().filter(fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// What tells a file from all others; nothing if it is not there.
+#[cfg(not(unix))]
+pub fn identity(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
 /// Where links lead, up to a name of an open stream: that is not followed, for what it names is open already.
 fn followed(path: &Path) -> PathBuf {
     /// No system follows more.
@@ -105,6 +127,11 @@ fn followed(path: &Path) -> PathBuf {
         at = at.parent().map_or_else(|| to.clone(), |it| it.join(&to));
     }
     at
+}
+
+/// Whether a path names an open stream, such as `/dev/stdin`, or leads to such a name.
+pub fn is_stream(path: &Path) -> bool {
+    descriptor(&followed(path)).is_some()
 }
 
 /// The number of the open stream that a path names.

@@ -13,11 +13,14 @@ use serde::de::IntoDeserializer;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use crate::folders::folders;
 use crate::options::{Model, Settings};
 use crate::problem::{Problem, in_words};
 use crate::rules;
 use crate::schema::{MOST, unknown_keys};
+
+mod patterns;
+
+pub use patterns::{Root, add_pattern, is_matched};
 
 /// What the command line or an editor says; it counts more than any file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,6 +81,8 @@ pub struct Config {
     path: Option<PathBuf>,
     extended: Vec<PathBuf>,
     overrides: Overrides,
+    /// What the patterns are about.
+    root: Root,
     exclude: Gitignore,
     /// Which files each of the `[[overrides]]` is about.
     layers: Vec<Gitignore>,
@@ -119,9 +124,9 @@ impl Config {
             let at = |it: Vec<Problem>| (n, it);
             let (base, sections) = read(text).map_err(at)?;
             if let Some(value) = base.get("exclude") {
-                exclude = patterns(text, root, Some(value)).map_err(at)?;
+                exclude = patterns(text, Some(value)).map_err(at)?;
             }
-            let patterns = sections.iter().map(|it| patterns(text, root, it.get("files")));
+            let patterns = sections.iter().map(|it| patterns(text, it.get("files")));
             layers.append(&mut patterns.collect::<Result<Vec<_>, _>>().map_err(at)?);
             // The file makes sense on top of what it extends, and each section on top of that.
             let nothing = DeTable::new();
@@ -150,6 +155,7 @@ impl Config {
             path: None,
             extended: Vec::new(),
             overrides: overrides.clone(),
+            root: Root::new(root),
             exclude,
             settings: Arc::default(),
             merged: Mutex::default(),
@@ -186,7 +192,9 @@ impl Config {
     ///
     /// When layers that make sense one by one do not together.
     pub fn for_path(&self, path: &Path) -> Result<Arc<Settings>, Vec<Problem>> {
-        let which: Vec<bool> = self.layers.iter().map(|it| matches(it, path)).collect();
+        let place = if self.layers.is_empty() { None } else { self.root.place(path) };
+        let is_about = |it: &Gitignore| place.as_ref().is_some_and(|place| is_matched(it, place));
+        let which: Vec<bool> = self.layers.iter().map(is_about).collect();
         if !which.contains(&true) {
             return Ok(self.settings());
         }
@@ -201,7 +209,8 @@ impl Config {
 
     /// Whether a file is left out unless it is named.
     pub fn is_excluded(&self, path: &Path) -> bool {
-        matches(&self.exclude, path)
+        let place = if self.exclude.is_empty() { None } else { self.root.place(path) };
+        place.is_some_and(|place| is_matched(&self.exclude, &place))
     }
 
     fn merge_layers(&self, which: &[bool]) -> Result<Arc<Settings>, Vec<Problem>> {
@@ -248,7 +257,7 @@ pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<
     let wrong =
         |what: &str| Err(vec![Problem::new(text, value.span(), format!("`extends`: {what}"))]);
     match value.get_ref().as_str() {
-        None => wrong("expected the path of one file, a string"),
+        None | Some("") => wrong("expected the path of one file, a string"),
         Some(it) if it.contains("://") => wrong("expected a local file: URLs are not supported"),
         Some(it) => Ok(Some((value.span(), it.to_owned()))),
     }
@@ -284,24 +293,9 @@ fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
     Ok((base, sections))
 }
 
-/// Whether patterns match a file or a folder above it.
-fn matches(patterns: &Gitignore, path: &Path) -> bool {
-    // Each folder of a path is matched with all of its name.
-    if patterns.is_empty() || folders(path).next().is_none() {
-        return false;
-    }
-    let path = path.strip_prefix(".").unwrap_or(path);
-    let path = path.strip_prefix(patterns.path()).unwrap_or(path);
-    path.is_relative() && patterns.matched_path_or_any_parents(path, false).is_ignore()
-}
-
-fn patterns(
-    text: &str,
-    root: &Path,
-    value: Option<&Spanned<DeValue<'_>>>,
-) -> Result<Gitignore, Vec<Problem>> {
+fn patterns(text: &str, value: Option<&Spanned<DeValue<'_>>>) -> Result<Gitignore, Vec<Problem>> {
     let Some(value) = value else { return Ok(Gitignore::empty()) };
-    let mut builder = GitignoreBuilder::new(root);
+    let mut builder = GitignoreBuilder::new("");
     let wrong = |it: &Spanned<DeValue<'_>>, what: String| vec![Problem::new(text, it.span(), what)];
     let Some(items) = value.get_ref().as_array() else {
         return Err(wrong(value, "expected an array of patterns".to_owned()));
@@ -310,7 +304,7 @@ fn patterns(
         let Some(pattern) = item.get_ref().as_str() else {
             return Err(wrong(item, "expected a pattern, a string".to_owned()));
         };
-        builder.add_line(None, pattern).map_err(|it| wrong(item, it.to_string()))?;
+        add_pattern(&mut builder, pattern).map_err(|it| wrong(item, it))?;
     }
     builder.build().map_err(|it| vec![Problem::new(text, 0..0, it.to_string())])
 }

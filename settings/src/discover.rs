@@ -10,7 +10,7 @@ use std::{env, fs, io};
 use rustc_hash::FxHashMap;
 
 use crate::config::{Config, Overrides, extends};
-use crate::folders::folders;
+use crate::folders::{absolute, folders};
 use crate::problem::{Problem, in_a_line};
 
 /// The names of a configuration file; in one folder the first counts.
@@ -25,11 +25,6 @@ pub fn discover(path: &Path) -> Option<PathBuf> {
 
 fn in_folder(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|it| it.is_file())
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    // `..` stays: what it means is for the file system to say.
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Where configuration comes from.
@@ -103,7 +98,7 @@ impl Resolver {
             return it.clone();
         }
         let folder = match &self.origin {
-            Origin::Nearest => absolute(file).parent().map(Path::to_owned).unwrap_or_default(),
+            Origin::Nearest => absolute(given),
             Origin::File(_) | Origin::Nowhere => PathBuf::new(),
         };
         let loaded = self.load(&folder, &mut folders);
@@ -273,10 +268,11 @@ fn bounded(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not valid UTF-8"))
 }
 
-/// A path as it is best read: from the current folder if it is below.
+/// A path as it is best read: from the current folder if it is below, and `.` for that folder itself.
 fn shown(path: &Path) -> PathBuf {
     let here = env::current_dir().ok();
-    here.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path).to_owned()
+    let path = here.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
+    if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() }
 }
 
 /// An error of the system, without what only programmers read.
@@ -351,6 +347,18 @@ mod tests {
         assert!(
             named.config(&root.join("a/b/x.mlir")).expect("right").settings().placement.replace
         );
+    }
+
+    #[test]
+    fn a_folder_that_a_path_leaves_again_is_not_above_it() {
+        let files = [("noisy.toml", ""), ("a/noisy.toml", ""), ("b/x.mlir", "")];
+        let folder = Folder::with("left", &files);
+        let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+        for (path, wanted) in [("a/../b/x.mlir", "noisy.toml"), ("b/../a/x.mlir", "a/noisy.toml")] {
+            let (path, wanted) = (folder.0.join(path), folder.0.join(wanted));
+            assert_eq!(discover(&path).as_ref(), Some(&wanted));
+            assert_eq!(resolver.config(&path).expect("right").path(), Some(wanted.as_path()));
+        }
     }
 
     #[test]
@@ -448,6 +456,19 @@ mod tests {
         );
         let together = wrong("low.toml");
         assert!(together.starts_with("low.toml:1:1: `model`: "), "{together}");
+    }
+
+    #[test]
+    fn a_folder_that_is_extended_is_named() {
+        let here = env::current_dir().expect("there is one");
+        let said = |text: &str| {
+            let problems = problems(&here.join("none.toml"), text);
+            problems.iter().map(ToString::to_string).collect::<String>()
+        };
+        assert_eq!(said("extends = \".\""), "1:11: `extends`: .: not a regular file");
+        assert_eq!(said("extends = \"src\""), "1:11: `extends`: src: not a regular file");
+        let expected = "1:11: `extends`: expected the path of one file, a string";
+        assert_eq!(said("extends = \"\""), expected);
     }
 
     #[test]

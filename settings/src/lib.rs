@@ -20,7 +20,7 @@ mod problem;
 mod rules;
 mod schema;
 
-pub use config::{Config, Overrides};
+pub use config::{Config, Overrides, Root, add_pattern, is_matched};
 pub use discover::{FILE_NAMES, Invalid, Origin, Resolver, discover, problems};
 pub use folders::folders;
 pub use options::{Hints, Loops, Model, Placement, Seconds, Settings};

@@ -8,7 +8,8 @@ use super::{Change, changes};
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 
-/// The diff of two texts under one name, which `patch -p0` reads; empty if they are the same.
+/// The diff of two texts under one name, which `patch -p0` reads; empty if they are the same. A tab ends a name with blanks, as git writes it:
+/// `patch` takes what stands behind the first blank for a time otherwise.
 pub fn unified(name: &str, before: &str, after: &str) -> String {
     let (before, after): (Vec<_>, Vec<_>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
@@ -16,7 +17,8 @@ pub fn unified(name: &str, before: &str, after: &str) -> String {
     let mut hunks = changes(&before, &after).into_iter().peekable();
     while let Some(first) = hunks.next() {
         if out.is_empty() {
-            let _ = writeln!(out, "--- {name}\n+++ {name}");
+            let end = if name.contains(' ') { "\t" } else { "" };
+            let _ = writeln!(out, "--- {name}{end}\n+++ {name}{end}");
         }
         // Changes whose surroundings touch are shown together.
         let mut group = vec![first];
@@ -108,6 +110,12 @@ mod tests {
             +a
         "#]]
         .assert_eq(&unified("f", "", "a\n"));
+    }
+
+    #[test]
+    fn a_tab_ends_a_name_with_blanks() {
+        let head = "--- a b.mlir\t\n+++ a b.mlir\t\n@@ ";
+        assert!(unified("a b.mlir", "a\n", "b\n").starts_with(head));
     }
 
     #[test]

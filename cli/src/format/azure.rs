@@ -5,18 +5,18 @@ use std::fmt::Write as _;
 
 use noisy_analyses::Severity;
 
-use super::{escaped, findings};
+use super::{escaped, findings, plain_name};
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {
+    let name = property(&plain_name(checked));
     let mut out = String::new();
     for it in findings(checked) {
         // There are no others.
         let kind = if it.severity == Severity::Error { "error" } else { "warning" };
         let _ = writeln!(
             out,
-            "##vso[task.logissue type={kind};sourcepath={};linenumber={};columnnumber={};code={};]{}",
-            property(&checked.name),
+            "##vso[task.logissue type={kind};sourcepath={name};linenumber={};columnnumber={};code={};]{}",
             it.start.row,
             it.start.column,
             it.code,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use noisy_analyses::Severity;
 use noisy_page::xml;
 
-use super::findings;
+use super::{findings, plain_name};
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {
@@ -13,7 +13,7 @@ pub(super) fn file(checked: &Checked) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let mut out = format!("  <file name=\"{}\">\n", xml(&checked.name));
+    let mut out = format!("  <file name=\"{}\">\n", xml(&plain_name(checked)));
     for it in found {
         let severity = match it.severity {
             Severity::Error => "error",

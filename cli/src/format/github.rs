@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use noisy_analyses::Severity;
 
-use super::{escaped, findings};
+use super::{escaped, findings, plain_name};
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {
+    let name = plain_name(checked);
     let mut out = String::new();
     for it in findings(checked) {
         let command = match it.severity {
@@ -20,7 +21,7 @@ pub(super) fn file(checked: &Checked) -> String {
             out,
             "::{command} title=noisy ({}),file={},line={},col={},endLine={}",
             it.code,
-            property(&checked.name),
+            property(&name),
             a.row,
             a.column,
             b.row,
@@ -32,7 +33,7 @@ pub(super) fn file(checked: &Checked) -> String {
         let _ = writeln!(
             out,
             "::{}:{}:{}: {} {}",
-            data(&checked.name),
+            data(&name),
             a.row,
             a.column,
             it.code,

@@ -3,10 +3,11 @@
 use noisy_analyses::Severity;
 use serde_json::json;
 
-use super::{findings, fingerprints};
+use super::{findings, fingerprints, plain_name};
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {
+    let name = plain_name(checked);
     let mut fingerprint = fingerprints(checked);
     let object = |it: super::Finding<'_>| {
         json!({
@@ -19,7 +20,7 @@ pub(super) fn file(checked: &Checked) -> String {
             },
             "fingerprint": fingerprint(&it),
             "location": {
-                "path": checked.name,
+                "path": name,
                 "positions": {
                     "begin": { "line": it.start.row, "column": it.start.column },
                     "end": { "line": it.end.row, "column": it.end.column },

@@ -4,7 +4,7 @@
 use noisy_analyses::Applicability;
 use serde::Serialize;
 
-use super::{Finding, findings};
+use super::{Finding, findings, plain_name};
 use crate::check::Checked;
 use crate::fix::Placed;
 use crate::line_col::LineCol;
@@ -71,9 +71,10 @@ struct PlacedObject<'a> {
 }
 
 fn placed(checked: &Checked) -> impl Iterator<Item = String> + '_ {
-    checked.fixed.placed.iter().filter_map(|it| {
+    let name = plain_name(checked);
+    checked.fixed.placed.iter().filter_map(move |it| {
         serde_json::to_string(&PlacedObject {
-            filename: &checked.name,
+            filename: &name,
             category: "placement",
             severity: "info",
             code: "placement",
@@ -85,6 +86,7 @@ fn placed(checked: &Checked) -> impl Iterator<Item = String> + '_ {
 }
 
 fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
+    let name = plain_name(checked);
     let n_failures = usize::from(checked.failure.is_some());
     findings(checked).into_iter().enumerate().filter_map(move |(n, it)| {
         let related =
@@ -117,7 +119,7 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
         let fixes = fixes.collect();
         let Finding { code, category, message, help, start, end, .. } = it;
         serde_json::to_string(&Object {
-            filename: &checked.name,
+            filename: &name,
             category,
             severity: it.severity.name(),
             code,

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use noisy_analyses::Severity;
 use noisy_page::xml;
 
-use super::findings;
+use super::{findings, plain_name};
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {
-    let name = xml(&checked.name);
+    let name = xml(&plain_name(checked));
     // Hints do not fail a build.
     let found: Vec<_> =
         findings(checked).into_iter().filter(|it| it.severity <= Severity::Warning).collect();

@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 
 use noisy_output::shown_line;
 
-use super::findings;
+use super::{findings, plain_name};
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {
+    let name = plain_name(checked);
     let mut out = String::new();
     for it in findings(checked) {
         // A line each, also where a message has more.
         let message = it.message.replace('\n', " ");
-        let line = format!("{}:{}: [{}] {message}", checked.name, it.start.row, it.code);
+        let line = format!("{name}:{}: [{}] {message}", it.start.row, it.code);
         let _ = writeln!(out, "{}", shown_line(&line));
     }
     out

@@ -3,16 +3,17 @@
 use noisy_analyses::Severity;
 use serde_json::{Value, json};
 
-use super::findings;
+use super::{findings, plain_name};
 use crate::check::Checked;
 use crate::line_col::LineCol;
 
 pub(super) fn file(checked: &Checked) -> String {
+    let name = plain_name(checked);
     let object = |it: super::Finding<'_>| {
         json!({
             "message": it.message,
             "location": {
-                "path": checked.name,
+                "path": name,
                 "range": { "start": position(checked, it.start), "end": position(checked, it.end) },
             },
             "severity": match it.severity {

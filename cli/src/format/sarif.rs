@@ -3,13 +3,26 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::path::Path;
 
 use noisy_analyses::{Fix, Rule, Severity};
+use noisy_output::plain_path;
 use serde_json::{Value, json};
 
 use super::{Finding, Frame, findings, fingerprints};
 use crate::check::Checked;
 use crate::line_col::LineCol;
+
+/// Why a file could not be checked or written: codes and what they mean. They are rules after those of the catalogue.
+const FAILURES: [(&str, &str); 4] = [
+    ("internal-error", "The program has a defect. The file was not checked; please report this."),
+    (
+        "invalid-configuration",
+        "The configuration cannot be used. No file that it counts for was checked.",
+    ),
+    ("invalid-utf8", "The file is not valid UTF-8 from this place on. It was not checked."),
+    ("io-error", "The file cannot be read or written. It was not checked, or stays as it was."),
+];
 
 pub(super) fn frame() -> Frame {
     let open = "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[\
@@ -17,7 +30,7 @@ pub(super) fn frame() -> Frame {
     Frame { open: open.to_owned(), between: ",\n", close: "" }
 }
 
-/// The tool, with the rules: those of the catalogue, in its order, and what else was found; only at the end is that known.
+/// The tool, with the rules: those of the catalogue, in its order, failures, and what else was found; only at the end is that known.
 pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
     let known = Rule::all().map(|it| {
         let docs = it.docs();
@@ -34,6 +47,14 @@ pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
         }
         rule
     });
+    let failures = FAILURES.iter().map(|(code, text)| {
+        json!({
+            "id": code,
+            "shortDescription": { "text": code.replace('-', " ") },
+            "help": { "text": text, "markdown": text },
+            "defaultConfiguration": { "level": level(Severity::Error) },
+        })
+    });
     let others = codes.keys().filter(|code| Rule::find(code).is_none());
     let others = others
         .map(|code| json!({ "id": code, "shortDescription": { "text": code.replace('-', " ") } }));
@@ -42,7 +63,7 @@ pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
             "name": "noisy-check",
             "version": env!("CARGO_PKG_VERSION"),
             "semanticVersion": env!("CARGO_PKG_VERSION"),
-            "rules": known.chain(others).collect::<Vec<_>>(),
+            "rules": known.chain(failures).chain(others).collect::<Vec<_>>(),
         },
     });
     format!("\n],\"tool\":{tool}}}]}}\n")
@@ -55,6 +76,7 @@ fn first_paragraph(text: &str) -> String {
 }
 
 pub(super) fn file(checked: &Checked) -> String {
+    let path = &checked.path;
     let mut fingerprint = fingerprints(checked);
     let n_failures = usize::from(checked.failure.is_some());
     let results = findings(checked).into_iter().enumerate().map(|(n, it)| {
@@ -63,16 +85,17 @@ pub(super) fn file(checked: &Checked) -> String {
             "ruleId": it.code,
             "level": level(it.severity),
             "message": { "text": text(&it) },
-            "locations": [location(&checked.name, it.start, it.end)],
+            "locations": [location(path, it.start, it.end)],
             "partialFingerprints": { "noisy/v1": fingerprint },
         });
-        if let Some(index) = Rule::all().position(|one| one.code() == it.code) {
+        let mut rules = Rule::all().map(Rule::code).chain(FAILURES.map(|it| it.0));
+        if let Some(index) = rules.position(|code| code == it.code) {
             result["ruleIndex"] = index.into();
         }
         let Some(n) = n.checked_sub(n_failures) else { return result.to_string() };
         let related = checked.diagnostics[n].related.iter().map(|it| {
             let (start, end) = places(checked, &it.range);
-            let mut location = location(&checked.name, start, end);
+            let mut location = location(path, start, end);
             location["message"] = json!({ "text": it.message });
             location
         });
@@ -110,7 +133,7 @@ fn fix(checked: &Checked, fix: &Fix) -> Value {
     json!({
         "description": { "text": fix.title },
         "artifactChanges": [{
-            "artifactLocation": uri(&checked.name),
+            "artifactLocation": uri(&checked.path),
             "replacements": replacements.collect::<Vec<_>>(),
         }],
     })
@@ -127,29 +150,48 @@ fn text(it: &Finding<'_>) -> String {
     }
 }
 
-fn location(name: &str, start: LineCol, end: LineCol) -> Value {
+fn location(path: &Path, start: LineCol, end: LineCol) -> Value {
     json!({
         "physicalLocation": {
-            "artifactLocation": uri(name),
+            "artifactLocation": uri(path),
             "region": region(start, end),
         },
     })
 }
 
 /// A path as an URI: relative ones to where the tool ran.
-fn uri(name: &str) -> Value {
-    let name = name.replace('\\', "/");
-    let mut path = String::new();
-    for byte in name.bytes() {
+fn uri(path: &Path) -> Value {
+    let mut uri = String::new();
+    for &byte in plain_path(path).as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            path.push(byte as char);
+            uri.push(byte as char);
         } else {
-            let _ = write!(path, "%{byte:02X}");
+            let _ = write!(uri, "%{byte:02X}");
         }
     }
-    if name.starts_with('/') {
-        json!({ "uri": format!("file://{path}") })
+    if uri.starts_with('/') {
+        json!({ "uri": format!("file://{uri}") })
     } else {
-        json!({ "uri": path.trim_start_matches("./"), "uriBaseId": "%SRCROOT%" })
+        json!({ "uri": uri, "uriBaseId": "%SRCROOT%" })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn each_byte_of_a_name_is_in_its_uri() {
+        for (name, wanted) in [
+            (&b"./a b//./c.mlir"[..], "a%20b/c.mlir"),
+            (b"c\\d:%.mlir", "c%5Cd%3A%25.mlir"),
+            (b"\xff\xc3\xa4.mlir", "%FF%C3%A4.mlir"),
+            (b"/x/.hidden", "file:///x/.hidden"),
+        ] {
+            assert_eq!(uri(Path::new(OsStr::from_bytes(name)))["uri"], wanted);
+        }
     }
 }

@@ -76,6 +76,40 @@ fn where_the_cache_is() {
     assert_eq!(folder.read("a.mlir"), CLEAN);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("elsewhere/file", "")]);
+    let check = |key: &str| {
+        folder.run_with(&["--output-format", "concise"], "", &[("NOISY_CACHE_KEY", key)])
+    };
+    let theirs = check("theirs");
+    for it in packs(&folder) {
+        let text = std::fs::read_to_string(&it).expect("a text");
+        std::fs::write(it, text.replace("[noise-overflow]", "[kept]")).expect("it can be written");
+    }
+    assert!(check("theirs").out.contains("[kept]"));
+    assert_eq!(check("mine"), theirs);
+    // The secret of a user is made once, for nobody else to read.
+    let state = folder.path("state");
+    let env = [("NOISY_CACHE_KEY", ""), ("XDG_STATE_HOME", state.to_str().expect("a text"))];
+    assert_eq!(folder.run_with(&[], "", &env).code, 1);
+    let n = packs(&folder).len();
+    assert_eq!(folder.run_with(&[], "", &env).code, 1);
+    assert_eq!(packs(&folder).len(), n, "the same secret");
+    let key = std::fs::metadata(state.join("noisy/cache-key")).expect("it is kept");
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&key.permissions()) & 0o777, 0o600);
+    // A folder that was there is kept out of git; a link leads to where nobody has said that anything may be written.
+    std::fs::remove_dir_all(folder.path(".noisy_cache")).expect("there");
+    std::fs::create_dir(folder.path(".noisy_cache")).expect("a folder");
+    check("mine");
+    assert_eq!(folder.read(".noisy_cache/.gitignore"), "*\n");
+    std::fs::remove_dir_all(folder.path(".noisy_cache")).expect("there");
+    std::os::unix::fs::symlink("elsewhere", folder.path(".noisy_cache")).expect("a link");
+    assert_eq!(check("mine"), theirs);
+    assert_eq!(std::fs::read_dir(folder.path("elsewhere")).map(Iterator::count).ok(), Some(1));
+}
+
 /// Random texts, settings and options, one after the other: with the cache the same is said as without.
 #[test]
 fn the_cache_changes_no_result() {
@@ -103,7 +137,7 @@ fn the_cache_changes_no_result() {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % n
     };
-    folder.write("baseline.json", "{\"version\":1,\"findings\":[]}");
+    folder.write("baseline.json", "{\"version\":2,\"findings\":[]}");
     for _ in 0..40 {
         for _ in 0..random(3) {
             folder.write(&format!("{}.mlir", random(4)), texts[random(5)]);
@@ -181,7 +215,15 @@ fn files_are_watched() {
     next("1 warning in 1 of 2 files.");
     std::fs::remove_file(folder.path("a.mlir")).expect("there");
     next("1 warning in 1 file.");
+    // As long as before, and with the old time.
+    let file = std::fs::File::options().write(true).open(folder.path("b.mlir")).expect("there");
+    let time = file.metadata().and_then(|it| it.modified()).expect("a time");
+    folder.write("b.mlir", TUTORIAL.replace(".mul", ".add"));
+    file.set_modified(time).expect("it is ours");
+    next("No problems in 1 file.");
     std::fs::remove_file(folder.path("b.mlir")).expect("there");
+    folder.write("c.mlir", TUTORIAL);
+    next("1 warning in 1 file.");
     folder.write("c.mlir", CLEAN);
     next("No problems in 1 file.");
     child.kill().expect("it runs until then");

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::tool::{CLEAN, Folder, TUTORIAL};
+use crate::tool::{CLEAN, Folder, TUTORIAL, examples};
 
 #[test]
 fn the_tutorial_is_mended_with_three() {
@@ -225,6 +225,42 @@ fn removals_side_by_side_are_made_at_once() {
     let folder = Folder::with(&[("a.mlir", &text)]);
     let run = folder.run(&["--fix", "--warn", "unused-op"]);
     assert_eq!(folder.read("a.mlir"), "func.func @f(%a: !noisy.i32) {\n  return\n}\n", "{run:?}");
+}
+
+#[test]
+fn a_comment_that_a_placement_makes_useless_goes_in_the_same_run() {
+    let op = "  %5 = noisy.mul %4, %4 : !noisy.i32";
+    let before = format!("  // noisy: allow(noise-overflow): above\n{op}");
+    let folder = Folder::with(&[
+        ("a.mlir", &TUTORIAL.replace(op, &format!("{op} // noisy: allow(noise-overflow)"))),
+        ("b.mlir", &TUTORIAL.replace(op, &before)),
+        ("c.mlir", TUTORIAL),
+    ]);
+    let run = folder.run(&["--fix", "--output-format", "concise"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(
+        run.out,
+        "Fixed 2 problems, inserted 9 reduce_noise in 3 files. No problems left in 3 files.\n"
+    );
+    let programs = folder.programs();
+    assert!(programs.values().all(|it| *it == programs["c.mlir"]), "{programs:?}");
+    assert_eq!(folder.run(&["--diff"]).code, 0);
+}
+
+#[test]
+fn fixing_twice_is_fixing_once() {
+    let (folder, options) = examples();
+    let before = folder.programs();
+    let fixed = |more: &[&str]| {
+        let run = folder.run(&[&options[..], &["--fix-only", "--no-cache"], more].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        folder.programs()
+    };
+    let once = fixed(&[]);
+    assert!(before.iter().filter(|it| once[it.0] != *it.1).count() > 10);
+    assert_eq!(fixed(&[]), once);
+    let once = fixed(&["--unsafe-fixes"]);
+    assert_eq!(fixed(&["--unsafe-fixes"]), once);
 }
 
 #[test]

@@ -20,6 +20,27 @@ fn exit_codes() {
 }
 
 #[test]
+fn every_exit_code_is_listed() {
+    let folder = Folder::new();
+    for (args, codes) in [
+        (&["--help"][..], &["0", "1", "2", "101", "130"][..]),
+        (&["format", "--help"], &["0", "1", "2", "101", "130"]),
+        (&["verify-certificate", "--help"], &["0", "1", "2", "130"]),
+    ] {
+        let help = folder.run(args).out;
+        let list = help.split_once("Exit codes: ").expect("a list").1;
+        let listed: Vec<&str> =
+            list.split_whitespace().filter(|it| it.bytes().all(|it| it.is_ascii_digit())).collect();
+        assert_eq!(listed, codes, "{args:?}");
+    }
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/checker.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    for code in ["0", "1", "2", "101", "130"] {
+        assert!(page.contains(&format!("\n| {code} | ")), "{code}");
+    }
+}
+
+#[test]
 fn folders_as_git_sees_them_in_order() {
     let folder = Folder::with(&[
         ("b/2.mlir", UNDEFINED),

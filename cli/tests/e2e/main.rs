@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod action;
 mod again;
+mod baseline;
 mod documentation;
 mod expectations;
 mod files;
@@ -11,8 +12,11 @@ mod format;
 mod formats;
 mod inputs;
 mod lints;
+mod names;
 mod options;
 mod pages;
 #[cfg(target_os = "linux")]
 mod stamps;
 mod tool;
+#[cfg(unix)]
+mod walking;

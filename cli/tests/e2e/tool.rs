@@ -1,5 +1,6 @@
 //! Runs the tool in a folder of its own.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ impl Folder {
     /// Runs a script of the shell in the folder.
     pub(crate) fn shell(&self, script: &str) -> std::process::Output {
         let mut shell = std::process::Command::new("bash");
-        shell.args(["-c", script]).current_dir(self.path(".")).output().expect("a shell")
+        shell.args(["-c", script]).current_dir(self.path("."));
+        shell.env("NOISY_CACHE_KEY", "of these tests").output().expect("a shell")
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -55,6 +57,14 @@ impl Folder {
         fs::read_to_string(self.path(name)).expect("a file")
     }
 
+    /// The programs in the folder, by their names.
+    pub(crate) fn programs(&self) -> BTreeMap<String, String> {
+        let names = fs::read_dir(&self.0).expect("a folder").flatten();
+        let names = names.filter_map(|it| it.file_name().into_string().ok());
+        let names = names.filter(|it| it.ends_with(".mlir"));
+        names.map(|it| (it.clone(), self.read(&it))).collect()
+    }
+
     pub(crate) fn run(&self, args: &[&str]) -> Run {
         self.run_with(args, "", &[])
     }
@@ -62,6 +72,7 @@ impl Folder {
     pub(crate) fn run_with(&self, args: &[&str], input: &str, env: &[(&str, &str)]) -> Run {
         let mut child = Command::new(env!("CARGO_BIN_EXE_noisy-check"))
             .args(args)
+            .env("NOISY_CACHE_KEY", "of these tests")
             .envs(env.iter().copied())
             .env_remove("RUST_BACKTRACE")
             .current_dir(&self.0)
@@ -85,6 +96,22 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// The examples of all rules, each in a file of its own, and the options that turn all rules on.
+pub(crate) fn examples() -> (Folder, Vec<&'static str>) {
+    let folder = Folder::new();
+    let mut options = vec!["--warn", "all"];
+    for rule in noisy_analyses::Rule::all() {
+        for (n, it) in rule.docs().split("```mlir\n").skip(1).enumerate() {
+            let text = it.split("```").next().unwrap_or_default();
+            folder.write(&format!("{}-{n}.mlir", rule.code()), text);
+        }
+        if !rule.is_on() {
+            options.extend(["--warn", rule.code()]);
+        }
+    }
+    (folder, options)
 }
 
 /// Legal.

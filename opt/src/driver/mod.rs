@@ -15,9 +15,10 @@ mod replay;
 mod script;
 
 use std::io::Write as _;
+use std::path::Path;
 
 use noisy_analyses::TextEdit;
-use noisy_output::shown_line;
+use noisy_output::{is_no_input, shown_line};
 use noisy_syntax::print;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Form, Ir, Op, OpKind, Source};
@@ -98,6 +99,13 @@ enum Goal {
 
 impl Run {
     fn run(mut self) -> u8 {
+        let replay = self.replay.as_deref().filter(|_| self.input != "-");
+        if let Some(file) = replay
+            && let Err(why) = is_no_input(Path::new(file), [Path::new(&self.input)])
+        {
+            complain(&format!("noisy-opt: {why}"));
+            return 1;
+        }
         let text = match read(&self.input) {
             Ok(text) => text,
             Err(error) => {

@@ -279,3 +279,60 @@ fn excluded_files() {
     assert!(of("/repo/build/a.mlir") && of("/repo/x/build/y/a.mlir") && of("/repo/a.tmp.mlir"));
     assert!(!of("/repo/a.mlir") && !of("/repo/keep.tmp.mlir") && !of("/other/build/a.mlir"));
 }
+
+#[test]
+fn patterns_are_about_places_however_a_file_is_named() {
+    let text = "exclude = [\"/top.mlir\", \"gen/v/\"]\n\
+                [[overrides]]\nfiles = [\"/old.mlir\"]\nplacement.replace = true\n";
+    let here = std::env::current_dir().expect("there is one");
+    let name = here.file_name().expect("it has a name").to_str().expect("UTF-8");
+    // The folder of the file, and ways from the current folder to it.
+    for (root, ways) in [
+        (
+            here.clone(),
+            vec![".".to_owned(), String::new(), format!("../{name}"), "q/..".to_owned()],
+        ),
+        (here.join("q"), vec!["q".to_owned(), "./q".to_owned(), format!("../{name}/q")]),
+        (here.join("../q"), vec!["../q".to_owned(), "q/../../q".to_owned()]),
+        (here.join(".."), vec!["..".to_owned(), format!("../{name}/..")]),
+    ] {
+        let config = Config::from_toml(text, &root, &Overrides::default()).expect("right");
+        let whole = root.to_str().expect("UTF-8").to_owned();
+        for way in ways.into_iter().chain([whole]) {
+            let at = |it: &str| Path::new(&way).join(it);
+            let replaces = |it: &str| config.for_path(&at(it)).expect("right").placement.replace;
+            assert!(config.is_excluded(&at("top.mlir")), "{way}");
+            assert!(config.is_excluded(&at("gen/v/a.mlir")), "{way}");
+            assert!(!config.is_excluded(&at("v/top.mlir")), "{way}");
+            assert!(!config.is_excluded(&at("x/gen/v/a.mlir")), "{way}");
+            assert!(!config.is_excluded(&at("../other/top.mlir")), "{way}");
+            assert!(replaces("old.mlir") && !replaces("v/old.mlir"), "{way}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_pattern_is_an_error_at_its_place() {
+    wrong(
+        "exclude = [\"a\", \"[b\"]",
+        &expect![[r#"
+        1:17: no `]` closes the `[`
+    "#]],
+    );
+    wrong(
+        "[[overrides]]\nfiles = [\"b\\\\\"]",
+        &expect![[r#"
+        2:10: nothing follows the `\` at the end
+    "#]],
+    );
+    wrong(
+        "exclude = [\"[[:alfa:]]\"]",
+        &expect![[r#"
+        1:12: there is no class `[:alfa:]`
+    "#]],
+    );
+    let config = config("exclude = [\"{a,b}\", \"[[:digit:]].mlir\"]", &[]);
+    let of = |path: &str| config.is_excluded(Path::new(path));
+    assert!(of("/repo/{a,b}/x.mlir") && of("/repo/1.mlir"));
+    assert!(!of("/repo/a/x.mlir") && !of("/repo/b/x.mlir") && !of("/repo/d.mlir"));
+}
