@@ -87,6 +87,8 @@ pub(crate) struct Task {
     pub settings: Arc<Settings>,
     /// What to fix.
     pub fixing: Fixing,
+    /// Nobody may write into the file.
+    pub is_read_only: bool,
     /// Time for the optimizer, for this file.
     pub time: Duration,
     /// Who is told how far the optimizer is.
@@ -292,7 +294,7 @@ fn fix_file(
     } else {
         let unsafe_too = task.fixing.unsafe_fixes;
         // Known before the work, not after it.
-        let writes = task.fixing.writes() && is_read_only(input);
+        let writes = task.fixing.writes() && task.is_read_only;
         if writes && fix::is_wanted(document, &task.settings, unsafe_too) {
             return Err(Failure::io("not written: the file is read-only".to_owned()));
         }
@@ -304,7 +306,7 @@ fn fix_file(
         fix::fix(document, &task.settings, unsafe_too, &options)?
     };
     if let (Some(path), Some(certificate)) = (&task.certificate, &fixed.certificate) {
-        if task.fixing.writes() && fixed.is_changed && is_read_only(input) {
+        if task.fixing.writes() && fixed.is_changed && task.is_read_only {
             return Err(Failure::io("not written: the file is read-only".to_owned()));
         }
         let written = Output::to_file(path).and_then(|mut out| {
@@ -352,8 +354,4 @@ impl Counts {
         }
         it
     }
-}
-
-fn is_read_only(input: &Input) -> bool {
-    matches!(input, Input::File(path) if path.metadata().is_ok_and(|it| it.permissions().readonly()))
 }

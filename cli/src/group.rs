@@ -59,6 +59,7 @@ struct Read<'a> {
     name: String,
     input: &'a Input,
     text: String,
+    is_read_only: bool,
     settings: Arc<Settings>,
     /// Where to keep what is found.
     place: Option<(Slot, Seen)>,
@@ -140,8 +141,9 @@ impl Plan<'_> {
         if let Some(it) = place.as_ref().and_then(|(_, slot)| slot.untouched()) {
             return known(it);
         }
-        let mut stamp = None;
+        let (mut stamp, mut is_read_only) = (None, false);
         let mut look = |file: &File, metadata: &Metadata| {
+            is_read_only = metadata.permissions().readonly();
             stamp = place.as_ref().and_then(|it| Stamp::settled(file, metadata, it.0.start()));
         };
         let text = match check::guarded(|| check::read_with(input, &mut look)) {
@@ -162,7 +164,7 @@ impl Plan<'_> {
         if let Some(it) = place.as_ref().and_then(|(slot, seen)| slot.get(seen)) {
             return known(it);
         }
-        Looked::Read(Box::new(Read { name, input, text, settings, place }))
+        Looked::Read(Box::new(Read { name, input, text, is_read_only, settings, place }))
     }
 
     /// Checks a file, and fixes it if that is wanted.
@@ -173,12 +175,13 @@ impl Plan<'_> {
         time: &SharedTime,
         progress: &Progress,
     ) -> Report {
-        let Read { name, input, text, settings, place } = read;
+        let Read { name, input, text, is_read_only, settings, place } = read;
         let path = input.path(&self.args.files.stdin_filename);
         let (args, show) = (self.args, self.args.show);
         let limit = settings.placement.time_limit.duration();
         let task = Task {
             fixing: args.fixing,
+            is_read_only,
             time: time.share(limit, shared_cache().worked()),
             watch: progress.watch(name.clone()),
             settings,

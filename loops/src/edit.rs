@@ -214,7 +214,7 @@ impl Edits<'_> {
 
     fn new_name(&self, it: &Header, suffix: &str) -> String {
         let function = self.ir.function_of(it.op).unwrap_or(it.op);
-        fresh(&self.text(&self.ir.range(function)), &format!("{}{suffix}", it.iv))
+        fresh(&self.text(&self.ir.range(function)), &it.iv, suffix)
     }
 
     fn skew(&self, outer: &Header, inner: &Header) -> Made {
@@ -372,7 +372,7 @@ impl Edits<'_> {
         })?;
         let own = names::definitions(self.source, it.op);
         let all = self.text(&self.ir.range(function));
-        let rename = |name: &str| fresh(&all, &format!("{name}_fused"));
+        let rename = |name: &str| fresh(&all, name, "_fused");
         let mut clashing: Vec<String> = names::definitions(self.source, next.op);
         clashing.push(next.iv.clone());
         clashing.retain(|name| own.contains(name) || (*name == it.iv && *name != next.iv));

@@ -1,7 +1,7 @@
 //! Names of values in pieces of text.
 
 use noisy_syntax::lex::lex;
-use noisy_syntax::{Op, Source, TokenKind};
+use noisy_syntax::{Form, Ir, Op, Source, TokenKind, Value};
 use rustc_hash::FxHashSet;
 
 /// The names of values in a text that are meant, each mention by itself.
@@ -31,13 +31,26 @@ pub(super) fn definitions(source: &Source, op: Op) -> Vec<String> {
             let args: Vec<_> = args.flat_map(|it| ir.block(it).args.to_vec()).collect();
             for &value in data.results.iter().chain(&args) {
                 let name = ir.interner.str(ir.value(value).name);
-                if !name.is_empty() && seen.insert(name.to_owned()) {
+                if !name.is_empty() && is_defined(ir, value) && seen.insert(name.to_owned()) {
                     out.push(format!("%{name}"));
                 }
             }
         });
     }
     out
+}
+
+/// Whether the text defines a value where it names it. The header of an op that is not known may define each name in it as an argument of a
+/// region; a name that means a value from before the op is only used there.
+pub fn is_defined(ir: &Ir, value: Value) -> bool {
+    let Some(site) = ir.definition_site(value) else { return true };
+    let (data, span) = (ir.op(site), ir.value(value).span);
+    if data.form != Form::Opaque {
+        return true;
+    }
+    // The operands of such an op stand in the order of the text.
+    let found = data.operands.binary_search_by_key(&span.start, |it| it.span.start);
+    found.map_or(true, |at| data.operands[at].value.is_none())
 }
 
 /// A text with some of its names changed.
@@ -53,11 +66,25 @@ pub fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> St
     out + &text[at..]
 }
 
-/// A name like this one that does not stand in a text.
-pub fn fresh(text: &str, name: &str) -> String {
+/// What a longer name may begin with: the name, with a letter before it if it is a number, for what begins with a digit has only digits.
+pub fn stem(name: &str) -> String {
+    match name.strip_prefix('%') {
+        Some(bare) if bare.starts_with(|it: char| it.is_ascii_digit()) => format!("%v{bare}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// A name like this one, with a suffix, that does not stand in a text. Of a number its stem does not either, so that no other name gives
+/// the same one.
+pub fn fresh(text: &str, name: &str, suffix: &str) -> String {
     let is_free = |name: &str| !text.contains(name);
-    if is_free(name) {
-        return name.to_owned();
+    let mut stem = stem(name);
+    while stem != name && !is_free(&stem) {
+        stem.insert(1, 'v');
+    }
+    let name = stem + suffix;
+    if is_free(&name) {
+        return name;
     }
     // A text has fewer names than bytes.
     (0..=text.len()).map(|it| format!("{name}_{it}")).find(|it| is_free(it)).unwrap_or_default()

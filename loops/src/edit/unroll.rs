@@ -77,7 +77,7 @@ impl Edits<'_> {
         let Some(carried) = &it.carried else {
             return (String::new(), self.text(&(from..end)));
         };
-        let name = self.fresh_in_function(it, &format!("{}{suffix}", carried.result));
+        let name = self.fresh_in_function(it, &carried.result, suffix);
         let text = carried.definition(&name);
         edits.push(Edit { range: carried.result_range.clone(), text });
         let (mut out, mut at) = (String::new(), from);
@@ -90,9 +90,9 @@ impl Edits<'_> {
         (format!("{} = ", carried.definition(&carried.result)), out)
     }
 
-    fn fresh_in_function(&self, it: &Header, name: &str) -> String {
+    fn fresh_in_function(&self, it: &Header, name: &str, suffix: &str) -> String {
         let function = self.ir.function_of(it.op).unwrap_or(it.op);
-        fresh(&self.text(&self.ir.range(function)), name)
+        fresh(&self.text(&self.ir.range(function)), name, suffix)
     }
 
     /// What the iterations behind the first one of a group do, in a body whose own text is `inside`; and the values that the last one passes
@@ -119,7 +119,7 @@ impl Edits<'_> {
         for copy in 1..UNROLL {
             let new = |name: &str| match args.iter().position(|it| it == name) {
                 Some(at) => passed[at].clone(),
-                None => fresh(&all, &format!("{name}_{copy}")),
+                None => fresh(&all, name, &format!("_{copy}")),
             };
             let by = it.step * copy;
             out += &format!(
@@ -206,7 +206,7 @@ impl Edits<'_> {
         let mut out = Vec::new();
         let mut results = String::new();
         if let Some(carried) = &it.carried {
-            let name = self.fresh_in_function(it, &format!("{}_first", carried.result));
+            let name = self.fresh_in_function(it, &carried.result, "_first");
             results = format!("{} = ", carried.definition(&name));
             let both = carried.starts.iter().zip(carried.uses(&name));
             out.extend(both.map(|(range, text)| Edit { range: range.clone(), text }));

@@ -52,15 +52,16 @@ pub(crate) fn refresh_lenses(connection: &Connection) {
 pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, report: String) {
     let asking = connection.clone();
     ask(connection, |client| async move {
-        // The error says that the connection is closed.
-        let Ok(answer) = client.apply_edit(edit).await else { return };
-        if answer.applied {
-            asking.show(lsp::MessageType::INFO, &report);
-        } else {
-            let why = answer.failure_reason.unwrap_or_else(|| "the document changed".to_owned());
-            let message = format!("Nothing was inserted: {why}");
-            asking.show(lsp::MessageType::WARNING, &message);
-        }
+        let why = match client.apply_edit(edit).await {
+            Ok(answer) if answer.applied => {
+                asking.show(lsp::MessageType::INFO, &report);
+                return;
+            }
+            Ok(answer) => answer.failure_reason.filter(|it| !it.is_empty()),
+            Err(error) => Some(error.message.into_owned()),
+        };
+        let why = why.unwrap_or_else(|| "the editor does not say why".to_owned());
+        asking.show(lsp::MessageType::WARNING, &format!("Nothing was inserted: {why}"));
     });
 }
 

@@ -61,6 +61,50 @@ pub(crate) struct ClientCapabilities {
     pub folds_lines: bool,
     /// It takes links from definitions.
     pub definition_links: bool,
+    /// It applies edits that the server asks for.
+    pub applies_edits: bool,
+    /// It asks what a rename would rename before it asks for the rename.
+    pub prepares_renames: bool,
+    /// It shows hovers, and what looks like them, without markup.
+    pub plain_hovers: bool,
+    /// It shows the documentation of completions without markup.
+    pub plain_completions: bool,
+    /// It shows the documentation of signatures without markup.
+    pub plain_signatures: bool,
+    /// It takes parameters of a signature as places in its label.
+    pub parameter_places: bool,
+    /// The kinds of completions that it shows; nothing stands for those of the first version of the protocol.
+    pub completion_kinds: Option<Vec<lsp::CompletionItemKind>>,
+}
+
+/// The kinds of completions of the first version of the protocol.
+const FIRST_KINDS: [lsp::CompletionItemKind; 18] = {
+    use lsp::CompletionItemKind as Kind;
+    [
+        Kind::TEXT,
+        Kind::METHOD,
+        Kind::FUNCTION,
+        Kind::CONSTRUCTOR,
+        Kind::FIELD,
+        Kind::VARIABLE,
+        Kind::CLASS,
+        Kind::INTERFACE,
+        Kind::MODULE,
+        Kind::PROPERTY,
+        Kind::UNIT,
+        Kind::VALUE,
+        Kind::ENUM,
+        Kind::KEYWORD,
+        Kind::SNIPPET,
+        Kind::COLOR,
+        Kind::FILE,
+        Kind::REFERENCE,
+    ]
+};
+
+/// Whether texts must be plain, by the formats that the client takes; one that names none is taken to show markup.
+fn is_plain(formats: Option<&Vec<lsp::MarkupKind>>) -> bool {
+    formats.is_some_and(|it| !it.is_empty() && !it.contains(&lsp::MarkupKind::Markdown))
 }
 
 impl ClientCapabilities {
@@ -115,6 +159,33 @@ impl ClientCapabilities {
             }),
             folds_lines: yes(has!(text_document.folding_range.line_folding_only)),
             definition_links: yes(has!(text_document.definition.link_support)),
+            applies_edits: yes(has!(workspace.apply_edit)),
+            prepares_renames: yes(has!(text_document.rename.prepare_support)),
+            plain_hovers: is_plain(has!(text_document.hover.content_format)),
+            plain_completions: is_plain(has!(
+                text_document.completion.completion_item.documentation_format
+            )),
+            plain_signatures: is_plain(has!(
+                text_document.signature_help.signature_information.documentation_format
+            )),
+            parameter_places: yes(has!(
+                text_document
+                    .signature_help
+                    .signature_information
+                    .parameter_information
+                    .label_offset_support
+            )),
+            completion_kinds: has!(text_document.completion.completion_item_kind.value_set)
+                .cloned(),
         }
+    }
+
+    /// A kind of completions, if the client shows it.
+    pub(crate) fn completion_kind(
+        &self,
+        kind: lsp::CompletionItemKind,
+    ) -> Option<lsp::CompletionItemKind> {
+        let known = self.completion_kinds.as_deref().unwrap_or(&FIRST_KINDS);
+        known.contains(&kind).then_some(kind)
     }
 }

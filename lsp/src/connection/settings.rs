@@ -52,13 +52,16 @@ fn resolver(editor: &Config, root: Option<&Path>) -> Arc<Resolver> {
 /// All settings of a connection.
 #[derive(Debug)]
 pub(crate) struct Store {
+    /// What the editor said at the start, as long as it said nothing later.
+    initial: Mutex<Option<Config>>,
     /// The first is for what is outside of all others.
     roots: Mutex<Vec<Root>>,
 }
 
 impl Default for Store {
     fn default() -> Self {
-        Self { roots: Mutex::new(vec![Root::new(None, Arc::new(Config::new()))]) }
+        let roots = vec![Root::new(None, Arc::new(Config::new()))];
+        Self { initial: Mutex::default(), roots: Mutex::new(roots) }
     }
 }
 
@@ -82,6 +85,17 @@ impl Store {
     /// The roots to ask the client's settings for, in order; nothing stands for those outside of all roots.
     pub(crate) fn scopes(&self) -> Vec<Option<lsp::Uri>> {
         self.roots().iter().map(|it| it.uri.clone()).collect()
+    }
+
+    /// Keeps what the editor says at the start, or forgets it.
+    pub(crate) fn set_initial(&self, config: Option<Config>) {
+        *self.initial.lock().unwrap_or_else(PoisonError::into_inner) = config;
+    }
+
+    /// What counts where the editor says nothing.
+    pub(crate) fn initial(&self) -> Config {
+        let initial = self.initial.lock().unwrap_or_else(PoisonError::into_inner);
+        initial.as_ref().map_or_else(Config::new, Config::clone)
     }
 
     /// Takes what the editor says: of one root, or of all. Whether that is something new.

@@ -7,8 +7,9 @@ use noisy_analyses::explain::Saturation;
 use noisy_syntax::dialect::{self, OpKind, TypeClass};
 use noisy_syntax::identifier::is_identifier_byte;
 use noisy_syntax::{Ir, Op, Traits, Value};
+use rustc_hash::FxHashSet;
 
-use super::walk::{Item, regions};
+use super::walk::{Item, Walk, regions};
 use super::{cursor, snippet, words};
 
 /// What is completed.
@@ -71,7 +72,8 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
     let rope = document.source().text();
     let line = rope.byte_to_line(offset);
     // A line may be megabytes long.
-    let start = rope.line_to_byte(line).max(offset.saturating_sub(2000));
+    let line_start = rope.line_to_byte(line);
+    let start = line_start.max(offset.saturating_sub(2000));
     let start = rope.char_to_byte(rope.byte_to_char(start));
     let before = document.source().slice(start..offset);
     let is_word = |c: char| c.is_ascii() && is_identifier_byte(c as u8);
@@ -95,13 +97,16 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
         }
         (Some('^'), Some(op)) => blocks(ir, op),
         (Some('@'), _) => symbols(document),
-        (Some('!'), _) => types(document),
-        (Some('#'), _) => aliases(document, '#'),
+        (Some('!'), _) => types(ir, at, line_start, prefix),
+        (Some('#'), Some(op)) => {
+            let anywhere = is_after_loc(&before[..word_start - start]);
+            aliases(ir, op, (!anywhere).then_some(line_start), prefix)
+        }
         (None, _) if is_in_attributes(&before[..word_start - start]) => attributes(),
         (None, _) if starts_op(&before[..word_start - start]) => {
             let is_top_level = is_top_level(ir, at, offset);
             let has_result = before[..word_start - start].contains('=');
-            let result = (!has_result && !is_top_level).then(|| new_name(ir));
+            let result = (!has_result && !is_top_level).then(|| new_name(ir, at));
             ops(is_top_level, result.as_deref())
         }
         (None, _) if is_after_colon(&before[..word_start - start]) => type_names(),
@@ -283,29 +288,36 @@ fn symbols(document: &Document) -> Vec<Proposal> {
     out
 }
 
-fn types(document: &Document) -> Vec<Proposal> {
+fn types(ir: &Ir, at: Option<Op>, before: usize, prefix: &str) -> Vec<Proposal> {
     let mut out = type_names();
     out.retain(|it| it.label.starts_with('!'));
-    out.extend(aliases(document, '!'));
+    out.extend(at.into_iter().flat_map(|op| aliases(ir, op, Some(before), prefix)));
     out
 }
 
-fn aliases(document: &Document, sigil: char) -> Vec<Proposal> {
-    let ir = document.ir();
-    let (wanted, kind) = match sigil {
-        '!' => (OpKind::TypeAlias, Kind::Type),
-        _ => (OpKind::AttrAlias, Kind::Attribute),
+/// The aliases in the chunk of an op whose names start so, sigil included: those that are defined before an offset, or all.
+fn aliases(ir: &Ir, from: Op, before: Option<usize>, prefix: &str) -> Vec<Proposal> {
+    let (wanted, kind) = if prefix.starts_with('!') {
+        (OpKind::TypeAlias, Kind::Type)
+    } else {
+        (OpKind::AttrAlias, Kind::Attribute)
     };
-    let chunks = ir.items(ir.root()).flat_map(|it| ir.op(it).regions.clone());
-    let items = chunks.flat_map(|(_, region)| ir.items(region));
-    items
+    let regions = ir.op(ir.chunk_of(from)).regions.iter();
+    regions
+        .flat_map(|it| ir.items(it.1))
         .filter(|&op| ir.op(op).kind == wanted)
-        .map(|op| {
-            let name = ir.interner.str(ir.op(op).name).trim_start_matches(['!', '#']);
-            Proposal { label: format!("{sigil}{name}"), ..Proposal::new(kind) }
-        })
-        .take(MAX)
+        .take_while(|&op| before.is_none_or(|it| ir.start(op) + ir.len(op) <= it))
+        .map(|op| ir.interner.str(ir.op(op).name))
+        .filter(|name| name.starts_with(prefix))
+        .take(MAX + 1)
+        .map(|name| Proposal { label: name.to_owned(), ..Proposal::new(kind) })
         .collect()
+}
+
+/// Whether this part of a line ends where the location of an op or an argument is written: an alias there may be defined later.
+fn is_after_loc(before: &str) -> bool {
+    let before = before.trim_end().strip_suffix("loc(");
+    before.is_some_and(|it| !it.trim_end().ends_with(['=', ',', '[', '(']))
 }
 
 /// The ops that may stand in a function, or at the top level; with the name of their result where none is written yet.
@@ -339,20 +351,27 @@ fn is_top_level(ir: &Ir, at: Option<Op>, offset: usize) -> bool {
     container.is_none_or(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
 }
 
-/// A name for a new value that nothing in the document has.
-fn new_name(ir: &Ir) -> String {
-    let is_taken = |n: u32| ir.interner.find_name(&n.to_string()).is_some();
-    // Names are mostly numbers from 0 on, so the first gap need not be looked for among all of them.
-    let mut high = 1;
-    while is_taken(high) && high < u32::MAX / 2 {
-        high *= 2;
+/// The first number that is not the name of a value in the function at an op.
+fn new_name(ir: &Ir, at: Option<Op>) -> String {
+    let is_in_module = |op: Op| {
+        let parent = ir.parent_op(op).map(|it| ir.op(it).kind);
+        parent.is_none_or(|it| matches!(it, OpKind::Chunk | OpKind::BuiltinModule))
+    };
+    let mut around = std::iter::successors(at, |&op| ir.parent_op(op));
+    let mut taken = FxHashSet::default();
+    let mut add = |value: Value| {
+        taken.extend(ir.interner.str(ir.value(value).name).parse::<u32>().ok());
+    };
+    if let Some(function) = around.find(|&it| is_in_module(it)) {
+        let (_, mut walk) = Walk::from(ir, ir.start(function));
+        let end = ir.start(function) + ir.len(function);
+        while let Some(item) = walk.next(ir).filter(|it| it.start < end) {
+            ir.op(item.op).results.iter().copied().for_each(&mut add);
+            cursor::arguments_in(ir, item.op).for_each(&mut add);
+        }
     }
-    let mut low = high / 2;
-    while low + 1 < high {
-        let middle = low + (high - low) / 2;
-        if is_taken(middle) { low = middle } else { high = middle }
-    }
-    format!("%{high}")
+    let free = (0..=u32::MAX).find(|it| !taken.contains(it));
+    format!("%{}", free.unwrap_or_default())
 }
 
 /// The first sentence of a documentation.
@@ -399,5 +418,54 @@ mod tests {
         assert_eq!(first("%0 = noisy.add %a, %b : !$0", 1), ["!noisy.i32"]);
         assert_eq!(first("func.func @f(%a: !noisy.i32 {noi$0", 1), ["noisy.bound"]);
         assert!(first("\"a::$0", 9).is_empty());
+    }
+
+    #[test]
+    fn aliases_are_those_that_may_be_named_there() {
+        let text = |line: &str| {
+            format!(
+                "#a = 1 : i32\n#la = loc(unknown)\n!t = i32\n{line}\n#b = 2 : i32\n#lb = loc(unknown)\n!u = i64\n// -----\n#c = 3 : i32\n"
+            )
+        };
+        for (line, wanted) in [
+            ("#n = #$0", &["#a", "#la"][..]),
+            ("#n = [#l$0", &["#la"]),
+            ("#n = loc(#$0", &["#a", "#la"]),
+            ("!n = !$0", &["!noisy.i32", "!t"]),
+            ("\"t.x\"() {a = #$0", &["#a", "#la"]),
+            ("\"t.x\"() {a = loc(#$0", &["#a", "#la"]),
+            ("\"t.x\"() : () -> () loc(#l$0)", &["#la", "#lb"]),
+        ] {
+            assert_eq!(first(&text(line), 9), wanted, "{line}");
+        }
+    }
+
+    /// The name of the result that comes with `noisy.add` at `$0`, when the text came so and when it was edited before.
+    fn result(text: &str, typed: &[&str]) -> String {
+        let at = text.find("$0").unwrap_or_default();
+        let mut document = Document::new(&text.replacen("$0", "", 1));
+        for word in typed {
+            document.edit(at..at, word);
+            document.edit(at..at + word.len(), "");
+        }
+        let found = completion(&document, at).proposals;
+        let add = found.into_iter().find(|it| it.label == "noisy.add");
+        let snippet = add.and_then(|it| it.snippet).unwrap_or_default();
+        snippet.split(" = ").next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_new_name_depends_on_what_the_function_defines_now() {
+        for (text, wanted) in [
+            ("func.func @f(%a: !noisy.i32) {\n  $0\n  return\n}\n", "${1:%0}"),
+            ("func.func @f(%0: !noisy.i32, %2: i1) {\n  $0\n  return\n}\n", "${1:%1}"),
+            (
+                "func.func @g(%0: i1) {\n  return\n}\nfunc.func @f(%c: i1) {\n  scf.if %c {\n    %0 = arith.constant 1 : i5\n  }\n  $0\n  return\n^bb1(%1: i5):\n  return\n}\n",
+                "${1:%2}",
+            ),
+        ] {
+            assert_eq!(result(text, &[]), wanted, "{text}");
+            assert_eq!(result(text, &["%0", "%1", "%2", "%3"]), wanted, "edited: {text}");
+        }
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! *Laws.* The program computes the same: what is renamed or written in another form prints the same in the generic form, and no
 //! refactoring brings an error. Bytes that it is not about stay, comments above all. [`edits`] proves this on a copy of the text, and
-//! gives none otherwise. Offering one costs O(what is selected); its edits cost as much as reading the file twice.
+//! gives none otherwise. The proof knows only what was read: an op whose custom form is not known is not written anew. Offering one costs
+//! O(what it is about); its edits cost as much as reading the file three times.
 
 mod clean;
 mod contract;
@@ -78,9 +79,14 @@ pub(crate) fn offered(
     let mut out = Vec::new();
     let mut offer = |kind, title| out.push(Refactoring { kind, range: range.clone(), title });
     if is_in_head(document, function, range.start) {
-        offer(Kind::Number, format!("Rename all values of @{name} to %0, %1, ..."));
-        if rename_values::has_numbers(document, function) {
-            offer(Kind::Name, format!("Name the numbered values of @{name} by what computes them"));
+        if let Ok(all) = rename_values::values(document.ir(), function) {
+            offer(Kind::Number, format!("Rename all values of @{name} to %0, %1, ..."));
+            if rename_values::has_numbers(document, &all) {
+                offer(
+                    Kind::Name,
+                    format!("Name the numbered values of @{name} by what computes them"),
+                );
+            }
         }
         if clean::is_possible(document, function) {
             offer(

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
-use noisy_syntax::identifier::{is_bare, is_suffix};
-use noisy_syntax::{Ir, Op, OpKind, Region, Source};
+use noisy_syntax::identifier::{is_bare, is_suffix, unquoted};
+use noisy_syntax::lex::lex;
+use noisy_syntax::{Ir, Name, Op, OpKind, Region, Source, Token, TokenKind, Value};
 
 use super::cursor::{self, Entity};
 use super::definition::defining;
-use super::reference;
+use super::reference::{self, Reference};
 
 /// What would be renamed: the name without its sigil and `#number`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +22,23 @@ pub(crate) struct Target {
 
 /// What a rename at an offset would rename.
 pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
-    let mention = cursor::mention_at(source, offset)?;
-    defining(source.ir(), mention.entity)?;
-    let range = name_in(source, mention.entity, mention.range);
+    let (entity, range) = named_at(source, offset)?;
+    defining(source.ir(), entity)?;
     Some(Target { text: source.slice(range.clone()), range })
+}
+
+/// What is named at an offset, and where: of `@m::@f` the part at the offset, of `%a#1` the name.
+fn named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
+    let mention = cursor::mention_at(source, offset)?;
+    let is_definition =
+        || defining(source.ir(), mention.entity).is_some_and(|it| it.1 == mention.range);
+    if !matches!(mention.entity, Entity::Symbol(_)) || is_definition() {
+        let range = name_in(source, mention.entity, mention.range);
+        return Some((mention.entity, range));
+    }
+    let mut parts = parts(source, mention.op, mention.range).into_iter();
+    let part = parts.find(|it| it.range.start <= offset && offset <= it.range.end)?;
+    Some((Entity::Symbol(part.target?), part.range))
 }
 
 /// The part of a mention that is the name: without `#1`, and of `@m::@f` only what names the entity.
@@ -36,55 +50,144 @@ pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> R
             range.start..(range.start + len).min(range.end)
         }
         Entity::Symbol(op) => {
-            let text = source.slice(range.clone());
             let name = ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));
-            let mut at = range.start;
-            for part in text.split("::") {
-                let bare = part.trim().trim_start_matches('@').trim_matches('"');
-                if bare == name {
-                    let lead = part.len() - part.trim_start().len();
-                    return at + lead..at + part.trim_end().len();
-                }
-                at += part.len() + 2;
-            }
-            range
+            let mut names = names(source, &range).into_iter();
+            names.find(|it| it.1 == name).map_or(range, |it| it.0)
         }
         _ => range,
     }
 }
 
+/// The names of a symbol reference, without their sigils, quotes and escapes, and where they stand with them.
+fn names(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
+    let text = source.slice(range.clone());
+    let tokens = lex(&text).tokens.into_iter().filter(|it| it.kind == TokenKind::At);
+    let name = |it: Token| {
+        let place = range.start + it.range().start..range.start + it.range().end;
+        (place, unquoted(&text[it.range()][1..]).into_owned())
+    };
+    tokens.map(name).collect()
+}
+
+/// One name of a symbol reference, and the op that it means.
+struct Part {
+    range: Range<usize>,
+    target: Option<Op>,
+}
+
+/// The names of a symbol reference in an op, each with what it means: the first as seen from the op, each other one inside of
+/// what is before it.
+fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<Part> {
+    let ir = source.ir();
+    let mut outer = None;
+    let part = |(n, (range, name)): (usize, (Range<usize>, String))| {
+        let name = ir.interner.find_name(&name);
+        let inside = |op: Op, name: Name| {
+            let regions = ir.op(op).regions.iter();
+            regions.flat_map(|it| ir.symbol_defs(it.1, name)).next().copied()
+        };
+        let target = match (n, outer) {
+            (0, _) => name.and_then(|it| ir.resolve_symbol(from, it)),
+            (_, Some(outer)) => name.and_then(|it| inside(outer, it)),
+            _ => None,
+        };
+        outer = target;
+        Part { range, target }
+    };
+    names(source, &range).into_iter().enumerate().map(part).collect()
+}
+
+/// Everywhere that the name of a value stands, without a number behind it, in textual order. Ops of `affine` name a value several times and
+/// have it as an operand once: `%m[%i, %i + 1]`.
+pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
+    let ir = source.ir();
+    let entity = Entity::Value(value);
+    let found = reference::named(ir, entity, usize::MAX).unwrap_or_default().into_iter();
+    let mut out: Vec<_> = found.map(|it| name_in(source, entity, it.range)).collect();
+    let name = format!("%{}", ir.interner.str(ir.value(value).name));
+    for value in cursor::pack(ir, value) {
+        let users = ir.value(value).uses.iter().map(|it| it.0);
+        for op in users.filter(|it| ir.op_name(*it).starts_with("affine.")) {
+            let head = ir.head_range(op);
+            let text = source.slice(head.clone());
+            for token in lex(&text).tokens {
+                let own = token.range();
+                if token.kind == TokenKind::Percent && text[own.clone()] == *name {
+                    out.push(head.start + own.start..head.start + own.end);
+                }
+            }
+        }
+    }
+    out.sort_unstable_by_key(|it| it.start);
+    out.dedup();
+    out
+}
+
+/// Where an entity is named, its definition included; nothing if that is not in this file.
+fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
+    let ir = source.ir();
+    let Entity::Symbol(target) = entity else {
+        let found = reference::named(ir, entity, usize::MAX)?;
+        let is_defined = found.iter().any(|it| it.defines);
+        if let Entity::Value(value) = entity {
+            return is_defined.then(|| mentions(source, value));
+        }
+        let place = |it: Reference| name_in(source, entity, it.range);
+        return is_defined.then(|| found.into_iter().map(place).collect());
+    };
+    let mut out = vec![defining(ir, entity)?.1];
+    // A reference that goes through it starts with it or with something around it.
+    let around = std::iter::successors(Some(target), |&it| ir.parent_op(it));
+    let named = around.filter_map(|it| ir.extra(it).symbol);
+    let mut users: Vec<Op> = named.flat_map(|it| ir.symbol_users(it.0).iter().copied()).collect();
+    users.sort_unstable();
+    users.dedup();
+    for op in users {
+        for &(.., span) in &ir.extra(op).symbol_uses {
+            let parts = parts(source, op, ir.absolute(op, span)).into_iter();
+            out.extend(parts.filter(|it| it.target == Some(target)).map(|it| it.range));
+        }
+    }
+    out.sort_unstable_by_key(|it| it.start);
+    out.dedup();
+    Some(out)
+}
+
 /// The edits that give what stands at an offset a new name (its sigil may be left out), or why there are none.
 pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<TextEdit>, String> {
     let ir = source.ir();
-    let mention = cursor::mention_at(source, offset).ok_or("there is nothing here to rename")?;
-    let sigil = match mention.entity {
+    let (entity, _) = named_at(source, offset).ok_or("there is nothing here to rename")?;
+    let sigil = match entity {
         Entity::Value(_) => "%",
         Entity::Block(_) => "^",
         Entity::Symbol(_) => "@",
         Entity::Alias(_, name) => &ir.interner.str(name)[..1],
         Entity::OpName(_) => return Err("the name of an op cannot be changed".to_owned()),
     };
-    let bare = new.trim().strip_prefix(sigil).unwrap_or(new.trim());
-    let is_symbol = matches!(mention.entity, Entity::Symbol(_));
-    if bare.is_empty() || (!is_symbol && !is_suffix(bare)) {
+    let bare = new.trim();
+    let bare = bare.strip_prefix(sigil).unwrap_or(bare);
+    let is_symbol = matches!(entity, Entity::Symbol(_));
+    let is_quoted = is_symbol && bare.len() >= 2 && bare.starts_with('"') && bare.ends_with('"');
+    let bare = if is_quoted { unquoted(bare) } else { bare.into() };
+    if bare.is_empty() || (!is_symbol && !is_suffix(&bare)) {
         return Err(format!(
             "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
         ));
     }
-    if is_symbol && bare.contains(['"', '\\', '\n', '\r']) {
-        return Err(format!("'{new}' is not a name of a symbol"));
+    // In a string MLIR takes some control characters for its end.
+    if is_symbol && bare.contains(|it: char| it.is_control() || "\"\\".contains(it)) {
+        return Err(format!("{new:?} is not a name of a symbol"));
     }
-    if let Some(why) = conflict(ir, mention.entity, bare) {
+    if matches!(entity, Entity::Alias(..)) && bare.contains('.') {
+        return Err(format!("'{new}' is not a name of an alias: one with a dot is a dialect's"));
+    }
+    if let Some(why) = conflict(ir, entity, &bare) {
         return Err(why);
     }
-    let references = reference::named(ir, mention.entity, usize::MAX).unwrap_or_default();
-    if !references.iter().any(|it| it.defines) {
-        return Err("its definition is not in this file".to_owned());
-    }
-    let edits = references.into_iter().map(|it| {
-        let range = name_in(source, mention.entity, it.range);
-        let quoted = is_symbol && source.slice(range.clone()).starts_with('"');
-        let text = match (quoted, is_symbol && !is_bare(bare)) {
+    let places = places(source, entity).ok_or("its definition is not in this file")?;
+    let edits = places.into_iter().map(|range| {
+        let is_string = is_symbol && source.slice(range.clone()).starts_with('"');
+        let text = match (is_string, is_symbol && !is_bare(&bare)) {
             (true, _) => format!("\"{bare}\""),
             (false, true) => format!("@\"{bare}\""),
             (false, false) => format!("{sigil}{bare}"),
@@ -131,6 +234,97 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             let others = ir.symbol_defs(ir.op(op).parent, name);
             others.iter().any(|it| *it != op).then(|| format!("@{new} is defined already"))
         }
-        Entity::Alias(..) | Entity::OpName(_) => None,
+        Entity::Alias(from, old) => {
+            let sigil = &ir.interner.str(old)[..1];
+            let name = ir.interner.find_name(&format!("{sigil}{new}"))?;
+            let is_defined = name != old && defining(ir, Entity::Alias(from, name)).is_some();
+            is_defined.then(|| format!("{sigil}{new} is defined already"))
+        }
+        Entity::OpName(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text after what stands at `~` has another name.
+    fn renamed(text: &str, new: &str) -> Result<String, String> {
+        let at = text.find('~').unwrap_or_default();
+        let mut text = text.replacen('~', "", 1);
+        let edits = rename(&Source::new(&text), at, new)?;
+        for it in edits.iter().rev() {
+            text.replace_range(it.range.clone(), &it.text);
+        }
+        Ok(text)
+    }
+
+    #[test]
+    fn a_taken_name_of_an_alias_is_refused() {
+        let text = "#~m = affine_map<(d0) -> (d0)>\n#n = affine_map<(d0) -> (d0 + 1)>\n";
+        assert_eq!(renamed(text, "n"), Err("#n is defined already".to_owned()));
+        assert_eq!(renamed(text, "m"), Ok(text.replace('~', "")));
+        let text = "!~a = i32\n#b = 1 : i32\n!c = i64\n\"t.x\"() {c = !a} : () -> ()\n";
+        assert_eq!(renamed(text, "!c"), Err("!c is defined already".to_owned()));
+        let wanted = "!b = i32\n#b = 1 : i32\n!c = i64\n\"t.x\"() {c = !b} : () -> ()\n";
+        assert_eq!(renamed(text, "b"), Ok(wanted.to_owned()));
+    }
+
+    #[test]
+    fn an_alias_has_no_dot() {
+        for text in ["!~t = i32\n", "#~t = 1 : i32\n"] {
+            assert!(renamed(text, "a.b").is_err_and(|it| it.contains("dot")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_an_access_names_twice_is_renamed_twice() {
+        let text = "func.func @f(%~i: index, %m: memref<8x8xi32>) {\n  %x = affine.load %m[%i, %i + 1] : memref<8x8xi32>\n  return\n}\n";
+        let wanted = "func.func @f(%q: index, %m: memref<8x8xi32>) {\n  %x = affine.load %m[%q, %q + 1] : memref<8x8xi32>\n  return\n}\n";
+        assert_eq!(renamed(text, "q").as_deref(), Ok(wanted));
+    }
+
+    #[test]
+    fn each_name_of_a_path_is_one_of_its_own() {
+        for (text, wanted) in [
+            (
+                "module @a { func.func @~a() { return } }\n\"t.x\"() {c = @a::@a} : () -> ()\n",
+                "module @a { func.func @q() { return } }\n\"t.x\"() {c = @a::@q} : () -> ()\n",
+            ),
+            (
+                "module @a { func.func @a() { return } }\n\"t.x\"() {c = @~a::@a} : () -> ()\n",
+                "module @q { func.func @a() { return } }\n\"t.x\"() {c = @q::@a} : () -> ()\n",
+            ),
+            (
+                "module @a { module @b { func.func @c() { return } } }\n\"t.x\"() {c = @a::@~b::@c} : () -> ()\n",
+                "module @a { module @q { func.func @c() { return } } }\n\"t.x\"() {c = @a::@q::@c} : () -> ()\n",
+            ),
+            (
+                "module @m { func.func @~\"a::b\"() { return } }\n\"t.x\"() {c = @m::@\"a::b\"} : () -> ()\n",
+                "module @m { func.func @q() { return } }\n\"t.x\"() {c = @m::@q} : () -> ()\n",
+            ),
+            (
+                "module @~\"m::x\" { func.func @f() { return } }\n\"t.x\"() {c = @\"m::x\"::@f} : () -> ()\n",
+                "module @q { func.func @f() { return } }\n\"t.x\"() {c = @q::@f} : () -> ()\n",
+            ),
+            (
+                "module @~\"\\61\" { func.func @f() { return } }\n\"t.x\"() {c = @a::@f} : () -> ()\n",
+                "module @q { func.func @f() { return } }\n\"t.x\"() {c = @q::@f} : () -> ()\n",
+            ),
+        ] {
+            assert_eq!(renamed(text, "q"), Ok(wanted.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_symbol_has_no_control_characters_and_may_be_given_in_quotes() {
+        let text = "func.func @~f() { return }\n";
+        for new in ["a\u{c}b", "a\u{b}b", "a\tb", "a\nb", "\u{c}", "\"a\\0Cb\"", "a\"b", "a\\b"] {
+            assert!(renamed(text, new).is_err(), "{new:?}");
+        }
+        let wanted = text.replace("~f", "\"a b\"");
+        for new in ["a b", "@a b", "@\"a b\"", "\"a b\""] {
+            assert_eq!(renamed(text, new), Ok(wanted.clone()), "{new}");
+        }
     }
 }

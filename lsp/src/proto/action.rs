@@ -114,6 +114,9 @@ pub(crate) fn action(
                     let place = place(view, placement);
                     if capabilities.resolves_actions {
                         action.data = serde_json::to_value(ResolveData::Place(place)).ok();
+                    } else if !capabilities.applies_edits {
+                        // The command would have to ask for the edit.
+                        return None;
                     } else {
                         action.command = Some(lsp::Command {
                             title: action.title.clone(),

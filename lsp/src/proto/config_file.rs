@@ -5,6 +5,7 @@ use noisy_settings::assist::{Explanation, Kind, Proposal, Proposals};
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
+use crate::proto::markup::content;
 use crate::text::config_file::ConfigFile;
 use crate::text::position;
 
@@ -26,10 +27,10 @@ pub(crate) fn diagnostics(
 
 /// What a key or a value means.
 pub(crate) fn hover(connection: &Connection, file: &ConfigFile, it: Explanation) -> lsp::Hover {
-    let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: it.text };
+    let capabilities = connection.capabilities();
     lsp::Hover {
-        contents: lsp::HoverContents::Markup(text),
-        range: Some(position::range(&file.text, &it.range, connection.capabilities().encoding)),
+        contents: lsp::HoverContents::Markup(content(capabilities.plain_hovers, it.text)),
+        range: Some(position::range(&file.text, &it.range, capabilities.encoding)),
     }
 }
 
@@ -44,15 +45,15 @@ pub(crate) fn completion(
     let item = |(n, it): (usize, Proposal)| {
         let snippet = capabilities.snippets.then(|| snippet(&it)).flatten();
         lsp::CompletionItem {
-            kind: Some(match it.kind {
+            kind: capabilities.completion_kind(match it.kind {
                 Kind::Key => lsp::CompletionItemKind::PROPERTY,
                 Kind::Table => lsp::CompletionItemKind::MODULE,
                 Kind::Value => lsp::CompletionItemKind::VALUE,
             }),
             detail: (!it.detail.is_empty()).then_some(it.detail),
-            documentation: Some(it.what).filter(|it| !it.is_empty()).map(|value| {
-                let kind = lsp::MarkupKind::Markdown;
-                lsp::Documentation::MarkupContent(lsp::MarkupContent { kind, value })
+            documentation: Some(it.what).filter(|it| !it.is_empty()).map(|text| {
+                let text = content(capabilities.plain_completions, text);
+                lsp::Documentation::MarkupContent(text)
             }),
             sort_text: Some(format!("{n:04}")),
             filter_text: Some(it.label.clone()),

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod config_file;
 pub(crate) mod diagnostic;
 pub(crate) mod edit;
+pub(crate) mod markup;
 pub(crate) mod navigation;
 pub(crate) mod overlay;
 pub(crate) mod params;

@@ -11,13 +11,14 @@ use crate::features::hint::Hint;
 use crate::features::hover::Hover;
 use crate::features::lens::Lens;
 use crate::optimizer::Found;
+use crate::proto::markup::content;
 use crate::proto::view::View;
 
 /// A hover.
 pub(crate) fn hover(view: &View<'_>, it: Hover) -> lsp::Hover {
-    let contents = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: it.text };
+    let is_plain = view.connection.capabilities().plain_hovers;
     lsp::Hover {
-        contents: lsp::HoverContents::Markup(contents),
+        contents: lsp::HoverContents::Markup(content(is_plain, it.text)),
         range: Some(view.range(&it.range)),
     }
 }
@@ -67,7 +68,9 @@ pub(crate) fn hint<'a>(view: &View<'a>, position: lsp::Position, it: Hint) -> Sh
 pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
     let mut command =
         lsp::Command { title: it.title.clone(), command: String::new(), arguments: None };
-    if let Some((start, name)) = &it.function {
+    // A client that applies no edits cannot be told to place.
+    let places = view.connection.capabilities().applies_edits;
+    if let Some((start, name)) = it.function.as_ref().filter(|_| places) {
         let scope = Scope::Function(*start, name.clone());
         let placement = Placement { scope, anew: false };
         let solution = view.solution(&placement);

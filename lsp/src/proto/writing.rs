@@ -4,18 +4,19 @@ use tower_lsp::ls_types as lsp;
 
 use crate::features::completion::{self, Completion};
 use crate::features::signature::Signature;
+use crate::proto::markup::content;
 use crate::proto::view::View;
 use crate::text::encoding::Encoding;
 
 /// A list of proposals.
 pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList {
     let range = view.range(&it.range);
-    let snippets = view.connection.capabilities().snippets;
-    let details = view.connection.capabilities().label_details;
+    let capabilities = view.connection.capabilities();
+    let (snippets, details) = (capabilities.snippets, capabilities.label_details);
     let item = |(n, it): (usize, completion::Proposal)| {
         let snippet = it.snippet.clone().filter(|_| snippets);
         lsp::CompletionItem {
-            kind: Some(match it.kind {
+            kind: capabilities.completion_kind(match it.kind {
                 completion::Kind::Op => lsp::CompletionItemKind::FUNCTION,
                 completion::Kind::Value => lsp::CompletionItemKind::VARIABLE,
                 completion::Kind::Block => lsp::CompletionItemKind::REFERENCE,
@@ -51,21 +52,24 @@ fn detail(it: &completion::Proposal) -> Option<String> {
 }
 
 /// The help for a signature.
-pub(crate) fn signature(it: &Signature) -> lsp::SignatureHelp {
+pub(crate) fn signature(view: &View<'_>, it: &Signature) -> lsp::SignatureHelp {
+    let capabilities = view.connection.capabilities();
     // Labels are counted in UTF-16 units, whatever the document's positions count.
     let units = |at: usize| Encoding::Utf16.width(&it.label[..at]) as u32;
     let parameter = |range: &std::ops::Range<usize>| lsp::ParameterInformation {
-        label: lsp::ParameterLabel::LabelOffsets([units(range.start), units(range.end)]),
+        label: if capabilities.parameter_places {
+            lsp::ParameterLabel::LabelOffsets([units(range.start), units(range.end)])
+        } else {
+            lsp::ParameterLabel::Simple(it.label[range.clone()].to_owned())
+        },
         documentation: None,
     };
     lsp::SignatureHelp {
         signatures: vec![lsp::SignatureInformation {
             label: it.label.clone(),
             documentation: (!it.doc.is_empty()).then(|| {
-                lsp::Documentation::MarkupContent(lsp::MarkupContent {
-                    kind: lsp::MarkupKind::Markdown,
-                    value: it.doc.clone(),
-                })
+                let text = content(capabilities.plain_signatures, it.doc.clone());
+                lsp::Documentation::MarkupContent(text)
             }),
             parameters: Some(it.parameters.iter().map(parameter).collect()),
             active_parameter: None,

@@ -8,15 +8,18 @@ use tower_lsp::ls_types as lsp;
 
 use super::placement;
 use crate::connection::ask;
+use crate::connection::capabilities::ClientCapabilities;
 use crate::proto::action::PLACE;
-use crate::proto::params::PlaceRequest;
+use crate::proto::params::{PlaceRequest, refused};
 use crate::session::Session;
 
 /// The command that prints what there is to know about the server's state.
 const DEBUG: &str = "noisy.printDebugInformation";
 
-/// All commands.
-pub(crate) const ALL: [&str; 2] = [PLACE, DEBUG];
+/// The commands that a client can use: to place it must apply the edit that it is asked to.
+pub(crate) fn all(client: &ClientCapabilities) -> Vec<&'static str> {
+    if client.applies_edits { vec![PLACE, DEBUG] } else { vec![DEBUG] }
+}
 
 /// Executes a command.
 pub(crate) async fn execute(
@@ -25,6 +28,10 @@ pub(crate) async fn execute(
 ) -> Result<Option<Value>> {
     match params.command.as_str() {
         PLACE => {
+            if !session.connection.capabilities().applies_edits {
+                let why = "this editor does not let the server edit (workspace.applyEdit)";
+                return Err(refused(why.to_owned()));
+            }
             let place = params.arguments.into_iter().next().unwrap_or_default();
             let place: PlaceRequest = serde_json::from_value(place)
                 .map_err(|it| Error::invalid_params(it.to_string()))?;

@@ -10,19 +10,19 @@ use tower_lsp::ls_types as lsp;
 
 use crate::connection::problems;
 use crate::proto;
-use crate::session::Session;
+use crate::session::{Session, TextNumber};
 use crate::text::config_file::ConfigFile;
 use crate::text::position;
 
 /// A configuration file was opened or changed: what is wrong with it is published, off the thread that reads from the client.
-pub(crate) fn check(session: &Arc<Session>, file: ConfigFile) {
+pub(crate) fn check(session: &Arc<Session>, file: ConfigFile, number: TextNumber) {
     let session = session.clone();
     let publishing = session.connection.clone();
     let check = move || {
         let found = file.problems();
         let found = proto::config_file::diagnostics(&session.connection, &file, &found);
         // A newer text has a check of its own.
-        session.if_current(&file, || {
+        session.if_current(&file.uri, number, || {
             problems::set_open(&session.connection, &file.uri, file.version, found);
         });
     };

@@ -67,7 +67,8 @@ pub(crate) async fn resolve_hint(
             .flatten()
     };
     if let Some(hover) = session.ask(&uri, ask).await?.flatten() {
-        let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: hover.text };
+        let is_plain = session.connection.capabilities().plain_hovers;
+        let text = proto::markup::content(is_plain, hover.text);
         hint.tooltip = Some(text.into());
     }
     Ok(hint)

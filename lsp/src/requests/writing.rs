@@ -28,11 +28,12 @@ pub(crate) async fn completion(
 
 /// The documentation of a proposal.
 pub(crate) async fn resolve_completion(
-    _: &Session,
+    session: &Session,
     mut item: lsp::CompletionItem,
 ) -> Result<lsp::CompletionItem> {
-    if let Some(value) = completion::documentation(&item.label) {
-        let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value };
+    if let Some(text) = completion::documentation(&item.label) {
+        let is_plain = session.connection.capabilities().plain_completions;
+        let text = proto::markup::content(is_plain, text);
         item.documentation = Some(lsp::Documentation::MarkupContent(text));
     }
     Ok(item)
@@ -46,7 +47,7 @@ pub(crate) async fn signature(
     let at = params.text_document_position_params;
     let ask = move |view: &mut View<'_>| {
         let found = signature::signature(view.document, view.offset(at.position));
-        found.map(|it| proto::writing::signature(&it))
+        found.map(|it| proto::writing::signature(view, &it))
     };
     Ok(session.alone().ask(&at.text_document.uri, ask).await?.flatten())
 }

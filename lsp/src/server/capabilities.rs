@@ -43,7 +43,7 @@ pub(crate) fn of(connection: &Connection) -> lsp::ServerCapabilities {
             })
         }),
         execute_command_provider: Some(lsp::ExecuteCommandOptions {
-            commands: command::ALL.map(str::to_owned).to_vec(),
+            commands: command::all(client).into_iter().map(str::to_owned).collect(),
             ..lsp::ExecuteCommandOptions::default()
         }),
         diagnostic_provider: client.pulls_diagnostics.then(|| {
@@ -57,6 +57,9 @@ pub(crate) fn of(connection: &Connection) -> lsp::ServerCapabilities {
         document_highlight_provider: all.then_some(lsp::OneOf::Left(true)),
         document_symbol_provider: all.then_some(lsp::OneOf::Left(true)),
         rename_provider: all.then(|| {
+            if !client.prepares_renames {
+                return lsp::OneOf::Left(true);
+            }
             lsp::OneOf::Right(lsp::RenameOptions {
                 prepare_provider: Some(true),
                 work_done_progress_options: lsp::WorkDoneProgressOptions::default(),

@@ -5,7 +5,8 @@
 //! - The future of a request is polled once in it. A handler sends its question to the document's actor before its first
 //!   `await`, so the question stands in the actor's mailbox where the request stood on the wire.
 //! - Every request is answered once: a handler that panics is answered with an internal error, a cancelled one (by
-//!   `tower_lsp`) with -32800, an unknown one with -32601, also if its name starts with `$/`.
+//!   `tower_lsp`) with -32800, an unknown one with -32601, also if its name starts with `$/`. Before `initialize` all but that are
+//!   answered with -32002, and after `shutdown` all with -32600.
 //! - The answers that handlers write as text ([`Server::write`]) go past `tower_lsp`, which would make a tree of JSON values
 //!   of each. They are cancelled here, by `$/cancelRequest`.
 
@@ -24,7 +25,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower::Service;
-use tower_lsp::jsonrpc::{Error, Id, Request, Response};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp::ls_types as lsp;
 use tower_lsp::{ExitedError, LspService};
 
@@ -150,6 +151,16 @@ fn is_ordered(request: &Request) -> bool {
         )
 }
 
+/// A request that takes no parameters, without those that a client gives all the same.
+fn without_params(request: Request) -> Request {
+    let (method, id, _) = request.into_parts();
+    let request = Request::build(method);
+    match id {
+        Some(id) => request.id(id).finish(),
+        None => request.finish(),
+    }
+}
+
 impl Ingress {
     /// Puts itself in front of a service.
     pub(crate) fn new(inner: LspService<Server>, server: Server) -> Self {
@@ -163,6 +174,18 @@ impl Ingress {
 
     fn is(&self, phase: Phase) -> bool {
         self.phase.load(Ordering::SeqCst) == phase as u8
+    }
+
+    /// Why a request is not looked at, whatever it asks.
+    fn refusal(&self, method: &str) -> Option<Error> {
+        if self.is(Phase::ShutDown) {
+            return Some(Error::invalid_request());
+        }
+        if self.is(Phase::New) && method != "initialize" {
+            let code = ErrorCode::ServerError(-32002);
+            return Some(Error { code, message: "Server not initialized".into(), data: None });
+        }
+        method.starts_with("$/").then(Error::method_not_found)
     }
 
     /// The code to exit with.
@@ -240,8 +263,8 @@ impl Ingress {
 
     /// Takes the text of a configuration file, and has it checked.
     fn check(&self, file: ConfigFile) {
-        self.session().set_config_file(file.clone());
-        requests::config_file::check(self.session(), file);
+        let number = self.session().set_config_file(file.clone());
+        requests::config_file::check(self.session(), file, number);
     }
 
     /// Has `tower_lsp` answer.
@@ -299,11 +322,12 @@ impl Service<Request> for Ingress {
         let id = request.id().cloned();
         let method = request.method().to_owned();
         if let Some(id) = &id
-            && method.starts_with("$/")
+            && let Some(error) = self.refusal(&method)
         {
-            let reply = Response::from_error(id.clone(), Error::method_not_found());
+            let reply = Response::from_error(id.clone(), error);
             return futures_util::future::ready(Ok(Some(Reply::Plain(reply)))).boxed();
         }
+        let request = if method == "shutdown" { without_params(request) } else { request };
         if method == "$/cancelRequest" {
             self.pending.cancel(request.params());
         }

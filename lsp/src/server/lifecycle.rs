@@ -25,7 +25,7 @@ pub(crate) fn initialize(
     }
     connection.settings.set_roots(roots, &[]);
     if let Some(options) = &params.initialization_options {
-        configuration::set(connection, None, options);
+        configuration::start(connection, options);
     }
     if let Some(id) = params.process_id {
         parent::watch(id);

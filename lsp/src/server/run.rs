@@ -11,6 +11,7 @@ use std::time::Duration;
 use futures_util::{FutureExt, Sink, StreamExt};
 use tower::Service;
 use tower_lsp::LspService;
+use tower_lsp::ls_types as lsp;
 
 use super::Server;
 use super::ingress::{Ingress, Reply};
@@ -50,7 +51,8 @@ pub(crate) fn run() -> io::Result<u8> {
 
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut context = Context::from_waker(Waker::noop());
-    while let Some(incoming) = transport::read(&mut input)? {
+    while let Some(incoming) = transport::read(&mut input, outbox.spellings())? {
+        tell_useless_names(&outbox);
         match incoming {
             Incoming::Call(request) => {
                 let is_exit = request.method() == "exit" && request.id().is_none();
@@ -88,6 +90,16 @@ fn unbuffered_stdout() -> io::Result<File> {
     #[cfg(windows)]
     let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
     owned.map(File::from)
+}
+
+/// Tells the user of the documents that have no answers, since their names are no URIs.
+fn tell_useless_names(outbox: &Outbox) {
+    for name in outbox.spellings().take_untold() {
+        let message =
+            format!("noisy-lsp: '{name}' is no URI, so nothing is known of this document");
+        let params = lsp::LogMessageParams { typ: lsp::MessageType::WARNING, message };
+        outbox.notify("window/logMessage", params);
+    }
 }
 
 fn answer(outbox: &Outbox, reply: Option<Reply>) {

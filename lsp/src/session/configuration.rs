@@ -25,7 +25,10 @@ pub(crate) fn request(session: &Arc<Session>) {
         let Ok(sections) = client.configuration(scopes.iter().map(item).collect()).await else {
             return;
         };
-        for (scope, section) in scopes.iter().zip(sections).filter(|it| !it.1.is_null()) {
+        if !sections.iter().all(is_nothing) {
+            asking.connection.settings.set_initial(None);
+        }
+        for (scope, section) in scopes.iter().zip(sections) {
             change(&asking, Some(scope), &section);
         }
     });
@@ -39,13 +42,23 @@ pub(crate) fn change(session: &Session, scope: Option<&Option<lsp::Uri>>, sectio
     }
 }
 
-/// Takes settings; whether they differ from before. Invalid ones are told, and the settings stay as they were.
-pub(crate) fn set(
-    connection: &Connection,
-    scope: Option<&Option<lsp::Uri>>,
-    section: &Value,
-) -> bool {
-    match Config::read(section) {
+/// Takes the settings that the client gives at the start. Some clients say all of them here, and answer `null` to every question; these
+/// count until the client says others.
+pub(crate) fn start(connection: &Connection, options: &Value) {
+    set(connection, None, options);
+    connection.settings.set_initial(Config::read(options).ok());
+}
+
+/// Takes settings; whether they differ from before. Invalid ones are told, and the settings stay as they were. With `null` the client says
+/// that nothing is set.
+fn set(connection: &Connection, scope: Option<&Option<lsp::Uri>>, section: &Value) -> bool {
+    let read = if is_nothing(section) {
+        Ok(connection.settings.initial())
+    } else {
+        connection.settings.set_initial(None);
+        Config::read(section)
+    };
+    match read {
         Ok(config) => {
             let changed = connection.settings.set_editor(scope, config);
             if changed {
@@ -57,5 +70,36 @@ pub(crate) fn set(
             problems::show(connection, &why);
             false
         }
+    }
+}
+
+/// Whether nothing is set in what the client sent.
+fn is_nothing(section: &Value) -> bool {
+    section.get("noisy").unwrap_or(section).is_null()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_said_at_the_start_counts_until_something_else_is_said() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.unwrap_or_else(|it| panic!("{it}"));
+        let lenses = |start: Value, later: &[Value]| {
+            let connection = Connection::new(runtime.handle().clone());
+            super::start(&connection, &start);
+            for it in later {
+                set(&connection, None, it);
+            }
+            connection.settings.editor().lenses
+        };
+        let off = || json!({ "codeLens": { "enable": false } });
+        assert!(!lenses(off(), &[]));
+        assert!(!lenses(off(), &[Value::Null, json!({ "noisy": null })]), "nothing else is said");
+        assert!(lenses(off(), &[json!({})]));
+        assert!(lenses(Value::Null, &[off(), Value::Null]), "the setting is removed");
+        assert!(lenses(off(), &[off(), Value::Null]), "the setting is removed");
     }
 }

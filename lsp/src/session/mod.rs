@@ -26,8 +26,20 @@ pub(crate) struct Session {
     /// The connection.
     pub connection: Arc<Connection>,
     documents: Mutex<FxHashMap<String, Document>>,
-    config_files: Mutex<FxHashMap<String, ConfigFile>>,
+    config_files: Mutex<ConfigFiles>,
 }
+
+/// The open configuration files, each with the number of its text.
+#[derive(Debug, Default)]
+struct ConfigFiles {
+    all: FxHashMap<String, (ConfigFile, TextNumber)>,
+    n_texts: u64,
+}
+
+/// Which of all texts of configuration files so far something is about. Versions do not tell: a file that is closed and opened
+/// again may have the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextNumber(u64);
 
 impl Session {
     /// A session without documents; its tasks run in a runtime.
@@ -106,29 +118,33 @@ impl Session {
         all.into_iter().map(|(_, document)| document.clone()).collect()
     }
 
-    fn config_files(&self) -> MutexGuard<'_, FxHashMap<String, ConfigFile>> {
+    fn config_files(&self) -> MutexGuard<'_, ConfigFiles> {
         self.config_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An open configuration file as it is now.
     pub(crate) fn config_file(&self, uri: &lsp::Uri) -> Option<ConfigFile> {
-        self.config_files().get(uri.as_str()).cloned()
+        self.config_files().all.get(uri.as_str()).map(|it| it.0.clone())
     }
 
-    /// Opens a configuration file, or gives it another text.
-    pub(crate) fn set_config_file(&self, file: ConfigFile) {
-        self.config_files().insert(file.uri.as_str().to_owned(), file);
+    /// Opens a configuration file, or gives it another text; the number of the text.
+    pub(crate) fn set_config_file(&self, file: ConfigFile) -> TextNumber {
+        let mut files = self.config_files();
+        files.n_texts += 1;
+        let number = TextNumber(files.n_texts);
+        files.all.insert(file.uri.as_str().to_owned(), (file, number));
+        number
     }
 
     /// Closes a configuration file; whether it was open.
     pub(crate) fn remove_config_file(&self, uri: &lsp::Uri) -> bool {
-        self.config_files().remove(uri.as_str()).is_some()
+        self.config_files().all.remove(uri.as_str()).is_some()
     }
 
-    /// Does something if a configuration file is still as it was; no change comes between.
-    pub(crate) fn if_current(&self, file: &ConfigFile, act: impl FnOnce()) {
-        let all = self.config_files();
-        if all.get(file.uri.as_str()).is_some_and(|it| it.version == file.version) {
+    /// Does something if a configuration file still has a text; no change comes between.
+    pub(crate) fn if_current(&self, uri: &lsp::Uri, number: TextNumber, act: impl FnOnce()) {
+        let files = self.config_files();
+        if files.all.get(uri.as_str()).is_some_and(|it| it.1 == number) {
             act();
         }
     }
@@ -197,5 +213,34 @@ fn answer<T>(answer: std::result::Result<T, NoAnswer>) -> Result<Option<T>> {
         Ok(answer) => Ok(Some(answer)),
         Err(NoAnswer::Gone) => Ok(None),
         Err(why) => Err(why.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropey::Rope;
+
+    #[test]
+    fn a_file_opened_again_with_the_same_version_has_another_text() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.unwrap_or_else(|it| panic!("{it}"));
+        let session = Session::new(runtime.handle().clone());
+        let uri: lsp::Uri = "file:///a/noisy.toml".parse().unwrap_or_else(|_| panic!("a URI"));
+        let open = |text: &str| {
+            let text = Rope::from_str(text);
+            session.set_config_file(ConfigFile { uri: uri.clone(), version: 1, text })
+        };
+        let is_current = |number: TextNumber| {
+            let mut is_current = false;
+            session.if_current(&uri, number, || is_current = true);
+            is_current
+        };
+        let first = open("[rule]\n");
+        assert!(is_current(first));
+        session.remove_config_file(&uri);
+        assert!(!is_current(first));
+        let second = open("[rules]\n");
+        assert_eq!((is_current(first), is_current(second)), (false, true));
     }
 }

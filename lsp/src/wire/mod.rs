@@ -1,5 +1,7 @@
-//! Messages as bytes: read, written, and answers written as JSON text. Nothing here knows what they are about.
+//! Messages as bytes: read, written, answers written as JSON text, and names of documents as the client spells them. Nothing here
+//! knows what they are about.
 
 pub(crate) mod json;
 pub(crate) mod outbox;
+pub(crate) mod spelling;
 pub(crate) mod transport;

@@ -14,6 +14,7 @@ use serde::Serialize;
 use tower_lsp::ls_types as lsp;
 
 use crate::wire::json::JsonBuffer;
+use crate::wire::spelling::Spellings;
 
 /// Which opening of a document something belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,7 @@ pub(crate) struct Outbox {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    spellings: Spellings,
 }
 
 #[derive(Debug, Default)]
@@ -67,6 +69,11 @@ struct Notification<'a, P> {
 impl Outbox {
     fn state(&self) -> MutexGuard<'_, State> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the client writes names of documents.
+    pub(crate) fn spellings(&self) -> &Spellings {
+        &self.shared.spellings
     }
 
     /// Sends a message: an answer, a request or a notification.
@@ -146,7 +153,7 @@ impl Outbox {
     /// Writes to the client until the process ends.
     pub(crate) fn run(&self, mut out: impl Write) {
         loop {
-            let body = self.next();
+            let body = self.shared.spellings.write(self.next());
             let header = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
             if body.within(header, b"").write_to(&mut out).and_then(|()| out.flush()).is_err() {
                 // The client is gone; its end of stdin tells when to end.

@@ -9,6 +9,8 @@ use std::io::{self, BufRead, Read};
 use serde_json::Value;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 
+use crate::wire::spelling::Spellings;
+
 /// Header lines longer than this are no header lines.
 const MAX_HEADER: u64 = 16 * 1024;
 
@@ -24,7 +26,10 @@ pub(crate) enum Incoming {
 }
 
 /// Reads the next message; `None` at the end of the input, even if it comes in the midst of a message.
-pub(crate) fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
+pub(crate) fn read(
+    input: &mut impl BufRead,
+    spellings: &Spellings,
+) -> io::Result<Option<Incoming>> {
     let mut length = None;
     let mut seen = false;
     loop {
@@ -35,7 +40,7 @@ pub(crate) fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
         let text = line.trim_ascii();
         if text.is_empty() {
             match length {
-                Some(length) => return read_body(input, length),
+                Some(length) => return read_body(input, length, spellings),
                 None if seen => return Ok(Some(Incoming::Broken(Some(parse_error())))),
                 None => continue,
             }
@@ -54,7 +59,11 @@ fn find(text: &[u8], word: &[u8]) -> Option<usize> {
     text.windows(word.len()).position(|it| it == word)
 }
 
-fn read_body(input: &mut impl BufRead, length: u64) -> io::Result<Option<Incoming>> {
+fn read_body(
+    input: &mut impl BufRead,
+    length: u64,
+    spellings: &Spellings,
+) -> io::Result<Option<Incoming>> {
     let mut body = Vec::new();
     input.take(length).read_to_end(&mut body)?;
     if (body.len() as u64) < length {
@@ -63,15 +72,15 @@ fn read_body(input: &mut impl BufRead, length: u64) -> io::Result<Option<Incomin
     if body.is_empty() {
         return Ok(Some(Incoming::Broken(None)));
     }
-    Ok(Some(parse(&body)))
+    Ok(Some(parse(&body, spellings)))
 }
 
 fn parse_error() -> Response {
     Response::from_error(Id::Null, Error::parse_error())
 }
 
-/// Makes a message of a body.
-fn parse(body: &[u8]) -> Incoming {
+/// Makes a message of a body, the names of documents in it URIs.
+fn parse(body: &[u8], spellings: &Spellings) -> Incoming {
     let value = serde_json::from_slice(body).or_else(|error| {
         lone_surrogates_replaced(body).map_or(Err(error), |it| serde_json::from_slice(&it))
     });
@@ -109,7 +118,8 @@ fn parse(body: &[u8]) -> Incoming {
     if with_id {
         request = request.id(id);
     }
-    if let Some(params) = object.remove("params") {
+    if let Some(mut params) = object.remove("params") {
+        spellings.read(&mut params);
         request = request.params(params);
     }
     Incoming::Call(request.finish())
@@ -170,7 +180,7 @@ mod tests {
     fn read_all(input: &[u8]) -> Vec<String> {
         let mut input = io::BufReader::new(input);
         let mut out = Vec::new();
-        while let Ok(Some(it)) = read(&mut input) {
+        while let Ok(Some(it)) = read(&mut input, &Spellings::default()) {
             out.push(match it {
                 Incoming::Call(call) => format!("call {}", call.method()),
                 Incoming::Answer(answer) => format!("answer {}", answer.id()),
@@ -232,7 +242,7 @@ mod tests {
 
     #[test]
     fn lone_surrogates_become_replacement_characters() {
-        let text = |json: &str| match parse(json.as_bytes()) {
+        let text = |json: &str| match parse(json.as_bytes(), &Spellings::default()) {
             Incoming::Call(call) => call.params().cloned(),
             _ => None,
         };

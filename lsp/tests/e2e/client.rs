@@ -24,7 +24,7 @@ pub(crate) struct Client {
 pub(crate) fn capabilities() -> Value {
     json!({
         "general": { "positionEncodings": ["utf-16"] },
-        "workspace": { "workspaceEdit": { "documentChanges": true } },
+        "workspace": { "applyEdit": true, "workspaceEdit": { "documentChanges": true } },
         "textDocument": {
             "publishDiagnostics": { "relatedInformation": true, "versionSupport": true },
             "semanticTokens": {

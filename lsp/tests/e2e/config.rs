@@ -188,3 +188,26 @@ fn roots_have_settings_of_their_own() {
     }
     assert_eq!(label(&mut client, &folder.uri("a/x.mlir")), "[0, 12], 14 left");
 }
+
+#[test]
+fn what_the_editor_sets_no_longer_does_not_count() {
+    let folder = Folder::with("config-removed", &[("a.mlir", "")]);
+    let uri = folder.uri("a.mlir");
+    let mut capabilities = capabilities();
+    capabilities["workspace"]["configuration"] = true.into();
+    let (mut client, _) = Client::with(capabilities, Value::Null);
+    client.open(&uri, &function("f", &[]));
+    for (answer, wanted) in [
+        (json!({ "inlayHints": { "noise": false } }), Value::Null),
+        (Value::Null, "[0, 12]".into()),
+    ] {
+        let asked = client.wait("a question", |it| it["method"] == "workspace/configuration");
+        client.reply(&asked, json!([answer]));
+        // The answers are taken by a task of their own.
+        let end = std::time::Instant::now() + crate::client::PATIENCE;
+        while label(&mut client, &uri) != wanted {
+            assert!(std::time::Instant::now() < end, "{answer} does not count");
+        }
+        client.notify("workspace/didChangeConfiguration", json!({ "settings": null }));
+    }
+}

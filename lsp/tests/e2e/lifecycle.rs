@@ -35,14 +35,29 @@ fn requests_outside_of_its_life_are_refused() {
     let (mut client, output) = Client::deaf();
     client.listen(output);
     let code = |answer: Result<Value, Value>| answer.expect_err("refused")["code"].as_i64();
-    assert_eq!(code(client.request("textDocument/hover", json!({}))), Some(-32002));
+    for method in ["textDocument/hover", "workspace/unknown", "$/unknown", "shutdown"] {
+        assert_eq!(code(client.request(method, json!({}))), Some(-32002), "{method}");
+    }
     let params = json!({ "processId": null, "rootUri": null, "capabilities": {} });
     assert!(client.request("initialize", params.clone()).is_ok());
     assert_eq!(code(client.request("initialize", params)), Some(-32600));
     assert_eq!(code(client.request("$/unknown", json!({}))), Some(-32601));
     assert_eq!(code(client.request("workspace/unknown", json!({}))), Some(-32601));
     assert_eq!(client.request("shutdown", Value::Null), Ok(Value::Null));
-    assert_eq!(code(client.request("textDocument/hover", json!({}))), Some(-32600));
+    for method in ["textDocument/hover", "workspace/unknown", "$/unknown", "initialize", "shutdown"]
+    {
+        assert_eq!(code(client.request(method, json!({}))), Some(-32600), "{method}");
+    }
+}
+
+#[test]
+fn shutdown_takes_no_parameters_and_minds_none() {
+    for params in [json!({}), Value::Null, json!([])] {
+        let mut client = Client::new();
+        assert_eq!(client.request("shutdown", params.clone()), Ok(Value::Null), "{params}");
+        client.notify("exit", params);
+        assert_eq!(client.exit_code(), Some(0));
+    }
 }
 
 #[test]

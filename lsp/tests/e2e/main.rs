@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "`json!` makes values")]
 
+mod ability;
 mod action;
 mod broken;
 mod client;
@@ -23,5 +24,6 @@ mod outline;
 mod settings;
 mod soak;
 mod solve;
+mod spelling;
 mod token;
 mod typing;

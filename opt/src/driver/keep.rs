@@ -5,8 +5,9 @@
 //! with the comments right above it, along; one that is new or otherwise another one is printed. Comments above what goes stay; those behind it, on its line,
 //! go. Constants go back to where they stood, if they reach all their users from there.
 //!
-//! *Law.* The text after the edits was read again, and is the program that the pipeline left, but for the places of constants. *Cost.* Linear, but
-//! for the logarithms of places; the text is read four times.
+//! *Law.* The text after the edits was read again, and is the program that the pipeline left, but for the places of constants. No op is printed of
+//! which the print would lose something: one whose custom form is not known, or one that is not known and has properties. *Cost.* Linear, but for the
+//! logarithms of places; the text is read four times.
 
 mod layout;
 mod regions;
@@ -17,7 +18,7 @@ use std::ops::Range;
 use noisy_analyses::TextEdit;
 use noisy_syntax::print::{self, Names, Style};
 use noisy_syntax::rewrite::Point;
-use noisy_syntax::{Block, Def, Ir, Name, Op, OpKind, Source, Traits, Value};
+use noisy_syntax::{Block, Def, Form, Ir, Name, Op, OpKind, Source, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::manager::{Manager, Settings};
@@ -60,14 +61,8 @@ pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<T
     let wanted = print::generic(&after);
     let mut why = String::new();
     for is_strict in [false, true] {
-        let names = names(&source, &before, &after, is_strict);
-        let room = Cell::new(Some(ROOM + 4 * text.len()));
-        let (source, before, after) = (&source, &before, &after);
-        let keep = Keep { text, source, before, after, names, is_strict, room };
-        let edits = match top {
-            Some(top) => keep.document(top),
-            None => keep.document(target),
-        };
+        let keep = Keep::new(text, &source, &before, &after, is_strict);
+        let edits = keep.document(top.unwrap_or(target));
         match edits.and_then(|edits| prove(text, &edits, &wanted, at.is_none()).map(|()| edits)) {
             Ok(edits) => return Ok(edits),
             Err(error) => why = error,
@@ -187,6 +182,8 @@ struct Keep<'a> {
     is_strict: bool,
     /// How many bytes may still be printed; `None`: something was longer.
     room: Cell<Option<usize>>,
+    /// An op that was printed though its text says more.
+    lost: Cell<Option<Op>>,
 }
 
 /// Names for all values and blocks of the new program: those that stayed have theirs.
@@ -313,7 +310,19 @@ impl Fresh {
     }
 }
 
-impl Keep<'_> {
+impl<'a> Keep<'a> {
+    fn new(
+        text: &'a str,
+        source: &'a Source,
+        before: &'a Ir,
+        after: &'a Ir,
+        is_strict: bool,
+    ) -> Self {
+        let names = names(source, before, after, is_strict);
+        let room = Cell::new(Some(ROOM + 4 * text.len()));
+        Self { text, source, before, after, names, is_strict, room, lost: Cell::new(None) }
+    }
+
     /// The edits of a program, from an op that stays on.
     fn document(&self, top: Op) -> Result<Vec<TextEdit>, String> {
         let mut edits = Vec::new();
@@ -332,6 +341,12 @@ impl Keep<'_> {
         }
         if self.room.get().is_none() {
             return Err("what the passes did cannot be said by edits: types or attributes in it are too long to be written out".to_owned());
+        }
+        if let Some(op) = self.lost.get() {
+            let name = self.source.ir().op_name(op);
+            return Err(format!(
+                "what the passes did cannot be said by edits: {name} is not known and would be written anew"
+            ));
         }
         edits.retain(|it| self.text[it.range.clone()] != *it.text);
         TextEdit::in_order(edits).ok_or_else(|| {
@@ -360,6 +375,9 @@ impl Keep<'_> {
                 self.within_room(|_| print::op_with_names(self.after, op, style, &self.names));
             text.trim_end().to_owned()
         };
+        if self.says_more(op) {
+            self.lost.set(Some(op));
+        }
         let whole = plain(op);
         let (mut out, mut rest) = (String::new(), whole.as_str());
         for &(_, region) in &self.after.op(op).regions {
@@ -368,10 +386,39 @@ impl Keep<'_> {
                 if let Some((before, behind)) = rest.split_once(&line) {
                     out += &format!("{before}\n  {}", self.rendered(child, "  "));
                     rest = &rest[rest.len() - behind.len() - 1..];
+                } else {
+                    self.note_lost(child);
                 }
             }
         }
         layout::reindented(&(out + rest), "", indent)
+    }
+
+    /// Whether the text of an op says more than its print does.
+    fn says_more(&self, op: Op) -> bool {
+        if !self.stays(op) {
+            return false;
+        }
+        let ir = self.source.ir();
+        let has_properties = || self.text[ir.head_range(op)].contains("<{");
+        match ir.op(op).form {
+            Form::Opaque | Form::Broken => true,
+            Form::Generic => ir.op(op).kind == OpKind::Unknown && has_properties(),
+            Form::Custom => false,
+        }
+    }
+
+    /// Notes what is lost where an op is printed with all that is in it.
+    fn note_lost(&self, op: Op) {
+        let mut look = |it: Op| {
+            if self.says_more(it) {
+                self.lost.set(Some(it));
+            }
+        };
+        look(op);
+        for &(_, region) in &self.after.op(op).regions {
+            self.after.walk(region, &mut look);
+        }
     }
 
     /// Whether an item is one of the text.
@@ -388,5 +435,37 @@ impl Keep<'_> {
                 && old.label_block(op) == after.label_block(op);
         }
         after.origin(op).is_some() && after.origin(op) == self.before.origin(op)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the passes make of a text if all ops that change are printed.
+    fn printed_anew(text: &str, passes: &str) -> Result<String, String> {
+        let source = Source::new(text);
+        let (mut before, mut after) = (Source::new(text).into_ir(), Source::new(text).into_ir());
+        wrap(&mut before);
+        let top = wrap(&mut after);
+        run(&mut after, top, &Pipeline::parse(passes).expect("a pipeline"))?;
+        let edits = Keep::new(text, &source, &before, &after, true).document(top)?;
+        Ok(TextEdit::apply_all(&edits, text))
+    }
+
+    #[test]
+    fn what_a_print_would_lose_is_not_printed() {
+        let of = |op: &str| {
+            let text = format!(
+                "func.func @f(%a: i32) {{\n  %zero = arith.constant 0 : i32\n  %b = arith.addi %a, %zero : i32\n  {op}\n  return\n}}\n"
+            );
+            printed_anew(&text, "builtin.module(canonicalize)")
+        };
+        let found = of("\"t.x\"(%b)  {n = 7 : i32} : (i32) -> ()").expect("it is printed");
+        assert!(found.contains("  \"t.x\"(%a) {n = 7 : i32} : (i32) -> ()\n"), "{found}");
+        for op in ["\"t.x\"(%b) <{n = 7 : i32}> : (i32) -> ()", "t.x twice %b : i32"] {
+            let why = of(op).expect_err("something would be lost");
+            assert!(why.ends_with("t.x is not known and would be written anew"), "{why}");
+        }
     }
 }

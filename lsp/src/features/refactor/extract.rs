@@ -4,14 +4,16 @@
 use std::ops::Range;
 
 use noisy_analyses::{Document, TextEdit};
-use noisy_syntax::{Def, Ir, Op, OpKind, Traits, Type, Value};
+use noisy_loops::edit::names::stem;
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::cursor;
 use super::names::{self, Taken};
 use super::text;
 
-/// The ops of one block that a range holds as a whole; nothing unless there are some, and the range ends within no other.
+/// The ops of one block that a range holds as a whole, without a terminator behind them; nothing unless there are some, and the range ends
+/// within no other.
 pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> {
     let (ir, source) = (document.ir(), document.source());
     let whole = source.text().len_bytes();
@@ -49,8 +51,38 @@ pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> 
     }
     let is_inside =
         |op: Op| cursor::function_at(document.ir(), ir.range(op).start).is_some_and(|it| it != op);
-    let first = *out.first()?;
-    (is_inside(first) && !out.iter().any(is_terminator)).then_some(out)
+    let (first, last) = (*out.first()?, *out.last()?);
+    let around = ir.parent_op(first).map(|it| ir.op(it).kind);
+    // No call may stand in this one.
+    let is_free = around != Some(OpKind::ScfForallInParallel)
+        && !out.iter().any(is_terminator)
+        && !may_end(ir, last);
+    (is_inside(first) && is_free).then_some(out)
+}
+
+/// Whether an op may be the terminator of its block for all that is known: it is not known, and the last one of a block that may end with any
+/// op.
+fn may_end(ir: &Ir, op: Op) -> bool {
+    use OpKind::{AffineFor, AffineIf, AffineParallel, ScfFor, ScfForall, ScfIf, ScfParallel};
+    let is_last = ir.next(op).is_none_or(|it| ir.op(it).kind == OpKind::Label);
+    let ends_with_its_own = |it: Op| {
+        let own = [AffineFor, AffineIf, AffineParallel, ScfFor, ScfForall, ScfIf, ScfParallel];
+        own.contains(&ir.op(it).kind)
+    };
+    is_last && ir.op(op).kind == OpKind::Unknown && !ir.parent_op(op).is_some_and(ends_with_its_own)
+}
+
+/// The type of a value as the text has it, also if its op is not known and somebody else says the type.
+fn type_of(ir: &Ir, value: Value) -> Type {
+    let data = ir.value(value);
+    if !data.guessed {
+        return data.ty;
+    }
+    let said = data.uses.iter().filter_map(|&(op, at)| {
+        let is_read = !matches!(ir.op(op).form, Form::Opaque | Form::Broken);
+        is_read.then(|| ir.op(op).operands[at as usize].ty)
+    });
+    said.into_iter().find(|it| *it != Type::UNKNOWN).unwrap_or(Type::UNKNOWN)
 }
 
 /// Where a value is used that an op or a region of ops has.
@@ -81,7 +113,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         Def::Result(op, _) => set.contains(&op),
         Def::Argument(..) => ir.definition_site(value).is_some_and(|it| set.contains(&it)),
     };
-    let type_of = |value: Value| match ir.value(value).ty {
+    let type_of = |value: Value| match type_of(ir, value) {
         Type::UNKNOWN => Err(format!("the type of {} is not known", ir.value_text(value))),
         ty => ir.interner.written_type_text(ty).ok_or_else(|| {
             format!("the type of {} is too long to be written out", ir.value_text(value))
@@ -100,11 +132,9 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         let at = *number.entry(value).or_insert_with(|| {
             let text = ir.value_text(value);
             let name = match text.split_once('#') {
-                // A name with more than digits begins with none.
-                Some((pack, n)) if pack[1..].starts_with(|it: char| it.is_ascii_digit()) => {
-                    format!("%{}", taken.take(&format!("v{}_{n}", &pack[1..])))
+                Some((pack, n)) => {
+                    format!("%{}", taken.take(&format!("{}_{n}", &stem(pack)[1..])))
                 }
-                Some((pack, n)) => format!("%{}", taken.take(&format!("{}_{n}", &pack[1..]))),
                 None => text,
             };
             arguments.push((value, name));

@@ -1,9 +1,17 @@
-//! Writes an op in the other form: generic where it has its own, its own where it is generic. Values keep their names. What the print
-//! would lose is not lost: an op with a comment or a location inside stays as it is.
+//! Writes an op in the other form: generic where it has its own, its own where it is generic. Values and blocks keep their names.
+//!
+//! *Law.* Nothing is lost. An op with a comment or a location inside stays as it is, and so does one with an op inside whose custom form is
+//! not known: of such an op only some is read. An op that is not known and is written in the generic form keeps its bytes, but for what its
+//! regions hold.
+
+use std::ops::Range;
 
 use noisy_analyses::{Document, TextEdit};
-use noisy_syntax::{Form, Op, OpKind, print};
+use noisy_syntax::print::{self, Names, Style};
+use noisy_syntax::{Block, Form, Ir, Name, Op, OpData, OpKind, Region, Source, Type, Value};
 
+use super::super::cursor;
+use super::names;
 use super::text;
 
 /// The op at an offset, and whether it is written in the generic form.
@@ -12,7 +20,25 @@ fn op_at(document: &Document, offset: usize) -> Option<(Op, bool)> {
     let op = ir.item_at(offset)?;
     let is_known = ir.op(op).kind.is_op() && ir.op(op).kind != OpKind::Unknown;
     let is_in = ir.head_range(op).contains(&offset) || ir.name_range(op).contains(&offset);
-    (is_known && is_in && !ir.is_broken(op)).then(|| (op, ir.op(op).form == Form::Generic))
+    let is_whole = || names::items_of(ir, &[op]).into_iter().all(|it| is_read(ir, it));
+    (is_known && is_in && is_whole()).then(|| (op, ir.op(op).form == Form::Generic))
+}
+
+/// Whether all that an item says is known: its form, and the names and types of its values.
+fn is_read(ir: &Ir, item: Op) -> bool {
+    let data = ir.op(item);
+    if data.kind.is_op() && (data.form == Form::Opaque || ir.is_broken(item)) {
+        return false;
+    }
+    let is_said =
+        |value: Value| ir.value(value).name != Name::EMPTY && ir.value(value).ty != Type::UNKNOWN;
+    let defined = data.results.iter().copied().chain(cursor::arguments_in(ir, item));
+    defined.into_iter().all(is_said)
+        && data.operands.iter().all(|it| {
+            // A type that is a guess is known if the use says the same.
+            let is_sure = |value: Value| !ir.value(value).guessed || ir.value(value).ty == it.ty;
+            it.value.is_some_and(|value| is_said(value) && is_sure(value))
+        })
 }
 
 /// What it is called for the op at an offset.
@@ -35,12 +61,105 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
             return Err(format!("the {what} in it would be lost"));
         }
     }
-    let new = print::op_by_names(ir, op, is_generic)?;
+    let style = Style { is_custom: is_generic, ..Style::default() };
+    let new = print::op_with_names(ir, op, style, &names_in(ir, op))
+        .ok_or("its types and attributes are too long to be written out")?;
     let indentation = source.indentation(range.start);
     let new = text::indented(new.trim_end(), "", &indentation);
     let new = new.strip_prefix(&*indentation).unwrap_or(&new).to_owned();
+    let new = with_kept_bytes(source, op, &new, is_generic)
+        .ok_or("an op in it that is not known would not stay as it is")?;
     if is_generic && new == old {
         return Err("the custom form cannot express all of it".to_owned());
     }
     Ok(vec![TextEdit { range, text: new }])
+}
+
+/// The names that the text has for the values and blocks of an op and of all in it. A block without a label gets one that is free.
+fn names_in(ir: &Ir, op: Op) -> Names {
+    let mut names = Names::default();
+    let label = |it: Block| ir.block(it).label.map(|it| ir.op_name(it).to_owned());
+    for item in names::items_of(ir, &[op]) {
+        let data = ir.op(item);
+        let used = data.operands.iter().filter_map(|it| it.value);
+        let defined = data.results.iter().copied().chain(cursor::arguments_in(ir, item));
+        for value in used.chain(defined) {
+            names.values.insert(value, ir.value_text(value));
+        }
+        for block in ir.extra(item).successors.iter().filter_map(|it| it.block) {
+            names.blocks.extend(label(block).map(|it| (block, it)));
+        }
+        for &(_, region) in &data.regions {
+            let blocks = ir.blocks(region);
+            let taken: Vec<String> = blocks.iter().copied().filter_map(label).collect();
+            let free =
+                || (0..=taken.len()).map(|n| format!("bb{n}")).find(|it| !taken.contains(it));
+            for block in blocks {
+                names.blocks.extend(label(block).or_else(free).map(|it| (block, it)));
+            }
+        }
+    }
+    names
+}
+
+/// A print of an op in which those ops have the bytes of the text that need not change: in the generic form, and not known or to be printed
+/// in it. Nothing if they are not found in the print.
+fn with_kept_bytes(source: &Source, op: Op, print: &str, is_custom: bool) -> Option<String> {
+    let range = source.ir().range(op);
+    let mut all = source.text().to_string();
+    all.replace_range(range.clone(), print);
+    let printed = Source::new(&all);
+    let mut edits = Vec::new();
+    keep_bytes(source, op, &printed, printed.ir().item_at(range.start)?, is_custom, &mut edits)?;
+    edits.sort_by_key(|it| it.range.start);
+    text::applied(print, range.start, &edits)
+}
+
+/// The edits that give an op of a print and all in it these bytes; of an op with regions what stands around them.
+fn keep_bytes(
+    source: &Source,
+    op: Op,
+    printed: &Source,
+    other: Op,
+    is_custom: bool,
+    edits: &mut Vec<TextEdit>,
+) -> Option<()> {
+    let (ir, new) = (source.ir(), printed.ir());
+    (ir.op_name(op) == new.op_name(other)).then_some(())?;
+    let (data, found) = (ir.op(op), new.op(other));
+    let regions = |data: &OpData| -> Vec<Region> { data.regions.iter().map(|it| it.1).collect() };
+    let (mut ours, theirs) = (regions(data), regions(found));
+    if data.form == Form::Generic && (data.kind == OpKind::Unknown || !is_custom) {
+        let (old, places) = (own_text(ir, op), own_text(new, other));
+        (old.len() == places.len()).then_some(())?;
+        let pairs = places.into_iter().zip(old);
+        edits.extend(pairs.map(|(range, old)| TextEdit { range, text: source.slice(old) }));
+    }
+    if data.kind == OpKind::ScfIndexSwitch && data.form != found.form && !ours.is_empty() {
+        // The default is the last region in its custom form and the first one in the generic form.
+        if data.form == Form::Custom { ours.rotate_right(1) } else { ours.rotate_left(1) }
+    }
+    let ops = |ir: &Ir, region: Region| -> Vec<Op> {
+        ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect()
+    };
+    for (region, its) in ours.into_iter().zip(theirs) {
+        // A terminator at the end may go without saying.
+        for (op, other) in ops(ir, region).into_iter().zip(ops(new, its)) {
+            keep_bytes(source, op, printed, other, is_custom, edits)?;
+        }
+    }
+    Some(())
+}
+
+/// Where the own text of an op stands: before, between and behind its regions, with their braces.
+fn own_text(ir: &Ir, op: Op) -> Vec<Range<usize>> {
+    let whole = ir.range(op);
+    let (mut out, mut at) = (Vec::new(), whole.start);
+    for &(_, region) in &ir.op(op).regions {
+        let start = ir.region_start(region);
+        out.push(at..start);
+        at = start + ir.region_len(region);
+    }
+    out.push(at..whole.end);
+    out
 }

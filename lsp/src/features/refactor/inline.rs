@@ -5,8 +5,7 @@ use noisy_analyses::{Document, TextEdit};
 use noisy_syntax::{Def, Ir, Op, OpKind, Traits, Value};
 use rustc_hash::FxHashMap;
 
-use super::super::cursor::{self, Entity};
-use super::super::{reference, rename};
+use super::super::{cursor, rename};
 use super::names::{self, Taken};
 use super::text;
 
@@ -25,6 +24,9 @@ fn call_at(document: &Document, offset: usize) -> Option<(Op, Op, Vec<Op>)> {
         return None;
     }
     let block = ir.only_block(region)?;
+    if !names::are_clear(ir, &names::items_of(ir, &[callee])) {
+        return None;
+    }
     let ops: Vec<Op> = ir.block_ops(block).filter(|it| ir.op(*it).kind.is_op()).collect();
     let end = ops.last()?;
     let has_all = ir.block(block).args.len() == ir.op(call).operands.len()
@@ -82,11 +84,8 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
             (None, Some(name)) => format!("%{name}"),
             (None, None) => format!("%{}", taken.take(&names::bare(ir, value))),
         };
-        let all = reference::named(ir, Entity::Value(value), usize::MAX).unwrap_or_default();
-        for it in all {
-            let range = rename::name_in(source, Entity::Value(value), it.range);
-            renames.push(TextEdit { range, text: name.clone() });
-        }
+        let mentions = rename::mentions(source, value).into_iter();
+        renames.extend(mentions.map(|range| TextEdit { range, text: name.clone() }));
         new_name.insert(value, name);
     }
     let new_text = |value: Value| {

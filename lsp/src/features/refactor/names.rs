@@ -1,6 +1,7 @@
 //! The values of a function and their names.
 
-use noisy_syntax::{Ir, Op, OpKind, Region, Value};
+use noisy_loops::edit::names::is_defined;
+use noisy_syntax::{Form, Ir, Name, Op, OpKind, Region, Value};
 use rustc_hash::FxHashSet;
 
 use super::super::cursor;
@@ -17,6 +18,21 @@ pub(super) fn items_of(ir: &Ir, ops: &[Op]) -> Vec<Op> {
     out
 }
 
+/// Whether it is known what each name in items means: the header of an op that is not known defines no name for several regions, and
+/// none twice.
+pub(super) fn are_clear(ir: &Ir, items: &[Op]) -> bool {
+    let mut defined: FxHashSet<Name> = FxHashSet::default();
+    items.iter().all(|&op| {
+        let data = ir.op(op);
+        if data.form != Form::Opaque || data.regions.is_empty() {
+            return true;
+        }
+        defined.clear();
+        let mut arguments = data.operands.iter().filter(|it| it.value.is_none());
+        arguments.all(|it| data.regions.len() == 1 && defined.insert(it.name))
+    })
+}
+
 /// The values that have a name of their own in the text of items: of a pack the first. In textual order, up to a number of them.
 pub(super) fn named(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
     let mut out: Vec<Value> = Vec::new();
@@ -29,7 +45,7 @@ pub(super) fn named(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
                 first += name.count as usize;
             }
         }
-        out.extend(cursor::arguments_in(ir, op));
+        out.extend(cursor::arguments_in(ir, op).filter(|&it| is_defined(ir, it)));
         if out.len() > most {
             return None;
         }

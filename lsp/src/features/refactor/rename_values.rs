@@ -3,22 +3,30 @@
 //!
 //! The new names are different throughout the function, so none hides another.
 
+use std::ops::Range;
+
 use noisy_analyses::{Document, TextEdit};
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, TypeData, Value};
 
-use super::super::cursor::Entity;
-use super::super::{reference, rename};
+use super::super::rename;
 use super::names::{self, Taken};
 
 /// Functions with more values are not renamed, so that the user does not wait.
 const MAX: usize = 20_000;
 
-const TOO_MANY: &str = "the function has too many values";
+/// The values of a function that have a name of their own, if all of them can be renamed.
+pub(super) fn values(ir: &Ir, function: Op) -> Result<Vec<Value>, String> {
+    let items = names::items_of(ir, &[function]);
+    if !names::are_clear(ir, &items) {
+        return Err("an op in it is not known, and neither is what its names mean".to_owned());
+    }
+    names::named(ir, &items, MAX).ok_or_else(|| "the function has too many values".to_owned())
+}
 
 /// The edits that number all values.
 pub(super) fn number(document: &Document, function: Op) -> Result<Vec<TextEdit>, String> {
     let ir = document.ir();
-    let all = names::named(ir, &names::items_of(ir, &[function]), MAX).ok_or(TOO_MANY)?;
+    let all = values(ir, function)?;
     let (mut n_arguments, mut n_results) = (0, 0);
     let mut edits = Vec::new();
     for value in all {
@@ -32,11 +40,10 @@ pub(super) fn number(document: &Document, function: Op) -> Result<Vec<TextEdit>,
     Ok(edits)
 }
 
-/// Whether [`by_meaning`] has something to do.
-pub(super) fn has_numbers(document: &Document, function: Op) -> bool {
+/// Whether [`by_meaning`] has something to do for these values.
+pub(super) fn has_numbers(document: &Document, all: &[Value]) -> bool {
     let ir = document.ir();
-    let all = names::named(ir, &names::items_of(ir, &[function]), MAX);
-    all.is_some_and(|all| all.iter().any(|&it| is_number(ir, it)))
+    all.iter().any(|&it| is_number(ir, it) && meaning(document, it).is_some())
 }
 
 fn is_number(ir: &Ir, value: Value) -> bool {
@@ -49,11 +56,12 @@ fn is_number(ir: &Ir, value: Value) -> bool {
 /// a result of, the constant, or else the op. Arguments without a location keep their names.
 pub(super) fn by_meaning(document: &Document, function: Op) -> Result<Vec<TextEdit>, String> {
     let ir = document.ir();
-    let all = names::named(ir, &names::items_of(ir, &[function]), MAX).ok_or(TOO_MANY)?;
+    let all = values(ir, function)?;
     let mut wanted = Vec::new();
     let mut taken = Taken::default();
     for value in all {
-        match meaning(document, value).filter(|_| is_number(ir, value)) {
+        let meant = if is_number(ir, value) { meaning(document, value) } else { None };
+        match meant {
             Some(name) => wanted.push((value, name)),
             None => _ = taken.take(&names::bare(ir, value)),
         }
@@ -71,9 +79,11 @@ fn meaning(document: &Document, value: Value) -> Option<String> {
     let Def::Result(op, _) = ir.value(value).def else {
         let span = ir.value(value).span;
         let site = ir.definition_site(value)?;
-        let text = document.source().slice(ir.absolute(site, span).end..ir.head_range(site).end);
+        let (start, end) = (ir.absolute(site, span).end, ir.head_range(site).end);
+        // What an op that is not known names behind its regions has no location.
+        let rest = document.source().text().byte_slice(start..end.max(start));
         // Up to the next argument.
-        return located(text.split('%').next()?);
+        return located(&rest.chars().take_while(|it| *it != '%').collect::<String>());
     };
     let text = document.source().slice(ir.range(op));
     let own = if ir.op(op).regions.is_empty() { &*text } else { text.rsplit('}').next()? };
@@ -126,10 +136,8 @@ fn identifier(text: &str) -> Option<String> {
 fn renamed(document: &Document, value: Value, name: &str) -> Vec<TextEdit> {
     let source = document.source();
     let text = format!("%{name}");
-    let all = reference::named(source.ir(), Entity::Value(value), usize::MAX).unwrap_or_default();
-    let edit = |it: reference::Reference| {
-        let range = rename::name_in(source, Entity::Value(value), it.range);
+    let edit = |range: Range<usize>| {
         (source.slice(range.clone()) != text).then(|| TextEdit { range, text: text.clone() })
     };
-    all.into_iter().filter_map(edit).collect()
+    rename::mentions(source, value).into_iter().filter_map(edit).collect()
 }

@@ -1,5 +1,7 @@
 use super::*;
 
+mod unread;
+
 fn at(text: &str) -> (String, Range<usize>) {
     let start = text.find('|').expect("a cursor");
     let rest = text.replacen('|', "", 1);

@@ -159,15 +159,15 @@ impl<'a> Text<'a> {
             runs.iter().all(|run| of(run).iter().any(|it| self.ir.value_text(*it) == *name))
         };
         let found = names.into_iter().find(|it| is_of_all(it) && !self.defined.contains(it));
-        found.unwrap_or_else(|| self.fresh(&format!("%t{column}")))
+        found.unwrap_or_else(|| self.fresh("%t", &column.to_string()))
     }
 
-    fn fresh(&self, name: &str) -> String {
+    fn fresh(&self, name: &str, suffix: &str) -> String {
         let mut at = 0;
-        let mut it = fresh(&self.around, name);
+        let mut it = fresh(&self.around, name, suffix);
         while self.defined.contains(&it) {
             at += 1;
-            it = fresh(&self.around, &format!("{name}_{at}"));
+            it = fresh(&self.around, name, &format!("{suffix}_{at}"));
         }
         it
     }
@@ -235,7 +235,7 @@ impl<'a> Text<'a> {
             names.iter().filter(|it| self.defined.contains(it)).cloned().collect();
         let other: Vec<(String, String)> = clashing
             .iter()
-            .map(|it| (it.clone(), self.fresh(&format!("{it}_s{statement}"))))
+            .map(|it| (it.clone(), self.fresh(it, &format!("_s{statement}"))))
             .collect();
         let new = |name: &str| {
             let found = other.iter().find(|it| it.0 == name);

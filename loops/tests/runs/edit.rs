@@ -1,0 +1,99 @@
+//! Edits of the text: what they copy has names that are names.
+
+use noisy_loops::edit::names::fresh;
+use noisy_loops::edit::{Edit, Options, offers};
+use noisy_syntax::{OpKind, Source};
+
+/// A text after edits, which do not overlap.
+fn edited(text: &str, edits: &[Edit]) -> String {
+    let mut edits: Vec<_> = edits.iter().collect();
+    edits.sort_by_key(|it| (it.range.start, it.range.end));
+    let (mut out, mut at) = (String::new(), 0);
+    for it in edits {
+        out += &text[at..it.range.start];
+        out += &it.text;
+        at = it.range.end;
+    }
+    out + &text[at..]
+}
+
+/// What can be done with the loops of a text, and what becomes of it.
+fn all(text: &str) -> Vec<(String, String)> {
+    let source = Source::new(text);
+    assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());
+    let ir = source.ir();
+    let mut out = Vec::new();
+    ir.walk(ir.root(), &mut |op| {
+        if ir.op(op).kind == OpKind::AffineFor {
+            let offers = offers(&source, op, &Options::default());
+            out.extend(offers.into_iter().filter_map(|it| Some((it.title, it.edits.ok()?))));
+        }
+    });
+    out.into_iter().map(|(title, edits)| (title, edited(text, &edits))).collect()
+}
+
+#[test]
+fn copies_of_numbered_values_have_names() {
+    let text = "func.func @f(%A: memref<?xf32>, %v1: f32) {
+  affine.for %0 = 0 to 9 {
+    %1 = affine.load %A[%0] : memref<?xf32>
+    affine.store %1, %A[%0] : memref<?xf32>
+  }
+  affine.for %2 = 0 to 9 {
+    %1 = affine.load %A[%2] : memref<?xf32>
+    %3 = arith.addf %1, %v1 : f32
+    affine.store %3, %A[%2] : memref<?xf32>
+  }
+  %4:2 = affine.for %5 = 0 to 9 iter_args(%6 = %v1, %7 = %v1) -> (f32, f32) {
+    %8 = arith.addf %6, %v1 : f32
+    affine.yield %8, %6 : f32, f32
+  }
+  affine.store %4#0, %A[0] : memref<?xf32>
+  affine.for %9 = 0 to 8 {
+    affine.for %10 = 0 to 8 {
+      %11 = affine.load %A[%9 + %10] : memref<?xf32>
+      %12 = arith.addf %11, %v1 : f32
+    }
+  }
+  return
+}
+";
+    let found = all(text);
+    for kind in ["Unroll by 4", "Unroll by 4 and jam", "Peel", "Tile", "Fuse", "Skew", "Run"] {
+        assert!(found.iter().any(|it| it.0.starts_with(kind)), "{kind}: {found:?}");
+    }
+    for (title, changed) in found {
+        let source = Source::new(&changed);
+        assert!(source.problems().is_empty(), "{title}: {:?}\n{changed}", source.problems());
+        let wrong = source.ir().verify();
+        assert!(wrong.is_empty(), "{title}: {wrong:?}\n{changed}");
+    }
+}
+
+#[test]
+fn names_that_an_unknown_header_only_uses_stay_in_copies() {
+    let text = "func.func @f(%A: memref<8xf32>) {
+  affine.for %i = 0 to 8 {
+    foo.each %x in %A {
+      \"t.use\"(%x, %i) : (f32, index) -> ()
+    }
+  }
+  return
+}
+";
+    let found = all(text);
+    let (_, unrolled) = found.iter().find(|it| it.0 == "Unroll by 4").expect("it is unrolled");
+    for wanted in ["foo.each %x in %A {", "foo.each %x_3 in %A {", "\"t.use\"(%x_3, %i_3)"] {
+        assert!(unrolled.contains(wanted), "{wanted}: {unrolled}");
+    }
+}
+
+#[test]
+fn a_fresh_name_begins_with_no_digit_and_is_nobodys() {
+    assert_eq!(fresh("%a = %0", "%a", "_1"), "%a_1");
+    assert_eq!(fresh("%a = %a_1", "%a", "_1"), "%a_1_0");
+    assert_eq!(fresh("%a = %0", "%0", "_1"), "%v0_1");
+    // `%v0` with this suffix is another one.
+    assert_eq!(fresh("%0 = %v0", "%0", "_1"), "%vv0_1");
+    assert_eq!(fresh("%0 = %v0", "%v0", "_1"), "%v0_1");
+}

@@ -1,0 +1,181 @@
+//! Names of documents that are no URIs as the client writes them: with `[` or `^`, blanks, letters beyond ASCII.
+//!
+//! *Law.* In the server such a name is a URI, with those characters percent-encoded. What is sent has it as the client wrote it, since
+//! editors compare names by their text.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+use tower_lsp::ls_types as lsp;
+
+use crate::wire::json::JsonBuffer;
+
+/// The names that the client writes in its own way. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spellings(Arc<Mutex<Table>>);
+
+#[derive(Debug, Default)]
+struct Table {
+    /// By its URI, how the client wrote each name, as a string of JSON.
+    written: Arc<FxHashMap<Vec<u8>, Vec<u8>>>,
+    /// What is no URI either way.
+    useless: FxHashSet<String>,
+    /// Those of them that the user was not told of yet.
+    untold: Vec<String>,
+}
+
+impl Spellings {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes URIs of the names in a message that came.
+    pub(crate) fn read(&self, message: &mut Value) {
+        match message {
+            Value::Object(fields) => {
+                for (key, value) in fields.iter_mut() {
+                    match value {
+                        Value::String(name) if is_name(key) => self.read_name(name),
+                        value => self.read(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|it| self.read(it)),
+            _ => {}
+        }
+    }
+
+    fn read_name(&self, name: &mut String) {
+        let is_uri = |text: &str| text.parse::<lsp::Uri>().is_ok();
+        if is_uri(name) {
+            return;
+        }
+        let uri = encoded(name);
+        let mut table = self.table();
+        if is_uri(&uri) {
+            let written = Value::from(name.as_str()).to_string();
+            let all = Arc::make_mut(&mut table.written);
+            all.insert(uri.clone().into_bytes(), written.into_bytes());
+            *name = uri;
+        } else if table.useless.insert(name.clone()) {
+            table.untold.push(name.clone());
+        }
+    }
+
+    /// The names that are no URIs either way, each once.
+    pub(crate) fn take_untold(&self) -> Vec<String> {
+        std::mem::take(&mut self.table().untold)
+    }
+
+    /// Puts the client's spelling in place of each URI in a message that is sent.
+    pub(crate) fn write(&self, message: JsonBuffer) -> JsonBuffer {
+        let written = self.table().written.clone();
+        if written.is_empty() {
+            return message;
+        }
+        let mut text = Vec::with_capacity(message.len());
+        if message.write_to(&mut text).is_err() {
+            return message;
+        }
+        let mut out = Vec::with_capacity(text.len());
+        let mut at = 0;
+        while let Some(open) = text[at..].iter().position(|it| *it == b'"') {
+            let start = at + open;
+            let end = string_end(&text, start);
+            out.extend_from_slice(&text[at..start]);
+            let string = &text[start..end];
+            let uri = string.get(1..string.len() - 1).unwrap_or_default();
+            out.extend_from_slice(written.get(uri).map_or(string, Vec::as_slice));
+            at = end;
+        }
+        out.extend_from_slice(&text[at..]);
+        out.into()
+    }
+}
+
+/// Whether a field of the protocol holds the name of a document.
+fn is_name(key: &str) -> bool {
+    key == "uri" || key == "href" || key.ends_with("Uri")
+}
+
+/// The byte after a string of JSON.
+fn string_end(json: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while json.get(at).is_some_and(|it| *it != b'"') {
+        at += 1 + usize::from(json[at] == b'\\');
+    }
+    (at + 1).min(json.len())
+}
+
+/// A name with all characters percent-encoded that may not stand in the path of a URI.
+fn encoded(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);
+    let mut has_fragment = false;
+    let mut out = String::with_capacity(name.len() + 16);
+    for (at, &byte) in bytes.iter().enumerate() {
+        let stays = match byte {
+            b'%' => is_hex(at + 1) && is_hex(at + 2),
+            b'#' => !std::mem::replace(&mut has_fragment, true),
+            _ => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte),
+        };
+        if stays {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn written(spellings: &Spellings, message: &Value) -> Value {
+        let message = spellings.write(message.to_string().into_bytes().into());
+        let mut text = Vec::new();
+        assert!(message.write_to(&mut text).is_ok());
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    #[test]
+    fn names_are_uris_inside_and_as_written_outside() {
+        for (name, uri) in [
+            ("file:///a/b.mlir", "file:///a/b.mlir"),
+            ("file:///a%5B1%5D.mlir", "file:///a%5B1%5D.mlir"),
+            ("file:///a[1].mlir", "file:///a%5B1%5D.mlir"),
+            ("file:///a^b|c.mlir", "file:///a%5Eb%7Cc.mlir"),
+            ("file:///two words.mlir", "file:///two%20words.mlir"),
+            ("file:///caf\u{e9}.mlir", "file:///caf%C3%A9.mlir"),
+            ("file:///100%.mlir", "file:///100%25.mlir"),
+            ("file:///a\"b\\c.mlir", "file:///a%22b%5Cc.mlir"),
+            ("file:///a#b#c.mlir", "file:///a#b%23c.mlir"),
+        ] {
+            let spellings = Spellings::default();
+            let message = |name: &str| json!({ "textDocument": { "uri": name, "text": "\"[\\" }, "all": [{ "rootUri": name }] });
+            let mut inside = message(name);
+            spellings.read(&mut inside);
+            assert_eq!(inside, message(uri), "{name}");
+            assert_eq!(written(&spellings, &inside), message(name), "{name}");
+            let edit = |name: &str| json!({ "changes": { name: [] } });
+            assert_eq!(written(&spellings, &edit(uri)), edit(name), "{name}");
+            assert!(spellings.take_untold().is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_uri_is_told_once() {
+        let spellings = Spellings::default();
+        for _ in 0..2 {
+            let mut message = json!({ "uri": "a b.mlir" });
+            spellings.read(&mut message);
+            assert_eq!(message["uri"], "a b.mlir");
+        }
+        assert_eq!(spellings.take_untold(), ["a b.mlir"]);
+        assert!(spellings.take_untold().is_empty());
+    }
+}
