@@ -7,7 +7,9 @@
 //!
 //! *Where an item ends.* With no bracket open: before `}`, the end, a split, `{-#`, a list of results (`%a, %b:2 =`)
 //! that an op name follows, and, at the start of a line, before a dotted or known op name, a quoted op name, a
-//! label or an alias definition. With a bracket open an item still ends at a line that can only be an op (results and a dotted or
+//! label or an alias definition. Within a line too, before one of these, behind an op whose syntax is known; behind any other only where what
+//! stands before it may be the end of an op: no sign but a closing one, and no word but that of a type (`applies a.b` goes on). With a
+//! bracket open an item still ends at a line that can only be an op (results and a dotted or
 //! quoted name; a known op name), at a label with its colon, and at a `}` that closes something outside: this is what keeps an
 //! unclosed bracket from swallowing the file.
 //!

@@ -3,17 +3,19 @@
 //! A rule looks at one op: at what it says, at what its operands, successors and symbols mean, at the op around it and at the first and
 //! last items of its own blocks. [`Verdicts`] says what else may change under an edit and verifies that again, and nothing else. A
 //! rule is silent at what it does not know: ops and types of other dialects, ops with an error of their own. What is verified:
-//! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs (`memref.rs`);
+//! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs (`memref.rs`), where their elements lie
+//!   (`layouts.rs`);
 //! - how blocks end, that nobody branches to an entry block, successor, return and yield operands against what receives them
 //!   (`blocks.rs`);
 //! - dominance and isolation of operands (`scopes.rs`, `flow.rs`);
-//! - symbols: defined once, calls name functions of that type, public functions have bodies (`symbols.rs`).
+//! - symbols: defined once, calls name functions and `memref.get_global` a global of that type, public functions have bodies (`symbols.rs`).
 
 mod affine;
 mod arity;
 mod blocks;
 mod buffers;
 mod flow;
+mod layouts;
 mod memref;
 mod regions;
 mod scopes;

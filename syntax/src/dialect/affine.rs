@@ -147,7 +147,7 @@ macro_rules! affine {
             types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
             attrs: &[
                 AttrSpec::required("isDataCache", AttrClass::Bool), AttrSpec::required("isWrite", AttrClass::Bool),
-                AttrSpec::required("localityHint", AttrClass::I32), AttrSpec::optional("map", AttrClass::Map),
+                AttrSpec::required("localityHint", AttrClass::I32), AttrSpec::required("map", AttrClass::Map),
             ],
             form: &[
                 Element::AffineAccess("map"), COMMA, Element::PrefetchKind, Element::AttrDict, COLON,

@@ -130,7 +130,7 @@ pub(super) fn dense_array(
     match data {
         TypeData::Unknown => return Ok(Attr::UNKNOWN),
         TypeData::Int { width, .. } if width <= 1 || width % 8 == 0 => {}
-        TypeData::Float(_) => {}
+        TypeData::Float(_) | TypeData::Index => {}
         TypeData::Int { .. } => {
             reader.mismatch(
                 Code::LiteralType,
@@ -414,6 +414,10 @@ fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<Str
         {
             Err("expected i1 type for 'true' or 'false' values".to_owned())
         }
+        (
+            TypeData::Int { .. } | TypeData::Index | TypeData::Float(_) | TypeData::Complex(_),
+            Literal::Word(_),
+        ) => Err("expected a number, not a string".to_owned()),
         (TypeData::Int { .. } | TypeData::Index | TypeData::Float(_), Literal::Complex(..)) => {
             Err("a complex number needs a complex type".to_owned())
         }

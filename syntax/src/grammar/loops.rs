@@ -192,7 +192,9 @@ impl Reader<'_, '_> {
             if it.peek() == TokenKind::Percent {
                 it.operand(Type::INDEX)?;
                 out.push(DYNAMIC);
-            } else if matches!(it.peek(), TokenKind::Int | TokenKind::Minus) {
+            } else if matches!(it.peek(), TokenKind::Int | TokenKind::Minus)
+                || it.peek() == TokenKind::Bare && matches!(it.word(), "true" | "false")
+            {
                 out.push(it.integer()?);
             } else {
                 return Err(it.expected("an SSA value or an integer"));

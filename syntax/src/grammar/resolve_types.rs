@@ -144,52 +144,62 @@ impl Reader<'_, '_> {
                 TypeData::Tensor { dims, element, encoding }
             }
             _ => {
-                let mut kept: Vec<Attr> = Vec::new();
-                let mut n_spaces = 0;
-                for it in rest {
-                    let attr = self.lower_attr(it)?;
-                    match self.env.interner.attr_data(attr) {
-                        AttrData::Affine(map) => {
-                            let rank = dims.as_ref().map(|it| it.len() as u32);
-                            if rank.is_some_and(|it| it != map.n_dims) || map.is_set() {
-                                let message = "memref layout does not agree with the rank";
-                                self.mismatch(Code::InvalidType, word.span(), message);
-                            } else if *map != Affine::identity(map.n_dims) {
-                                kept.push(attr);
-                            }
-                        }
-                        // Space 0 is the default one.
-                        AttrData::Int { value: 0, ty } if *ty == Type::I64 => n_spaces += 1,
-                        AttrData::Text(text, _)
-                            if self.env.interner.str(*text).starts_with("strided<") =>
-                        {
-                            let strides = self.env.interner.str(*text);
-                            let strides = strides.split(['[', ']']).nth(1).unwrap_or_default();
-                            let n = strides.split(',').filter(|it| !it.is_empty()).count();
-                            if dims.as_ref().is_some_and(|it| it.len() != n) {
-                                let message = "expected the number of strides to match the rank";
-                                self.mismatch(Code::InvalidType, word.span(), message);
-                            }
-                            kept.push(attr);
-                        }
-                        AttrData::Text(..) | AttrData::Unknown => kept.push(attr),
-                        _ => {
-                            n_spaces += 1;
-                            kept.push(attr);
-                        }
-                    }
-                }
-                if n_spaces > 1 {
-                    self.mismatch(
-                        Code::InvalidType,
-                        word.span(),
-                        "multiple memory spaces in memref type",
-                    );
-                }
-                TypeData::MemRef { dims, element, rest: kept.into() }
+                let rest = self.lower_surroundings(word, dims.as_deref(), rest)?;
+                TypeData::MemRef { dims, element, rest }
             }
         };
         Ok(self.env.interner.ty(data))
+    }
+
+    /// What stands behind the element type of a memref: layouts, then a memory space. What says the same as nothing is left out.
+    fn lower_surroundings(
+        &mut self,
+        word: &Word<'_>,
+        dims: Option<&[Dim]>,
+        rest: &[AttrTree<'_>],
+    ) -> Res<Box<[Attr]>> {
+        let mut kept: Vec<Attr> = Vec::new();
+        let mut n_spaces = 0;
+        for it in rest {
+            let attr = self.lower_attr(it)?;
+            let data = self.env.interner.attr_data(attr);
+            let n = match data {
+                AttrData::Affine(map) if !map.is_set() => Some(map.n_dims as usize),
+                AttrData::Text(text, _) => strides_of(self.env.interner.str(*text)),
+                _ => None,
+            };
+            let mut message = None;
+            if let Some(n) = n {
+                message = match dims {
+                    None => Some("cannot have affine map for unranked memref type"),
+                    _ if n_spaces > 0 => Some("expected memory space to be last in memref type"),
+                    Some(dims) if dims.len() != n => Some(match data {
+                        AttrData::Affine(_) => "memref layout does not agree with the rank",
+                        _ => "expected the number of strides to match the rank",
+                    }),
+                    Some(_) => None,
+                };
+            } else if !matches!(data, AttrData::Text(..) | AttrData::Unknown) {
+                n_spaces += 1;
+                if n_spaces > 1 {
+                    message = Some("multiple memory spaces in memref type");
+                } else if !is_memory_space(data) {
+                    message = Some("unsupported memory space Attribute");
+                }
+            }
+            let is_default = match data {
+                AttrData::Affine(map) => *map == Affine::identity(map.n_dims),
+                // Space 0 is the default one.
+                AttrData::Int { value: 0, ty } => *ty == Type::I64,
+                _ => false,
+            };
+            match message {
+                Some(message) => self.mismatch(Code::InvalidType, word.span(), message),
+                None if !is_default => kept.push(attr),
+                None => {}
+            }
+        }
+        Ok(kept.into())
     }
 
     pub(super) fn lower_dim(&mut self, dim: &DimTree<'_>, is_vector: bool) -> Res<Dim> {
@@ -269,6 +279,10 @@ impl Reader<'_, '_> {
             AttrTree::Strided(strides, offset) => {
                 let shown: Vec<String> =
                     strides.iter().map(|it| elements::stride(self, it)).collect();
+                if let Some(at) = shown.iter().position(|it| it == "0") {
+                    let span = strides[at].word.span();
+                    self.mismatch(Code::InvalidAttribute, span, "strides must not be zero");
+                }
                 let mut text = format!("strided<[{}]", shown.join(", "));
                 if let Some(offset) =
                     offset.as_ref().map(|it| elements::stride(self, it)).filter(|it| it != "0")
@@ -512,4 +526,18 @@ impl Reader<'_, '_> {
 pub(super) enum Inputs<'a> {
     Ids { dims: &'a [Word<'a>], symbols: &'a [Word<'a>] },
     Values { dims: Vec<super::ParsedOperand>, symbols: Vec<super::ParsedOperand> },
+}
+
+/// How many strides the text of `strided<[..]>` has; nothing of another text.
+fn strides_of(text: &str) -> Option<usize> {
+    let (strides, _) = text.strip_prefix("strided<[")?.split_once(']')?;
+    Some(strides.split(',').filter(|it| !it.is_empty()).count())
+}
+
+/// Whether a memory space may be this; of other dialects, who knows.
+fn is_memory_space(data: &AttrData) -> bool {
+    matches!(
+        data,
+        AttrData::Int { .. } | AttrData::Bool(_) | AttrData::String(..) | AttrData::Dict(_)
+    )
 }

@@ -325,10 +325,15 @@ impl Reader<'_, '_> {
         // Short for the usual `{}`; else nothing but blanks and comments.
         text == "{}"
             || text.strip_prefix('{').and_then(|it| it.strip_suffix('}')).is_some_and(|it| {
-                it.lines().all(|line| {
-                    let line = line.trim_start_matches([' ', '\t', '\r', '\0']);
-                    line.is_empty() || line.starts_with("//")
-                })
+                let it = it.trim_start_matches([' ', '\t', '\r', '\n', '\0']);
+                // Either ends a comment.
+                let mut lines = it.split(['\n', '\r']);
+                it.is_empty()
+                    || it.starts_with("//")
+                        && lines.all(|line| {
+                            let line = line.trim_start_matches([' ', '\t', '\0']);
+                            line.is_empty() || line.starts_with("//")
+                        })
             })
     }
 

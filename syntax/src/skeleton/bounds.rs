@@ -18,7 +18,14 @@ impl Parser<'_, '_> {
             TokenKind::RBrace | TokenKind::FileMetaOpen => true,
             TokenKind::Percent => {
                 if after_name {
-                    return token.at_line_start && self.starts_item_inside(at);
+                    // Within a line one list of operands is not looked through for results, as `pass_plain_tokens` has it.
+                    let may_start = token.at_line_start
+                        || match self.kind(at + 1) {
+                            TokenKind::Equal => true,
+                            TokenKind::Colon => self.kind(at + 2) == TokenKind::Int,
+                            _ => false,
+                        };
+                    return may_start && self.starts_item_inside(at);
                 }
                 (token.at_line_start || at == 0 || self.kind(at - 1) != TokenKind::Comma)
                     && self.starts_results(at)
@@ -32,7 +39,10 @@ impl Parser<'_, '_> {
                 let is_listed = dialect::is_unprefixed_anywhere(word);
                 // `sink %a`, where a name without a dot may be right.
                 let is_anyones = (word == "return" || is_listed && self.is_known(name))
-                    || !continues_line(word) && next == TokenKind::Percent && self.is_known(name);
+                    || !continues_line(word)
+                        && next == TokenKind::Percent
+                        && !is_type_word(word)
+                        && self.is_known(name);
                 if !is_listed && !is_anyones {
                     return false;
                 }
@@ -45,18 +55,25 @@ impl Parser<'_, '_> {
                 self.asks_for_dialect();
                 starts
             }
-            // Within a line only after an op whose syntax has no such thing.
+            // Within a line only after an op whose syntax has no such thing, or after what may be the end of any.
             TokenKind::Bare if !after_name => {
                 let word = self.str(at);
                 let is_short = !word.contains('.');
-                if is_short && !dialect::is_unprefixed_anywhere(word)
-                    || !is_short && OpKind::of(word) == OpKind::Unknown
+                if is_short && word != "return" && !dialect::is_unprefixed_anywhere(word)
                     || self.kind(at + 1) == TokenKind::Equal
-                    || !self.is_known(name)
                 {
                     return false;
                 }
-                if !is_short || self.str(at) == "return" {
+                let is_known = self.is_known(name);
+                let is_behind = (is_known || name.is_some()) && self.is_complete(at);
+                if !is_short {
+                    return is_behind || is_known && OpKind::of(self.str(at)) != OpKind::Unknown;
+                }
+                let is_return = self.str(at) == "return";
+                if !is_known && !(is_behind && (is_return || self.kind(at + 1) == TokenKind::At)) {
+                    return false;
+                }
+                if is_return {
                     return true;
                 }
                 self.asks_for_dialect();
@@ -66,19 +83,78 @@ impl Parser<'_, '_> {
                     matches!(it, "builtin" | "func") && dialect::is_unprefixed_op(it, self.str(at))
                 })
             }
+            // Behind the name of one that takes nothing, such as `gpu.barrier`.
+            TokenKind::Bare => {
+                let word = self.str(at);
+                word.contains('.')
+                    && OpKind::of(word) != OpKind::Unknown
+                    && !matches!(self.kind(at + 1), TokenKind::Equal | TokenKind::Comma)
+                    && before.is_some_and(|it| self.word(it).contains('.'))
+                    && !self.is_known(name)
+            }
             TokenKind::Str if self.kind(at + 1) == TokenKind::LParen => {
-                token.at_line_start || (!after_name && self.is_known(name))
+                token.at_line_start || !after_name && self.is_behind_type(at, name)
             }
-            TokenKind::Caret => {
-                let is_behind_op =
-                    !after_name && self.is_known(name) && self.kind(at - 1) != TokenKind::Comma;
-                (token.at_line_start || is_behind_op) && self.starts_label(at)
-            }
+            TokenKind::Caret => self.starts_block(at, name, after_name),
             TokenKind::Hash | TokenKind::Bang => {
                 self.kind(at + 1) == TokenKind::Equal
-                    && (token.at_line_start || !after_name && self.is_known(name))
+                    && (token.at_line_start || !after_name && self.is_behind_type(at, name))
             }
             _ => false,
+        }
+    }
+
+    /// Whether a label starts at the current token: at the start of a line, or behind an op that has not asked for a successor there.
+    fn starts_block(&mut self, at: usize, name: Option<Token>, after_name: bool) -> bool {
+        if self.token(at).at_line_start {
+            return self.label_end(at).is_some();
+        }
+        let is_known = self.is_known(name);
+        let is_behind_op = match name {
+            Some(name) if after_name => {
+                is_known && self.kind_named(name).spec().successors.most == 0
+            }
+            _ if is_known => self.kind(at - 1) != TokenKind::Comma,
+            _ => name.is_some() && self.is_complete(at),
+        };
+        if !is_behind_op {
+            return false;
+        }
+        let Some(end) = self.label_end(at) else { return false };
+        // The types of an op that nobody knows may follow the colon.
+        is_known
+            || match self.kind(end + 1) {
+                TokenKind::Percent => true,
+                TokenKind::Str => self.kind(end + 2) == TokenKind::LParen,
+                TokenKind::Bare => {
+                    let word = self.str(end + 1);
+                    word == "return" || word.contains('.')
+                }
+                _ => false,
+            }
+    }
+
+    /// Whether what stands before this token may be the end of an op, whatever its syntax is: no sign, and no word but that of a type.
+    fn is_complete(&self, at: usize) -> bool {
+        use TokenKind::{At, Caret, Float, Hash, HashBody, Int, Percent, Str};
+        let before = self.stream.tokens()[at - 1];
+        matches!(before.kind, At | Caret | Float | Hash | HashBody | Int | Percent | Str)
+            || matches!(self.word(before), "true" | "false")
+            || self.ends_with_type(at)
+    }
+
+    /// Whether the open item may end before this token: it is known where, or a type stands there, which may end an op of any syntax.
+    fn is_behind_type(&self, at: usize, name: Option<Token>) -> bool {
+        self.is_known(name) || name.is_some() && self.ends_with_type(at)
+    }
+
+    /// Whether what stands before this token may be a type, or closes a bracket.
+    fn ends_with_type(&self, at: usize) -> bool {
+        use TokenKind::{Bang, BangBody, Bare, Greater, RBrace, RParen, RSquare};
+        let before = self.stream.tokens()[at - 1];
+        match before.kind {
+            Bare => is_type_word(self.word(before)),
+            kind => matches!(kind, Bang | BangBody | Greater | RBrace | RParen | RSquare),
         }
     }
 
@@ -126,13 +202,15 @@ impl Parser<'_, '_> {
                     _ => false,
                 }
             }
+            // Behind the name of one that takes nothing, such as `gpu.barrier`.
             TokenKind::Bare => {
                 let word = self.str(at);
                 word.contains('.')
                     && OpKind::of(word) != OpKind::Unknown
                     && !matches!(self.kind(at + 1), TokenKind::Equal | TokenKind::Comma)
+                    && !self.opens_payload(at.saturating_sub(1))
             }
-            TokenKind::Caret => self.starts_label(at),
+            TokenKind::Caret => self.label_end(at).is_some(),
             TokenKind::FileMetaOpen => true,
             _ => false,
         }
@@ -184,10 +262,10 @@ impl Parser<'_, '_> {
         next.at_line_start && next.kind != TokenKind::RBrace
     }
 
-    /// `^name :` or `^name ( ... ) :`
-    fn starts_label(&mut self, at: usize) -> bool {
+    /// The colon of `^name :` or `^name ( ... ) :`
+    fn label_end(&mut self, at: usize) -> Option<usize> {
         match self.kind(at + 1) {
-            TokenKind::Colon => true,
+            TokenKind::Colon => Some(at + 1),
             TokenKind::LParen => {
                 let mut depth = 0;
                 for index in at + 1..at + MAX_LABEL_TOKENS {
@@ -196,19 +274,20 @@ impl Parser<'_, '_> {
                         TokenKind::RParen => {
                             depth -= 1;
                             if depth == 0 {
-                                return self.kind(index + 1) == TokenKind::Colon;
+                                let is_label = self.kind(index + 1) == TokenKind::Colon;
+                                return is_label.then_some(index + 1);
                             }
                         }
                         TokenKind::RBrace
                         | TokenKind::Eof
                         | TokenKind::Split
-                        | TokenKind::Caret => return false,
+                        | TokenKind::Caret => return None,
                         _ => {}
                     }
                 }
-                false
+                None
             }
-            _ => false,
+            _ => None,
         }
     }
 
@@ -225,6 +304,9 @@ impl Parser<'_, '_> {
             return self.brackets.innermost() == Some(TokenKind::LParen);
         }
         let kind = self.kind_named(name);
+        if kind == OpKind::Unknown && self.opens_payload(at) {
+            return false;
+        }
         let has_no_region = match kind {
             OpKind::Unknown => dialect::has_no_regions(self.word(name)),
             _ => kind.spec().regions.most == 0,
@@ -244,12 +326,25 @@ impl Parser<'_, '_> {
         if is_bare && kind.spec().brace_is_region(first) {
             return !(self.kind(at - 1) == TokenKind::Bare && self.str(at - 1) == "attributes");
         }
-        let inner = self.ops.last().and_then(|op| self.inner_dialect(op));
-        self.brace_opens_region(inner)
+        let op = self.ops.last();
+        let inner = op.and_then(|op| self.inner_dialect(op));
+        let is_full = kind != OpKind::Unknown
+            && op.is_some_and(|it| it.regions.len() >= kind.spec().regions.most);
+        self.brace_opens_region(inner, is_full)
     }
 
-    /// Whether the `{` at the current token opens a region, by what stands before and after it; `inner` is the default dialect inside.
-    fn brace_opens_region(&mut self, inner: Option<&str>) -> bool {
+    /// Whether this token is the `{` of `linalg.map { arith.addf } ..`: it stands around an op name.
+    fn opens_payload(&self, at: usize) -> bool {
+        let Some(name) = self.ops.last().and_then(|it| it.name) else { return false };
+        let tokens = self.stream.tokens();
+        tokens[at].kind == TokenKind::LBrace
+            && at.checked_sub(1).is_some_and(|it| tokens[it] == name)
+            && matches!(self.word(name), "linalg.map" | "linalg.reduce")
+    }
+
+    /// Whether the `{` at the current token opens a region, by what stands before and after it; `inner` is the default dialect inside, and
+    /// an op that `is_full` has all its regions.
+    fn brace_opens_region(&mut self, inner: Option<&str>, is_full: bool) -> bool {
         let (before, next) = (self.at - 1, self.at + 1);
         if self.kind(before) == TokenKind::Bare {
             match self.str(before) {
@@ -283,7 +378,7 @@ impl Parser<'_, '_> {
                 if matches!(after, TokenKind::Comma | TokenKind::RBrace) && !at_line_start {
                     return false;
                 }
-                word.contains('.') || at_line_start
+                word.contains('.') || at_line_start && !is_full
             }
             _ => false,
         }
@@ -304,8 +399,11 @@ fn continues_line(word: &str) -> bool {
 
 /// Words that are types, so that `%a : i32` is not a list of results and an op.
 fn is_type_word(word: &str) -> bool {
-    let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
-    !digits.is_empty()
-        && digits.bytes().all(|b| b.is_ascii_digit())
-        && matches!(word.len() - digits.len(), 1 | 2)
+    let n_letters = word.bytes().take_while(u8::is_ascii_lowercase).count();
+    let (letters, digits) = word.split_at(n_letters);
+    if digits.is_empty() {
+        return matches!(letters, "index" | "none");
+    }
+    let is_number = matches!(n_letters, 1 | 2) && digits.bytes().all(|it| it.is_ascii_digit());
+    is_number || word.starts_with("f8E")
 }

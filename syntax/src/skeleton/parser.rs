@@ -369,6 +369,7 @@ impl<'a, 't> Parser<'a, 't> {
         let name = op.name.map(|it| it.start);
         let is_inside = !self.brackets.is_empty();
         let tokens = self.stream.tokens();
+        let kind = |at: usize| tokens.get(at).map(|it| it.kind);
         #[cfg(test)]
         let start = self.at;
         while let Some(token) = tokens.get(self.at)
@@ -386,7 +387,16 @@ impl<'a, 't> Parser<'a, 't> {
                 | TokenKind::BangBody => true,
                 TokenKind::Percent => {
                     let before = tokens[self.at - 1];
-                    is_inside || before.kind == TokenKind::Comma || name == Some(before.start)
+                    is_inside
+                        || before.kind == TokenKind::Comma
+                        || name == Some(before.start)
+                            && match kind(self.at + 1) {
+                                None | Some(TokenKind::Equal) => false,
+                                Some(TokenKind::Colon) => {
+                                    kind(self.at + 2).is_some_and(|it| it != TokenKind::Int)
+                                }
+                                Some(_) => true,
+                            }
                 }
                 TokenKind::Hash | TokenKind::Bang => {
                     let next = tokens.get(self.at + 1);

@@ -73,7 +73,10 @@ impl Source {
             place(op, &verdict.placed, &mut out);
         }
         out.retain(|(op, range, problem)| {
-            let is_unknown = problem.code == Code::UnknownFunction;
+            // `memref.get_global` says of its name only that it means no global.
+            let is_unknown = problem.code == Code::UnknownFunction
+                || problem.code == Code::AttributeValue
+                    && ir.op(*op).kind == OpKind::MemrefGetGlobal;
             !is_unknown || !self.may_be_defined(*op, range, &mentioned)
         });
         self.in_order(out)

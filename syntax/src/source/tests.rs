@@ -74,7 +74,7 @@ fn an_edit_reparses_the_ops_it_meets() {
 fn what_moves_is_not_parsed() {
     // A brace that closes the function early: the op it stands in, and the brace that is left over.
     assert_eq!(row("%1 = arith", "}%1 = arith"), "2 parsed");
-    assert_eq!(row("  weird", "}  weird"), "3 parsed");
+    assert_eq!(row("  weird", "}  weird"), "2 parsed");
     // A split line more or less.
     assert_eq!(row("// -----\n", ""), "1 parsed");
     assert_eq!(row("// more", "// -----x"), "1 parsed");

@@ -33,6 +33,8 @@ fn what_is_legal_has_no_problem() {
         "#s = affine_set<(d0) : (d0 > = 0)>",
         "#s = affine_set<(d0)[s0] : (d0 - 4<=s0, 0x1F <= d0)>",
         "func.func @f(%a: i32) {\n  cf.switch %a : i32, [ default: ^b, true: ^b, false: ^b ]\n^b:\n  return\n}",
+        // A carriage return ends a comment.
+        "func.func @f() {\r  // c\r  return\r}\r",
         // Labels after an op in a line.
         "func.func @f(%a: i32) { cf.br ^b(%a : i32) ^b(%b: i32): cf.switch %b : i32, [ default: ^c ] ^c: \"x\"() : () -> () ^d: return }",
         // Definitions of aliases and ops after each other in a line.

@@ -12,7 +12,9 @@ use smallvec::SmallVec;
 
 use super::Verifier;
 use crate::dialect::format::Element;
-use crate::{AttrData, Code, Def, Dim, Form, Op, OpKind, Region, Traits, Type, TypeData, Value};
+use crate::{
+    Attr, AttrData, Code, Def, Dim, Form, Op, OpKind, Region, Traits, Type, TypeData, Value,
+};
 
 /// How many ops are looked at after one operand.
 pub(super) const MAX_STEPS: usize = 16;
@@ -223,7 +225,11 @@ impl Verifier<'_> {
 
     /// The number of results of the map that an op has.
     fn n_map_results(&self, op: Op) -> Option<usize> {
-        match self.ir.interner.attr_data(self.ir.attr(op, "map")?) {
+        self.n_results_of_map(op, "map")
+    }
+
+    fn n_results_of_map(&self, op: Op, attr: &str) -> Option<usize> {
+        match self.ir.interner.attr_data(self.ir.attr(op, attr)?) {
             AttrData::Affine(map) => Some(map.n_results()),
             _ => None,
         }
@@ -327,6 +333,66 @@ impl Verifier<'_> {
         if n != n_basis && n != n_basis + 1 {
             let message = format!("gives {n} indices for a basis of {n_basis}");
             self.tell(op, Code::WrongCount, message);
+            return;
+        }
+        let results = self.result_types(op);
+        if let Some(it) = results.into_iter().find(|it| self.clash(*it, Type::INDEX)) {
+            let message = format!("gives indices of type 'index', not '{}'", self.show(it));
+            self.tell(op, Code::ResultType, message);
+        }
+    }
+
+    /// Of `affine.parallel`: as many steps and groups of bounds as indices. Whether they are; tells if they are not.
+    pub(super) fn has_bounds_for_each_index(&mut self, op: Op) -> bool {
+        let Some(entry) = self.region(op, 0).and_then(|it| self.entry(it)) else { return true };
+        let n = self.ir.block(entry).args.len();
+        let lists = [
+            ("steps", "steps"),
+            ("lowerBoundsGroups", "groups of lower bounds"),
+            ("upperBoundsGroups", "groups of upper bounds"),
+        ];
+        // The custom form is held against its bounds where it is read.
+        let n_lists = if self.ir.op(op).form == Form::Generic { lists.len() } else { 1 };
+        for &(name, what) in &lists[..n_lists] {
+            let list = self.ir.attr(op, name).map(|it| self.ir.interner.attr_data(it));
+            let n_listed = match list {
+                Some(AttrData::Array(list)) => list.len(),
+                Some(AttrData::Elements(_, ty)) => match self.dims(*ty) {
+                    Some([Dim::Fixed(n)]) => *n as usize,
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            if n_listed != n {
+                let message = format!("has {n_listed} {what} for {n} indices");
+                self.tell(op, Code::WrongCount, message);
+                return false;
+            }
+        }
+        for (groups, map, what) in [
+            ("lowerBoundsGroups", "lowerBoundsMap", "lower"),
+            ("upperBoundsGroups", "upperBoundsMap", "upper"),
+        ] {
+            let n_bounds = self.n_results_of_map(op, map);
+            let n_grouped = self.ir.attr(op, groups).and_then(|it| self.sum(it, n));
+            if let (Some(a), Some(b)) = (n_grouped, n_bounds)
+                && a != b
+            {
+                let message = format!("has {b} {what} bounds, but groups of {a}");
+                self.tell(op, Code::WrongCount, message);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What the elements of `dense<..>` add up to, of which there are `n`.
+    fn sum(&self, elements: Attr, n: usize) -> Option<usize> {
+        let AttrData::Elements(text, _) = self.ir.interner.attr_data(elements) else { return None };
+        let text = self.ir.interner.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
+        match text.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+            Some(list) => list.split(',').map(|it| it.trim().parse::<usize>().ok()).sum(),
+            None => text.parse::<usize>().ok()?.checked_mul(n),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Verifier;
 use super::verdicts::ends_block;
+use crate::dialect::Effects;
 use crate::{Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
 impl Verifier<'_> {
@@ -103,9 +104,15 @@ impl Verifier<'_> {
         })
     }
 
-    /// An op that stands in certain ops only.
+    /// An op that stands in certain ops only, or must not access memory where it stands.
     fn place(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
+        let is_access = matches!(kind.spec().effects, Effects::Known([_, ..]));
+        let around = self.ir.parent_op(op).filter(|_| is_access).map(|it| self.ir.op(it).kind);
+        if around == Some(OpKind::MemrefGenericAtomicRmw) {
+            let message = "the body of 'memref.generic_atomic_rmw' must not access memory";
+            self.tell(op, Code::MisplacedOp, message);
+        }
         let wanted = kind.spec().parents;
         let Some(parent) = self.ir.parent_op(op).filter(|_| !wanted.is_empty()) else { return };
         if !wanted.contains(&self.ir.op(parent).kind) {

@@ -4,7 +4,7 @@
 //! string may as well be a layout of another dialect: nothing follows from it.
 
 use super::Verifier;
-use crate::affine::{Body, Expr};
+use crate::affine::{Affine, Body, Expr};
 use crate::{Attr, AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
 
 type Wrong = Result<(), (Code, String)>;
@@ -47,6 +47,8 @@ impl Verifier<'_> {
             (K::MemrefAtomicRmw, _) if operands.len() > 1 => {
                 self.combined(op, operands[0], operands[1], results.first().copied())
             }
+            (K::MemrefLoad | K::MemrefGenericAtomicRmw, Some((from, to))) => self.element(to, from),
+            (K::MemrefStore, _) if operands.len() > 1 => self.element(operands[0], operands[1]),
             (K::MemrefAlloc | K::MemrefAlloca, _) => self.allocated(op, results.first().copied()),
             (K::MemrefGlobal, _) => self.global(op),
             _ => Ok(()),
@@ -201,7 +203,29 @@ impl Verifier<'_> {
             let message = format!("'{}' is not '{}' transposed", self.show(to), self.show(from));
             return Err((Code::ResultType, message));
         }
-        Ok(())
+        match self.transposed_layout(from, to, &order) {
+            Some(message) => Err((Code::ResultType, message)),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the elements of a memref lie one after another, as its shape says.
+    fn is_plain(&self, ty: Type) -> bool {
+        !self.surroundings(ty).is_some_and(|it| it.has_layout)
+            || self.dims(ty).is_none_or(|dims| {
+                let plain = self.ir.interner.layout(ty);
+                dims.is_empty()
+                    || dims.len() == 1
+                        && plain.is_some_and(|it| it.offset == Some(0) && it.strides == [Some(1)])
+            })
+    }
+
+    fn plain(&self, ty: Type) -> Wrong {
+        if self.is_plain(ty) {
+            return Ok(());
+        }
+        let message = format!("'{}' has a layout, which it must not here", self.show(ty));
+        Err((Code::TypesDiffer, message))
     }
 
     fn viewed(&self, op: Op, from: Type, to: Type) -> Wrong {
@@ -212,6 +236,8 @@ impl Verifier<'_> {
             let message = format!("views a memref of rank 1 of 'i8', not '{}'", self.show(from));
             return Err((Code::OperandType, message));
         }
+        self.plain(from)?;
+        self.plain(to)?;
         self.same_space(from, to)?;
         let n_given = self.ir.op(op).operands.len().saturating_sub(2);
         let Some(dims) = self.dims(to) else { return Ok(()) };
@@ -225,6 +251,8 @@ impl Verifier<'_> {
 
     fn reshaped(&self, from: Type, shape: Type, to: Type) -> Wrong {
         self.same_elements(from, to)?;
+        self.plain(from)?;
+        self.plain(to)?;
         let interner = &self.ir.interner;
         let Some(sizes) = self.dims(shape) else { return Ok(()) };
         let element = interner.element_type(shape);
@@ -272,6 +300,16 @@ impl Verifier<'_> {
         }
     }
 
+    /// Of what is read or written, in generic form.
+    fn element(&self, moved: Type, memref: Type) -> Wrong {
+        let element = self.ir.interner.element_type(memref);
+        if memref == Type::UNKNOWN || !self.clash(moved, element) {
+            return Ok(());
+        }
+        let (moved, element) = (self.show(moved), self.show(element));
+        Err((Code::ElementType, format!("moves '{moved}', but the memref holds '{element}'")))
+    }
+
     fn combined(&self, op: Op, value: Type, memref: Type, result: Option<Type>) -> Wrong {
         let interner = &self.ir.interner;
         let element = interner.element_type(memref);
@@ -308,12 +346,12 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Of `memref.alloc` and `memref.alloca`: symbols for a map only, and no negative alignment.
+    /// Of `memref.alloc` and `memref.alloca`: as many symbols as the layout takes, and no negative alignment.
     fn allocated(&self, op: Op, ty: Option<Type>) -> Wrong {
-        let n_symbols = self.segments(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
-        let place = ty.and_then(|it| self.surroundings(it));
-        if n_symbols > 0 && place.is_some_and(|it| !it.has_layout) {
-            let message = format!("has {n_symbols} symbols for a layout without any");
+        let n_given = self.segments(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
+        if let Some(n) = ty.and_then(|it| self.n_layout_symbols(it)).filter(|it| *it != n_given) {
+            let wanted = if n == 0 { "without any".to_owned() } else { format!("of {n}") };
+            let message = format!("has {n_given} symbols for a layout {wanted}");
             return Err((Code::WrongCount, message));
         }
         let alignment = self.ir.attr(op, "alignment").and_then(|it| self.ir.interner.int_value(it));
@@ -326,9 +364,34 @@ impl Verifier<'_> {
         }
     }
 
-    /// The type of a global is a memref of known sizes.
+    /// How many numbers the layout of a memref leaves open; `None` where that is not known.
+    fn n_layout_symbols(&self, ty: Type) -> Option<usize> {
+        let interner = &self.ir.interner;
+        let TypeData::MemRef { rest, .. } = interner.type_data(ty) else { return None };
+        let mut n = 0;
+        for &attr in rest {
+            match interner.attr_data(attr) {
+                AttrData::Affine(map) if map.body == Affine::identity(map.n_dims).body => {}
+                AttrData::Affine(map) => n = map.n_symbols as usize,
+                AttrData::Text(text, None) => {
+                    let strides = interner.str(*text).strip_prefix("strided<")?;
+                    n = strides.matches('?').count();
+                }
+                AttrData::Int { .. } | AttrData::String(..) => {}
+                _ => return None,
+            }
+        }
+        Some(n)
+    }
+
+    /// The type of a global is a memref of known sizes, and its alignment a power of two.
     fn global(&self, op: Op) -> Wrong {
         let interner = &self.ir.interner;
+        let alignment = self.ir.attr(op, "alignment").and_then(|it| interner.int_value(it));
+        if let Some(it) = alignment.filter(|it| (*it as u64).count_ones() != 1) {
+            let message = format!("'alignment' must be a power of two, but is {it}");
+            return Err((Code::AttributeValue, message));
+        }
         let Some(AttrData::Type(ty)) = self.ir.attr(op, "type").map(|it| interner.attr_data(it))
         else {
             return Ok(());

@@ -4,12 +4,18 @@
 //! What is dynamic agrees with everything that is dynamic, and layouts differ only where both are known.
 
 use super::Verifier;
+use super::layouts::unlike;
 use crate::dialect::format::DYNAMIC;
-use crate::{Attr, AttrData, Code, Dim, Op, OpKind};
+use crate::{Attr, AttrData, Code, Dim, Form, Op, OpKind};
 
 /// A dimension as lists of static sizes have it.
 fn as_listed(dim: &Dim) -> i128 {
     if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) }
+}
+
+/// A size of a list of static sizes, as it is told.
+fn shown(size: i128) -> String {
+    if size == i128::from(DYNAMIC) { "dynamic".to_owned() } else { size.to_string() }
 }
 
 /// Whether a shape is that of the sizes without some that are 1.
@@ -25,7 +31,47 @@ fn is_reduced(sizes: &[i128], dims: &[Dim]) -> bool {
     dims.next().is_none()
 }
 
+/// An operand for each element of a list that is dynamic.
+fn operand_for_each_dynamic(
+    lists: &[(&Vec<i128>, &str)],
+    n_given: &[usize],
+) -> Result<(), (Code, String)> {
+    for ((list, what), n_given) in lists.iter().zip(n_given) {
+        let n_dynamic = list.iter().filter(|it| **it == i128::from(DYNAMIC)).count();
+        if n_dynamic != *n_given {
+            let message = format!("has {n_given} operands for {n_dynamic} dynamic {what}");
+            return Err((Code::WrongCount, message));
+        }
+    }
+    Ok(())
+}
+
 impl Verifier<'_> {
+    /// Of `scf.forall`: as many bounds and steps as there are loops, and an operand for each that is dynamic. Whether they are; tells
+    /// if they are not.
+    pub(super) fn has_bounds_for_each_loop(&mut self, op: Op, n_given: &[usize]) -> bool {
+        let lists = ["staticLowerBound", "staticUpperBound", "staticStep"]
+            .map(|it| self.ir.attr(op, it).and_then(|it| self.integers(it)));
+        let [Some(lower), Some(upper), Some(step)] = lists else { return true };
+        let lists = [(&lower, "lower bounds"), (&upper, "upper bounds"), (&step, "steps")];
+        let rank = lower.len();
+        let other = lists.iter().find(|it| it.0.len() != rank);
+        let wrong = match other {
+            Some((list, what)) => {
+                Err((Code::WrongCount, format!("has {} {what} for {rank} loops", list.len())))
+            }
+            None => operand_for_each_dynamic(&lists, n_given),
+        };
+        match wrong {
+            // The custom form is held against its bounds where it is read.
+            Err((code, message)) if self.ir.op(op).form == Form::Generic => {
+                self.tell(op, code, message);
+                false
+            }
+            _ => true,
+        }
+    }
+
     /// The integers of a list.
     fn integers(&self, list: Attr) -> Option<Vec<i128>> {
         let interner = &self.ir.interner;
@@ -54,16 +100,8 @@ impl Verifier<'_> {
         let [Some(offsets), Some(sizes), Some(strides)] = lists else { return Ok(()) };
         let is_dynamic = |it: &&i128| **it == i128::from(DYNAMIC);
         let segments = self.segments(op).unwrap_or_default();
-        let given = segments.iter().skip(1);
-        for ((list, what), n_given) in
-            [(&offsets, "offsets"), (&sizes, "sizes"), (&strides, "strides")].iter().zip(given)
-        {
-            let n_dynamic = list.iter().filter(is_dynamic).count();
-            if n_dynamic != *n_given {
-                let message = format!("has {n_given} operands for {n_dynamic} dynamic {what}");
-                return Err((Code::WrongCount, message));
-            }
-        }
+        let lists = [(&offsets, "offsets"), (&sizes, "sizes"), (&strides, "strides")];
+        operand_for_each_dynamic(&lists, segments.get(1..).unwrap_or_default())?;
         let of = self.dims(self.operand_type(op, 0)).map(<[Dim]>::len);
         let result = self.ir.op(op).results.first().map(|&it| self.value_type(it));
         let Some(dims) = result.and_then(|it| self.dims(it)) else { return Ok(()) };
@@ -87,11 +125,7 @@ impl Verifier<'_> {
                 counts && *size != as_listed(dim)
             };
             if let Some(at) = sizes.iter().zip(dims).position(is_other) {
-                let size = if is_dynamic(&&sizes[at]) {
-                    "dynamic".to_owned()
-                } else {
-                    sizes[at].to_string()
-                };
+                let size = shown(sizes[at]);
                 let message = format!("size {at} is {size}, unlike that of the result");
                 return Err((Code::ResultType, message));
             }
@@ -103,34 +137,37 @@ impl Verifier<'_> {
         if !is_subview && let Some(message) = self.other_cast(op, &offsets, &strides) {
             return Err((Code::ResultType, message));
         }
-        if is_subview && let Some(message) = self.other_layout(op, &offsets, &strides) {
+        if is_subview && let Some(message) = self.other_layout(op, &offsets, &sizes, &strides) {
             return Err((Code::ResultType, message));
         }
         Ok(())
     }
 
-    /// What the result of `memref.subview` says of its layout that is not so: of strides only where it has the rank of its operand.
-    fn other_layout(&self, op: Op, offsets: &[i128], strides: &[i128]) -> Option<String> {
+    /// What the result of `memref.subview` says of its layout that is not so: of strides only where it is clear which dimensions it leaves
+    /// out.
+    fn other_layout(
+        &self,
+        op: Op,
+        offsets: &[i128],
+        sizes: &[i128],
+        strides: &[i128],
+    ) -> Option<String> {
         let known = |list: &[i128]| -> Vec<Option<i64>> {
             let number = |it: &i128| i64::try_from(*it).ok().filter(|it| *it != DYNAMIC);
             list.iter().map(number).collect()
         };
         let interner = &self.ir.interner;
-        let part =
+        let mut part =
             interner.layout(self.operand_type(op, 0))?.part(&known(offsets), &known(strides));
         let said = interner.layout(self.value_type(*self.ir.op(op).results.first()?))?;
-        let differ = |a: Option<i64>, b: Option<i64>| a.zip(b).filter(|(a, b)| a != b);
-        if let Some((is, said)) = differ(part.offset, said.offset) {
-            return Some(format!("the result starts at offset {is}, but its type says {said}"));
+        if part.strides.len() != said.strides.len() {
+            let mut sizes = sizes.iter();
+            part.strides.retain(|_| sizes.next() != Some(&1));
         }
         if part.strides.len() != said.strides.len() {
-            return None;
+            part.strides.clear();
         }
-        let mut pairs = part.strides.iter().zip(&said.strides).enumerate();
-        pairs.find_map(|(at, (is, said))| {
-            let (is, said) = differ(*is, *said)?;
-            Some(format!("stride {at} of the result is {is}, but its type says {said}"))
-        })
+        unlike(&part, &said, |a, b| a != b)
     }
 
     /// What the result of `memref.reinterpret_cast` says of its layout that is not so.
@@ -263,7 +300,9 @@ impl Verifier<'_> {
         } else if next != long.len() {
             return wrong(format!("the groups have {next} of {} dimensions", long.len()));
         }
-        self.output_shape(op, long).map_or(Ok(()), wrong)
+        self.output_shape(op, long).map_or(Ok(()), wrong)?;
+        let ends = (self.operand_type(op, 0), result.unwrap_or_default());
+        self.regrouped_layout(ends.0, ends.1, &groups, expands).map_or(Ok(()), unlike)
     }
 
     /// The groups of dimensions.
@@ -286,9 +325,9 @@ impl Verifier<'_> {
                 "the output shape has {n_dynamic} dynamic sizes, but {n_given} are given"
             ));
         }
-        let is_wrong =
-            |(size, dim): (&i128, &Dim)| *size != i128::from(DYNAMIC) && *size != as_listed(dim);
+        let is_wrong = |(size, dim): (&i128, &Dim)| *dim != Dim::Dynamic && *size != as_listed(dim);
         let at = sizes.iter().zip(long).position(is_wrong)?;
-        Some(format!("size {at} of the output shape is {}, unlike that of the type", sizes[at]))
+        let size = shown(sizes[at]);
+        Some(format!("size {at} of the output shape is {size}, unlike that of the type"))
     }
 }

@@ -439,6 +439,9 @@ impl Verifier<'_> {
     fn scf_forall(&mut self, op: Op) {
         let Some(sizes) = self.segments(op) else { return };
         let [lower, upper, step, outputs] = sizes[..] else { return };
+        if !self.has_bounds_for_each_loop(op, &sizes) {
+            return;
+        }
         let operands = self.operand_types(op);
         let results = self.result_types(op);
         let from = lower + upper + step;
@@ -541,6 +544,9 @@ impl Verifier<'_> {
     }
 
     fn affine_parallel(&mut self, op: Op) {
+        if !self.has_bounds_for_each_index(op) {
+            return;
+        }
         let results = self.result_types(op);
         if let Some(attr) = self.ir.attr(op, "reductions")
             && let AttrData::Array(list) = self.ir.interner.attr_data(attr)

@@ -1,14 +1,18 @@
 //! Symbols: one definition each, and calls of functions that are there.
 
+use std::fmt;
+
 use super::{Verifier, is_understood};
-use crate::{Attr, AttrData, Code, Form, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData};
+use crate::{
+    Attr, AttrData, Code, Form, Ir, Name, Op, OpKind, Region, Span, Traits, Type, TypeData,
+};
 
 /// What a symbol means to who calls it: its first definition in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Callee {
     op: Op,
-    /// Whether it is a function that was understood; and its type.
-    is_func: bool,
+    kind: OpKind,
+    /// Whether it was understood; and its type.
     is_understood: bool,
     ty: Option<Type>,
 }
@@ -18,10 +22,15 @@ impl Callee {
         let &op = ir.symbol_defs(region, name).first()?;
         Some(Callee {
             op,
-            is_func: ir.op(op).kind == OpKind::FuncFunc,
+            kind: ir.op(op).kind,
             is_understood: is_understood(ir, op),
             ty: function_type(ir, op).or_else(|| global_type(ir, op)),
         })
+    }
+
+    /// Whether it is an op of the table of another kind; of other dialects, who knows.
+    fn is_other_than(&self, kind: OpKind) -> bool {
+        self.kind.has(Traits::SYMBOL) && self.kind != kind
     }
 }
 
@@ -151,29 +160,39 @@ impl Verifier<'_> {
         let [name] = path[..] else { return None };
         let region = self.table(op)?;
         match Callee::of(self.ir, region, name) {
-            Some(func) if func.is_func => {
+            Some(func) if func.kind == OpKind::FuncFunc => {
                 func.ty.filter(|_| func.is_understood).map(|ty| (name, ty))
             }
             // A symbol that another dialect may define: who knows what it is.
-            Some(func) if !self.ir.op(func.op).kind.has(Traits::SYMBOL) => None,
+            Some(func) if !func.kind.has(Traits::SYMBOL) => None,
             _ => {
-                let uses = &self.ir.extra(op).symbol_uses;
-                let span = uses.first().map_or(self.ir.op(op).name_span, |it| it.2);
                 let message =
                     format!("'{}' does not reference a valid function", self.ir.interner.str(name));
-                self.tell_at(span, Code::UnknownFunction, message);
+                self.tell_at(self.symbol_span(op), Code::UnknownFunction, message);
                 None
             }
         }
     }
 
-    /// `memref.get_global` has the type of its global; that there is none is not told of.
+    /// Where the first symbol that an op names stands.
+    fn symbol_span(&self, op: Op) -> Span {
+        let uses = &self.ir.extra(op).symbol_uses;
+        uses.first().map_or(self.ir.op(op).name_span, |it| it.2)
+    }
+
+    /// `memref.get_global` names a global, whose type it has.
     fn global_reference(&mut self, op: Op) {
         let Some(symbol) = self.ir.attr(op, "name") else { return };
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return };
         let ([name], Some(region)) = (&path[..], self.table(op)) else { return };
-        let global =
-            Callee::of(self.ir, region, *name).filter(|it| it.is_understood && !it.is_func);
+        let named = Callee::of(self.ir, region, *name);
+        if named.is_none_or(|it| it.is_other_than(OpKind::MemrefGlobal)) {
+            let name = self.ir.interner.str(*name);
+            let message = format!("'{name}' does not reference a valid global memref");
+            self.tell_at(self.symbol_span(op), Code::AttributeValue, message);
+            return;
+        }
+        let global = named.filter(|it| it.is_understood);
         let Some(ty) = global.and_then(|it| it.ty) else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let given = self.value_type(result);
@@ -202,17 +221,22 @@ impl Verifier<'_> {
 
     fn call(&mut self, op: Op) {
         let Some((name, ty)) = self.callee(op, "callee") else { return };
-        self.called(op, 0, name, ty);
+        let name = self.ir.interner.str(name);
+        self.called(op, 0, format_args!("'{name}'"), ty);
+    }
+
+    /// `func.call_indirect` in generic form: what it passes and gives is that of the function that is its first operand.
+    pub(super) fn call_indirect(&mut self, op: Op) {
+        self.called(op, 1, format_args!("the callee"), self.operand_type(op, 0));
     }
 
     /// Operands from `first` on and results are those of a function of a type.
-    fn called(&mut self, op: Op, first: usize, name: Name, ty: Type) {
+    fn called(&mut self, op: Op, first: usize, name: fmt::Arguments<'_>, ty: Type) {
         let TypeData::Function { inputs, results } = self.ir.interner.type_data(ty) else { return };
         let data = self.ir.op(op);
         let n = data.operands.len().saturating_sub(first);
-        let name = self.ir.interner.str(name);
         if n != inputs.len() {
-            let message = format!("passes {n} operands, but '{name}' takes {}", inputs.len());
+            let message = format!("passes {n} operands, but {name} takes {}", inputs.len());
             self.tell(op, Code::CallOperands, message);
             return;
         }
@@ -227,7 +251,7 @@ impl Verifier<'_> {
         }
         if data.results.len() != results.len() {
             let message =
-                format!("has {} results, but '{name}' gives {}", data.results.len(), results.len());
+                format!("has {} results, but {name} gives {}", data.results.len(), results.len());
             self.tell(op, Code::CallResults, message);
             return;
         }
@@ -235,7 +259,7 @@ impl Verifier<'_> {
             let given = self.value_type(value);
             if self.clash(given, wanted) {
                 let message = format!(
-                    "gives '{}', but the result of '{name}' is '{}'",
+                    "gives '{}', but the result of {name} is '{}'",
                     self.show(given),
                     self.show(wanted)
                 );

@@ -68,6 +68,8 @@ impl Verifier<'_> {
             OpKind::AffineDmaStart | OpKind::AffineDmaWait => self.copied(op),
             OpKind::AffineDelinearizeIndex => self.delinearized(op),
             OpKind::CfSwitch => self.cases(op),
+            OpKind::FuncCallIndirect => self.call_indirect(op),
+            OpKind::MathFpowi => self.first_and_result(op),
             OpKind::MemrefLoad | OpKind::MemrefGenericAtomicRmw | OpKind::VectorLoad => {
                 self.an_index_for_each_dimension(op, 0);
             }
@@ -352,6 +354,20 @@ impl Verifier<'_> {
                 self.show(carry)
             );
             self.tell(op, Code::ResultType, message);
+        }
+    }
+
+    /// The result has the type of the first operand.
+    fn first_and_result(&mut self, op: Op) {
+        let (operands, results) = self.all_types(op);
+        let ([first, ..], [result]) = (&operands[..], &results[..]) else { return };
+        if self.clash(*first, *result) {
+            let message = format!(
+                "the result has the type of the first operand, '{}', not '{}'",
+                self.show(*first),
+                self.show(*result)
+            );
+            self.tell(op, Code::TypesDiffer, message);
         }
     }
 

@@ -58,6 +58,10 @@ fn snippet() -> impl Strategy<Value = String> {
             "loc(unknown)",
             "a.b",
             "\"x\"(",
+            " weird.op %0 : i32 foo.nop ",
+            " foo.nop arith.addi ",
+            " foo.nop ^bb1(%0: i32): return ",
+            "linalg.map {\narith.addf\n} ",
         ])
         .prop_map(str::to_owned),
         "[ -~\n]{0,6}",
@@ -118,6 +122,8 @@ module @m {
 const LINES: &[&str] = &[
     "  ^bb7(%u: tensor<8xi32",
     "  weird.op : vector<4x",
+    "  weird.op %0 : i32 return %0 : i32",
+    "  foo.nop memref.load weird.op : i32 ^bb1: \"foo.nop\"() : () -> () foo.nop",
     "^bb1:",
     "^bb2(%x: i32):",
     "^bb2(%x: i64):",

@@ -132,3 +132,226 @@ func.func @f(%m: memref<4xi8>, %i: index, %x: i8, %b: index) {
         "#]],
     );
 }
+
+/// `memref.get_global` names a global of the nearest symbol table; what an op that nobody knows defines may be one.
+#[test]
+fn globals_are_there() {
+    check(
+        r#"memref.global @g : memref<i32>
+func.func @f() {
+  %0 = memref.get_global @g : memref<i32>
+  %1 = memref.get_global @later : memref<i32>
+  %2 = memref.get_global @theirs : memref<i32>
+  %10 = memref.get_global @missing : memref<i32>
+  %11 = memref.get_global @f : memref<i32>
+  return
+}
+memref.global @later : memref<i32>
+t.global @theirs : i32
+module @m {
+  func.func @h() {
+    %12 = memref.get_global @g : memref<i32>
+    return
+  }
+}
+gpu.module @n {
+  gpu.func @k() kernel {
+    %13 = memref.get_global @anywhere : memref<i32>
+    gpu.return
+  }
+}
+// -----
+memref.global @three : memref<4xf32> {alignment = 3 : i64}
+memref.global @eight : memref<4xf32> {alignment = 8 : i64}"#,
+        &expect![[r#"
+            6 @missing: 'missing' does not reference a valid global memref (attribute-value)
+            7 @f: 'f' does not reference a valid global memref (attribute-value)
+            14 @g: 'g' does not reference a valid global memref (attribute-value)
+            25 memref.global: 'alignment' must be a power of two, but is 3 (attribute-value)
+        "#]],
+    );
+}
+
+/// What a broken op may have been meant to define is not missed.
+#[test]
+fn a_broken_global_may_be_there() {
+    check(
+        "memref.global @broken : memref<i32 = dense<1>
+func.func @f() {
+  %0 = memref.get_global @broken : memref<i32>
+  return
+}",
+        &expect![[r#"
+            1 : expected ',' or '>' (expected-token)
+        "#]],
+    );
+}
+
+/// What the generic form may get wrong and the custom form cannot.
+#[test]
+fn results_are_of_what_is_read() {
+    check(
+        r#"func.func @f(%s: memref<?x?xf32>, %i: index, %x: f32, %n: i32, %c: (i32) -> i32) {
+  %0 = "memref.load"(%s, %i, %i) : (memref<?x?xf32>, index, index) -> f32
+  %1 = "func.call_indirect"(%c, %n) : ((i32) -> i32, i32) -> i32
+  %2 = "math.fpowi"(%x, %n) : (f32, i32) -> f32
+  %3:2 = affine.delinearize_index %i into (%i, %i) : index, index
+  %10 = "memref.load"(%s, %i, %i) : (memref<?x?xf32>, index, index) -> f64
+  "memref.store"(%n, %s, %i, %i) : (i32, memref<?x?xf32>, index, index) -> ()
+  %11 = "func.call_indirect"(%c, %n) : ((i32) -> i32, i32) -> i64
+  %12 = "func.call_indirect"(%c, %x) : ((i32) -> i32, f32) -> i32
+  %13 = "func.call_indirect"(%c) : ((i32) -> i32) -> i32
+  %14 = "math.fpowi"(%x, %n) : (f32, i32) -> f64
+  %15:2 = affine.delinearize_index %i into (%i, %i) : index, i32
+  %16 = "memref.generic_atomic_rmw"(%s, %i, %i) ({
+  ^bb0(%cur: f32):
+    "memref.atomic_yield"(%x) : (f32) -> ()
+  }) : (memref<?x?xf32>, index, index) -> f64
+  return
+}"#,
+        &expect![[r#"
+            6 "memref.load": moves 'f64', but the memref holds 'f32' (element-type)
+            7 "memref.store": moves 'i32', but the memref holds 'f32' (element-type)
+            8 "func.call_indirect": gives 'i64', but the result of the callee is 'i32' (call-results)
+            9 %x: expects 'i32', but got 'f32' (call-operands)
+            10 "func.call_indirect": passes 0 operands, but the callee takes 1 (call-operands)
+            11 "math.fpowi": the result has the type of the first operand, 'f32', not 'f64' (types-differ)
+            12 affine.delinearize_index: gives indices of type 'index', not 'i32' (result-type)
+            13 "memref.generic_atomic_rmw": moves 'f64', but the memref holds 'f32' (element-type)
+        "#]],
+    );
+}
+
+/// As many steps as indices, as many symbols as the layout takes, and no access where an element is updated at once.
+#[test]
+fn counts_and_places_of_buffers() {
+    check(
+        "func.func @f(%s: memref<?xf32>, %i: index, %x: f32) {
+  %0 = memref.alloc(%i)[%i] : memref<4x?xf32, affine_map<(d0, d1)[s0] -> (d0 + s0, d1)>>
+  %1 = memref.alloc()[%i, %i] : memref<4xf32, strided<[?], offset: ?>>
+  affine.parallel (%j, %k) = (0, 0) to (%i, 10) step (1, 2) { }
+  %10 = memref.alloc(%i) : memref<4x?xf32, affine_map<(d0, d1)[s0] -> (d0 + s0, d1)>>
+  %11 = memref.alloc() : memref<4xf32, strided<[?], offset: ?>>
+  affine.parallel (%j, %k) = (0, 0) to (%i, 10) step (1) { }
+  %12 = memref.generic_atomic_rmw %s[%i] : memref<?xf32> {
+  ^bb0(%cur: f32):
+    memref.store %x, %s[%i] : memref<?xf32>
+    %13 = arith.addf %cur, %x : f32
+    memref.atomic_yield %13 : f32
+  }
+  return
+}",
+        &expect![[r#"
+            5 memref.alloc: has 0 symbols for a layout of 1 (wrong-count)
+            6 memref.alloc: has 0 symbols for a layout of 2 (wrong-count)
+            7 affine.parallel: has 1 steps for 2 indices (wrong-count)
+            10 memref.store: the body of 'memref.generic_atomic_rmw' must not access memory (misplaced-op)
+        "#]],
+    );
+}
+
+/// What stands behind the element type of a memref.
+#[test]
+fn layouts_and_spaces_in_their_places() {
+    check(
+        r#"func.func private @a(memref<3xf32, strided<[1]>, 1>, memref<3xf32, {a = 1}>, memref<3xf32, "x">, memref<*xf32, 1>)
+func.func private @b(memref<3xf32, strided<[0]>>)
+func.func private @c(memref<3xf32, 1, strided<[1]>>)
+func.func private @d(memref<*xf32, strided<[1]>>)
+func.func private @e(memref<3xf32, [1]>)
+func.func private @f(memref<3xf32, @s>)
+func.func private @g(memref<*xf32, affine_map<(d0) -> (d0)>>)
+func.func private @h(memref<3xf32, 1, 2>)
+func.func private @i(memref<3xf32, strided<[1, 2]>>)"#,
+        &expect![[r#"
+            2 0: strides must not be zero (invalid-attribute)
+            3 memref: expected memory space to be last in memref type (invalid-type)
+            4 memref: cannot have affine map for unranked memref type (invalid-type)
+            5 memref: unsupported memory space Attribute (invalid-type)
+            6 memref: unsupported memory space Attribute (invalid-type)
+            7 memref: cannot have affine map for unranked memref type (invalid-type)
+            8 memref: multiple memory spaces in memref type (invalid-type)
+            9 memref: expected the number of strides to match the rank (invalid-type)
+        "#]],
+    );
+}
+
+#[test]
+fn truth_may_be_a_size_and_an_index_an_element() {
+    check(
+        r#"func.func @f(%s: memref<?x?xf32>) {
+  %0 = memref.subview %s[0, 0] [1, 4] [true, 1] : memref<?x?xf32> to memref<1x4xf32, strided<[?, 1]>>
+  scf.forall (%i, %j) in (false, 3) {
+  }
+  "a.b"() {b = array<index: 1, -2>} : () -> ()
+  return
+}"#,
+        &expect![[""]],
+    );
+}
+
+/// The generic form may leave out or add bounds, steps and indices.
+#[test]
+fn loops_have_bounds_for_each_index() {
+    check(
+        r#"func.func @f(%m: memref<4xf32>, %i: index) {
+  "affine.prefetch"(%m, %i) {isWrite = false, localityHint = 3 : i32, isDataCache = true} : (memref<4xf32>, index) -> ()
+  "scf.forall"(%i) <{operandSegmentSizes = array<i32: 0, 1, 0, 0>, staticLowerBound = array<i64: 0, 0>, staticStep = array<i64: 1, 1>, staticUpperBound = array<i64: -9223372036854775808, 4>}> ({
+  ^bb0(%a: index, %b: index):
+    "scf.forall.in_parallel"() ({
+    ^bb0:
+    }) : () -> ()
+  }) : (index) -> ()
+  "scf.forall"(%i, %i) <{operandSegmentSizes = array<i32: 0, 2, 0, 0>, staticLowerBound = array<i64: 0, 0>, staticStep = array<i64: 1, 1>, staticUpperBound = array<i64: -9223372036854775808, 4>}> ({
+  ^bb0(%a: index, %b: index):
+    "scf.forall.in_parallel"() ({
+    ^bb0:
+    }) : () -> ()
+  }) : (index, index) -> ()
+  "scf.forall"(%i) <{operandSegmentSizes = array<i32: 0, 1, 0, 0>, staticLowerBound = array<i64: 0>, staticStep = array<i64: 1, 1>, staticUpperBound = array<i64: -9223372036854775808, 4>}> ({
+  ^bb0(%a: index, %b: index):
+    "scf.forall.in_parallel"() ({
+    ^bb0:
+    }) : () -> ()
+  }) : (index) -> ()
+  "affine.parallel"() <{lowerBoundsGroups = dense<1> : tensor<2xi32>, lowerBoundsMap = affine_map<() -> (0, 0)>, reductions = [], steps = [1, 1], upperBoundsGroups = dense<[2, 1]> : tensor<2xi32>, upperBoundsMap = affine_map<() -> (1, 1, 1)>}> ({
+  ^bb0(%a: index, %b: index):
+    "affine.yield"() : () -> ()
+  }) : () -> ()
+  "affine.parallel"() <{lowerBoundsGroups = dense<[1, 2]> : tensor<2xi32>, lowerBoundsMap = affine_map<() -> (0, 0)>, reductions = [], steps = [1, 1], upperBoundsGroups = dense<1> : tensor<2xi32>, upperBoundsMap = affine_map<() -> (1, 1)>}> ({
+  ^bb0(%a: index, %b: index):
+    "affine.yield"() : () -> ()
+  }) : () -> ()
+  "affine.parallel"() <{lowerBoundsGroups = dense<1> : tensor<1xi32>, lowerBoundsMap = affine_map<() -> (0)>, reductions = [], steps = [1, 1], upperBoundsGroups = dense<1> : tensor<2xi32>, upperBoundsMap = affine_map<() -> (1, 1)>}> ({
+  ^bb0(%a: index, %b: index):
+    "affine.yield"() : () -> ()
+  }) : () -> ()
+  return
+}"#,
+        &expect![[r#"
+            2 "affine.prefetch": requires attribute 'map' (missing-attribute)
+            9 "scf.forall": has 2 operands for 1 dynamic upper bounds (wrong-count)
+            15 "scf.forall": has 2 upper bounds for 1 loops (wrong-count)
+            25 "affine.parallel": has 2 lower bounds, but groups of 3 (wrong-count)
+            29 "affine.parallel": has 1 groups of lower bounds for 2 indices (wrong-count)
+        "#]],
+    );
+}
+
+#[test]
+fn strings_are_no_numbers() {
+    check(
+        r#""a.b"() {a = dense<["x", 2]> : tensor<2x!foo.str>} : () -> ()
+"a.b"() {a = dense<"0x01000000"> : vector<2xi32>} : () -> ()
+"a.b"() {a = dense<["x", 2]> : vector<2xi32>} : () -> ()
+"a.b"() {a = dense<"x"> : tensor<2xindex>} : () -> ()
+"a.b"() {a = dense<["x", "y"]> : tensor<2xf32>} : () -> ()
+"a.b"() {a = dense<["x", "y"]> : tensor<2xcomplex<f32>>} : () -> ()"#,
+        &expect![[r#"
+            3 "x": expected a number, not a string (literal-type)
+            4 "x": expected a number, not a string (literal-type)
+            5 "x": expected a number, not a string (literal-type)
+            6 "x": expected a number, not a string (literal-type)
+        "#]],
+    );
+}

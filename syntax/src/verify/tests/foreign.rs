@@ -90,3 +90,115 @@ fn long_broken_ops_are_cut_between_characters() {
         assert!(!Source::new(&text).problems().is_empty(), "{before}");
     }
 }
+
+/// Where an op of unknown syntax ends, with another behind it on its line.
+#[test]
+fn ops_share_a_line_whoever_knows_them() {
+    check(
+        r#"#map = affine_map<(d0) -> (d0)>
+func.func @f(%a: memref<4xf32>, %x: f32, %i: index, %t: tensor<4xf32>) -> f32 {
+  linalg.generic {indexing_maps = [#map], iterator_types = ["parallel"]} outs(%a : memref<4xf32>) {
+    ^bb0(%in: f32): %0 = arith.addf %in, %in : f32  linalg.yield %0 : f32 }
+  %r = scf.for %k = %i to %i step %i iter_args(%s = %x) -> (f32) { %y = tensor.extract %t[%k] : tensor<4xf32>  scf.yield %y : f32 }
+  %n = vector.vscale %c8 = arith.constant 8 : index %m = arith.muli %n, %c8 : index
+  gpu.barrier memref.store %x, %a[%m] : memref<4xf32> "a.b"() : () -> () t.u %m "a.b" c.d %m : index "a.b"() : () -> ()
+  %true = arith.constant true t.v %true : i1 call @g(%true) : (i1) -> () t.w %true : i1 call @g(%true) : (i1) -> ()
+  t.w %true : i1 return %r : f32
+}
+func.func @g(%a: i1) {
+  llvm.br ^bb1(%a : i1) ^bb1(%b: i1): llvm.cond_br %b, ^bb2, ^bb3 ^bb2: return ^bb3: t.end
+}
+t.global @x : i32 #later = affine_map<() -> ()> func.func private @h()"#,
+        &expect![[""]],
+    );
+}
+
+/// What could be the start of an op, a label or a region, and is a part of the op before it.
+#[test]
+fn words_within_ops_of_unknown_syntax_begin_nothing() {
+    let text = r#"func.func @f(%a: tensor<4xf32>, %b: tensor<f32>, %c: i32) {
+  %0 = stablehlo.reduce(%a init: %b) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  %1 = pdl.operation "a.b"(%c : i32) -> (%c : i32)
+  %2 = t.with %c { a.b = 3 } c.d = 4 : i32
+  llvm.invoke @f() to ^bb1 unwind ^bb2 : () -> ()
+^bb1:
+  t.br ^bb2
+^bb2:
+  t.br ^bb2(%c : i32) : i32
+}"#;
+    let source = Source::new(text);
+    let mut names = Vec::new();
+    source.ir().walk(source.ir().root(), &mut |op| names.push(source.ir().op_name(op).to_owned()));
+    let ops: Vec<&str> = names.iter().map(String::as_str).filter(|it| it.contains('.')).collect();
+    assert_eq!(
+        ops,
+        ["func.func", "stablehlo.reduce", "pdl.operation", "t.with", "llvm.invoke", "t.br", "t.br"]
+    );
+}
+
+/// A type at the start of a line, where names of ops may have no dialect.
+#[test]
+fn types_on_lines_of_their_own_are_no_ops() {
+    check(
+        "gpu.module @m {
+  gpu.func @k(%a: index) kernel {
+    %0 = arith.addi %a, %a :
+      index
+    %1 = arith.index_cast %0 : index to
+      i32
+    %2 = arith.sitofp %1 : i32 to
+      f32
+    %3 = t.u %2 : (f32) ->
+      f32
+    %4 = arith.addf %2, %3 :
+      f32
+    %5 = arith.constant 2 :
+      index
+    %6 = arith.addi %5, %0 : index
+    gpu.return
+  }
+}",
+        &expect![[""]],
+    );
+}
+
+/// The op that `linalg.reduce` or `linalg.map` applies is named in braces, which hold no region then.
+#[test]
+fn what_is_applied_may_stand_on_a_line_of_its_own() {
+    check(
+        "func.func @f(%m: tensor<4xf32>, %o: tensor<f32>) -> tensor<f32> {
+  %r = linalg.reduce {
+      arith.addf
+    }
+    ins(%m : tensor<4xf32>)
+    outs(%o : tensor<f32>)
+    dimensions = [0]
+  %q = linalg.map {
+      arith.addf { fastmath = #arith.fastmath<fast> }
+    } ins(%o, %o : tensor<f32>, tensor<f32>) outs(%o : tensor<f32>)
+  %p = linalg.map ins(%o : tensor<f32>) outs(%o : tensor<f32>) (%x: f32) {
+    %0 = arith.addf %x, %x : f32
+    linalg.yield %0 : f32
+  }
+  return %r : tensor<f32>
+}",
+        &expect![[""]],
+    );
+}
+
+#[test]
+fn labels_follow_ops_without_successors_on_their_line() {
+    check(
+        "func.func @f(%a: i32) { return ^bb1(%b: i32): cf.br ^bb2 ^bb2: return }
+func.func @g() {
+  %c = arith.constant 0 : index
+  scf.for %i = %c to %c step %c {
+    arith.constant 1 : i8
+  } {
+    mark
+  }
+  return
+}",
+        &expect![[""]],
+    );
+}

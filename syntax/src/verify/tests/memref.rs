@@ -6,7 +6,7 @@ use expect_test::expect;
 #[test]
 fn groups_of_dimensions() {
     check(
-        "func.func @f(%m: memref<4x4xf32>, %n: memref<16xf32>, %d: memref<?x4xf32>, %o: memref<f32>, %s: index) {
+        "func.func @f(%m: memref<4x4xf32>, %n: memref<16xf32>, %d: memref<?x4xf32>, %o: memref<f32>, %s: index, %v: memref<?xf32>) {
   %0 = memref.collapse_shape %m [[0, 1]] : memref<4x4xf32> into memref<16xf32>
   %1 = memref.collapse_shape %d [[0, 1]] : memref<?x4xf32> into memref<?xf32>
   %2 = memref.expand_shape %n [[0, 1]] output_shape [4, 4] : memref<16xf32> into memref<4x4xf32>
@@ -21,6 +21,8 @@ fn groups_of_dimensions() {
   %17 = memref.expand_shape %n [[0, 1]] output_shape [4, 4] : memref<16xf32> into memref<4x5xf32>
   %18 = memref.expand_shape %o [] output_shape [2] : memref<f32> into memref<2xf32>
   %19 = memref.expand_shape %m [[0, 1]] output_shape [16] : memref<4x4xf32> into memref<16xf32>
+  %20 = memref.expand_shape %v [[0, 1]] output_shape [%s, 4] : memref<?xf32> into memref<?x?xf32>
+  %21 = memref.expand_shape %v [[0, 1]] output_shape [%s, %s] : memref<?xf32> into memref<?x4xf32>
   return
 }
 ",
@@ -35,6 +37,7 @@ fn groups_of_dimensions() {
             13 memref.expand_shape: a group of dimensions has 20 elements, and its dimension 16 (result-type)
             14 memref.expand_shape: a memref without dimensions has one element (result-type)
             15 memref.expand_shape: the rank goes from 2 to 1, which is no expansion (result-type)
+            17 memref.expand_shape: size 1 of the output shape is dynamic, unlike that of the type (attribute-value)
         "#]],
     );
 }
@@ -141,6 +144,74 @@ fn slices_have_as_many_offsets_sizes_and_strides_as_dimensions() {
             14 memref.subview: stride 0 of the result is 8, but its type says 4 (result-type)
             15 memref.subview: the result starts at offset 4, but its type says 0 (result-type)
             16 memref.subview: size 0 is dynamic, unlike that of the result (result-type)
+        "#]],
+    );
+}
+
+/// Each function but the first is one that `mlir-opt` rejects.
+#[test]
+fn views_lie_where_their_types_say() {
+    check(
+        "func.func @f(%a: memref<4x8xf32>, %d: memref<?x?xf32>, %p: memref<?x4xf32, strided<[8, 1]>>, %g: memref<2x3x4xf32, strided<[12, 4, 1], offset: 5>>, %n: index) {
+  %0 = memref.transpose %d (i, j) -> (j, i) : memref<?x?xf32> to memref<?x?xf32, strided<[1, ?]>>
+  %1 = memref.collapse_shape %g [[0], [1, 2]] : memref<2x3x4xf32, strided<[12, 4, 1], offset: 5>> into memref<2x12xf32, strided<[12, 1], offset: 5>>
+  %2 = memref.expand_shape %1 [[0, 1], [2]] output_shape [2, 1, 12] : memref<2x12xf32, strided<[12, 1], offset: 5>> into memref<2x1x12xf32, strided<[12, 12, 1], offset: 5>>
+  %3 = memref.subview %d[0, 0] [1, 4] [1, 1] : memref<?x?xf32> to memref<4xf32>
+  %4 = memref.subview %d[%n, 0] [1, 4] [1, 1] : memref<?x?xf32> to memref<4xf32, strided<[1], offset: ?>>
+  %5 = memref.subview %d[0, %n] [4, 1] [1, 2] : memref<?x?xf32> to memref<4xf32, strided<[?], offset: ?>>
+  return
+}
+func.func @x1(%a: memref<4x8xf32>) {
+  %10 = memref.transpose %a (i, j) -> (j, i) : memref<4x8xf32> to memref<8x4xf32>
+  return
+}
+func.func @x2(%d: memref<?x?xf32>) {
+  %11 = memref.transpose %d (i, j) -> (j, i) : memref<?x?xf32> to memref<?x?xf32, strided<[3, ?]>>
+  return
+}
+func.func @x3(%p: memref<?x4xf32, strided<[8, 1]>>) {
+  %12 = memref.collapse_shape %p [[0, 1]] : memref<?x4xf32, strided<[8, 1]>> into memref<?xf32>
+  return
+}
+func.func @x4(%g: memref<2x3x4xf32, strided<[12, 4, 1], offset: 5>>) {
+  %13 = memref.collapse_shape %g [[0], [1, 2]] : memref<2x3x4xf32, strided<[12, 4, 1], offset: 5>> into memref<2x12xf32>
+  return
+}
+func.func @x5(%a: memref<4x8xf32>) {
+  %14 = memref.expand_shape %a [[0, 1], [2]] output_shape [2, 2, 8] : memref<4x8xf32> into memref<2x2x8xf32, strided<[8, 8, 1]>>
+  return
+}
+func.func @x6(%d: memref<?x?xf32>, %n: index) {
+  %15 = memref.subview %d[%n, 0] [1, 4] [1, 1] : memref<?x?xf32> to memref<4xf32>
+  return
+}
+func.func @x7(%d: memref<?x?xf32>, %n: index) {
+  %16 = memref.subview %d[0, 0] [4, 1] [1, 1] : memref<?x?xf32> to memref<4xf32>
+  return
+}
+func.func @x8(%d: memref<?x?xf32>, %n: index) {
+  %17 = memref.subview %d[0, 0] [4, 4] [1, 1] : memref<?x?xf32> to memref<4x4xf32>
+  return
+}
+func.func @x9(%b: memref<40xi8, strided<[2]>>, %n: index) {
+  %18 = memref.view %b[%n][] : memref<40xi8, strided<[2]>> to memref<4xf32>
+  return
+}
+func.func @x10(%m: memref<4xf32>, %s: memref<1xindex>) {
+  %c = memref.reshape %m(%s) : (memref<4xf32>, memref<1xindex>) -> memref<?xf32, strided<[?], offset: ?>>
+  return
+}",
+        &expect![[r#"
+            11 memref.transpose: stride 0 of the result is 1, but its type says 4 (result-type)
+            15 memref.transpose: stride 0 of the result is 1, but its type says 3 (result-type)
+            19 memref.collapse_shape: dimensions 0 and 1 are not contiguous (result-type)
+            23 memref.collapse_shape: the result starts at offset 5, but its type says 0 (result-type)
+            27 memref.expand_shape: stride 0 of the result is 16, but its type says 8 (result-type)
+            31 memref.subview: the result starts at offset ?, but its type says 0 (result-type)
+            35 memref.subview: stride 0 of the result is ?, but its type says 1 (result-type)
+            39 memref.subview: stride 0 of the result is ?, but its type says 4 (result-type)
+            43 memref.view: 'memref<40xi8, strided<[2]>>' has a layout, which it must not here (types-differ)
+            47 memref.reshape: 'memref<?xf32, strided<[?], offset: ?>>' has a layout, which it must not here (types-differ)
         "#]],
     );
 }

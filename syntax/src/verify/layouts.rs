@@ -1,0 +1,119 @@
+//! What ops that give another view of a buffer say of where its elements lie.
+//!
+//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`inferTransposeResultType`, `computeCollapsedLayoutMap`,
+//! `computeExpandedLayoutMap` in its sources). Nothing follows from layouts that are maps.
+
+use super::Verifier;
+use crate::{Dim, Layout, Type};
+
+/// The size of a dimension, if it is known.
+fn size_of(dim: Dim) -> Option<i64> {
+    if let Dim::Fixed(n) = dim { i64::try_from(n).ok() } else { None }
+}
+
+fn times(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    a.zip(b).and_then(|(a, b)| a.checked_mul(b))
+}
+
+/// Both are known, and not the same.
+fn differ(a: Option<i64>, b: Option<i64>) -> bool {
+    a.zip(b).is_some_and(|(a, b)| a != b)
+}
+
+/// What is wrong with the strides of a group of dimensions that become one, which has the stride that is given back.
+fn joined(group: &[usize], dims: &[Dim], strides: &[Option<i64>]) -> Result<Option<i64>, String> {
+    // Dimensions of size 1 may have any stride.
+    let mut last = group.len() - 1;
+    while last > 0 && dims[group[last]] == Dim::Fixed(1) {
+        last -= 1;
+    }
+    let is_known = last == 0 || size_of(dims[group[last]]).is_some();
+    let joined = if is_known { strides[group[last]] } else { None };
+    let mut stride = joined;
+    for pair in group.windows(2).rev() {
+        let (outer, inner) = (pair[0], pair[1]);
+        stride = times(stride, size_of(dims[inner]));
+        if dims[outer] != Dim::Fixed(1) && differ(stride, strides[outer]) {
+            return Err(format!("dimensions {outer} and {inner} are not contiguous"));
+        }
+    }
+    Ok(joined)
+}
+
+/// The strides of the dimensions that one dimension becomes.
+fn split(group: &[usize], dims: &[Dim], stride: Option<i64>, out: &mut [Option<i64>]) {
+    let mut stride = stride;
+    for &at in group.iter().rev() {
+        out[at] = stride;
+        stride = times(stride, size_of(dims[at]));
+    }
+}
+
+/// Where a layout and what the type of a result says of it differ.
+pub(super) fn unlike(
+    is: &Layout,
+    said: &Layout,
+    differ: impl Fn(Option<i64>, Option<i64>) -> bool,
+) -> Option<String> {
+    let shown = |it: Option<i64>| it.map_or("?".to_owned(), |it| it.to_string());
+    if differ(is.offset, said.offset) {
+        return Some(format!(
+            "the result starts at offset {}, but its type says {}",
+            shown(is.offset),
+            shown(said.offset)
+        ));
+    }
+    let at = is.strides.iter().zip(&said.strides).position(|it| differ(*it.0, *it.1))?;
+    Some(format!(
+        "stride {at} of the result is {}, but its type says {}",
+        shown(is.strides[at]),
+        shown(said.strides[at])
+    ))
+}
+
+impl Verifier<'_> {
+    /// What is wrong with the layout of a memref whose dimensions are those of another in this order.
+    pub(super) fn transposed_layout(
+        &self,
+        from: Type,
+        to: Type,
+        order: &[usize],
+    ) -> Option<String> {
+        let of = self.ir.interner.layout(from)?;
+        let said = self.ir.interner.layout(to)?;
+        let strides = order.iter().map(|at| of.strides[*at]).collect();
+        unlike(&Layout { strides, ..of }, &said, |a, b| a != b)
+    }
+
+    /// What is wrong with the layout of a memref whose dimensions are groups of those of another, or the other way round.
+    pub(super) fn regrouped_layout(
+        &self,
+        from: Type,
+        to: Type,
+        groups: &[Vec<i128>],
+        expands: bool,
+    ) -> Option<String> {
+        let of = self.ir.interner.layout(from)?;
+        let (from_dims, to_dims) = (self.dims(from)?, self.dims(to)?);
+        let mut strides = vec![None; to_dims.len()];
+        for (at, group) in groups.iter().enumerate() {
+            let group: Vec<usize> = group.iter().filter_map(|it| (*it).try_into().ok()).collect();
+            if group.is_empty() {
+                return None;
+            }
+            if expands {
+                split(&group, to_dims, of.strides[at], &mut strides);
+            } else {
+                match joined(&group, from_dims, &of.strides) {
+                    Ok(stride) => strides[at] = stride,
+                    Err(message) => return Some(message),
+                }
+            }
+        }
+        if groups.is_empty() {
+            return None;
+        }
+        let said = self.ir.interner.layout(to)?;
+        unlike(&Layout { strides, ..of }, &said, differ)
+    }
+}
