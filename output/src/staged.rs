@@ -53,7 +53,7 @@ impl Temporary {
         &self.0
     }
 
-    /// Puts what it holds into another file (see [`overwrite`]), which signals wait for.
+    /// Puts what it holds into another file, which signals wait for.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Staged {
     ///
     /// # Errors
     ///
-    /// When that cannot be; the other file is then as it was, but for [`overwrite`].
+    /// When that cannot be; the other file is then as it was, or the error says where the new text is.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
