@@ -2,8 +2,8 @@
 //!
 //! *Law.* What is kept counts only for the same text under the same name, with the same settings and options, checked by the same
 //! program. That a text is the same says a SHA-256 over it and all of these, or, of a file that was not touched since, its
-//! [`Stamp`], where that can be trusted ([`crate::stamp`] says when). It counts for the user alone who wrote it ([`crate::cache_key`]). A cache that is missing, torn, or written by
-//! another process meanwhile costs work and changes no result. Nothing is kept of a file that could not be read, is to be changed, or
+//! [`Stamp`], where that can be trusted ([`crate::stamp`] says when). It counts for the user alone who wrote it ([`crate::cache_key`]).
+//! A cache that is missing, torn, or written by another process meanwhile costs work and changes no result. Nothing is kept of a file that could not be read, is to be changed, or
 //! about whose placement there is something to say.
 //!
 //! *Cost.* A file that was not touched is neither read, parsed nor analyzed; one that was, but is known, is read and hashed, and has its stamp

@@ -263,8 +263,8 @@ fn analyze(
     if task.wants_entries || task.known.is_some() {
         let entries = baseline::entries(&checked.name, rope, &found);
         if let Some(known) = &task.known {
-            let mut entry = entries.iter();
-            found.retain(|_| entry.next().is_none_or(|it| !known.has(it)));
+            let mut is_known = known.has(&entries).into_iter();
+            found.retain(|_| is_known.next() != Some(true));
         }
         if task.wants_entries {
             checked.entries = entries;

@@ -56,7 +56,6 @@ enum Looked<'a> {
 
 /// A file that is to be analyzed.
 struct Read<'a> {
-    name: String,
     input: &'a Input,
     text: String,
     is_read_only: bool,
@@ -123,7 +122,6 @@ impl Plan<'_> {
     /// What is known of a file before it is analyzed.
     fn look<'a>(&self, input: &'a Input) -> Looked<'a> {
         let args = self.args;
-        let name = check::name(input, &args.files.stdin_filename);
         let path = input.path(&args.files.stdin_filename);
         let Counting { settings, silenced, layered } = match self.counting(path) {
             Ok(it) => it,
@@ -164,7 +162,7 @@ impl Plan<'_> {
         if let Some(it) = place.as_ref().and_then(|(slot, seen)| slot.get(seen)) {
             return known(it);
         }
-        Looked::Read(Box::new(Read { name, input, text, is_read_only, settings, place }))
+        Looked::Read(Box::new(Read { input, text, is_read_only, settings, place }))
     }
 
     /// Checks a file, and fixes it if that is wanted.
@@ -175,7 +173,8 @@ impl Plan<'_> {
         time: &SharedTime,
         progress: &Progress,
     ) -> Report {
-        let Read { name, input, text, is_read_only, settings, place } = read;
+        let Read { input, text, is_read_only, settings, place } = read;
+        let name = check::name(input, &self.args.files.stdin_filename);
         let path = input.path(&self.args.files.stdin_filename);
         let (args, show) = (self.args, self.args.show);
         let limit = settings.placement.time_limit.duration();

@@ -71,14 +71,11 @@ impl Replacement {
             if !self.in_place {
                 return self.temporary.take_place(&self.path);
             }
-            let after = fs::read(self.temporary.path())?;
-            self.temporary.overwrite(&mut file, &now, &after)
+            self.temporary.overwrite(&mut file, &now)
         };
         committed().map_err(|it: io::Error| reason(&it))
     }
-}
 
-impl Replacement {
     /// The file with what it holds, open for writing if that is how it will be replaced.
     ///
     /// # Errors

@@ -53,13 +53,14 @@ impl Temporary {
         &self.0
     }
 
-    /// Puts what it holds into another file, which signals wait for.
+    /// Puts what it holds into another file, which has `old`; signals wait for it.
     ///
     /// # Errors
     ///
     /// When that cannot be. The other file has what it had; if that could not be brought back either, this one stays, and the error names it.
-    pub fn overwrite(&mut self, file: &mut File, old: &[u8], new: &[u8]) -> io::Result<()> {
-        let done = undisturbed(|| overwrite(file, old, new));
+    pub fn overwrite(&mut self, file: &mut File, old: &[u8]) -> io::Result<()> {
+        let new = fs::read(self.path())?;
+        let done = undisturbed(|| overwrite(file, old, &new));
         done.map_err(|(why, is_torn)| {
             if !is_torn {
                 return why;
@@ -161,11 +162,10 @@ impl Staged {
         if !self.in_place {
             return self.temporary.take_place(&self.path);
         }
-        let new = fs::read(self.temporary.path())?;
         let mut file = OpenOptions::new().read(true).write(true).open(&self.path)?;
         let mut old = Vec::new();
         file.read_to_end(&mut old)?;
-        self.temporary.overwrite(&mut file, &old, &new)
+        self.temporary.overwrite(&mut file, &old)
     }
 }
 

@@ -16,7 +16,7 @@ pub fn folders(folder: &Path) -> impl Iterator<Item = &Path> {
 }
 
 /// A path from the root of the file system on, without `.` and `..`. Only names are looked at: links are not followed.
-pub(crate) fn absolute(path: &Path) -> PathBuf {
+pub fn absolute(path: &Path) -> PathBuf {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if !path.components().any(|it| it == Component::ParentDir) {

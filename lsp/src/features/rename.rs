@@ -9,7 +9,7 @@ use noisy_syntax::{Ir, Name, Op, OpKind, Region, Source, Token, TokenKind, Value
 
 use super::cursor::{self, Entity};
 use super::definition::defining;
-use super::reference::{self, Reference};
+use super::reference;
 
 /// What would be renamed: the name without its sigil and `#number`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,16 +126,16 @@ pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
 /// Where an entity is named, its definition included; nothing if that is not in this file.
 fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
     let ir = source.ir();
-    let Entity::Symbol(target) = entity else {
-        let found = reference::named(ir, entity, usize::MAX)?;
-        let is_defined = found.iter().any(|it| it.defines);
-        if let Entity::Value(value) = entity {
-            return is_defined.then(|| mentions(source, value));
+    let (_, definition) = defining(ir, entity)?;
+    let target = match entity {
+        Entity::Symbol(target) => target,
+        Entity::Value(value) => return Some(mentions(source, value)),
+        _ => {
+            let found = reference::named(ir, entity, usize::MAX)?;
+            return Some(found.into_iter().map(|it| it.range).collect());
         }
-        let place = |it: Reference| name_in(source, entity, it.range);
-        return is_defined.then(|| found.into_iter().map(place).collect());
     };
-    let mut out = vec![defining(ir, entity)?.1];
+    let mut out = vec![definition];
     // A reference that goes through it starts with it or with something around it.
     let around = std::iter::successors(Some(target), |&it| ir.parent_op(it));
     let named = around.filter_map(|it| ir.extra(it).symbol);
