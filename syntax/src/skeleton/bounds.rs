@@ -85,12 +85,9 @@ impl Parser<'_, '_> {
             }
             // Behind the name of one that takes nothing, such as `gpu.barrier`.
             TokenKind::Bare => {
-                let word = self.str(at);
-                word.contains('.')
-                    && OpKind::of(word) != OpKind::Unknown
-                    && !matches!(self.kind(at + 1), TokenKind::Equal | TokenKind::Comma)
-                    && before.is_some_and(|it| self.word(it).contains('.'))
+                before.is_some_and(|it| self.word(it).contains('.'))
                     && !self.is_known(name)
+                    && self.starts_item_inside(at)
             }
             TokenKind::Str if self.kind(at + 1) == TokenKind::LParen => {
                 token.at_line_start || !after_name && self.is_behind_type(at, name)
@@ -202,7 +199,6 @@ impl Parser<'_, '_> {
                     _ => false,
                 }
             }
-            // Behind the name of one that takes nothing, such as `gpu.barrier`.
             TokenKind::Bare => {
                 let word = self.str(at);
                 word.contains('.')
