@@ -4,6 +4,7 @@
 //! the threads of documents and of the watch only, never on the thread that reads from the client.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -56,12 +57,21 @@ pub(crate) struct Store {
     initial: Mutex<Option<Config>>,
     /// The first is for what is outside of all others.
     roots: Mutex<Vec<Root>>,
+    /// How many turns were given ([`Store::turn`]).
+    turns: AtomicU64,
+    /// The latest turn in which settings of the editor were taken.
+    latest: Mutex<u64>,
 }
 
 impl Default for Store {
     fn default() -> Self {
         let roots = vec![Root::new(None, Arc::new(Config::new()))];
-        Self { initial: Mutex::default(), roots: Mutex::new(roots) }
+        Self {
+            initial: Mutex::default(),
+            roots: Mutex::new(roots),
+            turns: AtomicU64::default(),
+            latest: Mutex::default(),
+        }
     }
 }
 
@@ -85,6 +95,22 @@ impl Store {
     /// The roots to ask the client's settings for, in order; nothing stands for those outside of all roots.
     pub(crate) fn scopes(&self) -> Vec<Option<lsp::Uri>> {
         self.roots().iter().map(|it| it.uri.clone()).collect()
+    }
+
+    /// The next turn to take settings of the editor in: a number for each question and for each notification, in the order in which they
+    /// are asked and come.
+    pub(crate) fn turn(&self) -> u64 {
+        self.turns.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Takes settings with `take`, unless a later turn took some: an answer may be looked at after that of a later question. What `take`
+    /// returns, if it ran.
+    pub(crate) fn in_turn<T>(&self, turn: u64, take: impl FnOnce() -> T) -> Option<T> {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        (turn > *latest).then(|| {
+            *latest = turn;
+            take()
+        })
     }
 
     /// Keeps what the editor says at the start, or forgets it.
@@ -209,6 +235,18 @@ mod tests {
 
     fn config(budget: bool) -> Config {
         Config::read(&json!({ "inlayHints": { "budget": budget } })).unwrap_or_default()
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_that_of_a_later_question_changes_nothing() {
+        let store = Store::default();
+        let (first, second, third) = (store.turn(), store.turn(), store.turn());
+        let take = |turn, budget| store.in_turn(turn, || store.set_editor(None, config(budget)));
+        assert_eq!(take(second, true), Some(true));
+        assert_eq!(take(first, false), None);
+        assert!(budget(&store, "untitled:Untitled-1"));
+        assert_eq!(take(third, false), Some(true));
+        assert!(!budget(&store, "untitled:Untitled-1"));
     }
 
     #[test]

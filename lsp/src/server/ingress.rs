@@ -294,7 +294,7 @@ impl Ingress {
 
     fn configure(&self, settings: &Value) {
         if settings.as_object().is_some_and(|it| !it.is_empty()) {
-            configuration::change(self.session(), None, settings);
+            configuration::take(self.session(), settings);
         }
         // Clients that are asked for their settings send none here.
         configuration::request(self.session());

@@ -16,6 +16,7 @@ pub(crate) fn request(session: &Arc<Session>) {
         return;
     }
     let asking = session.clone();
+    let turn = connection.settings.turn();
     ask::ask(connection, |client| async move {
         let scopes = asking.connection.settings.scopes();
         let item = |scope: &Option<lsp::Uri>| lsp::ConfigurationItem {
@@ -25,18 +26,28 @@ pub(crate) fn request(session: &Arc<Session>) {
         let Ok(sections) = client.configuration(scopes.iter().map(item).collect()).await else {
             return;
         };
-        if !sections.iter().all(is_nothing) {
-            asking.connection.settings.set_initial(None);
-        }
-        for (scope, section) in scopes.iter().zip(sections) {
-            change(&asking, Some(scope), &section);
-        }
+        change(&asking, turn, || {
+            if !sections.iter().all(is_nothing) {
+                asking.connection.settings.set_initial(None);
+            }
+            let taken = scopes
+                .iter()
+                .zip(&sections)
+                .map(|(scope, section)| set(&asking.connection, Some(scope), section));
+            taken.fold(false, |changed, it| changed | it)
+        });
     });
 }
 
-/// Takes settings that the client sent, of one root or of all, and shows again everything that depends on them.
-pub(crate) fn change(session: &Session, scope: Option<&Option<lsp::Uri>>, section: &Value) {
-    if set(&session.connection, scope, section) {
+/// Takes settings of all roots that the client sent unasked.
+pub(crate) fn take(session: &Session, section: &Value) {
+    let connection = &session.connection;
+    change(session, connection.settings.turn(), || set(connection, None, section));
+}
+
+/// Takes settings with `set`, unless a later turn took some already; if it changed any, shows again everything that depends on them.
+fn change(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
+    if session.connection.settings.in_turn(turn, set).unwrap_or(false) {
         session.refresh();
         ask::refresh(&session.connection);
     }

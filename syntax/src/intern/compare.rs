@@ -1,12 +1,13 @@
-//! Types that are the same but for blanks that say nothing.
+//! Types that are the same but for blanks that say nothing and the spelling of floats.
 
 use rustc_hash::FxHashSet;
 
 use super::{AttrData, Interner, TypeData};
+use crate::identifier::string_len;
 use crate::{Attr, Name, Type};
 
 impl Interner {
-    /// Whether two types are the same but for blanks in the bodies of types and attributes of other dialects, where blanks say nothing.
+    /// Whether two types are the same but for blanks and the spelling of floats in the bodies of types and attributes of other dialects.
     /// Compares each pair of parts once, however often they are used and however deep they nest.
     pub(crate) fn is_same_type(&self, a: Type, b: Type) -> bool {
         let mut it = Comparison { interner: self, open: Vec::new(), seen: FxHashSet::default() };
@@ -116,9 +117,61 @@ impl Comparison<'_> {
     }
 
     fn texts(&self, a: Name, b: Name) -> bool {
-        let [a, b] = [a, b].map(|it| self.interner.str(it));
-        a.split_whitespace().flat_map(str::bytes).eq(b.split_whitespace().flat_map(str::bytes))
+        let [a, b] = [a, b].map(|it| Pieces { rest: self.interner.str(it), in_word: false });
+        a.eq(b)
     }
+}
+
+/// What a text says: its characters but for blanks, and its floats by value, since a dialect's printer writes `2.0` as `2.000000e+00`.
+struct Pieces<'a> {
+    rest: &'a str,
+    /// Whether what comes next may go on a word, whose digits are no number.
+    in_word: bool,
+}
+
+#[derive(PartialEq)]
+enum Piece<'a> {
+    Character(char),
+    String(&'a str),
+    Float(f64),
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let text = self.rest.trim_start();
+        let first = text.chars().next()?;
+        let in_word = self.in_word && text.len() == self.rest.len();
+        let (len, piece) = match first {
+            '"' => {
+                let len = string_len(text);
+                (len, Piece::String(&text[..len]))
+            }
+            '0'..='9' if !in_word && let Some(len) = float_len(text) => {
+                (len, Piece::Float(text[..len].parse().unwrap_or(f64::NAN)))
+            }
+            it => (it.len_utf8(), Piece::Character(it)),
+        };
+        self.in_word = first.is_alphanumeric() || first == '_';
+        self.rest = &text[len..];
+        Some(piece)
+    }
+}
+
+/// The length of the float that a text begins with, if it is one: `2.5e-3`.
+fn float_len(text: &str) -> Option<usize> {
+    let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(0);
+    text[whole..].starts_with('.').then(|| {
+        let len = whole + 1 + digits(whole + 1);
+        let Some(exponent) = text[len..].strip_prefix(['e', 'E']) else { return len };
+        let sign = usize::from(exponent.starts_with(['+', '-']));
+        match digits(len + 1 + sign) {
+            0 => len,
+            n => len + 1 + sign + n,
+        }
+    })
 }
 
 #[cfg(test)]
@@ -136,6 +189,30 @@ mod tests {
         let last = n - 1;
         text += &format!("func.func @f(%x: !b{last}) -> !c{last} {{ return %x : !b{last} }}");
         assert_eq!(Source::read(&text, 0).problems().len(), expected, "{first:?}");
+    }
+
+    #[test]
+    fn floats_are_compared_by_value() {
+        let n_problems = |a: &str, b: &str| {
+            let text = format!("func.func @f(%x: {a}) -> {b} {{ return %x : {b} }}");
+            Source::read(&text, 0).problems().len()
+        };
+        let uniform = |scale: &str| format!("!quant.uniform<u8:f16, {scale}:128>");
+        for (a, b) in [
+            ("2.000000e+02", "2.000000e+2"),
+            ("2.0e2", "200.0"),
+            ("0.1", "1.000000E-01"),
+            ("1.", "1.0"),
+            ("-0.5", "- 5.0e-1"),
+        ] {
+            assert_eq!(n_problems(&uniform(a), &uniform(b)), 0, "{a} {b}");
+        }
+        for (a, b) in
+            [("2.0e2", "2.0e3"), ("0.1", "0.2"), ("2", "2.0"), ("1.0e", "1.0"), ("02", "2")]
+        {
+            assert_ne!(n_problems(&uniform(a), &uniform(b)), 0, "{a} {b}");
+        }
+        assert_ne!(n_problems("!x.y<v1.0>", "!x.y<v1.00>"), 0, "a version is no number");
     }
 
     #[test]

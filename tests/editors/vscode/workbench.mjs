@@ -10,6 +10,7 @@ import {
   mkdirSync,
   mkdtempSync,
   rmSync,
+  utimes,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -169,10 +170,24 @@ async function freePort() {
   });
 }
 
+const workspaceSettings = path.join(project, ".vscode/settings.json");
+
 /** The settings of the workspace; unlike those of the user code-server sees when they change. */
 export function writeSettings(settings) {
-  mkdirSync(path.join(project, ".vscode"), { recursive: true });
-  writeFileSync(path.join(project, ".vscode/settings.json"), JSON.stringify(settings));
+  mkdirSync(path.dirname(workspaceSettings), { recursive: true });
+  writeFileSync(workspaceSettings, JSON.stringify(settings));
+}
+
+/**
+ * Gives the settings of the workspace a new date every two seconds: VS Code's watch of files may lose a change that follows another one within
+ * moments, and looks again then. Settings that it has read already are no change to it, so that nothing is repeated to the extension or to the server.
+ */
+function touchSettings() {
+  const timer = setInterval(() => {
+    const now = new Date();
+    utimes(workspaceSettings, now, now, () => {});
+  }, 2000);
+  endings.unshift(async () => clearInterval(timer));
 }
 
 /** Writes a program of the shell and returns its path. */
@@ -218,6 +233,7 @@ export async function open(vsix, files = {}) {
     writeFileSync(path.join(project, name), text);
   }
   writeSettings({});
+  touchSettings();
   writeFileSync(
     path.join(userData, "User/settings.json"),
     JSON.stringify({
@@ -375,6 +391,7 @@ export function handsOn(page, shot, only = "") {
     if (!done) {
       const told = await toasts.allInnerTexts();
       if (told.length > 0) console.log(`  messages: ${told.map(plain).join(" | ")}`);
+      console.log(`  the editor shows:\n${await text().catch(String)}`);
       await shot(`failed-${name.replaceAll(/\W+/g, "-")}`);
       writeSettings({});
       for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
