@@ -138,15 +138,3 @@ pub fn custom(ir: &Ir) -> String {
 pub fn custom_as(ir: &Ir, tool: Tool) -> String {
     document(ir, Style { tool, is_custom: true, ..Style::default() })
 }
-
-/// One op with its regions, generic or in its own form, its values by the names that the text has. Locations are left out.
-///
-/// # Errors
-/// Why there is none: a value has no name, or it is out of proportion to the program.
-pub fn op_by_names(ir: &Ir, op: Op, is_custom: bool) -> Result<String, &'static str> {
-    let mut printer = Printer::new(ir, Style { is_custom, ..Style::default() });
-    printer.number(&[op]);
-    printer.keep_names(op).ok_or("a value in it has no name")?;
-    printer.op(op);
-    whole(printer).ok_or("its types and attributes are too long to be written out")
-}

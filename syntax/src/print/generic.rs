@@ -38,23 +38,6 @@ impl Printer<'_> {
         self.numbers.add(ir, ops, &|op| ir.ordered_regions(op));
     }
 
-    /// Gives the values of an op and of all in it the names of the text in place of their numbers; nothing if one has no name.
-    pub(super) fn keep_names(&mut self, op: Op) -> Option<()> {
-        let ir = self.ir;
-        self.numbers.keep(ir, op)?;
-        for region in ir.ordered_regions(op) {
-            for block in ir.blocks(region) {
-                for &value in &ir.block(block).args {
-                    self.numbers.keep_value(ir, value)?;
-                }
-                for inner in ir.block_ops(block) {
-                    self.keep_names(inner)?;
-                }
-            }
-        }
-        Some(())
-    }
-
     /// The ops of a file: MLIR wraps them in a module, unless they are one.
     pub(super) fn top(&mut self, region: Region) {
         let ir = self.ir;

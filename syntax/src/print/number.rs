@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Names;
-use crate::{AttrData, Block, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData, Value};
+use crate::{AttrData, Block, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
 
 /// A piece of the text of all names; empty: none.
 type Piece = (u32, u32);
@@ -152,38 +152,6 @@ impl Numbers {
         for &op in ops {
             self.inside(ir, op, regions);
         }
-    }
-
-    /// Gives the operands and results of an op the names of the text; nothing if one has none.
-    pub(super) fn keep(&mut self, ir: &Ir, op: Op) -> Option<()> {
-        let data = ir.op(op);
-        for operand in &data.operands {
-            self.keep_value(ir, operand.value?)?;
-        }
-        for &value in &data.results {
-            self.keep_value(ir, value)?;
-        }
-        let start = self.text.len() as u32;
-        for (n, it) in data.result_names.iter().enumerate() {
-            let comma = if n > 0 { ", " } else { "" };
-            let _ = write!(self.text, "{comma}%{}", ir.interner.str(it.name));
-            if it.count > 1 {
-                let _ = write!(self.text, ":{}", it.count);
-            }
-        }
-        self.lefts[op.index()] = (start, self.text.len() as u32);
-        Some(())
-    }
-
-    /// Gives a value the name of the text; nothing if it has none.
-    pub(super) fn keep_value(&mut self, ir: &Ir, value: Value) -> Option<()> {
-        if ir.value(value).name == Name::EMPTY {
-            return None;
-        }
-        let start = self.text.len() as u32;
-        self.text.push_str(&ir.value_text(value));
-        self.values[value.index()] = (start, self.text.len() as u32);
-        Some(())
     }
 
     fn results(&mut self, ir: &Ir, op: Op) {
