@@ -15,6 +15,25 @@ fn becomes(pass: &str, text: &str, expected: &Expect) {
 }
 
 #[test]
+fn the_search_may_be_limited() {
+    let text = "func.func @f(%x: i5) -> i5 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = noisy.mul %1, %0 : !noisy.i32
+  %d = noisy.decode %2 : !noisy.i32 -> i5
+  return %d : i5
+}
+";
+    let usual = run("noisy-reduce-noise", text);
+    assert!(usual.as_ref().is_ok_and(|it| it.contains("noisy.reduce_noise")), "{usual:?}");
+    for seconds in ["0", "1", "9223372036854775807"] {
+        assert_eq!(run(&format!("noisy-reduce-noise{{time-limit={seconds}}}"), text), usual);
+    }
+    let told = run("noisy-reduce-noise{time-limit=-1}", text).expect_err("there is no such time");
+    assert!(told[0].contains("time-limit is a number of seconds, 0 or more"), "{told:?}");
+}
+
+#[test]
 fn noise_is_reduced_in_branches_and_loops() {
     becomes(
         "noisy-reduce-noise",

@@ -5,11 +5,13 @@
 
 mod follow;
 
-use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
+use std::time::Duration;
+
+use noisy_analyses::{Limits, Options as Placing, Program, Verdict, insert_reduces};
 use noisy_syntax::{Op, print};
 use regex::Regex;
 
-use super::{Context, Failure, Options, PassInfo};
+use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::diagnostics::Severity;
 
 /// The pass, under its own name and under that of the MLIR tutorial (j2kun/mlir-tutorial).
@@ -22,12 +24,23 @@ const fn row(name: &'static str) -> PassInfo {
         class: "ReduceNoiseOptimizer",
         anchor: None,
         summary: "Insert the cheapest noisy.reduce_noise ops that keep noise within the budget",
-        options: &[],
+        options: &[OptionInfo {
+            name: "time-limit",
+            default: "10",
+            kind: OptionKind::Int,
+            summary: "Seconds for the search of the cheapest; the best that was found by then is taken",
+        }],
         run,
     }
 }
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let seconds = options.int("time-limit").and_then(|it| u64::try_from(it).ok());
+    let Some(seconds) = seconds else {
+        return Err(Failure(Some("time-limit is a number of seconds, 0 or more".to_owned())));
+    };
+    let limits = Limits { time: Some(Duration::from_secs(seconds)), ..Limits::default() };
+    let placing = Placing { limits, ..Placing::default() };
     let program = Program::new(&print::generic(cx.ir));
     let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
     if ours.len() != theirs.len() {
@@ -35,8 +48,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     }
     let meant = ours.iter().zip(&theirs).filter(|it| cx.ir.is_within(*it.0, op));
     let (meant, asked): (Vec<Op>, Vec<Op>) = meant.unzip();
-    let outcome = insert_reduces(&program, &asked, &Placing::default())
-        .map_err(|why| Failure(Some(why.to_string())))?;
+    let outcome =
+        insert_reduces(&program, &asked, &placing).map_err(|why| Failure(Some(why.to_string())))?;
     // Lines of the program as it was printed are no lines of the file.
     let line = Regex::new(r" on line \d+").map_err(|_| defect("a pattern"))?;
     let mut is_refused = false;
