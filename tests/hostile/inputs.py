@@ -7,6 +7,7 @@
 
 import pathlib
 import random
+import re
 import sys
 
 INPUTS = {}
@@ -258,6 +259,7 @@ def counted(n, from_="%c0", to="%n", step="%c1", body=lambda it: f"%s{it} = nois
 
 
 register("loops-one-after-the-other", lambda: counted(10_000))
+register("loops-of-one-name", lambda: re.sub(r"%([ias])\d+", r"%\1", counted(10_000)))
 register("loops-of-2-to-the-63", lambda: counted(1_000, to="%big"))
 register("loops-over-all-indices", lambda: counted(1_000, "%low", "%big", "%big"))
 register("loop-of-1000-values", lambda: "func.func @f(%x: i5, %n: index) {\n%c1 = arith.constant 1 : index\n%v = noisy.encode %x : i5 -> !noisy.i32\n%r:1000 = scf.for %i = %c1 to %n step %c1 iter_args(" + ", ".join(f"%a{it} = %v" for it in range(1_000)) + ") -> (" + ", ".join(["!noisy.i32"] * 1_000) + ") {\n" + "".join(f"%b{it} = noisy.add %a{it}, %a{(it + 1) % 1_000} : !noisy.i32\n" for it in range(1_000)) + "scf.yield " + ", ".join(f"%b{(it * 3 + 1) % 1_000}" for it in range(1_000)) + " : " + ", ".join(["!noisy.i32"] * 1_000) + "\n}\nreturn\n}")
@@ -282,6 +284,7 @@ register("affine-mods", lambda: nest(4, "".join(f"affine.store %v, %m[(%i0 * 3 +
 register("affine-mods-nested", lambda: nest(2, "".join("affine.store %v, %m[" + nested("(", "%i0", f" * 3 + %i1) mod {101 + it}", 8) + ", %i1 floordiv 7] : memref<?x?xf32>\n" for it in range(8)), "1000"))
 register("affine-loops-one-after-the-other", lambda: "func.func @f(%m: memref<100xf32>, %v: f32) {\n" + "".join(f"affine.for %i{it} = 0 to 100 {{\n%l{it} = affine.load %m[%i{it}] : memref<100xf32>\naffine.store %l{it}, %m[%i{it}] : memref<100xf32>\n}}\n" for it in range(500)) + "return\n}\n")
 register("affine-bounds-of-100", lambda: "#m = affine_map<(d0)[s0] -> (" + ", ".join(f"d0 * {it} + s0 - {it * it}" for it in range(100)) + ")>\nfunc.func @f(%m: memref<?xf32>, %n: index, %v: f32) {\naffine.for %i = 0 to 1000 {\naffine.for %j = max #m(%i)[%n] to min #m(%i)[%n] {\naffine.store %v, %m[%i + %j] : memref<?xf32>\naffine.store %v, %m[%j * 3] : memref<?xf32>\n}\n}\nreturn\n}\n")
+register("affine-loop-of-20000-iterations", lambda: "func.func @f(%m: memref<100xf32>, %v: f32) {\naffine.for %i = 0 to 20000 {\n%l = affine.load %m[%i mod 100] : memref<100xf32>\n%s = arith.addf %l, %v : f32\naffine.store %s, %m[%i mod 100] : memref<100xf32>\n}\nreturn\n}\n")
 register("affine-ifs", lambda: nest(2, "".join(f"affine.if affine_set<(d0, d1) : (d0 - {it} >= 0, {it * 3} - d1 >= 0, d0 + d1 - {it} == 0)>(%i0, %i1) {{\naffine.store %v, %m[%i0, %i1] : memref<?x?xf32>\n}}\n" for it in range(300))))
 register("affine-triangle-of-8", lambda: "func.func @f(%m: memref<?x?xf32>, %n: index, %v: f32) {\naffine.for %i0 = 0 to %n {\n" + "".join(f"affine.for %i{it} = affine_map<(d0) -> (d0)>(%i{it - 1}) to min affine_map<(d0)[s0] -> (s0, d0 + 100)>(%i{it - 1})[%n] {{\n" for it in range(1, 8)) + "".join(f"%l{it} = affine.load %m[%i0 + %i{it}, %i{7 - it} * 2] : memref<?x?xf32>\naffine.store %l{it}, %m[%i{it}, %i7 - %i{it}] : memref<?x?xf32>\n" for it in range(8)) + "}\n" * 8 + "return\n}\n")
 

@@ -35,6 +35,8 @@ pub(super) struct Names<'a> {
     ir: &'a Ir,
     there: FxHashSet<Name>,
     given: FxHashSet<String>,
+    /// Of each name that a fresh one was made from, the number to try next: no name becomes free again.
+    next: FxHashMap<String, usize>,
 }
 
 impl<'a> Names<'a> {
@@ -51,13 +53,26 @@ impl<'a> Names<'a> {
                 stack.extend(data.regions.iter().map(|it| it.1));
             }
         }
-        Self { ir, there, given: FxHashSet::default() }
+        Self { ir, there, given: FxHashSet::default(), next: FxHashMap::default() }
     }
 
     /// Whether a name was free, which it is not any more.
     fn take(&mut self, name: &str) -> bool {
         let known = self.ir.interner.find_name(name);
         !known.is_some_and(|it| self.there.contains(&it)) && self.given.insert(name.to_owned())
+    }
+
+    /// The first of `base`, `base_1`, `base_2`, ... that was free.
+    fn fresh(&mut self, base: String) -> String {
+        let mut n = self.next.get(&base).copied().unwrap_or(0);
+        loop {
+            let name = if n == 0 { base.clone() } else { format!("{base}_{n}") };
+            n += 1;
+            if self.take(&name) {
+                self.next.insert(base, n);
+                return name;
+            }
+        }
     }
 }
 
@@ -253,13 +268,7 @@ pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut Names<'_>) -> String
     } else {
         format!("{base}_r")
     };
-    let mut name = base.clone();
-    let mut n = 0;
-    while !names.take(&name) {
-        n += 1;
-        name = format!("{base}_{n}");
-    }
-    name
+    names.fresh(base)
 }
 
 pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit {

@@ -210,7 +210,8 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
             }
         }
     }
-    let mut names = Fresh { taken, blocks, n: 0, n_blocks: 0, out: Names::default() };
+    let mut names =
+        Fresh { taken, blocks, next: FxHashMap::default(), n_blocks: 0, out: Names::default() };
     // A name that several values have is kept by one that did not move to where it may mean another one.
     let is_unique = |value: Value| counts.get(&ir.value(value).name) == Some(&1);
     let old = |value: Value, has_moved: bool| {
@@ -254,7 +255,8 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
 struct Fresh {
     taken: FxHashSet<String>,
     blocks: FxHashSet<String>,
-    n: usize,
+    /// Of each stem, the number to try next: no name becomes free again.
+    next: FxHashMap<String, usize>,
     n_blocks: usize,
     out: Names,
 }
@@ -262,18 +264,19 @@ struct Fresh {
 impl Fresh {
     /// A name that nothing has: this one, or with a number after it.
     fn fresh(&mut self, stem: &str) -> String {
-        let mut name = stem.to_owned();
-        while name.is_empty() || self.taken.contains(&name) || stem == "arg" && name == "arg" {
-            name = if stem.is_empty() || stem == "arg" {
-                format!("{stem}{}", self.n)
-            } else {
-                format!("{stem}_{}", self.n)
-            };
-            self.n += 1;
+        let has_number = matches!(stem, "" | "arg");
+        if !has_number && !self.next.contains_key(stem) && self.taken.insert(stem.to_owned()) {
+            return format!("%{stem}");
         }
-        self.n = 0;
-        self.taken.insert(name.clone());
-        format!("%{name}")
+        let next = self.next.entry(stem.to_owned()).or_default();
+        loop {
+            let line = if has_number { "" } else { "_" };
+            let name = format!("{stem}{line}{next}");
+            *next += 1;
+            if self.taken.insert(name.clone()) {
+                return format!("%{name}");
+            }
+        }
     }
 
     fn results(&mut self, ir: &Ir, op: Op) {
