@@ -97,6 +97,31 @@ pub fn is_suffix(text: &str) -> bool {
     skip(bytes, 0, class) == bytes.len()
 }
 
+/// The end of the number whose first digit is at `at`, and whether it is a float: `12`, `0x1F`, `1.`, `2.5e-3`.
+#[inline]
+pub(crate) fn number_end(bytes: &[u8], at: usize) -> (usize, bool) {
+    let peek = |at: usize| bytes.get(at).copied().unwrap_or(0);
+    if peek(at) == b'0' && peek(at + 1) == b'x' && peek(at + 2).is_ascii_hexdigit() {
+        let mut end = at + 2;
+        while peek(end).is_ascii_hexdigit() {
+            end += 1;
+        }
+        return (end, false);
+    }
+    let whole = skip(bytes, at, DIGIT);
+    if peek(whole) != b'.' {
+        return (whole, false);
+    }
+    let end = skip(bytes, whole + 1, DIGIT);
+    if matches!(peek(end), b'e' | b'E') {
+        let signed = usize::from(matches!(peek(end + 1), b'+' | b'-'));
+        if is(peek(end + 1 + signed), DIGIT) {
+            return (skip(bytes, end + 1 + signed, DIGIT), true);
+        }
+    }
+    (end, true)
+}
+
 /// How many bytes a string takes, quotes included.
 pub(crate) fn string_len(text: &str) -> usize {
     let bytes = text.as_bytes();

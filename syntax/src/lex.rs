@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, skip};
+use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, number_end, skip};
 use crate::{OpKind, Token, TokenKind};
 
 /// What splits a file.
@@ -251,27 +251,9 @@ impl Lexer {
     }
 
     fn number(&mut self, bytes: &[u8]) -> TokenKind {
-        let peek = |at: usize| bytes.get(at).copied().unwrap_or(0);
-        let at = self.at;
-        if peek(at) == b'0' && peek(at + 1) == b'x' && peek(at + 2).is_ascii_hexdigit() {
-            self.at += 2;
-            while peek(self.at).is_ascii_hexdigit() {
-                self.at += 1;
-            }
-            return TokenKind::Int;
-        }
-        self.at = skip(bytes, at, DIGIT);
-        if peek(self.at) != b'.' {
-            return TokenKind::Int;
-        }
-        self.at = skip(bytes, self.at + 1, DIGIT);
-        if matches!(peek(self.at), b'e' | b'E') {
-            let signed = usize::from(matches!(peek(self.at + 1), b'+' | b'-'));
-            if is(peek(self.at + 1 + signed), DIGIT) {
-                self.at = skip(bytes, self.at + 1 + signed, DIGIT);
-            }
-        }
-        TokenKind::Float
+        let (end, is_float) = number_end(bytes, self.at);
+        self.at = end;
+        if is_float { TokenKind::Float } else { TokenKind::Int }
     }
 
     /// Moves past the string that starts here; `false` (and to the end of the line) if it is not well-formed.

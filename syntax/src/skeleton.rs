@@ -26,7 +26,7 @@ mod bounds;
 mod parser;
 
 use crate::token_stream::TokenStream;
-use crate::{Op, Region, Token};
+use crate::{Op, Region, Token, TokenKind};
 use parser::Parser;
 pub(crate) use parser::Pause;
 
@@ -234,4 +234,9 @@ pub(crate) fn resume(
     take: &mut dyn FnMut(Here) -> Take,
 ) -> (End, Pause) {
     Parser::new(stream, 0, start, context, out).after(pause).run(take)
+}
+
+/// Whether a value may be the only result of an op, by the two tokens behind its name: `%a =`, `%a:2 =`.
+fn may_be_result(next: TokenKind, after: TokenKind) -> bool {
+    next == TokenKind::Equal || next == TokenKind::Colon && after == TokenKind::Int
 }

@@ -265,7 +265,7 @@ impl Fresh {
     /// A name that nothing has: this one, or with a number after it.
     fn fresh(&mut self, stem: &str) -> String {
         let has_number = matches!(stem, "" | "arg");
-        if !has_number && !self.next.contains_key(stem) && self.taken.insert(stem.to_owned()) {
+        if !has_number && self.taken.insert(stem.to_owned()) {
             return format!("%{stem}");
         }
         let next = self.next.entry(stem.to_owned()).or_default();

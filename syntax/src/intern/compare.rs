@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{AttrData, Interner, TypeData};
-use crate::identifier::string_len;
+use crate::identifier::{number_end, string_len};
 use crate::{Attr, Name, Type};
 
 impl Interner {
@@ -148,7 +148,7 @@ impl<'a> Iterator for Pieces<'a> {
                 let len = string_len(text);
                 (len, Piece::String(&text[..len]))
             }
-            '0'..='9' if !in_word && let Some(len) = float_len(text) => {
+            '0'..='9' if !in_word && let (len, true) = number_end(text.as_bytes(), 0) => {
                 (len, Piece::Float(text[..len].parse().unwrap_or(f64::NAN)))
             }
             it => (it.len_utf8(), Piece::Character(it)),
@@ -157,21 +157,6 @@ impl<'a> Iterator for Pieces<'a> {
         self.rest = &text[len..];
         Some(piece)
     }
-}
-
-/// The length of the float that a text begins with, if it is one: `2.5e-3`.
-fn float_len(text: &str) -> Option<usize> {
-    let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
-    let whole = digits(0);
-    text[whole..].starts_with('.').then(|| {
-        let len = whole + 1 + digits(whole + 1);
-        let Some(exponent) = text[len..].strip_prefix(['e', 'E']) else { return len };
-        let sign = usize::from(exponent.starts_with(['+', '-']));
-        match digits(len + 1 + sign) {
-            0 => len,
-            n => len + 1 + sign + n,
-        }
-    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Where an item ends and what a `{` opens: the rules, as [`super`] states them.
 
 use super::parser::Parser;
-use super::{DIALECT, Shape};
+use super::{DIALECT, Shape, may_be_result};
 use crate::{OpKind, Token, TokenKind, dialect};
 
 /// How far a label is looked for its colon, in tokens: some 13,000 arguments. A `^name(` that is being typed costs no more than that.
@@ -18,13 +18,9 @@ impl Parser<'_, '_> {
             TokenKind::RBrace | TokenKind::FileMetaOpen => true,
             TokenKind::Percent => {
                 if after_name {
-                    // Within a line one list of operands is not looked through for results, as `pass_plain_tokens` has it.
-                    let may_start = token.at_line_start
-                        || match self.kind(at + 1) {
-                            TokenKind::Equal => true,
-                            TokenKind::Colon => self.kind(at + 2) == TokenKind::Int,
-                            _ => false,
-                        };
+                    // Within a line one list of operands is not looked through for results.
+                    let may_start =
+                        token.at_line_start || may_be_result(self.kind(at + 1), self.kind(at + 2));
                     return may_start && self.starts_item_inside(at);
                 }
                 (token.at_line_start || at == 0 || self.kind(at - 1) != TokenKind::Comma)

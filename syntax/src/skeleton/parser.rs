@@ -2,7 +2,7 @@
 
 use super::{
     Context, DIALECT, End, Here, Inner, Item, Kept, OpenParts, PLACE, Part, Shape, Skeleton, Stop,
-    Take,
+    Take, may_be_result,
 };
 use crate::lex::LOOK_AHEAD;
 use crate::token_stream::TokenStream;
@@ -390,13 +390,9 @@ impl<'a, 't> Parser<'a, 't> {
                     is_inside
                         || before.kind == TokenKind::Comma
                         || name == Some(before.start)
-                            && match kind(self.at + 1) {
-                                None | Some(TokenKind::Equal) => false,
-                                Some(TokenKind::Colon) => {
-                                    kind(self.at + 2).is_some_and(|it| it != TokenKind::Int)
-                                }
-                                Some(_) => true,
-                            }
+                            && kind(self.at + 1)
+                                .zip(kind(self.at + 2))
+                                .is_some_and(|(next, after)| !may_be_result(next, after))
                 }
                 TokenKind::Hash | TokenKind::Bang => {
                     let next = tokens.get(self.at + 1);

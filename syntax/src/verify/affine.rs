@@ -373,7 +373,7 @@ impl Verifier<'_> {
             ("lowerBoundsGroups", "lowerBoundsMap", "lower"),
             ("upperBoundsGroups", "upperBoundsMap", "upper"),
         ] {
-            let n_bounds = self.n_results_of_map(op, map);
+            let n_bounds = self.n_results_of_map(op, map).map(|it| it as i128);
             let n_grouped = self.ir.attr(op, groups).and_then(|it| self.sum(it, n));
             if let (Some(a), Some(b)) = (n_grouped, n_bounds)
                 && a != b
@@ -386,13 +386,9 @@ impl Verifier<'_> {
         true
     }
 
-    /// What the elements of `dense<..>` add up to, of which there are `n`.
-    fn sum(&self, elements: Attr, n: usize) -> Option<usize> {
-        let AttrData::Elements(text, _) = self.ir.interner.attr_data(elements) else { return None };
-        let text = self.ir.interner.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
-        match text.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
-            Some(list) => list.split(',').map(|it| it.trim().parse::<usize>().ok()).sum(),
-            None => text.parse::<usize>().ok()?.checked_mul(n),
-        }
+    /// What the elements of `dense<..>` add up to, of which there are `n`; none is negative.
+    fn sum(&self, elements: Attr, n: usize) -> Option<i128> {
+        let list = self.ir.interner.element_ints(elements, n)?;
+        list.into_iter().map(|it| u64::try_from(it).ok().map(i128::from)).sum()
     }
 }

@@ -42,12 +42,8 @@ async function run() {
   await step("hints say what a loop carries, once they are asked for", async () => {
     await page.getByRole("treeitem", { name: "stencil.mlir" }).dblclick();
     await page.locator(".tab.active", { hasText: "stencil.mlir" }).waitFor();
-    // An editor that is still starting may miss that a file of settings changes.
-    await eventually("hints", async () => {
-      writeSettings({ "noisy.inlayHints.dependences": "on" });
-      await page.waitForTimeout(1000);
-      return /carries \d dependences?/.test(await text());
-    });
+    writeSettings({ "noisy.inlayHints.dependences": "on" });
+    await eventually("hints", async () => /carries \d dependences?/.test(await text()));
     await shot("loops-hints");
   });
 
