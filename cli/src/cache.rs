@@ -16,14 +16,15 @@ use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, UNIX_EPOCH};
 
 use noisy_analyses::Rule;
 use noisy_output::remake;
 use noisy_settings::Settings;
 use noisy_syntax::parallel;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -54,15 +55,16 @@ pub(crate) struct Cache {
     /// Before any file was read.
     start: Moment,
     contexts: Mutex<FxHashMap<Known, Context>>,
-    packs: Mutex<Packs>,
+    /// By the folder of the files.
+    packs: Mutex<HashMap<PathBuf, Arc<RwLock<Pack>>>>,
 }
 
-/// By the folder of the files.
+/// What the last place was made of, which is that of the next file most often, too: nothing is asked that others wait for.
 #[derive(Debug, Default)]
-struct Packs {
-    all: HashMap<PathBuf, Arc<Mutex<Pack>>>,
-    /// That of the last file, by its folder as it was named: most often it is that of the next, too.
-    last: Option<(PathBuf, Arc<Mutex<Pack>>)>,
+pub(crate) struct Last {
+    /// By the folder as it was named.
+    pack: Option<(PathBuf, Arc<RwLock<Pack>>)>,
+    context: Option<(Known, Arc<str>)>,
 }
 
 /// The address of settings, which are kept so that nothing else has it, and the rules that are off besides.
@@ -73,11 +75,12 @@ type Context = (Arc<Settings>, Arc<str>);
 /// The results of the files of one folder: for each context those of its files. A file has one result.
 #[derive(Debug, Default)]
 struct Pack {
-    kept: BTreeMap<String, FxHashMap<String, Kept>>,
-    /// Names of this run.
-    seen: FxHashSet<String>,
+    kept: Contexts,
     is_changed: bool,
 }
+
+/// By the context, the results of files by their names.
+type Contexts = BTreeMap<String, FxHashMap<String, Kept>>;
 
 /// A pack as it is written.
 #[derive(Debug, Deserialize, Serialize)]
@@ -88,27 +91,36 @@ struct Written<K> {
 }
 
 /// The result of one file.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 struct Kept {
     /// The hash of its text.
-    text: String,
+    #[serde(with = "digits")]
+    text: Hash,
     /// Of the file that was read, if it was settled.
     stamp: Option<Stamp>,
-    /// What is printed of it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// Nothing of most files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    said: Option<Box<Said>>,
+    /// The file was there in this run.
+    #[serde(skip)]
+    is_seen: AtomicBool,
+}
+
+/// What there is to say of a file.
+#[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
+struct Said {
+    /// What is printed.
     piece: String,
     /// Errors, warnings, hints, and how many are left out.
     counts: [usize; 4],
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     codes: Vec<(String, usize)>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     baseline: Vec<baseline::Entry>,
 }
 
 /// The place of a file in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
-    pack: Arc<Mutex<Pack>>,
+    pack: Arc<RwLock<Pack>>,
     /// The hash of all that counts but the text.
     context: Arc<str>,
     name: String,
@@ -117,14 +129,14 @@ pub(crate) struct Slot {
 /// A text that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    hash: String,
+    hash: Hash,
     stamp: Option<Stamp>,
 }
 
 impl Seen {
     /// A text, and what was known of its file before it was read.
     pub(crate) fn new(text: &str, stamp: Option<Stamp>) -> Self {
-        Self { hash: hex(&Sha256::digest(text).into()), stamp }
+        Self { hash: Sha256::digest(text).into(), stamp }
     }
 }
 
@@ -165,6 +177,14 @@ impl Cache {
         self.start
     }
 
+    /// Reads what is kept of the folders of files, many at once: later the threads check files of one folder, and would wait for each other.
+    pub(crate) fn read_ahead<'a>(&self, files: impl Iterator<Item = &'a Path>) {
+        let mut folders: Vec<&Path> = files.filter_map(Path::parent).collect();
+        folders.dedup_by_key(|it| it.as_os_str());
+        let read = |n: usize| drop(self.pack(folders[n]));
+        parallel::in_order(threads_for(folders.len()), folders.len(), read, |()| true);
+    }
+
     /// Where a file has its place that is checked with settings, and with some rules off besides; nothing if its name is no text, for
     /// another one may look like it.
     pub(crate) fn slot(
@@ -172,37 +192,43 @@ impl Cache {
         path: &Path,
         settings: &Arc<Settings>,
         silenced: &[&str],
+        last: &mut Last,
     ) -> Option<Slot> {
         let name = path.to_str()?.to_owned();
-        let pack = self.pack(path.parent().unwrap_or(Path::new("")));
-        Some(Slot { pack, context: self.context(settings, silenced), name })
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let pack = match &last.pack {
+            Some((of, it)) if of.as_os_str() == folder.as_os_str() => it.clone(),
+            _ => last.pack.insert((folder.to_owned(), self.pack(folder))).1.clone(),
+        };
+        let known = (Arc::as_ptr(settings) as usize, silenced.join("\n"));
+        let context = match &last.context {
+            Some((of, it)) if *of == known => it.clone(),
+            _ => {
+                let context = self.context(known.clone(), settings, silenced);
+                last.context.insert((known, context)).1.clone()
+            }
+        };
+        Some(Slot { pack, context, name })
     }
 
-    fn pack(&self, named: &Path) -> Arc<Mutex<Pack>> {
-        let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, it)) =
-            packs.last.as_ref().filter(|it| it.0.as_os_str() == named.as_os_str())
-        {
-            return it.clone();
-        }
+    fn pack(&self, named: &Path) -> Arc<RwLock<Pack>> {
         let folder = self.here.join(named);
-        let known = packs.all.get(&folder).cloned();
+        let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = packs.get(&folder).cloned();
         let is_new = known.is_none();
         let pack = known.unwrap_or_default();
-        packs.last = Some((named.to_owned(), pack.clone()));
         if is_new {
-            packs.all.insert(folder.clone(), pack.clone());
+            packs.insert(folder.clone(), pack.clone());
             // Who comes next for this folder waits, nobody else.
-            let mut filled = pack.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut filled = pack.write().unwrap_or_else(PoisonError::into_inner);
             drop(packs);
             filled.kept = self.read(&folder).unwrap_or_default();
         }
         pack
     }
 
-    fn context(&self, settings: &Arc<Settings>, silenced: &[&str]) -> Arc<str> {
+    fn context(&self, known: Known, settings: &Arc<Settings>, silenced: &[&str]) -> Arc<str> {
         let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = (Arc::as_ptr(settings) as usize, silenced.join("\n"));
         let entry = || {
             let off = format!("{silenced:?}");
             let hash = hash(&[&self.base, settings.to_toml().as_bytes(), off.as_bytes()]);
@@ -217,11 +243,10 @@ impl Cache {
     }
 
     /// What the cache holds of a folder; nothing if that is missing, or not of this program.
-    fn read(&self, folder: &Path) -> Option<BTreeMap<String, FxHashMap<String, Kept>>> {
+    fn read(&self, folder: &Path) -> Option<Contexts> {
         let path = self.file(folder);
         fs::metadata(&path).ok().filter(|it| it.is_file() && it.len() <= MAX_FILE)?;
-        let written: Written<BTreeMap<_, FxHashMap<_, Kept>>> =
-            serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let written: Written<Contexts> = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         let Written { start, mut kept } = written;
         if start > self.start {
             // The clock was set back: what is written now may have the time of what was there.
@@ -238,18 +263,16 @@ impl Cache {
     pub(crate) fn save(&self) -> io::Result<()> {
         let packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
         let is_changed =
-            |pack: &Mutex<Pack>| pack.lock().unwrap_or_else(PoisonError::into_inner).is_changed;
-        let changed: Vec<(&PathBuf, &Arc<Mutex<Pack>>)> =
-            packs.all.iter().filter(|it| is_changed(it.1)).collect();
+            |pack: &RwLock<Pack>| pack.read().unwrap_or_else(PoisonError::into_inner).is_changed;
+        let changed: Vec<(&PathBuf, &Arc<RwLock<Pack>>)> =
+            packs.iter().filter(|it| is_changed(it.1)).collect();
         if changed.is_empty() {
             return Ok(());
         }
         create(&self.folder, self.is_named)?;
-        // A few are not worth a thread.
-        let n_threads = if changed.len() < 8 { 0 } else { parallel::cores() };
         let write = |n: usize| self.write(changed[n].0, changed[n].1);
         let mut written = Ok(());
-        parallel::in_order(n_threads, changed.len(), write, |it| {
+        parallel::in_order(threads_for(changed.len()), changed.len(), write, |it| {
             written = it;
             written.is_ok()
         });
@@ -257,12 +280,13 @@ impl Cache {
         clean(&self.folder)
     }
 
-    fn write(&self, folder: &Path, pack: &Mutex<Pack>) -> io::Result<()> {
-        let mut pack = pack.lock().unwrap_or_else(PoisonError::into_inner);
-        let Pack { kept, seen, is_changed } = &mut *pack;
-        let is_there = |name: &String| seen.contains(name) || Path::new(name).exists();
+    fn write(&self, folder: &Path, pack: &RwLock<Pack>) -> io::Result<()> {
+        let mut pack = pack.write().unwrap_or_else(PoisonError::into_inner);
+        let Pack { kept, is_changed } = &mut *pack;
         for it in kept.values_mut() {
-            it.retain(|name, _| is_there(name));
+            it.retain(|name, kept| {
+                kept.is_seen.load(Ordering::Relaxed) || Path::new(name).exists()
+            });
         }
         kept.retain(|_, it| !it.is_empty());
         let written = Written { start: self.start, kept: &*kept };
@@ -281,18 +305,20 @@ impl Slot {
     /// What is known of a file that was not touched since: its counts and what is printed of it.
     pub(crate) fn untouched(&self) -> Option<(Checked, String)> {
         let stamp = Stamp::of(&fs::metadata(&self.name).ok()?)?;
-        let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = pack.of(self).filter(|it| it.stamp == Some(stamp))?.checked(self);
-        pack.seen.insert(self.name.clone());
-        known
+        let pack = self.pack.read().unwrap_or_else(PoisonError::into_inner);
+        let of_context = pack.kept.get(&*self.context)?;
+        let kept = of_context.get(&self.name).filter(|it| it.stamp == Some(stamp))?;
+        kept.is_seen.store(true, Ordering::Relaxed);
+        kept.checked(self)
     }
 
     /// What is known of a text, which has the stamp of its file from now on.
     pub(crate) fn get(&self, seen: &Seen) -> Option<(Checked, String)> {
-        let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
-        pack.seen.insert(self.name.clone());
-        let kept = pack.of(self).filter(|it| it.text == seen.hash)?;
+        let mut pack = self.pack.write().unwrap_or_else(PoisonError::into_inner);
+        let of_context = pack.kept.get_mut(&*self.context)?;
+        let kept = of_context.get_mut(&self.name).filter(|it| it.text == seen.hash)?;
         let is_changed = kept.stamp != seen.stamp;
+        kept.is_seen.store(true, Ordering::Relaxed);
         kept.stamp = seen.stamp;
         let known = kept.checked(self);
         pack.is_changed |= is_changed;
@@ -310,15 +336,16 @@ impl Slot {
             return;
         }
         let Counts { errors, warnings, hints, codes } = &checked.counts;
-        let kept = Kept {
-            text: seen.hash,
-            stamp: seen.stamp,
+        let said = Said {
             piece: piece.to_owned(),
             counts: [*errors, *warnings, *hints, checked.n_left_out],
             codes: codes.iter().map(|it| (it.0.to_owned(), it.1)).collect(),
             baseline: checked.entries.clone(),
         };
-        let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = (said != Said::default()).then(|| said.into());
+        let is_seen = AtomicBool::new(true);
+        let kept = Kept { text: seen.hash, stamp: seen.stamp, said, is_seen };
+        let mut pack = self.pack.write().unwrap_or_else(PoisonError::into_inner);
         pack.is_changed = true;
         for it in pack.kept.values_mut() {
             it.remove(&self.name);
@@ -328,21 +355,21 @@ impl Slot {
     }
 }
 
-impl Pack {
-    fn of(&mut self, slot: &Slot) -> Option<&mut Kept> {
-        self.kept.get_mut(&*slot.context)?.get_mut(&slot.name)
+impl Kept {
+    fn checked(&self, slot: &Slot) -> Option<(Checked, String)> {
+        let empty = Checked::empty(slot.name.clone());
+        let Some(said) = &self.said else { return Some((empty, String::new())) };
+        let [errors, warnings, hints, n_left_out] = said.counts;
+        let codes = said.codes.iter().map(|(code, n)| Some((Rule::find(code)?.code(), *n)));
+        let counts = Counts { errors, warnings, hints, codes: codes.collect::<Option<_>>()? };
+        let entries = said.baseline.clone();
+        Some((Checked { n_left_out, counts, entries, ..empty }, said.piece.clone()))
     }
 }
 
-impl Kept {
-    fn checked(&self, slot: &Slot) -> Option<(Checked, String)> {
-        let [errors, warnings, hints, n_left_out] = self.counts;
-        let codes = self.codes.iter().map(|(code, n)| Some((Rule::find(code)?.code(), *n)));
-        let counts = Counts { errors, warnings, hints, codes: codes.collect::<Option<_>>()? };
-        let entries = self.baseline.clone();
-        let checked = Checked { n_left_out, counts, entries, ..Checked::empty(slot.name.clone()) };
-        Some((checked, self.piece.clone()))
-    }
+/// For so many packs: a few are not worth a thread.
+fn threads_for(n_packs: usize) -> usize {
+    if n_packs < 8 { 0 } else { parallel::cores() }
 }
 
 /// Makes the folder, which git and backups leave out. One that is there stays as it is if it was named.
@@ -395,4 +422,45 @@ fn hash(parts: &[&[u8]]) -> Hash {
 fn hex(hash: &Hash) -> String {
     let digits = hash.iter().flat_map(|it| [it >> 4, it & 15]);
     digits.filter_map(|it| char::from_digit(u32::from(it), 16)).collect()
+}
+
+/// A hash as a text of hexadecimal digits.
+mod digits {
+    use std::fmt;
+
+    use serde::de::{Deserializer, Error, Unexpected, Visitor};
+    use serde::ser::Serializer;
+
+    use super::{Hash, hex};
+
+    pub(super) fn serialize<S: Serializer>(hash: &Hash, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&hex(hash))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Hash, D::Error> {
+        from.deserialize_str(Digits)
+    }
+
+    struct Digits;
+
+    impl Visitor<'_> for Digits {
+        type Value = Hash;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("64 hexadecimal digits")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Hash, E> {
+            let wrong = || E::invalid_value(Unexpected::Str(text), &self);
+            let digit = |it: u8| char::from(it).to_digit(16).ok_or_else(wrong);
+            let mut hash = Hash::default();
+            if text.len() != 2 * hash.len() {
+                return Err(wrong());
+            }
+            for (byte, it) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+                *byte = (digit(it[0])? << 4 | digit(it[1])?) as u8;
+            }
+            Ok(hash)
+        }
+    }
 }

@@ -127,7 +127,10 @@ impl Checked {
     pub(crate) fn empty(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self {
-            name: path.display().to_string(),
+            name: match path.to_str() {
+                Some(it) => it.to_owned(),
+                None => path.display().to_string(),
+            },
             path,
             is_read: true,
             text: no_text(),

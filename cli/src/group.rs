@@ -10,10 +10,10 @@ use std::sync::Arc;
 use noisy_analyses::fix::shared_cache;
 use noisy_analyses::{Document, diff};
 use noisy_output::{quoted_name, shown_path};
-use noisy_settings::{Invalid, Settings};
+use noisy_settings::{InARow, Invalid, Settings};
 
 use crate::args::{Check, Format};
-use crate::cache::{Cache, Seen, Slot};
+use crate::cache::{Cache, Last, Seen, Slot};
 use crate::check::{self, Checked, Task};
 use crate::failure::Failure;
 use crate::plan::Plan;
@@ -74,8 +74,9 @@ impl Plan<'_> {
     ) -> Vec<Done> {
         let mut out = Vec::with_capacity(inputs.len());
         let (mut group, mut n_bytes) = (Vec::new(), 0);
+        let (mut configs, mut last) = (self.resolver.in_a_row(), Last::default());
         for input in inputs {
-            let looked = self.look(input);
+            let looked = self.look(input, &mut configs, &mut last);
             if let Looked::Read(it) = &looked {
                 n_bytes += it.text.len();
             }
@@ -120,10 +121,10 @@ impl Plan<'_> {
     }
 
     /// What is known of a file before it is analyzed.
-    fn look<'a>(&self, input: &'a Input) -> Looked<'a> {
+    fn look<'a>(&self, input: &'a Input, configs: &mut InARow<'_>, last: &mut Last) -> Looked<'a> {
         let args = self.args;
         let path = input.path(&args.files.stdin_filename);
-        let Counting { settings, silenced, layered } = match self.counting(path) {
+        let Counting { settings, silenced, layered } = match self.counting(path, configs) {
             Ok(it) => it,
             Err(invalid) => return Looked::Done(Done::Invalid(invalid)),
         };
@@ -131,7 +132,7 @@ impl Plan<'_> {
             Input::File(path) => self
                 .cache
                 .as_ref()
-                .and_then(|cache| Some((cache, cache.slot(path, &layered, &silenced)?))),
+                .and_then(|cache| Some((cache, cache.slot(path, &layered, &silenced, last)?))),
             Input::Stdin => None,
         };
         let done = |it: Report| Looked::Done(it.into());
@@ -246,8 +247,12 @@ impl Plan<'_> {
     }
 
     /// What a file is checked with.
-    fn counting(&self, path: &Path) -> Result<Counting<'_>, Arc<Invalid>> {
-        let config = self.resolver.config(path)?;
+    fn counting(
+        &self,
+        path: &Path,
+        configs: &mut InARow<'_>,
+    ) -> Result<Counting<'_>, Arc<Invalid>> {
+        let config = configs.config(path)?;
         let layered = config.for_path(path).map_err(|problems| {
             let path = config.path().map(Path::to_owned).unwrap_or_default();
             Arc::new(Invalid { path, problems, unreadable: None })

@@ -47,8 +47,9 @@ impl<'a> Plan<'a> {
         let files = &args.files;
         let selection = Selection::new(&files.exclude, &files.per_file_ignores)?;
         let known = args.baseline.as_deref().map(Known::read).transpose()?.map(Arc::new);
+        let mut configs = resolver.in_a_row();
         let filter = Filter {
-            is_excluded: &|path| selection.is_excluded(&resolver, path),
+            is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
             force: files.force_exclude,
             gitignore: !files.no_respect_gitignore,
         };
@@ -134,10 +135,7 @@ fn outputs_are_no_inputs(
     let configs = config
         .iter()
         .flat_map(|it| it.path().into_iter().chain(it.extended().iter().map(PathBuf::as_path)));
-    let files = inputs.iter().filter_map(|it| match it {
-        Input::File(path) => Some(path.as_path()),
-        Input::Stdin => None,
-    });
+    let files = inputs.iter().filter_map(Input::file);
     let all: Vec<&Path> = files.chain(configs).collect();
     for it in outputs {
         is_no_input(it, all.iter().copied().chain(args.baseline.as_deref()))?;

@@ -40,10 +40,11 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         Ok(it) => it,
         Err(why) => return usage(why),
     };
+    let mut configs = resolver.in_a_row();
     let (inputs, unreadable) = walk::inputs(
         &args.paths,
         Filter {
-            is_excluded: &|path| selection.is_excluded(&resolver, path),
+            is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
             force: args.force_exclude,
             gitignore: !args.no_respect_gitignore,
         },

@@ -102,6 +102,9 @@ impl Plan<'_> {
             let failure = Failure { code: "io-error", message: it.why.clone(), place: None };
             sink.take(self.failed(&it.path, failure), Ok(()))?;
         }
+        if let Some(cache) = &self.cache {
+            cache.read_ahead(self.inputs.iter().filter_map(Input::file));
+        }
         let progress = Progress::new(self.inputs.len());
         let time = SharedTime::new(self.inputs.len(), shared_cache().worked());
         let work = |run: Range<usize>| self.some(&self.inputs[run], &time, &progress);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use noisy_settings::{Resolver, Root, Rules, Settings, add_pattern, is_matched};
+use noisy_settings::{InARow, Root, Rules, Settings, add_pattern, is_matched};
 
 /// The patterns of the command line, written as in a `.gitignore` that stands in the current folder.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ impl Selection {
     }
 
     /// Whether a path is left out, by the command line or by its configuration.
-    pub(crate) fn is_excluded(&self, resolver: &Resolver, path: &Path) -> bool {
+    pub(crate) fn is_excluded(&self, configs: &mut InARow<'_>, path: &Path) -> bool {
         self.is_matched(&self.excluded, path)
-            || resolver.config(path).is_ok_and(|it| it.is_excluded(path))
+            || configs.config(path).is_ok_and(|it| it.is_excluded(path))
     }
 
     /// The rules, categories or `all` that are off in a file, in the order of the command line.

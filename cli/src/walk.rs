@@ -1,5 +1,6 @@
 //! Which files to check: those named, and the `*.mlir` in the directories named, as git sees them.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -20,6 +21,14 @@ pub(crate) enum Input {
 }
 
 impl Input {
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Input::File(path) => Some(path),
+            Input::Stdin => None,
+        }
+    }
+
     /// The name as the system has it, which need not be UTF-8; standard input has that of `stdin`.
     pub(crate) fn path<'a>(&'a self, stdin: &'a str) -> &'a Path {
         match self {
@@ -30,10 +39,9 @@ impl Input {
 }
 
 /// What is left out.
-#[derive(Clone, Copy)]
 pub(crate) struct Filter<'a> {
     /// Of folders.
-    pub is_excluded: &'a dyn Fn(&Path) -> bool,
+    pub is_excluded: &'a mut dyn FnMut(&Path) -> bool,
     /// What is excluded is left out of what is named, too.
     pub force: bool,
     /// What git ignores is left out of folders.
@@ -95,6 +103,8 @@ const MOST_THREADS: usize = 8;
 /// A walk through a folder.
 struct Walk {
     ignore_files: Option<IgnoreFiles>,
+    /// It began in `.`, which was not asked to be seen.
+    is_here: bool,
     state: Mutex<State>,
     /// There are more folders to read, or there will be none.
     changed: Condvar,
@@ -153,6 +163,7 @@ impl Walk {
             Ok(it) => it,
             Err(error) => return found.errors.push(unreadable(folder.to_owned(), &error)),
         };
+        let first = found.files.len();
         for entry in entries {
             let entry = match entry {
                 Ok(it) => it,
@@ -186,9 +197,11 @@ impl Walk {
             if kind.is_dir() {
                 found.folders.push((path, rules.clone()));
             } else if kind.is_file() || kind.is_symlink() && leads_to_a_file(&path) {
-                found.files.push(path);
+                let short = if self.is_here { path.strip_prefix(".").ok() } else { None };
+                found.files.push(short.map(Path::to_owned).unwrap_or(path));
             }
         }
+        found.files[first..].sort_unstable_by(|a, b| order(a, b));
     }
 }
 
@@ -206,7 +219,8 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
     };
     let folders = vec![(root.to_owned(), above.flatten())];
     let state = Mutex::new(State { folders, ..State::default() });
-    let walk = Walk { ignore_files, state, changed: Condvar::new() };
+    let is_here = root == Path::new(".");
+    let walk = Walk { ignore_files, is_here, state, changed: Condvar::new() };
     thread::scope(|scope| {
         for _ in 1..noisy_syntax::parallel::cores().min(MOST_THREADS) {
             // If the system grants no thread, there is this one.
@@ -216,25 +230,21 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
     });
     let Found { mut files, mut errors, .. } =
         walk.state.into_inner().unwrap_or_else(PoisonError::into_inner).found;
-    files.sort_by_cached_key(|it| in_order(it));
-    // `.` was not asked to be seen.
-    if root == Path::new(".") {
-        for file in &mut files {
-            let short = file.to_str().and_then(|it| it.strip_prefix("./")).map(Path::new);
-            if let Some(short) = short.or_else(|| file.strip_prefix(".").ok()) {
-                *file = short.to_owned();
-            }
-        }
-    }
+    // The files of each folder are in order already, which this sort makes use of.
+    files.sort_by(|a, b| order(a, b));
     errors.sort_unstable_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
     (files, errors)
 }
 
-/// What is in the order of the paths below one folder, which goes component by component; it reads none.
-fn in_order(path: &Path) -> Vec<u8> {
+/// The order of paths below one folder, which is that of their components, without taking them apart.
+fn order(a: &Path, b: &Path) -> Ordering {
+    let (a, b) = (a.as_os_str().as_encoded_bytes(), b.as_os_str().as_encoded_bytes());
     // A name that ends comes before one that goes on.
-    let rank = |&byte: &u8| if char::from(byte) == MAIN_SEPARATOR { 0 } else { byte };
-    path.as_os_str().as_encoded_bytes().iter().map(rank).collect()
+    let rank = |byte: u8| if char::from(byte) == MAIN_SEPARATOR { 0 } else { byte };
+    match a.iter().zip(b).position(|(a, b)| a != b) {
+        Some(at) => rank(a[at]).cmp(&rank(b[at])),
+        None => a.len().cmp(&b.len()),
+    }
 }
 
 #[cfg(test)]
@@ -254,8 +264,7 @@ mod tests {
         }
         for a in &paths {
             for b in &paths {
-                let order = in_order(a).cmp(&in_order(b));
-                assert_eq!(order, a.cmp(b), "{} {}", a.display(), b.display());
+                assert_eq!(order(a, b), a.cmp(b), "{} {}", a.display(), b.display());
             }
         }
     }

@@ -106,6 +106,11 @@ impl Resolver {
         loaded
     }
 
+    /// For asking about files that come in a row.
+    pub fn in_a_row(&self) -> InARow<'_> {
+        InARow { resolver: self, last: None }
+    }
+
     /// Forgets what was read: a configuration file came, went or changed.
     pub fn forget(&self) {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -164,6 +169,34 @@ impl Resolver {
     pub fn extended(&self) -> Vec<PathBuf> {
         let extended = self.extended.lock().unwrap_or_else(PoisonError::into_inner);
         extended.iter().cloned().collect()
+    }
+}
+
+/// Asks a [`Resolver`] about files that come in a row, most of them from the folder of the one before: about these the resolver is not asked
+/// again. Not to be kept while configurations may change.
+#[derive(Debug)]
+pub struct InARow<'a> {
+    resolver: &'a Resolver,
+    /// The folder of the last file as it was named, and what counts there.
+    last: Option<(PathBuf, Loaded)>,
+}
+
+impl InARow<'_> {
+    /// As [`Resolver::config`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Resolver::config`].
+    pub fn config(&mut self, file: &Path) -> Loaded {
+        let folder = file.parent().unwrap_or(file);
+        match &self.last {
+            Some((last, known)) if last.as_os_str() == folder.as_os_str() => known.clone(),
+            _ => {
+                let loaded = self.resolver.config(file);
+                self.last = Some((folder.to_owned(), loaded.clone()));
+                loaded
+            }
+        }
     }
 }
 

@@ -21,7 +21,7 @@ mod rules;
 mod schema;
 
 pub use config::{Config, Overrides, Root, add_pattern, is_matched};
-pub use discover::{FILE_NAMES, Invalid, Origin, Resolver, discover, problems};
+pub use discover::{FILE_NAMES, InARow, Invalid, Origin, Resolver, discover, problems};
 pub use folders::{absolute, folders};
 pub use options::{Hints, Loops, Model, Placement, Seconds, Settings};
 pub use problem::{Problem, nearest};
