@@ -131,6 +131,56 @@ fn edits_of_modules_equal_reading_anew() {
     }
 }
 
+/// Edits that once had another result than reading anew, one after the other: `(from, to)` in a text.
+#[test]
+fn edits_of_odd_programs_equal_reading_anew() {
+    let branch = "\"x.x\"() ({
+  \"y.y\"()[^bb1] ({
+    \"z.z\"() : () -> ()
+  }) : () -> ()
+^bb1:
+  \"z.z\"() : () -> ()
+}) : () -> ()
+";
+    let module = "module @m {
+^bb0:
+  cf.br ^bb1
+^bb1:
+  func.call @m() : () -> ()
+}
+";
+    let rows: [(&str, &[(&str, &str)]); 2] = [
+        // An op with regions that branches.
+        (
+            branch,
+            &[("y.y", "y.x"), ("y.x", "y.y"), ("[^bb1]", ""), ("\"y.y\"()", "\"y.y\"()[^bb1]")],
+        ),
+        // A call of what is no function, beside functions.
+        (
+            module,
+            &[
+                ("^bb0:\n", ""),
+                ("{\n", "{\n^bb0(%a: !noisy.i32):\n"),
+                ("cf.br ^bb1", ""),
+                ("@m {", "{"),
+                ("{\n", "@m {\n"),
+            ],
+        ),
+    ];
+    for (text, edits) in rows {
+        let mut text = text.to_owned();
+        let mut document = Document::new(&text);
+        for (from, to) in edits {
+            let at = text.find(from).expect(from);
+            document.edit(at..at + from.len(), to);
+            text.replace_range(at..at + from.len(), to);
+            let anew = Document::new(&text);
+            assert_eq!(facts(&document), facts(&anew), "{text}");
+            assert_eq!(told(&document), told(&anew), "{text}");
+        }
+    }
+}
+
 /// Edits a program at random, and checks after each edit that all is as if the text were read anew.
 pub(crate) fn check_edits(seed: u64, program: String) {
     let mut text = program;

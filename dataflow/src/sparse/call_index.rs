@@ -30,7 +30,9 @@ struct SymbolOp {
 impl SymbolOp {
     fn of(ir: &Ir, op: Op) -> Option<Self> {
         let rest = ir.op(op).extra.as_ref()?;
-        let defines = rest.symbol.map(|it| it.0);
+        // What only groups is no unit, and a call of it connects nothing.
+        let is_unit = Flow::of(ir, op) != Flow::Group;
+        let defines = rest.symbol.filter(|_| is_unit).map(|it| it.0);
         if defines.is_none() && rest.symbol_uses.is_empty() {
             return None;
         }

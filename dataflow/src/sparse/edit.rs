@@ -66,6 +66,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 return self.solve(ir);
             }
             if self.whole.contains(&op) && is_start {
+                if !ir.extra(op).successors.is_empty() {
+                    // It branches beside functions. Nobody writes that, so that it need not be followed.
+                    return self.solve(ir);
+                }
                 // What calls each other is not part of what a pass would save.
                 many += self.redo_units(ir);
             } else if self.is_whole_by_now(ir, op) || self.is_between_calls(ir, op) {
@@ -353,6 +357,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if data.regions.is_empty() {
             let _ = self.apply(ir, op, live);
         } else {
+            self.reached[op.index()] = live;
             for index in 0..data.regions.len() {
                 let block = flow::entry_block(ir, data.regions[index].1);
                 let was = self.is_block_live(block);

@@ -105,9 +105,12 @@ impl Edit<'_> {
                 let len = ir.region_len(inner);
                 let to = from + len;
                 let holds = if ir.op(op).kind == OpKind::Chunk {
-                    // After a split line, and before the next one, a change may make another line of it.
+                    // After a split line, and before the next one, a change may make another line of it, or close a `<` that is open
+                    // before it, which then goes on beyond it.
                     let (is_first, is_last) = (own == 0, to == self.old.len_bytes());
-                    (is_first || change.start > from) && (is_last || change.old_end < to)
+                    (is_first || change.start > from)
+                        && (is_last || change.old_end < to)
+                        && seq::first_reaching(ir, region, 0, change.start) == Some(op)
                 } else {
                     ir.region(inner).closed
                 };
@@ -197,10 +200,9 @@ impl Edit<'_> {
     fn reparse_chunks(self, ir: &mut Ir) -> Delta {
         let change = self.change;
         let root = ir.root;
-        let (mut first, mut at) = match seq::find(ir, root, change.start) {
-            Some(found) => found,
-            None => (seq::nth(ir, root, 0).expect("a file has a chunk"), 0),
-        };
+        let first = seq::first_reaching(ir, root, 0, change.start);
+        let mut first = first.unwrap_or_else(|| seq::nth(ir, root, 0).expect("a file has a chunk"));
+        let mut at = seq::offset(ir, first);
         if change.start <= at + ir.op(first).own_len as usize
             && let Some(before) = ir.prev(first)
         {

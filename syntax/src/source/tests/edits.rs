@@ -370,3 +370,14 @@ proptest! {
         check_ranges(&Source::new(&text));
     }
 }
+
+#[test]
+fn what_is_open_before_a_split_line_may_close_behind_it() {
+    let text =
+        "func.func @f() {\n  return\n}\n#a = #foo.bar<// -----\n#b = a<1>\nx.y\n// -----\nx.z\n";
+    let at = text.find("a<1>").expect("there");
+    let mut source = Source::new(text);
+    edit(&mut source, at, 2, "");
+    edit(&mut source, at, 0, "a<");
+    edit(&mut source, at + 4, 0, ">");
+}
