@@ -105,6 +105,17 @@ fn edits_of_calls_equal_reading_anew() {
     }
 }
 
+/// In generic form the arguments of a function are those of a label, and each mistake makes another structure.
+#[test]
+fn edits_of_the_generic_form_equal_reading_anew() {
+    let n = if cfg!(debug_assertions) { 60 } else { 300 };
+    for seed in 1..=n {
+        let mut writer = Writer::new(seed, seed % 3 != 0);
+        let text = writer.module(2 + seed as usize % 4, 2 + seed as usize % 5);
+        check_edits(seed, noisy_syntax::print::generic(Document::new(&text).ir()));
+    }
+}
+
 /// Modules within modules, labels and branches beside functions (that is no MLIR, but what is there while a bracket is missing).
 #[test]
 fn edits_of_modules_equal_reading_anew() {
@@ -149,7 +160,35 @@ fn edits_of_odd_programs_equal_reading_anew() {
   func.call @m() : () -> ()
 }
 ";
-    let rows: [(&str, &[(&str, &str)]); 2] = [
+    let generic = "\"func.func\"() <{function_type = (!noisy.i32) -> !noisy.i32, sym_name = \"f\", sym_visibility = \"private\"}> ({
+^bb0(%a: !noisy.i32):
+  \"func.return\"(%a) : (!noisy.i32) -> ()
+}) : () -> ()
+func.func @g(%x: !noisy.i32) -> !noisy.i32 {
+  %0 = noisy.mul %x, %x : !noisy.i32
+  %1 = \"func.call\"(%0) <{callee = @f}> : (!noisy.i32) -> !noisy.i32
+  return %1 : !noisy.i32
+}
+";
+    let rows: [(&str, &[(&str, &str)]); 3] = [
+        // The arguments of a function are those of its entry, which is written apart.
+        (
+            generic,
+            &[
+                ("= (!noisy.i32) ->", "= (!noisy.i32, !noisy.i32) ->"),
+                (
+                    "(%0) <{callee = @f}> : (!noisy.i32)",
+                    "(%0, %x) <{callee = @f}> : (!noisy.i32, !noisy.i32)",
+                ),
+                ("%a: !noisy.i32)", "%a: !noisy.i32, %b: !noisy.i32)"),
+                ("\"func.return\"(%a)", "\"func.return\"(%b)"),
+                ("%a: !noisy.i32, ", ""),
+                ("b: ", "b: func.func"),
+                ("^bb0(", "("),
+                ("(%b", "^bb0(%b"),
+                ("b: func.func", "b: "),
+            ],
+        ),
         // An op with regions that branches.
         (
             branch,

@@ -253,6 +253,18 @@ pub(crate) fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<u
             return (at..at + from.len(), to.to_owned());
         }
     }
+    if random.one_in(6) {
+        // A word becomes another one of the text, goes, or stands twice.
+        let all: Vec<std::ops::Range<usize>> = words(text);
+        if !all.is_empty() {
+            let (place, other) = (random.pick(&all).clone(), &text[random.pick(&all).clone()]);
+            return match random.below(4) {
+                0 => (place, String::new()),
+                1 => (place.start..place.start, format!("{other} ")),
+                _ => (place, other.to_owned()),
+            };
+        }
+    }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let at = random.below(lines.len().max(1));
     let start: usize = lines[..at].iter().map(|it| it.len()).sum();
@@ -286,4 +298,21 @@ pub(crate) fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<u
             (at..at + len, new.to_owned())
         }
     }
+}
+
+/// Where the words of a text are: names, numbers, signs.
+fn words(text: &str) -> Vec<std::ops::Range<usize>> {
+    let is_of_name = |it: char| it.is_ascii_alphanumeric() || "_.%@^#!".contains(it);
+    let mut out: Vec<std::ops::Range<usize>> = Vec::new();
+    let mut before = ' ';
+    for (at, it) in text.char_indices() {
+        let end = at + it.len_utf8();
+        match out.last_mut() {
+            Some(last) if is_of_name(it) && is_of_name(before) => last.end = end,
+            _ if it.is_whitespace() => {}
+            _ => out.push(at..end),
+        }
+        before = it;
+    }
+    out
 }

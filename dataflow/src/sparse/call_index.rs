@@ -111,13 +111,13 @@ impl CallIndex {
     }
 
     /// Takes in an edit. The units with calls or callers, before or after it, that define or call what the edit defines, calls or mentions
-    /// in another way; of a call that came, changed or left only its own unit.
-    pub(super) fn update(&mut self, ir: &Ir, delta: &Delta) -> Vec<Op> {
+    /// in another way; of a call that came, changed or left only its own unit. What is `entered` is as if the edit had changed it.
+    pub(super) fn update(&mut self, ir: &Ir, delta: &Delta, entered: &[Op]) -> Vec<Op> {
         let touched = || delta.removed.iter().chain(&delta.changed).copied();
         let mut names: FxHashSet<Name> = FxHashSet::default();
         let mut out: FxHashSet<Op> = FxHashSet::default();
         let mut olds: FxHashMap<Op, SymbolOp> = FxHashMap::default();
-        for op in touched() {
+        for op in touched().chain(entered.iter().copied()) {
             if self.of.contains_key(&op) {
                 self.concerned(op, &mut names, &mut out);
             }

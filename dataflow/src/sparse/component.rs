@@ -97,9 +97,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.forget_contexts(*op);
             }
         }
-        for unit in self.call_index.update(ir, delta) {
+        let touched = delta.removed.iter().chain(&delta.changed);
+        let entered: Vec<Op> = touched.filter_map(|&it| self.entered_anew(ir, it)).collect();
+        for unit in self.call_index.update(ir, delta, &entered) {
             self.enter_whole(ir, unit);
         }
+    }
+
+    /// The function whose entry is another one, or may have other arguments, now that an op of its body came, changed or left. Calls pass
+    /// their operands to these arguments, which in generic form are not written where the function's type is.
+    fn entered_anew(&self, ir: &Ir, op: Op) -> Option<Op> {
+        let region = ir.op(op).parent;
+        let function = ir.region(region).parent.filter(|&it| ir.is_alive(it))?;
+        if ir.op(function).kind != OpKind::FuncFunc {
+            return None;
+        }
+        let first = ir.items(region).next().filter(|&it| ir.op(it).kind == OpKind::Label);
+        let is_same = self.first_labels.get(&region).copied() == first && first != Some(op);
+        (!is_same).then_some(function)
     }
 
     /// Whether a unit cannot be followed op by op: other units depend on what stands in it, or it is analyzed in several contexts.

@@ -287,6 +287,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if ir.op(op).results.is_empty() {
             return;
         }
+        if self.is_followed(ir, op) {
+            // A function gives nothing, though the type behind an early `}` may say that it does.
+            for &value in &ir.op(op).results {
+                let _ = self.set(ir, op, value, A::Fact::bottom());
+            }
+            return;
+        }
         if Flow::of(ir, op) == Flow::Opaque {
             // What an op gives whose regions nobody understands follows from its operands alone.
             let _ = self.apply(ir, op, live);
