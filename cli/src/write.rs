@@ -202,6 +202,10 @@ impl<T> GroupCommit<T> {
         it: T,
         file: Option<Replacement>,
     ) -> Vec<(T, Result<(), String>)> {
+        if file.is_none() && self.waiting.is_empty() && self.ahead.is_none() {
+            // Nothing waits for nothing.
+            return vec![(it, Ok(()))];
+        }
         let done = self.ahead.take_if(|it| it.is_written());
         let mut done = done.map_or_else(Vec::new, Ahead::done);
         if self.waiting.is_empty() {

@@ -183,7 +183,8 @@ def main():
                 ([*select, "--no-cache"], [*mine, "--no-cache"]),
                 None,
             ),
-            ("the cache is filled", lambda: (small(), ours()), (select, mine), "no cache"),
+            ("the cache is filled, as many bytes", lambda: (large(), ours()), (select, mine), "no cache"),
+            ("the cache is filled, half as many bytes", lambda: (small(), ours()), (select, mine), "no cache"),
             ("all files are known", lambda: (small(), ours()), (select, mine), None),
             (
                 "--fix removes an op (an import)",
