@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use noisy_output::{identity, is_no_input};
 use noisy_settings::Resolver;
+use noisy_syntax::parallel;
 
 use crate::args::{Check, Color, Format, Stage};
 use crate::baseline::Known;
@@ -66,11 +67,15 @@ impl<'a> Plan<'a> {
         }
         if args.fixing.writes() {
             // One file under two names is fixed once.
+            let mut is_first = Vec::with_capacity(inputs.len());
             let mut seen = HashSet::new();
-            inputs.retain(|it| match it {
-                Input::File(path) => identity(path).is_none_or(|it| seen.insert(it)),
-                Input::Stdin => true,
+            let of = |n: usize| inputs[n].file().and_then(identity);
+            parallel::in_order(parallel::cores(), inputs.len(), of, |it| {
+                is_first.push(it.is_none_or(|it| seen.insert(it)));
+                true
             });
+            let mut is_first = is_first.into_iter();
+            inputs.retain(|_| is_first.next() == Some(true));
         }
         if args.certificate.is_some() && inputs.len() + unreadable.len() != 1 {
             return Err("--certificate works with one file only".to_owned());
