@@ -12,7 +12,9 @@ pub(crate) use programs::{program, random_edit};
 
 use self::programs::Writer;
 
-use crate::{Diagnostic, Document, Limits, Noise, Objective, Options, checks, insert_reduces};
+use crate::{
+    Assumption, Diagnostic, Document, Limits, Noise, Objective, Options, checks, insert_reduces,
+};
 
 /// A small generator (xorshift), so that runs repeat.
 pub(crate) struct Random(u64);
@@ -65,6 +67,16 @@ fn region_facts(document: &Document, region: Region, out: &mut String) {
             let elements = integers.elements(constant).unwrap_or_default();
             let noise = document.noise(value);
             let _ = write!(out, " {name}={noise} {constant} {elements:?} {range}");
+            match document.assumption(value) {
+                Some(Assumption::Fresh { calls }) => {
+                    let _ = write!(out, " assumed, {} calls", calls.len());
+                }
+                Some(Assumption::Passed { calls }) => {
+                    let _ = write!(out, " {} calls", calls.len());
+                }
+                Some(Assumption::NeverCalled) => out.push_str(" never called"),
+                Some(Assumption::Contract(_)) | None => {}
+            }
         }
     };
     let _ = write!(out, "{{");

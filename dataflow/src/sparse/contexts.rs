@@ -156,8 +156,12 @@ impl<F> Contexts<F> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// The contexts of a function, the assumed one first, then in the order of their first calls in the text.
+    /// The contexts of a function, the assumed one first, then in the order of their first calls in the text. What no call finds any more,
+    /// as it is being edited, has none, though some may be remembered.
     pub fn contexts(&self, ir: &noisy_syntax::Ir, function: Op) -> Vec<&Context<A::Fact>> {
+        if !is_callable(ir, function) {
+            return Vec::new();
+        }
         let mut out: Vec<_> = self.contexts.of.get(&function).into_iter().flatten().collect();
         if out.len() > 1 {
             let first = |it: &Context<A::Fact>| it.calls().map(|it| ir.start(it)).min();
@@ -244,7 +248,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return;
         }
         let is_open = self.is_open(ir, function);
-        if !is_callable(ir, function) || !is_open && !self.shows_uncalled() {
+        let is_entered = is_callable(ir, function) && self.is_live(ir, function);
+        if !is_entered || !is_open && !self.shows_uncalled() {
             self.forget_contexts(function);
             return;
         }

@@ -75,7 +75,8 @@ impl Verifier<'_> {
             return;
         }
         for at in 0..n {
-            let operand = self.ir.op(op).operands[first + at];
+            // How many there are is not told where another map of the op is unknown.
+            let Some(operand) = self.ir.op(op).operands.get(first + at) else { return };
             let Some(value) = operand.value else { continue };
             let is_symbol = at >= n_dims;
             if !self.is_affine(op, value, is_symbol) {
@@ -101,7 +102,8 @@ impl Verifier<'_> {
 
     fn indices(&mut self, op: Op, at: Range<usize>) {
         for at in at {
-            let Some(value) = self.ir.op(op).operands[at].value else { continue };
+            let Some(operand) = self.ir.op(op).operands.get(at) else { return };
+            let Some(value) = operand.value else { continue };
             if !self.is_affine(op, value, false) {
                 let message = "index must be a valid dimension or symbol identifier";
                 self.tell(op, Code::AffineOperand, message);
