@@ -182,6 +182,8 @@ pub struct Sparse<A: SparseForward, O = ()> {
     whole: FxHashSet<Op>,
     /// What ends an `scf.parallel` that was last run as a loop.
     reductions: FxHashMap<Op, Op>,
+    /// Loops that were iterated. What is inside has seen each of their rounds, also once they are no loops any more.
+    iterated: FxHashSet<Op>,
     /// Ops in the queue that are to be run anew with all inside.
     anew: FxHashSet<Op>,
     /// Whether what cycles carry is taken to be unknown, because the fuel of the outermost one ran out.
@@ -270,6 +272,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             call_graph: CallGraph::default(),
             whole: FxHashSet::default(),
             reductions: FxHashMap::default(),
+            iterated: FxHashSet::default(),
             anew: FxHashSet::default(),
             is_degraded: false,
             undecided: FxHashSet::default(),
@@ -363,6 +366,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.first_labels.clear();
         self.reductions.clear();
         self.undecided.clear();
+        self.iterated.clear();
         self.anew.clear();
         self.queue.clear();
         self.queued.clear();

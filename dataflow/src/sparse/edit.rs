@@ -24,6 +24,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.checks_order = true;
         self.update_call_index(ir, delta);
         for &op in &delta.removed {
+            self.iterated.remove(&op);
             self.observer.forget(op);
             self.undecided.remove(&op);
             self.reached[op.index()] = false;
@@ -79,7 +80,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.n_visits += 1;
             } else if self.reaches_calls(ir, op) {
                 self.enter_whole(ir, op);
-            } else if self.is_cycle(ir, op) || self.anew.remove(&op) {
+            } else if self.is_cycle(ir, op) || self.iterated.remove(&op) || self.anew.remove(&op) {
                 let holds_functions =
                     matches!(ir.op(op).kind, OpKind::Chunk | OpKind::BuiltinModule);
                 if self.follows_calls() && holds_functions {

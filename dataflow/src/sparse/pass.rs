@@ -98,6 +98,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.reached[op.index()] = live;
         let before: SmallVec<[A::Fact; 2]> =
             data.results.iter().map(|it| self.facts[it.index()].clone()).collect();
+        if self.is_loop(ir, op) {
+            self.iterated.insert(op);
+        }
         match Flow::of(ir, op) {
             Flow::For { first } if self.is_loop(ir, op) => self.run_for(ir, op, first, live),
             Flow::While => self.run_while(ir, op, live),
