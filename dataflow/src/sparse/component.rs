@@ -140,8 +140,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         calls.iter().any(is_before) && !calls.iter().all(is_before)
     }
 
-    /// Whether an op is a call that is followed, a cycle with one in it, or a function with some: what it is decides whether they are
-    /// followed.
+    /// Whether an op is a call that is followed, what is or was a cycle with one in it, or a function with some: what it is decides whether
+    /// they are followed, and with what.
     pub(super) fn reaches_calls(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         if self.call_index.is_empty() {
             return self.is_followed(ir, op) && self.is_cycle(ir, op);
@@ -149,7 +149,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         match ir.op(op).kind {
             OpKind::FuncCall => self.is_call_followed(ir, op),
             OpKind::FuncFunc if self.call_index.is_connected(op) => self.is_followed(ir, op),
-            _ if !self.is_cycle(ir, op) => false,
+            _ if !self.is_cycle(ir, op) && !self.iterated.contains(&op) => false,
             _ if self.is_followed(ir, op) => true,
             _ => {
                 let mut calls = self.call_index.calls_in(unit_of(ir, op)).iter();
