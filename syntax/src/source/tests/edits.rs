@@ -381,3 +381,20 @@ fn what_is_open_before_a_split_line_may_close_behind_it() {
     edit(&mut source, at, 0, "a<");
     edit(&mut source, at + 4, 0, ">");
 }
+
+#[test]
+fn too_few_operands_for_one_map_are_no_panic_where_the_other_is_unknown() {
+    let text = "#low = affine_map<(d0) -> (d0)>
+\"affine.parallel\"() <{lowerBoundsGroups = dense<1> : tensor<1xi32>, lowerBoundsMap = #low, reductions = [], steps = [1], \
+                upperBoundsGroups = dense<1> : tensor<1xi32>, upperBoundsMap = #none}> ({
+^bb0(%i: index):
+  \"affine.yield\"() : () -> ()
+}) : () -> ()
+";
+    let mut source = Source::new(text);
+    let at = text.find("(d0) ->").expect("there");
+    edit(&mut source, at, 0, "d1 ");
+    edit(&mut source, at, 3, "");
+    let at = text.find("#none").expect("there");
+    edit(&mut source, at, 5, "#low");
+}
