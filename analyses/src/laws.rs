@@ -117,14 +117,17 @@ fn edits_of_calls_equal_reading_anew() {
     }
 }
 
+/// Some functions that call each other.
+fn random_module(seed: u64) -> String {
+    Writer::new(seed, !seed.is_multiple_of(3)).module(2 + seed as usize % 4, 2 + seed as usize % 5)
+}
+
 /// In generic form the arguments of a function are those of a label, and each mistake makes another structure.
 #[test]
 fn edits_of_the_generic_form_equal_reading_anew() {
     let n = if cfg!(debug_assertions) { 60 } else { 300 };
     for seed in 1..=n {
-        let mut writer = Writer::new(seed, seed % 3 != 0);
-        let text = writer.module(2 + seed as usize % 4, 2 + seed as usize % 5);
-        check_edits(seed, noisy_syntax::print::generic(Document::new(&text).ir()));
+        check_edits(seed, noisy_syntax::print::generic(Document::new(&random_module(seed)).ir()));
     }
 }
 
@@ -133,8 +136,7 @@ fn edits_of_the_generic_form_equal_reading_anew() {
 fn edits_of_modules_equal_reading_anew() {
     let n = if cfg!(debug_assertions) { 60 } else { 300 };
     for seed in 1..=n {
-        let mut writer = Writer::new(seed, seed % 3 != 0);
-        let text = writer.module(2 + seed as usize % 4, 2 + seed as usize % 5);
+        let text = random_module(seed);
         let mut random = Random(seed * 13 + 1);
         let mut out = String::new();
         for (n, function) in text.split("func.func ").filter(|it| !it.is_empty()).enumerate() {

@@ -180,12 +180,8 @@ pub struct Sparse<A: SparseForward, O = ()> {
     groups: FxHashMap<Op, Group>,
     /// Units in the queue that are to be solved with all that they are connected to.
     whole: FxHashSet<Op>,
-    /// What ends an `scf.parallel` that was last run as a loop.
-    reductions: FxHashMap<Op, Op>,
     /// Loops that were iterated. What is inside has seen each of their rounds, also once they are no loops any more.
     iterated: FxHashSet<Op>,
-    /// Ops in the queue that are to be run anew with all inside.
-    anew: FxHashSet<Op>,
     /// Whether what cycles carry is taken to be unknown, because the fuel of the outermost one ran out.
     is_degraded: bool,
     /// Outermost cycles whose fuel ran out, and calls of a recursion that nest too deep: see [`Sparse::undecided`].
@@ -271,9 +267,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             call_index: CallIndex::default(),
             call_graph: CallGraph::default(),
             whole: FxHashSet::default(),
-            reductions: FxHashMap::default(),
             iterated: FxHashSet::default(),
-            anew: FxHashSet::default(),
             is_degraded: false,
             undecided: FxHashSet::default(),
             subscriptions: Subscriptions::default(),
@@ -364,10 +358,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.targets.clear();
         self.labels.clear();
         self.first_labels.clear();
-        self.reductions.clear();
         self.undecided.clear();
         self.iterated.clear();
-        self.anew.clear();
         self.queue.clear();
         self.queued.clear();
         self.dirty.clear();

@@ -80,7 +80,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.n_visits += 1;
             } else if self.reaches_calls(ir, op) {
                 self.enter_whole(ir, op);
-            } else if self.is_cycle(ir, op) || self.iterated.remove(&op) || self.anew.remove(&op) {
+            } else if self.is_cycle(ir, op) || self.iterated.remove(&op) {
                 let holds_functions =
                     matches!(ir.op(op).kind, OpKind::Chunk | OpKind::BuiltinModule);
                 if self.follows_calls() && holds_functions {
@@ -93,7 +93,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             self.enter_users(ir);
         }
-        self.anew.clear();
     }
 
     /// An op left or changed: whatever its former self fed is entered.
@@ -392,11 +391,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             && let Some(around) = ir.parent_op(parent)
         {
             self.enter_end(ir, around);
-        }
-        if let Some(reduce) = self.reductions.remove(&op).filter(|&it| ir.is_alive(it)) {
-            // It is none any more: what its rounds left is to go.
-            self.anew.insert(reduce);
-            self.enter(ir, reduce);
         }
     }
 

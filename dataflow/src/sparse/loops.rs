@@ -172,7 +172,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.give_results(ir, op, results, live);
             return;
         };
-        self.reductions.insert(op, end);
         let values: Vec<A::Fact> =
             (0..inits.len()).map(|it| self.read_passed(ir, end, it)).collect();
         let owner = self.refuel(ir, end);
