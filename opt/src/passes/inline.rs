@@ -11,7 +11,7 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::canonicalize::rewrite;
-use super::symbols::{Visibility, symbol, visibility};
+use super::symbols::{Visibility, is_owned, symbol, visibility};
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
@@ -70,7 +70,8 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                 let may_inline = !circular.contains(&callee)
                     && flow::body(cx.ir, callee).is_some()
                     && cx.ir.attr(call, "no_inline").is_none()
-                    && cx.ir.attr(callee, "no_inline").is_none();
+                    && cx.ir.attr(callee, "no_inline").is_none()
+                    && keeps_symbols(cx.ir, call, callee);
                 if !may_inline {
                     continue;
                 }
@@ -111,6 +112,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         for &function in &functions {
             if !cx.ir.is_alive(function)
                 || visibility(cx.ir, function) != Visibility::Private
+                || !is_owned(cx.ir, function)
                 || !cx.actions.goes_on()
             {
                 continue;
@@ -126,6 +128,16 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     }
     cx.count("num-inlined - Number of calls inlined", n);
     Ok(())
+}
+
+/// Returns true if each symbol means the same at a call as in the body of the callee: no symbol table is between the call and the table of
+/// the callee.
+fn keeps_symbols(ir: &Ir, call: Op, callee: Op) -> bool {
+    let table = ir.op(callee).parent;
+    let mut around = std::iter::successors(ir.parent_op(call), |&it| ir.parent_op(it));
+    around
+        .find(|&it| ir.may_be_symbol_table(it))
+        .is_some_and(|it| Some(it) == ir.region(table).parent)
 }
 
 /// The functions that a function calls.
