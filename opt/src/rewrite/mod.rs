@@ -5,6 +5,7 @@
 //! ops around.
 
 pub mod constants;
+mod cycles;
 pub mod greedy;
 pub mod regions;
 mod worklist;
@@ -12,6 +13,7 @@ mod worklist;
 use noisy_analyses::integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Traits, Type, Value};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 pub use noisy_analyses::values::{operand, operands};
@@ -27,6 +29,8 @@ pub struct Rewriter<'a> {
     pub(crate) work: Worklist,
     /// The region that is rewritten: ops around it are not looked at.
     scope: Option<Region>,
+    /// The blocks that no way led to when the iteration began, if they are not to be erased.
+    pub(crate) unreachable: FxHashSet<Block>,
     /// How many changes were made.
     n_changes: usize,
     is_listening: bool,
@@ -40,6 +44,7 @@ impl<'a> Rewriter<'a> {
             lists: Lists::default(),
             work: Worklist::default(),
             scope: None,
+            unreachable: FxHashSet::default(),
             n_changes: 0,
             is_listening: false,
         }
