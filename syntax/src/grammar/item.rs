@@ -546,13 +546,16 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `sym_name = "f"` of an op in generic form.
+    /// `sym_name = "f"` of an op in generic form; the key may be a string.
     fn generic_symbol(&mut self) {
         let found = self.tokens.windows(3).find(|it| {
-            it[0].kind == TokenKind::Bare
-                && it[1].kind == TokenKind::Equal
+            it[1].kind == TokenKind::Equal
                 && it[2].kind == TokenKind::Str
-                && self.slice(it[0]) == "sym_name"
+                && match it[0].kind {
+                    TokenKind::Bare => self.slice(it[0]) == "sym_name",
+                    TokenKind::Str => self.slice(it[0]) == "\"sym_name\"",
+                    _ => false,
+                }
         });
         if let Some(token) = found.map(|it| it[2]) {
             let name = self.string(token.span());
