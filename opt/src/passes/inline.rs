@@ -71,7 +71,8 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                     && flow::body(cx.ir, callee).is_some()
                     && cx.ir.attr(call, "no_inline").is_none()
                     && cx.ir.attr(callee, "no_inline").is_none()
-                    && keeps_symbols(cx.ir, call, callee);
+                    // Symbols in the body mean the same at the call.
+                    && cx.ir.symbol_table_around(call) == cx.ir.parent_op(callee);
                 if !may_inline {
                     continue;
                 }
@@ -128,16 +129,6 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     }
     cx.count("num-inlined - Number of calls inlined", n);
     Ok(())
-}
-
-/// Returns true if each symbol means the same at a call as in the body of the callee: no symbol table is between the call and the table of
-/// the callee.
-fn keeps_symbols(ir: &Ir, call: Op, callee: Op) -> bool {
-    let table = ir.op(callee).parent;
-    let mut around = std::iter::successors(ir.parent_op(call), |&it| ir.parent_op(it));
-    around
-        .find(|&it| ir.may_be_symbol_table(it))
-        .is_some_and(|it| Some(it) == ir.region(table).parent)
 }
 
 /// The functions that a function calls.

@@ -76,6 +76,12 @@ impl Ir {
         self.is_symbol_table(op) || self.op(op).kind == OpKind::Unknown
     }
 
+    /// The nearest op around an op that may be a symbol table. Between two ops in the same one no symbol changes its meaning.
+    pub fn symbol_table_around(&self, op: Op) -> Option<Op> {
+        let mut around = std::iter::successors(self.parent_op(op), |&it| self.parent_op(it));
+        around.find(|&it| self.may_be_symbol_table(it))
+    }
+
     /// Whether from inside an op its own symbols are seen, and none further out; the top of a chunk is a module.
     pub(crate) fn is_symbol_table(&self, op: Op) -> bool {
         let kind = self.op(op).kind;
