@@ -26,6 +26,7 @@ const CYCLES: &[&str] = &[
     "%1 = scf.if %b -> i32 {\n  scf.yield %1 : i32\n} else {\n  %2 = arith.addi %1, %c1 : i32\n  scf.yield %2 : i32\n}",
     "%1 = memref.cast %1 : memref<?xi32> to memref<?xi32>\n%2 = memref.load %1[%i] : memref<?xi32>",
     "%1 = memref.subview %1[0] [4] [1] : memref<4xi32> to memref<4xi32>",
+    "%c9 = arith.constant 9 : i32\n%2 = arith.remui %2, %c9 : i32\n%3 = arith.minui %3, %c1 : i32\n%4 = arith.remui %3, %c9 : i32",
     "%1 = \"t.x\"(%2) : (i32) -> i32\n%2 = \"t.x\"(%1) : (i32) -> i32\n%3 = arith.addi %2, %c0 : i32",
 ];
 

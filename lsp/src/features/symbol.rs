@@ -94,7 +94,9 @@ fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
     };
     let (name, name_range) = match ir.extra(item.op).symbol {
         Some((name, span)) => {
-            (visible_name(ir.interner.str(name)), ir.absolute_at(item.op, item.start, span))
+            let name = ir.interner.str(name);
+            let name = if name.is_empty() { detail.clone() } else { visible_name(name) };
+            (name, ir.absolute_at(item.op, item.start, span))
         }
         None if data.kind == OpKind::BuiltinModule => {
             ("module".to_owned(), ir.absolute_at(item.op, item.start, data.name_span))
@@ -169,6 +171,6 @@ mod tests {
         );
         let (mut outline, mut names) = (Outline::new(&source), Vec::new());
         while outline.step(&source, &mut |it| names.push(it.name)) {}
-        assert_eq!(names, ["\" \"", "\"\\09\"", "\"\\E3\\80\\80\"", "module", "\"\""]);
+        assert_eq!(names, ["\" \"", "\"\\09\"", "\"\\E3\\80\\80\"", "module", "t.x"]);
     }
 }

@@ -122,7 +122,7 @@ mod tests {
     }
 
     /// The parts of a text, each with the number of lines before it.
-    fn split<'a>(text: &str, marker: &str, wanted: &[(&'a str, usize)]) {
+    fn split(text: &str, marker: &str, wanted: &[(&str, usize)]) {
         let found = parts(text.to_owned(), Some(marker));
         let shown: Vec<(&str, usize)> = found.iter().map(|it| (&*it.text, it.first_line)).collect();
         assert_eq!(shown, wanted, "{text:?}");
