@@ -80,7 +80,7 @@ pub(crate) struct Reformat {
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
 
-    /// Apply --exclude also to files that are named on the command line
+    /// Apply --exclude also to files that are named on the command line, and to --stdin-filename
     #[arg(long)]
     pub force_exclude: bool,
 
@@ -367,7 +367,7 @@ pub(crate) struct Files {
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
 
-    /// Apply --exclude also to files that are named on the command line
+    /// Apply --exclude also to files that are named on the command line, and to --stdin-filename
     #[arg(long)]
     pub force_exclude: bool,
 

@@ -31,6 +31,8 @@ pub(crate) struct Plan<'a> {
     pub known: Option<Arc<Known>>,
     /// The files.
     pub inputs: Vec<Input>,
+    /// True if standard input was named and its name is excluded.
+    pub excludes_stdin: bool,
     /// What was named or found and cannot be checked.
     pub unreadable: Vec<Unreadable>,
     pub cache: Option<Cache>,
@@ -53,8 +55,12 @@ impl<'a> Plan<'a> {
             is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
             force: files.force_exclude,
             gitignore: !files.no_respect_gitignore,
+            stdin_filename: &files.stdin_filename,
         };
-        let (mut inputs, mut unreadable) = walk::inputs(&args.paths, filter);
+        let found = walk::inputs(&args.paths, filter);
+        found.say_left_out();
+        let excludes_stdin = found.excludes_stdin;
+        let walk::Files { mut inputs, mut unreadable, .. } = found;
         outputs_are_no_inputs(args, &resolver, &inputs)?;
         if let Some((index, count)) = files.shard
             && !args.show.show_settings
@@ -80,7 +86,7 @@ impl<'a> Plan<'a> {
         if args.certificate.is_some() && inputs.len() + unreadable.len() != 1 {
             return Err("--certificate works with one file only".to_owned());
         }
-        let is_filter = args.fixing.writes() && inputs.contains(&Input::Stdin);
+        let is_filter = args.fixing.writes() && (excludes_stdin || inputs.contains(&Input::Stdin));
         let terminal = args.output_file.is_none() && !is_filter && io::stdout().is_terminal();
         let look = Look { color: use_color(args, is_filter), terminal };
         let mut plan = Self {
@@ -91,6 +97,7 @@ impl<'a> Plan<'a> {
             selection,
             known,
             inputs,
+            excludes_stdin,
             unreadable,
             cache: None,
         };
@@ -113,7 +120,7 @@ impl<'a> Plan<'a> {
 
     /// A program fixed on its way through goes where it would have gone; the findings go beside it.
     pub(crate) fn is_filter(&self) -> bool {
-        self.args.fixing.writes() && self.inputs.contains(&Input::Stdin)
+        self.args.fixing.writes() && (self.excludes_stdin || self.inputs.contains(&Input::Stdin))
     }
 
     /// Whether something else is shown than findings.

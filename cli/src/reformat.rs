@@ -41,14 +41,22 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         Err(why) => return usage(why),
     };
     let mut configs = resolver.in_a_row();
-    let (inputs, unreadable) = walk::inputs(
+    let found = walk::inputs(
         &args.paths,
         Filter {
             is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
             force: args.force_exclude,
             gitignore: !args.no_respect_gitignore,
+            stdin_filename: &args.stdin_filename,
         },
     );
+    found.say_left_out();
+    if found.excludes_stdin && !args.check && !args.diff {
+        walk::echo_stdin()?;
+    }
+    let is_filter =
+        found.inputs == [Input::Stdin] || found.excludes_stdin && found.inputs.is_empty();
+    let walk::Files { inputs, unreadable, .. } = found;
     let mut code = CLEAN;
     let worse = |code: &mut i32, it: i32| *code = (*code).max(it);
     for it in &unreadable {
@@ -111,7 +119,7 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
     }
     out.flush()?;
     // A filter says nothing but what is wrong.
-    if inputs != [Input::Stdin] {
+    if !is_filter {
         complain(&summary(args.check || args.diff, n_changed, n_same, n_unparsed));
     }
     Ok(code)

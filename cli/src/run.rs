@@ -21,7 +21,7 @@ use crate::outcome::{Outcome, count};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::shared_time::SharedTime;
-use crate::walk::Input;
+use crate::walk::{self, Input};
 use crate::write::GroupCommit;
 use crate::{CLEAN, FAILED, complain, dump, setup};
 
@@ -84,6 +84,9 @@ impl Plan<'_> {
     ///
     /// When the output cannot be written.
     pub(crate) fn run(&self, mut out: Output) -> io::Result<i32> {
+        if self.excludes_stdin && self.args.fixing.writes() {
+            walk::echo_stdin()?;
+        }
         let traced = self.args.show.trace_solver.then_some(Stage::Trace);
         let code = if let Some(stage) = self.args.show.dump.or(traced) {
             let stdin = &self.args.files.stdin_filename;

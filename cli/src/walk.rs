@@ -2,12 +2,14 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::io::Write as _;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{fs, io, thread};
 
-use noisy_output::reason;
+use noisy_output::{reason, shown_path};
 
+use crate::complain;
 use crate::failure::Unreadable;
 use crate::ignore_files::{IgnoreFiles, Rules};
 
@@ -46,12 +48,50 @@ pub(crate) struct Filter<'a> {
     pub force: bool,
     /// What git ignores is left out of folders.
     pub gitignore: bool,
+    /// The name of standard input.
+    pub stdin_filename: &'a str,
 }
 
-/// Finds the files; a file named is taken whatever its name, and each only once. What is left out says `filter`.
-pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<Unreadable>) {
-    let Filter { is_excluded, force, gitignore } = filter;
+/// The name of standard input if none is given. No pattern excludes it.
+pub(crate) const STDIN: &str = "<stdin>";
+
+/// The files that were found.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    pub inputs: Vec<Input>,
+    /// Paths that were named or found and cannot be read.
+    pub unreadable: Vec<Unreadable>,
+    /// True if standard input was named and its name is excluded.
+    pub excludes_stdin: bool,
+    /// Folders all of whose files are left out, with the reason.
+    pub left_out: Vec<(PathBuf, &'static str)>,
+}
+
+impl Files {
+    /// Says on standard error which folders were left out as a whole.
+    pub(crate) fn say_left_out(&self) {
+        for (path, why) in &self.left_out {
+            complain(&format!("noisy-check: {}: {why}", shown_path(path)));
+        }
+    }
+}
+
+/// Copies standard input to standard output: the text of a filter that leaves it as it is.
+///
+/// # Errors
+///
+/// If it cannot be read or written.
+pub(crate) fn echo_stdin() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    io::copy(&mut io::stdin().lock(), &mut out)?;
+    out.flush()
+}
+
+/// Finds the files; a file named is taken whatever its name, and each only once. `filter` says which are left out.
+pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
+    let Filter { is_excluded, force, gitignore, stdin_filename } = filter;
     let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let (mut excludes_stdin, mut left_out) = (false, Vec::new());
     let mut seen = HashSet::new();
     // The same file under two spellings is one.
     let mut is_new = |path: &Path| {
@@ -59,7 +99,10 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<
     };
     for path in paths {
         if path.as_os_str() == "-" {
-            if is_new(path) {
+            let is_left_out =
+                force && stdin_filename != STDIN && is_excluded(Path::new(stdin_filename));
+            excludes_stdin |= is_left_out;
+            if !is_left_out && is_new(path) {
                 out.push(Input::Stdin);
             }
             continue;
@@ -73,13 +116,23 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<
             Ok(it) if it.is_dir() => {
                 let (mut found, mut failed) = directory(path, gitignore);
                 if found.is_empty() && failed.is_empty() {
+                    if gitignore && !directory(path, false).0.is_empty() {
+                        let why = "git ignores all .mlir files in this directory (--no-respect-gitignore includes them)";
+                        left_out.push((path.clone(), why));
+                        continue;
+                    }
                     failed.push(Unreadable {
                         path: path.clone(),
                         why: "no .mlir files in this directory".to_owned(),
                     });
                 }
-                // Below one folder no file has two.
-                found.retain(|it| !is_excluded(it) && (paths.len() == 1 || is_new(it)));
+                let n_found = found.len();
+                found.retain(|it| !is_excluded(it));
+                if n_found > 0 && found.is_empty() {
+                    left_out.push((path.clone(), "all .mlir files in this directory are excluded"));
+                }
+                // Below one folder no file has two names.
+                found.retain(|it| paths.len() == 1 || is_new(it));
                 failed.retain(|it| is_new(&it.path));
                 out.extend(found.into_iter().map(Input::File));
                 errors.append(&mut failed);
@@ -91,7 +144,7 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<
             }
         }
     }
-    (out, errors)
+    Files { inputs: out, unreadable: errors, excludes_stdin, left_out }
 }
 
 /// Folders in which a version control system or this program keeps files of its own.

@@ -107,6 +107,43 @@ fn excluded_files() {
 }
 
 #[test]
+fn standard_input_with_an_excluded_name_goes_through_as_it_is() {
+    let folder = Folder::with(&[("noisy.toml", "exclude = [\"conf/\"]"), ("gen/a.mlir", TUTORIAL)]);
+    let raw = "\u{feff}func.func @f( {\r\n";
+    for name in ["gen/a.mlir", "./gen/a.mlir", "conf/b.mlir"] {
+        let named = ["--exclude", "gen/*", "--force-exclude", "--stdin-filename", name, "-"];
+        for (args, text, out) in [
+            (&["--fix"][..], TUTORIAL, TUTORIAL),
+            (&["--fix", "--unsafe-fixes"], TUTORIAL, TUTORIAL),
+            (&["--fix-only"], TUTORIAL, TUTORIAL),
+            (&["--fix"], raw, raw),
+            (&["--diff"], TUTORIAL, ""),
+            (&["--fix", "--diff"], TUTORIAL, ""),
+            (&["--output-format", "json-lines"], TUTORIAL, ""),
+            (&["format"], "func.func   @f()", "func.func   @f()"),
+            (&["format"], raw, raw),
+            (&["format", "--check"], "func.func   @f()", ""),
+            (&["format", "--diff"], "func.func   @f()", ""),
+        ] {
+            let run = folder.run_with(&[args, &named[..]].concat(), text, &[]);
+            assert_eq!((run.code, &*run.out), (0, out), "{args:?} {name}: {}", run.err);
+        }
+        // As for the path.
+        let run = folder.run_with(&named, TUTORIAL, &[]);
+        let path = folder.run(&["--exclude", "gen/*", "--force-exclude", "gen/a.mlir"]);
+        assert_eq!((run.code, run.out), (path.code, path.out), "{name}");
+    }
+    for args in [
+        &["--exclude", "gen/*", "--stdin-filename", "gen/a.mlir"][..],
+        &["--exclude", "gen/*", "--force-exclude", "--stdin-filename", "b.mlir"],
+        &["--exclude", "*", "--force-exclude"],
+    ] {
+        let run = folder.run_with(&[args, &["--fix", "-"]].concat(), TUTORIAL, &[]);
+        assert_ne!(run.out, TUTORIAL, "{args:?}");
+    }
+}
+
+#[test]
 fn only_so_many_and_the_rest_is_counted() {
     let folder = Folder::with(&[
         ("a.mlir", &(0..5).map(|n| UNDEFINED.replace("%u", &format!("%u{n}"))).collect::<String>()),

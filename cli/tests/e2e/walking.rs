@@ -192,3 +192,37 @@ fn patterns_of_the_user_are_about_each_repository() {
         assert_eq!((run.code, run.out.as_str()), (0, "q/v/top.mlir\n"), "{path}: {run:?}");
     }
 }
+
+#[test]
+fn a_folder_that_git_ignores_as_a_whole_is_said_and_no_failure() {
+    let why =
+        "git ignores all .mlir files in this directory (--no-respect-gitignore includes them)";
+    for (ignore, folder) in [
+        ("*.mlir\n", "p"),
+        ("*\n", "p"),
+        ("/v/\n", "p"),
+        ("v\n", "p"),
+        ("a.*\n", "p/v"),
+        ("*\n", "p/v"),
+    ] {
+        let files = Folder::with(&[("p/.gitignore", ignore), ("p/v/a.mlir", TUTORIAL)]);
+        for command in ["", "format --check", "format", "--fix", "--output-format json"] {
+            let output = files.shell(&format!("{TOOL} {command} {folder}"));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{ignore:?} {command}: {said}");
+            assert!(said.contains(&format!("noisy-check: {folder}: {why}\n")), "{said}");
+        }
+        assert_eq!(files.read("p/v/a.mlir"), TUTORIAL);
+        let output = files.shell(&format!("{TOOL} --no-respect-gitignore {folder}"));
+        assert_eq!(output.status.code(), Some(1), "{ignore:?}");
+    }
+    let files = Folder::with(&[("p/a.mlir", TUTORIAL)]);
+    let output = files.shell(&format!("{TOOL} --exclude '*.mlir' p"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(said, "noisy-check: p: all .mlir files in this directory are excluded\n");
+    // There is none, ignored or not.
+    let files = Folder::with(&[("p/.gitignore", "v/\n"), ("p/v/a.txt", "")]);
+    let output = files.shell(&format!("{TOOL} p"));
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -97,14 +97,26 @@ fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
     }
 }
 
-/// The op that a symbol reference means: `first` as seen from an op and, of a longer path, `last` inside of it.
+/// The op that a symbol reference from `first` to `last` means, or the innermost one of its path that is found.
 pub(crate) fn symbol(ir: &Ir, from: Op, first: Name, last: Name) -> Option<Op> {
-    let outer = ir.resolve_symbol(from, first)?;
+    path(ir, from, first, last).last().copied()
+}
+
+/// The ops that the names of a symbol reference from `first` to `last` mean, each in the one before, as far as they are found.
+pub(crate) fn path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op> {
+    let Some(outer) = ir.resolve_symbol(from, first) else { return Vec::new() };
+    let mut out = vec![outer];
     if first == last {
-        return Some(outer);
+        return out;
     }
-    let regions = ir.op(outer).regions.iter();
-    regions.flat_map(|&(_, region)| ir.symbol_defs(region, last)).next().copied().or(Some(outer))
+    let all = ir.interner.symbols_in(ir.extra(from).attrs.iter().map(|it| it.1));
+    let is_meant = |it: &&[Name]| it.first() == Some(&first) && it.last() == Some(&last);
+    for &name in all.into_iter().find(is_meant).map_or(&[last][..], |it| &it[1..]) {
+        let regions = out.last().into_iter().flat_map(|&it| ir.op(it).regions.iter());
+        let Some(&inner) = regions.flat_map(|it| ir.symbol_defs(it.1, name)).next() else { break };
+        out.push(inner);
+    }
+    out
 }
 
 /// The block arguments whose names stand in the text of an op: of a label its own, of an op those of the entries of its regions.

@@ -137,10 +137,11 @@ pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Referenc
     (out.len() <= most).then_some(out)
 }
 
-/// The ops that may refer to a symbol, each once.
-fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
-    let Some((name, _)) = ir.extra(target).symbol else { return Vec::new() };
-    let mut users = ir.symbol_users(name).to_vec();
+/// The ops that may refer to a symbol, each once: a reference that goes through it starts with it or with a symbol around it.
+pub(crate) fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
+    let around = std::iter::successors(Some(target), |&it| ir.parent_op(it));
+    let named = around.filter_map(|it| ir.extra(it).symbol);
+    let mut users: Vec<Op> = named.flat_map(|it| ir.symbol_users(it.0).iter().copied()).collect();
     users.sort_unstable();
     users.dedup();
     users
@@ -148,10 +149,8 @@ fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
 
 /// Where an op refers to a symbol.
 fn symbol_uses_in(ir: &Ir, op: Op, target: Op) -> impl Iterator<Item = Range<usize>> + '_ {
-    let name = ir.extra(target).symbol.map(|it| it.0);
     ir.extra(op).symbol_uses.iter().filter_map(move |&(last, first, span)| {
-        let is_it = cursor::symbol(ir, op, first, last) == Some(target)
-            || (Some(first) == name && ir.resolve_symbol(op, first) == Some(target));
+        let is_it = cursor::path(ir, op, first, last).contains(&target);
         is_it.then(|| ir.absolute(op, span))
     })
 }

@@ -137,13 +137,7 @@ fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
         }
     };
     let mut out = vec![definition];
-    // A reference that goes through it starts with it or with something around it.
-    let around = std::iter::successors(Some(target), |&it| ir.parent_op(it));
-    let named = around.filter_map(|it| ir.extra(it).symbol);
-    let mut users: Vec<Op> = named.flat_map(|it| ir.symbol_users(it.0).iter().copied()).collect();
-    users.sort_unstable();
-    users.dedup();
-    for op in users {
+    for op in reference::symbol_users(ir, target) {
         for &(.., span) in &ir.extra(op).symbol_uses {
             let parts = parts(source, op, ir.absolute(op, span)).into_iter();
             out.extend(parts.filter(|it| it.target == Some(target)).map(|it| it.range));
@@ -235,7 +229,22 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
         Entity::Symbol(op) => {
             let name = ir.interner.find_name(new)?;
             let others = ir.symbol_defs(ir.op(op).parent, name);
-            others.iter().any(|it| *it != op).then(|| format!("@{new} is defined already"))
+            if others.iter().any(|it| *it != op) {
+                return Some(format!("@{new} is defined already"));
+            }
+            // Behind an op of an unknown kind the names further out are visible, too: there one may hide another.
+            let users = reference::symbol_users(ir, op).into_iter();
+            let is_hidden = users
+                .filter_map(|it| ir.resolve_symbol(it, name))
+                .any(|it| it != op && ir.encloses(ir.op(op).parent, it));
+            let hides = ir.symbol_users(name).iter().any(|&user| {
+                ir.encloses(ir.op(op).parent, user)
+                    && ir
+                        .resolve_symbol(user, name)
+                        .is_some_and(|it| it != op && !ir.encloses(ir.op(op).parent, it))
+            });
+            (is_hidden || hides)
+                .then(|| format!("@{new} is defined already where both are visible"))
         }
         Entity::Alias(from, old) => {
             let sigil = &ir.interner.str(old)[..1];
@@ -325,6 +334,50 @@ mod tests {
         ] {
             assert_eq!(renamed(text, "q"), Ok(wanted.to_owned()), "{text}");
         }
+    }
+
+    #[test]
+    fn symbols_are_renamed_through_every_nesting() {
+        for (text, wanted) in [
+            // A function in a function's region is no symbol of the module.
+            (
+                "func.func private @~c()\nfunc.func @f() {\n  \"t.x\"() {sym_name = \"c\"} : () -> ()\n  call @c() : () -> ()\n  return\n}\n",
+                "func.func private @q()\nfunc.func @f() {\n  \"t.x\"() {sym_name = \"c\"} : () -> ()\n  call @q() : () -> ()\n  return\n}\n",
+            ),
+            // An op of an unknown kind may be a symbol table, or not.
+            (
+                "func.func private @~c()\n\"t.w\"() ({\n  func.func @f() {\n    call @c() : () -> ()\n    return\n  }\n}) : () -> ()\n",
+                "func.func private @q()\n\"t.w\"() ({\n  func.func @f() {\n    call @q() : () -> ()\n    return\n  }\n}) : () -> ()\n",
+            ),
+            (
+                "func.func private @c()\ngpu.module @m {\n  func.func private @~c()\n  func.func @f() {\n    call @c() : () -> ()\n    return\n  }\n}\n\"t.x\"() {a = @m::@c, b = @c} : () -> ()\n",
+                "func.func private @c()\ngpu.module @m {\n  func.func private @q()\n  func.func @f() {\n    call @q() : () -> ()\n    return\n  }\n}\n\"t.x\"() {a = @m::@q, b = @c} : () -> ()\n",
+            ),
+            // Nothing outside of a module is meant in it.
+            (
+                "func.func private @~c()\nmodule {\n  func.func private @c()\n  \"t.x\"() {a = @c} : () -> ()\n}\n",
+                "func.func private @q()\nmodule {\n  func.func private @c()\n  \"t.x\"() {a = @c} : () -> ()\n}\n",
+            ),
+            (
+                "func.func @f(%b: i1) {\n  scf.if %b {\n    builtin.module {\n      func.func private @~c()\n      \"t.x\"() {a = @c} : () -> ()\n    }\n  }\n  \"t.x\"() {a = @c} : () -> ()\n  return\n}\n",
+                "func.func @f(%b: i1) {\n  scf.if %b {\n    builtin.module {\n      func.func private @q()\n      \"t.x\"() {a = @q} : () -> ()\n    }\n  }\n  \"t.x\"() {a = @c} : () -> ()\n  return\n}\n",
+            ),
+        ] {
+            assert_eq!(renamed(text, "q"), Ok(wanted.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_would_hide_another_one_is_refused() {
+        for text in [
+            "func.func private @~c()\n\"t.w\"() ({\n  func.func private @d()\n  \"t.x\"() {a = @c} : () -> ()\n}) : () -> ()\n",
+            "func.func private @d()\n\"t.w\"() ({\n  func.func private @~c()\n  \"t.x\"() {a = @d} : () -> ()\n}) : () -> ()\n",
+        ] {
+            let why = "@d is defined already where both are visible".to_owned();
+            assert_eq!(renamed(text, "d"), Err(why), "{text}");
+        }
+        let text = "func.func private @~c()\nmodule {\n  func.func private @d()\n  \"t.x\"() {a = @d} : () -> ()\n}\n";
+        assert_eq!(renamed(text, "d"), Ok(text.replace("~c", "d")));
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub(crate) fn call_item(view: &View<'_>, op: noisy_syntax::Op) -> Option<lsp::Ca
     let ir = view.document.ir();
     let (name, span) = ir.extra(op).symbol?;
     Some(lsp::CallHierarchyItem {
-        name: ir.interner.str(name).to_owned(),
+        name: symbol::visible_name(ir.interner.str(name)),
         kind: lsp::SymbolKind::FUNCTION,
         tags: None,
         detail: Some(ir.op_name(op).to_owned()),

@@ -23,6 +23,10 @@ fn call_at(document: &Document, offset: usize) -> Option<(Op, Op, Vec<Op>)> {
     if ir.op(callee).kind != OpKind::FuncFunc || is_around || ir.is_broken(callee) {
         return None;
     }
+    // Symbols in the body mean the same at the call.
+    if ir.symbol_table_around(call) != ir.parent_op(callee) {
+        return None;
+    }
     let block = ir.only_block(region)?;
     if !names::are_clear(ir, &names::items_of(ir, &[callee])) {
         return None;

@@ -243,6 +243,8 @@ func.func @f(%x: i32) -> i32 {
     let declared =
         "func.func private @g()\nfunc.func @f() {\n  func.ca|ll @g() : () -> ()\n  return\n}\n";
     assert!(refactored(declared, Kind::Inline).is_err());
+    let elsewhere = "func.func @g() {\n  return\n}\ngpu.module @m {\n  func.func @f() {\n    func.ca|ll @g() : () -> ()\n    func.return\n  }\n}\n";
+    assert!(refactored(elsewhere, Kind::Inline).is_err());
     let empty = "func.func @g() {\n  return\n}\nfunc.func @f() {\n  func.ca|ll @g() : () -> ()\n  return\n}\n";
     let found = refactored(empty, Kind::Inline).expect("nothing");
     assert!(found.ends_with("func.func @f() {\n  return\n}\n"), "{found}");
