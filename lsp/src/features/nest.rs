@@ -282,7 +282,8 @@ mod tests {
         expected[0] = "parallel";
         assert_eq!(labels(&nests, &source), expected);
         assert_eq!(nests.n_computed(), 61);
-        // A comment before changes nothing, a definition that nests use changes them.
+        // A comment before the nest changes nothing; a changed definition that nests use affects
+        // them.
         source.edit(0..0, "// new\n");
         assert_eq!(labels(&nests, &source), expected);
         assert_eq!(nests.n_computed(), 61);
@@ -306,7 +307,7 @@ mod tests {
             out
         };
         let may_alias = Loops { arguments_may_alias: true, ..Loops::default() };
-        // The same store of nests answers both.
+        // The same store answers both.
         assert_eq!(labels(Loops::default()), ["parallel", "parallel"]);
         let found = labels(may_alias);
         assert!(found[0].starts_with("carries"), "{found:?}");
