@@ -1,4 +1,4 @@
-//! Configuration and what the options do.
+//! Configuration and options.
 
 use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
 
@@ -68,7 +68,7 @@ fn the_nearest_configuration_counts() {
         "{}",
         shown.out
     );
-    // What is shown is a configuration.
+    // The printed settings are a valid configuration.
     folder.write("shown.toml", &shown.out);
     assert_eq!(folder.run(&["a.mlir", "--config", "shown.toml"]).code, 0);
 }
@@ -382,7 +382,7 @@ fn dumps_are_under_the_model_of_the_file() {
     let run = folder.run(&["bad/a.mlir", "--dump", "facts"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
     assert!(run.err.contains("frsh"), "{}", run.err);
-    // What does not depend on the model is shown all the same.
+    // Stages that do not depend on the model are printed all the same.
     assert_eq!(folder.run(&["bad/a.mlir", "--dump", "ir"]).code, 0);
 }
 
@@ -457,7 +457,7 @@ fn a_terminal_is_sent_no_control_characters_of_a_file() {
             folder.shell(&format!("script -qec '{tool} {args}' /dev/null </dev/null"));
         let out = String::from_utf8_lossy(&on_terminal.stdout);
         assert!(out.contains("\u{241b}[2J") && !out.contains("\x1b[2J"), "{args}: {out}");
-        // What a program reads is exact.
+        // Output to a program is exact.
         let piped = folder.shell(&format!("{tool} {args}"));
         assert!(String::from_utf8_lossy(&piped.stdout).contains("\x1b[2J"), "{args}");
     }

@@ -1,4 +1,4 @@
-//! Which files of a folder are checked: what is ignored, excluded or hidden.
+//! Ignored, excluded and hidden files of a folder.
 
 use crate::tool::{CLEAN, Folder, TUTORIAL};
 
@@ -31,7 +31,7 @@ fn patterns_of_a_configuration_do_not_depend_on_the_current_folder() {
     assert_eq!(shown(&folder, "q/gen", ""), "");
     assert_eq!(shown(&folder, "q/gen/v", "\"$PWD\""), "");
     assert_eq!(shown(&folder, "/", &folder.path("q").display().to_string()).lines().count(), 2);
-    // What is named is wanted.
+    // A named file is checked.
     assert_eq!(shown(&folder, "q/gen", "v/a.mlir"), "v/a.mlir\n");
     for (from, path) in [
         ("q/gen", "v/a.mlir"),
@@ -62,7 +62,7 @@ fn patterns_of_the_command_line_are_about_the_current_folder() {
     assert_eq!(shown(&folder, "q", "--exclude /v/ ../q"), "../q/w/c.mlir\n../q/{a,b}.mlir\n");
     assert_eq!(shown(&folder, "q", "--exclude '{a,b}.mlir'"), "v/a.mlir\nw/c.mlir\n");
     assert_eq!(shown(&folder, "q", "--exclude '{v,w}'").lines().count(), 3);
-    // What stands elsewhere is known by the names in its path.
+    // A file elsewhere matches by the names in its path.
     assert_eq!(shown(&folder, "q/w", "--exclude v/ .."), "../w/c.mlir\n../{a,b}.mlir\n");
     let run = folder.run(&["--exclude", "[a"]);
     assert_eq!(run.err, "noisy-check: --exclude '[a': no `]` closes the `[`\n");

@@ -1,47 +1,45 @@
-//! What stands at an offset: a value, a block, a symbol, an alias, the name of an op.
+//! The entity at an offset: a value, a block, a symbol, an alias, the name of an op.
 
 use std::ops::Range;
 
 use noisy_syntax::{Block, Ir, Name, Op, OpKind, Source, Span, Value};
 
-/// An entity that has a name.
+/// An entity with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entity {
-    /// A value.
     Value(Value),
-    /// A block.
     Block(Block),
-    /// A symbol: the op that defines it.
+    /// A symbol, by the op that defines it.
     Symbol(Op),
-    /// An alias, with its sigil, as the op where it stands sees it.
+    /// An alias with its sigil, as visible in this op.
     Alias(Op, Name),
     /// The name of an op.
     OpName(Op),
 }
 
-/// A place where an entity is named.
+/// A mention of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mention {
-    /// The entity.
     pub entity: Entity,
-    /// The op in whose text the name stands.
+    /// The op whose text contains the name.
     pub op: Op,
     /// The name, in bytes of the file.
     pub range: Range<usize>,
 }
 
-/// What is named at an offset, or right before it.
+/// The mention at an offset, or directly before it.
 pub(crate) fn mention_at(source: &Source, offset: usize) -> Option<Mention> {
     let ir = source.ir();
     let here = ir.item_at(offset).and_then(|op| mention_in(ir, op, offset));
-    // A cursor after the last character of a name belongs to it, also if the next item starts there.
+    // A cursor after the last character of a name belongs to it, even if the next item starts
+    // there.
     here.or_else(|| {
         let op = ir.item_at(offset.checked_sub(1)?)?;
         mention_in(ir, op, offset)
     })
 }
 
-/// What an op names at an offset.
+/// The mention in an op at an offset.
 fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
     let data = ir.op(op);
     let rest = ir.extra(op);
@@ -119,7 +117,8 @@ pub(crate) fn path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op> {
     out
 }
 
-/// The block arguments whose names stand in the text of an op: of a label its own, of an op those of the entries of its regions.
+/// The block arguments whose names are in the text of an op: for a label its own, for an op those
+/// of the entry blocks of its regions.
 pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ {
     let data = ir.op(op);
     let own = (data.kind == OpKind::Label).then(|| ir.block(ir.label_block(op)));
@@ -127,14 +126,14 @@ pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ 
     own.into_iter().chain(entries).flat_map(|block| block.args.iter().copied())
 }
 
-/// Where the name of a value is defined, in bytes; nothing if no text does.
+/// The range of the name at the definition of a value; `None` if the text has none.
 pub(crate) fn definition(ir: &Ir, value: Value) -> Option<Range<usize>> {
     let span = ir.value(value).span;
     (span.start < span.end)
         .then(|| ir.absolute(ir.definition_site(value).unwrap_or_else(|| Op::from_index(0)), span))
 }
 
-/// The values that share a name: all of a pack (`%a:2`), else the value alone.
+/// The values that share a name: a whole pack (`%a:2`), or the value alone.
 pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
     let noisy_syntax::Def::Result(op, index) = ir.value(value).def else { return vec![value] };
     let data = ir.op(op);
@@ -153,14 +152,14 @@ pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
     vec![value]
 }
 
-/// The function that an offset is in.
+/// The function that contains an offset.
 pub(crate) fn function_at(ir: &Ir, offset: usize) -> Option<Op> {
     ir.item_at(offset)
         .and_then(|op| ir.function_of(op))
         .or_else(|| ir.function_of(ir.item_at(offset.checked_sub(1)?)?))
 }
 
-/// Whether two ranges have a place in common, their ends included.
+/// True if two ranges overlap or touch.
 pub(crate) fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start <= b.end && b.start <= a.end
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use noisy_syntax::Source;
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A place in a file: its path as it is written, line and column from 1, 0 if none is given.
+    /// A position in a file: the path as written, line and column from 1, 0 if not given.
     File(String, u32, u32),
     /// The documentation of a code.
     Code(String),
@@ -16,31 +16,30 @@ pub(crate) enum Target {
 /// A link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// What is clicked, in bytes.
+    /// The clickable range, in bytes.
     pub range: Range<usize>,
-    /// Where it leads.
     pub target: Target,
 }
 
-/// A piece of text that is looked at in one step is about so long. Longer lines are cut.
+/// Approximate length of the text searched in one step. Longer lines are cut.
 const PIECE: usize = 4096;
-/// A link that is longer, or split by an end of a piece further from its start, is not found.
+/// A longer link, or one cut further from its start, is not found.
 const LONGEST: usize = 1024;
 
-/// The links of a document, found bit by bit.
+/// Finds the links of a document in steps.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     at: usize,
 }
 
 impl Links {
-    /// Goes on by a piece; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Link)) -> bool {
         let text = source.text();
         let end = text.len_bytes();
         let boundary = |at: usize| text.char_to_byte(text.byte_to_char(at.min(end)));
         let next = boundary(self.at + PIECE).max(boundary(self.at + 1));
-        // Looked at beyond the piece, for links that start in it.
+        // Reads beyond the piece, for links that start in it.
         let piece = source.slice(self.at..boundary(next + LONGEST));
         links(&piece, next - self.at, &mut |mut link| {
             link.range = self.at + link.range.start..self.at + link.range.end;
@@ -73,8 +72,9 @@ fn links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
     }
 }
 
-/// The files in a location, which may be nested: `loc(callsite("a.py":7:5 at fused["b.mlir":1:2, "c.mlir":3:4]))`. A string without a line
-/// is a name. The look ends at a `loc(` in it, which is a mistake, so that it costs the length of the text.
+/// The files in a location, which may be nested:
+/// `loc(callsite("a.py":7:5 at fused["b.mlir":1:2, "c.mlir":3:4]))`. A string without a line
+/// is a name. The search ends at a nested `loc(`, which is a mistake, so that it stays linear.
 fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
     let mut depth = 1;
     let mut at = start;

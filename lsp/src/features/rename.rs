@@ -1,4 +1,5 @@
-//! Rename: values (a pack as a whole), blocks, symbols and aliases. What would change the meaning of the program is refused.
+//! Rename: values (a pack as a whole), blocks, symbols and aliases. A rename that would change the
+//! meaning of the program is refused.
 
 use std::ops::Range;
 
@@ -12,23 +13,23 @@ use super::cursor::{self, Entity};
 use super::definition::defining;
 use super::reference;
 
-/// What would be renamed: the name without its sigil and `#number`.
+/// The name to rename, without its sigil and `#number`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// The name under the cursor, sigil included.
+    /// The name under the cursor, including the sigil.
     pub range: Range<usize>,
-    /// Its text.
     pub text: String,
 }
 
-/// What a rename at an offset would rename.
+/// The name that a rename at an offset would change.
 pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
     let (entity, range) = named_at(source, offset)?;
     defining(source.ir(), entity)?;
     Some(Target { text: source.slice(range.clone()), range })
 }
 
-/// What is named at an offset, and where: of `@m::@f` the part at the offset, of `%a#1` the name.
+/// The entity named at an offset, and its name: of `@m::@f` the part at the offset, of `%a#1` the
+/// name.
 fn named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
     let mention = cursor::mention_at(source, offset)?;
     let is_definition =
@@ -42,7 +43,7 @@ fn named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
     Some((Entity::Symbol(part.target?), part.range))
 }
 
-/// The part of a mention that is the name: without `#1`, and of `@m::@f` only what names the entity.
+/// The name within a mention: without `#1`, and of `@m::@f` only the part that names the entity.
 pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> Range<usize> {
     let ir = source.ir();
     match entity {
@@ -76,8 +77,8 @@ struct Part {
     target: Option<Op>,
 }
 
-/// The names of a symbol reference in an op, each with what it means: the first as seen from the op, each other one inside of
-/// what is before it.
+/// The names of a symbol reference in an op with their meanings: the first as visible from the op,
+/// each other one inside of the previous one.
 fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<Part> {
     let ir = source.ir();
     let mut outer = None;
@@ -98,8 +99,8 @@ fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<Part> {
     names(source, &range).into_iter().enumerate().map(part).collect()
 }
 
-/// Everywhere that the name of a value stands, without a number behind it, in textual order. Ops of `affine` name a value several times and
-/// have it as an operand once: `%m[%i, %i + 1]`.
+/// All occurrences of the name of a value, without pack index, in textual order. Ops of `affine`
+/// may name an operand several times: `%m[%i, %i + 1]`.
 pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
     let ir = source.ir();
     let entity = Entity::Value(value);
@@ -124,7 +125,7 @@ pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
     out
 }
 
-/// Where an entity is named, its definition included; nothing if that is not in this file.
+/// The mentions of an entity, including its definition; `None` if that is not in this file.
 fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
     let ir = source.ir();
     let (_, definition) = defining(ir, entity)?;
@@ -148,7 +149,8 @@ fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
     Some(out)
 }
 
-/// The edits that give what stands at an offset a new name (its sigil may be left out), or why there are none.
+/// The edits that rename the entity at an offset (`new` may omit the sigil), or the reason why
+/// there are none.
 pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<TextEdit>, String> {
     let ir = source.ir();
     let (entity, _) = named_at(source, offset).ok_or("there is nothing here to rename")?;
@@ -194,7 +196,7 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     Ok(edits.collect())
 }
 
-/// Why an entity cannot be called that.
+/// The reason why an entity cannot have a name.
 fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
     match entity {
         Entity::Value(value) => {
@@ -203,7 +205,7 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             let is_other =
                 |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
             let region = ir.def_region(value);
-            // Names never shadow: neither around may it be defined, nor inside.
+            // Names never shadow: the name must be free in all ancestors and inside.
             let mut taken = false;
             let mut outer = Some(region);
             while let Some(it) = outer {
@@ -260,7 +262,7 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The text after what stands at `~` has another name.
+    /// The text after the entity at `~` is renamed.
     fn renamed(text: &str, new: &str) -> Result<String, String> {
         let at = text.find('~').unwrap_or_default();
         let mut text = text.replacen('~', "", 1);

@@ -1,28 +1,27 @@
-//! Signature help: the parameters of the function that is called, or the operands of the op that is written.
+//! Signature help: the parameters of the called function, or the operands of the op being written.
 
 use std::ops::Range;
 
 use noisy_analyses::Document;
-use noisy_syntax::string::unquoted;
 use noisy_syntax::lex::lex;
+use noisy_syntax::string::unquoted;
 use noisy_syntax::{AttrData, OpKind, TokenKind, TypeData, ValueData};
 
 use super::{snippet, words};
 
-/// A signature and where in it the cursor is.
+/// A signature with the cursor's position in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
-    /// The whole of it.
+    /// The whole signature.
     pub label: String,
     /// The parameters, as bytes of the label.
     pub parameters: Vec<Range<usize>>,
-    /// The one that is written now.
+    /// Index of the current parameter.
     pub active: usize,
-    /// More about it.
     pub doc: String,
 }
 
-/// The signature that matters at an offset.
+/// The signature at an offset.
 pub(crate) fn signature(document: &Document, offset: usize) -> Option<Signature> {
     let rope = document.source().text();
     let start = rope.line_to_byte(rope.byte_to_line(offset)).max(offset.saturating_sub(2000));
@@ -31,7 +30,7 @@ pub(crate) fn signature(document: &Document, offset: usize) -> Option<Signature>
     called(document, &before, offset).or_else(|| written(&before))
 }
 
-/// The function in whose call `... @f(%a, ` the text ends.
+/// The callee of the call `... @f(%a, ` at the end of the text.
 fn called(document: &Document, before: &str, offset: usize) -> Option<Signature> {
     let (name, arguments) = call_that_is_open(before)?;
     let ir = document.ir();

@@ -7,52 +7,47 @@ use noisy_syntax::{Ir, OpKind, Source, Traits};
 
 use super::walk::{BATCH, Item, Walk};
 
-/// Symbols nest this deep; deeper ones are shown as children of the last level. Clients read answers by recursion.
+/// Maximum depth of symbols; deeper ones are shown as children of the last level. Clients read
+/// answers by recursion.
 const MAX_DEPTH: usize = 48;
 
-/// What kind of symbol it is.
+/// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A module.
     Module,
-    /// A function.
     Function,
-    /// Anything else.
     Other,
 }
 
-/// A symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol {
     /// Its name without `@`, visible, or the name of the op.
     pub name: String,
     /// The name of the op.
     pub detail: String,
-    /// What it is.
     pub kind: Kind,
-    /// The op.
+    /// The range of the op.
     pub range: Range<usize>,
-    /// Its name.
+    /// The range of its name.
     pub name_range: Range<usize>,
-    /// How many symbols hold it.
+    /// Number of symbols that contain it.
     pub depth: usize,
 }
 
-/// The symbols of a document in textual order, found bit by bit.
+/// Finds the symbols of a document in steps and in textual order.
 #[derive(Debug)]
 pub(crate) struct Outline {
     walk: Walk,
-    /// The items around the next one that are symbols.
+    /// Symbols that contain the next item.
     around: Vec<Item>,
 }
 
 impl Outline {
-    /// Of a whole document.
     pub(crate) fn new(source: &Source) -> Self {
         Self { walk: Walk::all(source.ir()), around: Vec::new() }
     }
 
-    /// Goes on a little; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Symbol)) -> bool {
         for _ in 0..BATCH {
             let Some(item) = self.walk.next(source.ir()) else { return false };
@@ -72,7 +67,7 @@ impl Outline {
             found(symbol);
             self.around.push(item);
         }
-        // What functions hold defines no symbols; it may be 100,000 ops.
+        // Functions contain no symbols; a function may have 100,000 ops.
         let kind = ir.op(item.op).kind;
         if kind == OpKind::FuncFunc || (kind != OpKind::Unknown && !kind.has(Traits::SYMBOL_TABLE))
         {

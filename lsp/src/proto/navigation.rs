@@ -1,4 +1,4 @@
-//! Places in documents.
+//! Positions in documents.
 
 use tower_lsp::ls_types as lsp;
 
@@ -7,7 +7,7 @@ use crate::features::definition::Definition;
 use crate::features::link::{Link, Target};
 use crate::proto::view::View;
 
-/// Definitions, as links where the client takes them.
+/// Definitions, as links if the client accepts them.
 pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitionResponse {
     let name = view.range(&it.name);
     if view.connection.capabilities().definition_links {
@@ -21,7 +21,7 @@ pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitio
     lsp::GotoDefinitionResponse::Array(vec![lsp::Location { uri: view.uri.clone(), range: name }])
 }
 
-/// A link; nothing if it leads nowhere.
+/// A link; `None` if it has no target.
 pub(crate) fn link(view: &View<'_>, it: &Link) -> Option<lsp::DocumentLink> {
     let (target, tooltip) = match &it.target {
         Target::Code(code) => (docs::link(view.connection, code)?, format!("What {code} means")),

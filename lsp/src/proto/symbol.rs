@@ -1,4 +1,4 @@
-//! The shape of a document: symbols, folds, selections, calls.
+//! The structure of a document: symbols, folds, selections, calls.
 
 use tower_lsp::ls_types as lsp;
 
@@ -6,7 +6,7 @@ use crate::features::fold::{self, Fold};
 use crate::features::symbol::{self, Symbol};
 use crate::proto::view::View;
 
-/// A symbol, without what it holds.
+/// A symbol without its children.
 pub(crate) fn document_symbol(view: &View<'_>, it: &Symbol) -> lsp::DocumentSymbol {
     #[expect(deprecated, reason = "the field is part of the struct")]
     lsp::DocumentSymbol {
@@ -21,7 +21,7 @@ pub(crate) fn document_symbol(view: &View<'_>, it: &Symbol) -> lsp::DocumentSymb
     }
 }
 
-/// A symbol for clients that take no tree.
+/// A symbol for clients that accept no tree.
 pub(crate) fn information(view: &View<'_>, it: Symbol) -> lsp::SymbolInformation {
     #[expect(deprecated, reason = "the field is part of the struct")]
     lsp::SymbolInformation {

@@ -18,7 +18,7 @@ fn done(text: &str, kind: Kind, range: &Range<usize>) -> Result<String, String> 
     text::applied(text, 0, &edits(&document, kind, range)?).ok_or_else(|| "overlap".to_owned())
 }
 
-/// What a refactoring makes of a text, at its `|` or between two of them.
+/// Applies a refactoring to a text, at its `|` or to the range between two of them.
 fn refactored(text: &str, kind: Kind) -> Result<String, String> {
     let (text, range) = at(text);
     done(&text, kind, &range)
@@ -303,7 +303,7 @@ func.func @f(%x: i5) {
     );
 }
 
-/// A random program: straight lines, loops and branches, packs, names that are taken twice.
+/// A random program: straight lines, loops and branches, packs, repeated names.
 struct Writer {
     state: u64,
     out: String,
