@@ -49,17 +49,13 @@ mod unused_op;
 mod varying_level;
 
 pub(crate) use index::Index;
+pub(crate) use loop_invariant::moves_along;
 pub use suppression::{allow, can_be_allowed};
 
 use std::ops::Range;
 
-use noisy_syntax::Op;
-use rustc_hash::FxHashMap;
-
-use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag, TextEdit};
-use crate::explain::core_range;
+use crate::diagnostic::{Category, Diagnostic, Fix, Repair, Severity, Tag};
 use crate::program::Program;
-use crate::remarks::Remark;
 
 /// A check: what it is called and how it finds what it reports.
 #[derive(Debug)]
@@ -72,8 +68,8 @@ pub struct Check {
     pub is_on: bool,
     /// How bad they are, unless a configuration says otherwise.
     pub severity: Severity,
-    /// Whether they say that noise is more than is allowed.
-    is_over_budget: bool,
+    /// The repair that they need, unless they have fixes.
+    repair: Repair,
     /// How an editor may show them.
     pub tag: Option<Tag>,
     /// The comment that opens its file: the documentation.
@@ -82,8 +78,8 @@ pub struct Check {
     run: Run,
     /// The same without what explains it, where that is nearly all of the work.
     in_brief: Option<Run>,
-    /// What fixes each of its diagnostics by itself.
-    fix: Option<Fixing>,
+    /// Makes the fix of each of its diagnostics.
+    pub(crate) fix: Option<Fixing>,
 }
 
 /// Adds what a check finds.
@@ -100,7 +96,7 @@ pub(crate) enum Told {
 
 /// How the fixes of diagnostics are made.
 #[derive(Clone, Copy, Debug)]
-enum Fixing {
+pub(crate) enum Fixing {
     /// One by one.
     Each(fn(&Program, &Diagnostic) -> Option<Fix>),
     /// Those of all that are asked for, in their order, which have something to look up in common.
@@ -152,126 +148,6 @@ pub(crate) fn run(program: &Program, index: &Index, also: &[&str], told: Told) -
     out
 }
 
-/// The fixes of one request edit so many places at most; what comes after them has none.
-const MOST_EDITS: usize = 1 << 16;
-
-/// What fixes each of some diagnostics by itself, proven by analyzing the text after it. An op that moves with another one that is asked for, too,
-/// has no fix of its own.
-pub(crate) fn fixes<'a>(
-    program: &Program,
-    index: &Index,
-    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
-    trial: &mut Trial,
-) -> Vec<Option<Fix>> {
-    let fixes = unproven(program, diagnostics);
-    if fixes.iter().all(Option::is_none) {
-        return fixes;
-    }
-    removal::proven(program, index, fixes, trial)
-}
-
-/// As [`fixes`], of which the most hold.
-pub(crate) fn unproven<'a>(
-    program: &Program,
-    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
-) -> Vec<Option<Fix>> {
-    let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
-    let along = loop_invariant::moves_along(program, &diagnostics);
-    let mut n_edits = 0;
-    let mut together: FxHashMap<&str, std::vec::IntoIter<Option<Fix>>> = FxHashMap::default();
-    let fix = |(at, it): (usize, &&Diagnostic)| {
-        let is_wanted = n_edits < MOST_EDITS && !along.contains(&at);
-        let fix = match find(it.code).and_then(|it| it.fix) {
-            None => None,
-            Some(Fixing::Each(fix)) => is_wanted.then(|| fix(program, it)).flatten(),
-            Some(Fixing::Together(fix)) => {
-                let found = together.entry(it.code).or_insert_with(|| {
-                    let is_same = |other: &&&Diagnostic| other.code == it.code;
-                    let same: Vec<&Diagnostic> =
-                        diagnostics.iter().filter(is_same).copied().collect();
-                    fix(program, &same).into_iter()
-                });
-                found.next().flatten().filter(|_| is_wanted)
-            }
-        };
-        n_edits += fix.as_ref().map_or(0, |it| it.edits.len());
-        fix
-    };
-    diagnostics.iter().enumerate().map(fix).collect()
-}
-
-/// What fixes what a remark says of an op, proven as [`fixes`] are.
-pub(crate) fn fix_of(program: &Program, index: &Index, op: Op, remark: Remark) -> Option<Fix> {
-    let at = find(remark.code())?.at(core_range(program.ir(), op), String::new());
-    fixes(program, index, [&at], &mut Trial::default()).pop()?
-}
-
-/// Whether a program has no more errors after some edits, which are in order.
-pub(crate) fn holds(
-    program: &Program,
-    index: &Index,
-    edits: &[TextEdit],
-    trial: &mut Trial,
-) -> bool {
-    trial.n_errors(program, edits) <= n_errors(program, index)
-}
-
-/// What became of a program by edits that were tried last.
-#[derive(Debug, Default)]
-pub(crate) struct Trial(Option<Tried>);
-
-#[derive(Debug)]
-struct Tried {
-    edits: Vec<TextEdit>,
-    after: Program,
-    index: Index,
-    n_errors: usize,
-}
-
-impl Trial {
-    /// How many errors a program, always the same, has after some edits, which are in order.
-    fn n_errors(&mut self, program: &Program, edits: &[TextEdit]) -> usize {
-        if let Some(tried) = self.0.as_ref().filter(|it| it.edits == edits) {
-            return tried.n_errors;
-        }
-        // Not two of them at a time.
-        self.0 = None;
-        let text = TextEdit::apply_all(edits, &program.source().text().to_string());
-        let after = Program::with_model(&text, program.model().clone());
-        let index = Index::new(&after);
-        let n_errors = n_errors(&after, &index);
-        self.0.insert(Tried { edits: edits.to_vec(), after, index, n_errors }).n_errors
-    }
-
-    /// The program after some edits, if these were tried last.
-    pub(crate) fn after(self, edits: &[TextEdit]) -> Option<(Program, Index)> {
-        self.0.filter(|it| it.edits == edits).map(|it| (it.after, it.index))
-    }
-}
-
-/// How many errors a program has, in the grammar and beyond.
-fn n_errors(program: &Program, index: &Index) -> usize {
-    let found = run(program, index, &[], Told::InBrief);
-    let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
-    program.source().problems().len() + n_found
-}
-
-/// Whether a code says that noise is more than is allowed, by the budget or by a contract, so that a placement of reduces may help.
-/// That is a property of the code alone: how severe a configuration makes it changes nothing.
-pub fn is_over_budget(code: &str) -> bool {
-    find(code).is_some_and(|it| it.is_over_budget)
-}
-
-/// Whether inserting ops may fix what diagnostics of a code say of a program: `reduce_noise` for noise over the budget; in HEIR's
-/// programs relinearizations, and bootstraps if the settings say how many levels there are.
-pub fn is_placeable(program: &Program, code: &str) -> bool {
-    match code {
-        "missing-relinearize" => true,
-        "level-underflow" | "varying-level" => program.model().heir.level_budget.is_some(),
-        _ => is_over_budget(code),
-    }
-}
-
 /// The check of a code.
 pub(crate) fn find(code: &str) -> Option<&'static Check> {
     ALL.iter().find(|it| it.code == code)
@@ -284,7 +160,7 @@ impl Check {
         category: Category::Noise,
         is_on: true,
         severity: Severity::Error,
-        is_over_budget: false,
+        repair: Repair::None,
         tag: None,
         header: "",
         run: |_, _, _| {},
@@ -316,8 +192,8 @@ impl Check {
         out.trim_matches('\n').to_owned() + "\n"
     }
 
-    /// One of its diagnostics.
-    fn at(&self, range: Range<usize>, message: String) -> Diagnostic {
+    /// Returns one of its diagnostics.
+    pub(crate) fn at(&self, range: Range<usize>, message: String) -> Diagnostic {
         Diagnostic {
             code: self.code,
             category: self.category,
@@ -327,6 +203,7 @@ impl Check {
             related: Vec::new(),
             help: None,
             tags: self.tag.into_iter().collect(),
+            repair: if self.fix.is_some() { Repair::Edits } else { self.repair },
         }
     }
 }

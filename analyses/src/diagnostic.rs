@@ -121,8 +121,31 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// What to do: one or more sentences, each with a capital, without the last full stop.
     pub help: Option<String>,
-    /// How to show it. What would fix it is asked for separately: [`crate::Document::fixes`].
+    /// How to show it.
     pub tags: Vec<Tag>,
+    /// The kind of repair that it needs; [`crate::repair`] makes it.
+    pub repair: Repair,
+}
+
+/// The kind of repair that a diagnostic needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Repair {
+    /// No repair is known.
+    #[default]
+    None,
+    /// Edits of its own: [`crate::Document::fixes`].
+    Edits,
+    /// `reduce_noise`, placed in its function and in functions connected with it by calls.
+    Placement,
+    /// Bootstraps, level reductions or relinearizations, placed in its function.
+    Management,
+}
+
+impl Repair {
+    /// Returns true if the optimizer makes this repair.
+    pub fn is_placed(self) -> bool {
+        matches!(self, Repair::Placement | Repair::Management)
+    }
 }
 
 /// Whether a fix may be applied without a look.
@@ -292,6 +315,7 @@ mod tests {
                 related: Vec::new(),
                 help: None,
                 tags: Vec::new(),
+                repair: Repair::None,
             })
             .collect();
         let kept = |most| {

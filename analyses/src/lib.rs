@@ -11,7 +11,6 @@ mod document;
 pub mod dump;
 pub mod effects;
 pub mod explain;
-pub mod fix;
 pub mod heir;
 pub mod integers;
 pub mod invariant;
@@ -19,22 +18,18 @@ pub mod liveness;
 pub mod noise;
 mod program;
 mod remarks;
+pub mod repair;
 mod rule;
 pub mod same;
 pub mod secretness;
 pub mod values;
 
 pub use diagnostic::{
-    Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Severity, Tag, TextEdit,
-    combine, worst,
+    Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Repair, Severity, Tag,
+    TextEdit, combine, worst,
 };
 pub use document::Document;
 pub use explain::{Assumption, Derivation, Step};
-pub use fix::extract::Objective;
-pub use fix::{
-    FixError, Fixed, FunctionGroup, FunctionOutcome, GroupProof, Insert, Options, Outcome, Price,
-    STAGES, Standing, Verdict, Watch, insert_reduces,
-};
 pub use integers::Integers;
 pub use integers::constant::Constant;
 pub use integers::range::{Bounds, Range};
@@ -45,6 +40,11 @@ pub use noisy_placement as placement;
 pub use placement::Limits;
 pub use program::Program;
 pub use remarks::Remark;
+pub use repair::placement::extract::Objective;
+pub use repair::placement::{
+    FixError, Fixed, FunctionGroup, FunctionOutcome, GroupProof, Options, Outcome, Price, Standing,
+    Verdict, Watch, insert_reduces,
+};
 pub use rule::Rule;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use noisy_analyses::Document;
-use noisy_analyses::fix::extract::{Calls, MOST_COPIES, Request, extract};
+use noisy_analyses::repair::placement::extract::{Calls, MOST_COPIES, Request, extract};
 use noisy_analyses::sparse::MAX_APART;
 use noisy_certificate::{Certificate, FORMAT, Function, Instance, System, VERSION, verify};
 use noisy_output::shown_line;
@@ -68,7 +68,7 @@ fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String
         .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
     let settings = Settings::clone(&settings);
     let mut document = Document::with_model(&program, settings.model.noise().clone());
-    fix::apply(&mut document, &settings, args.unsafe_fixes);
+    fix::apply(&mut document, &settings, args.unsafe_fixes)?;
     Ok((text, document, settings))
 }
 

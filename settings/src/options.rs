@@ -101,7 +101,7 @@ impl Placement {
             limits: Limits { time: Some(time), ..Limits::default() },
             objective: self.objective,
             replace: self.replace,
-            cache: Some(noisy_analyses::fix::shared_cache()),
+            cache: Some(noisy_analyses::repair::placement::shared_cache()),
             watch: None,
             wants_proofs: false,
         }

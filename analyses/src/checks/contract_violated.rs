@@ -28,14 +28,14 @@
 
 use super::noise_overflow::related;
 use super::{Check, Index};
-use crate::diagnostic::{Diagnostic, Related};
+use crate::diagnostic::{Diagnostic, Related, Repair};
 use crate::explain::Saturation;
 use crate::noise::contract::{self, Side};
 use crate::program::{Breach, Program};
 
 pub(super) const CHECK: Check = Check {
     code: "contract-violated",
-    is_over_budget: true,
+    repair: Repair::Placement,
     header: header!("contract_violated.rs"),
     run: check,
     ..Check::ERROR

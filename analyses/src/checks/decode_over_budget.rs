@@ -31,13 +31,13 @@ use rustc_hash::FxHashSet;
 use super::noise_overflow::{self, related, spoilt};
 use super::suppression::Allowed;
 use super::{Check, Index, noise_grows};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Repair};
 use crate::explain::{Saturation, core_range, excess_in_words, value_range};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "decode-over-budget",
-    is_over_budget: true,
+    repair: Repair::Placement,
     header: header!("decode_over_budget.rs"),
     run: check,
     ..Check::ERROR

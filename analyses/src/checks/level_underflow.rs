@@ -31,7 +31,7 @@
 
 use super::chain::related;
 use super::{Check, Index};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Repair};
 use crate::explain::value_range;
 use crate::heir::Of;
 use crate::program::Program;
@@ -42,6 +42,14 @@ pub(super) const CHECK: Check = Check {
     run: check,
     ..Check::ERROR
 };
+
+/// Bootstraps are placed if the settings say how many levels there are.
+pub(super) fn bootstrapping(program: &Program) -> Repair {
+    match program.model().heir.level_budget {
+        Some(_) => Repair::Management,
+        None => Repair::None,
+    }
+}
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
@@ -54,6 +62,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let mut found = CHECK.at(value_range(ir, it.value), message);
         found.related = related(program, heir, it.value, Of::Level);
         found.help = Some("Bootstrap before this op".into());
+        found.repair = bootstrapping(program);
         out.push(found);
     }
 }

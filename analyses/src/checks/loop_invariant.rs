@@ -71,7 +71,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
 }
 
 /// Which of some diagnostics are of this rule and of an op that moves with that of another one, which needs it in the same loop.
-pub(super) fn moves_along(program: &Program, diagnostics: &[&Diagnostic]) -> FxHashSet<usize> {
+pub(crate) fn moves_along(program: &Program, diagnostics: &[&Diagnostic]) -> FxHashSet<usize> {
     let ir = program.ir();
     let own = (0..).zip(diagnostics).filter(|it| it.1.code == CHECK.code);
     let ops: FxHashMap<Op, usize> =

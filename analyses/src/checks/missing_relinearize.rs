@@ -35,7 +35,7 @@
 
 use super::chain::related;
 use super::{Check, Index};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Repair, Severity};
 use crate::explain::core_range;
 use crate::flow;
 use crate::heir::Of;
@@ -44,6 +44,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "missing-relinearize",
     header: header!("missing_relinearize.rs"),
+    repair: Repair::Management,
     run: check,
     ..Check::ERROR
 };

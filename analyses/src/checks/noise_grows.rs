@@ -35,7 +35,7 @@ use noisy_syntax::{Ir, Op, OpKind};
 
 use super::noise_overflow::related;
 use super::{Check, Index};
-use crate::diagnostic::{Diagnostic, Related};
+use crate::diagnostic::{Diagnostic, Related, Repair};
 use crate::explain::{Saturation, core_range, value_range};
 use crate::noise::Growing;
 use crate::noise::model::Bits;
@@ -43,7 +43,7 @@ use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "noise-grows",
-    is_over_budget: true,
+    repair: Repair::Placement,
     header: header!("noise_grows.rs"),
     run: check,
     in_brief: Some(in_brief),

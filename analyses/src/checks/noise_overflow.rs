@@ -34,7 +34,7 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use super::{Check, Index};
-use crate::diagnostic::{Diagnostic, Related};
+use crate::diagnostic::{Diagnostic, Related, Repair};
 use crate::explain::{Saturation, core_range, derivation, excess_in_words, value_range};
 use crate::flow::{self, Flow};
 use crate::noise::Root;
@@ -51,7 +51,7 @@ const DECODES: usize = 3;
 
 pub(super) const CHECK: Check = Check {
     code: "noise-overflow",
-    is_over_budget: true,
+    repair: Repair::Placement,
     header: header!("noise_overflow.rs"),
     run: check,
     in_brief: Some(in_brief),

@@ -2,13 +2,8 @@
 
 use noisy_syntax::{Form, Op, OpKind};
 
-use super::{Index, Trial, n_errors};
-use crate::diagnostic::{Applicability, Fix, TextEdit, combine};
+use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::program::Program;
-
-/// So many analyses prove the fixes of one request at most; what is not proven by then is not offered. One is enough unless
-/// fixes get in each other's way.
-const MAX_ANALYSES: usize = 64;
 
 /// Takes an op out, with its line if nothing else stands there, and puts a text in place of the uses of its result; `None` if that
 /// cannot be told. To be [`proven`].
@@ -98,71 +93,4 @@ pub(super) fn instead_of_results<'a>(
         }
     }
     Some(edits)
-}
-
-/// Those of some fixes that leave the program with no more errors than it has: each was applied to a copy, with all others that hold
-/// and do not edit the same places, and the copy was analyzed. What is proven so is proven of each alone, as a removal needs no other:
-/// an op that is not used, or a reset that only raises noise, takes nothing from what stays.
-pub(super) fn proven(
-    program: &Program,
-    index: &Index,
-    fixes: Vec<Option<Fix>>,
-    trial: &mut Trial,
-) -> Vec<Option<Fix>> {
-    let before = n_errors(program, index);
-    let mut holds = vec![false; fixes.len()];
-    let mut groups: Vec<Vec<usize>> =
-        vec![(0..fixes.len()).filter(|&it| fixes[it].is_some()).collect()];
-    for _ in 0..MAX_ANALYSES {
-        let Some(group) = groups.pop() else { break };
-        let (edits, is_taken) = combine(group.iter().filter_map(|&it| fixes[it].as_ref()));
-        let mut is_taken = is_taken.into_iter();
-        let (together, apart): (Vec<usize>, Vec<usize>) =
-            group.into_iter().partition(|_| is_taken.next() == Some(true));
-        if !apart.is_empty() {
-            groups.push(apart);
-        }
-        if trial.n_errors(program, &edits) <= before {
-            for at in together {
-                holds[at] = true;
-            }
-        } else if together.len() > 1 {
-            let (left, right) = together.split_at(together.len() / 2);
-            groups.extend([right.to_vec(), left.to_vec()]);
-        }
-    }
-    fixes.into_iter().zip(holds).map(|(fix, holds)| fix.filter(|_| holds)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Replaces the first place of a text that reads so.
-    fn replacing(text: &str, this: &str, that: &str) -> Option<Fix> {
-        let start = text.find(this).expect("the text has it");
-        let edits = vec![TextEdit { range: start..start + this.len(), text: that.to_owned() }];
-        Some(Fix { title: String::new(), applicability: Applicability::Safe, edits })
-    }
-
-    #[test]
-    fn what_makes_an_error_is_told_from_what_does_not() {
-        let text = "func.func @f(%a: i32) -> i32 {\n  %b = arith.addi %a, %a : i32\n  %c = arith.addi %b, %b : i32\n  return %b : i32\n}\n";
-        let program = Program::new(text);
-        let proven = |fixes| proven(&program, &Index::new(&program), fixes, &mut Trial::default());
-        let no_c = "  %c = arith.addi %b, %b : i32\n";
-        let fixes = vec![
-            replacing(text, no_c, ""),
-            None,
-            replacing(text, "  %b = arith.addi %a, %a : i32\n", ""),
-            // Meets the first one, and holds.
-            replacing(text, "%b, %b", "%a, %a"),
-            // Meets both, and does not hold.
-            replacing(text, "%b, %b", "%z, %a"),
-        ];
-        let holds: Vec<bool> = proven(fixes).iter().map(Option::is_some).collect();
-        assert_eq!(holds, [true, false, false, true, false]);
-        assert_eq!(proven(Vec::new()), []);
-        assert_eq!(proven(vec![None]), [None]);
-    }
 }

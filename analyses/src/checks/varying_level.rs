@@ -39,6 +39,7 @@ use noisy_syntax::Op;
 use rustc_hash::FxHashMap;
 
 use super::chain::related;
+use super::level_underflow::bootstrapping;
 use super::{Check, Index};
 use crate::diagnostic::{Diagnostic, Related};
 use crate::explain::{core_range, value_range};
@@ -87,6 +88,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let carried = it.carried.map_or_else(|| "the carried value".into(), |it| ir.value_text(it));
         found.help =
             Some(format!("Bootstrap {carried} at the start of each iteration, or unroll the loop"));
+        found.repair = bootstrapping(program);
         out.push(found);
     }
     out.extend(sites.recursions(ir, heir).into_iter().map(|it| recursive(program, it)));
@@ -113,6 +115,7 @@ fn recursive(program: &Program, it: Recursion) -> Diagnostic {
         ),
     };
     let mut found = CHECK.at(range, message);
+    found.repair = bootstrapping(program);
     found.help = Some(match why {
         Unsettled::Endless => "Return without a call in some case, or write a loop".into(),
         _ => "Bootstrap what is carried to one level, or write a loop".into(),

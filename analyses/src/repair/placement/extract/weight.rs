@@ -16,21 +16,21 @@ use crate::integers::Integers;
 pub(crate) const UNKNOWN_TRIPS: u64 = 10;
 
 /// The weight of what is executed once. Halves down to the sixth, thirds and fifths of it are whole.
-pub(in crate::fix) const UNIT: u64 = 960;
+pub(in crate::repair::placement) const UNIT: u64 = 960;
 
 /// With more blocks than this a region counts as if it had no branches: each branch asks for the loops around both of its ends.
 const MOST_BLOCKS: usize = 5000;
 
 /// The weight of each block of a function.
 #[derive(Clone, Debug, Default)]
-pub(in crate::fix) struct Weights {
+pub(in crate::repair::placement) struct Weights {
     blocks: FxHashMap<Block, u64>,
     is_plain: bool,
 }
 
 impl Weights {
     /// Adds the blocks of a region with the weight of its entry. If `is_plain`, all of them weigh the same.
-    pub(in crate::fix) fn add(
+    pub(in crate::repair::placement) fn add(
         &mut self,
         ir: &Ir,
         integers: &Integers,
@@ -58,7 +58,7 @@ impl Weights {
     }
 
     /// The weight of a block.
-    pub(in crate::fix) fn of(&self, block: Block) -> u64 {
+    pub(in crate::repair::placement) fn of(&self, block: Block) -> u64 {
         self.blocks.get(&block).copied().unwrap_or(UNIT)
     }
 

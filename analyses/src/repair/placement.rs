@@ -15,6 +15,7 @@ mod manage;
 mod verify;
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,13 @@ pub struct Options {
     pub watch: Option<Watch>,
     /// Whether what proves an answer is wanted: [`FunctionGroup::proof`].
     pub wants_proofs: bool,
+}
+
+impl Options {
+    /// Returns true if another thread has asked for the end.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
+    }
 }
 
 /// The answers of all placements in this process that ask for it: some functions stand in many files, and an editor asks again and again.
