@@ -1,5 +1,5 @@
-//! Programs that take too many steps to follow: in bounded work they end in Unknown and live, with a hint that says so where it is,
-//! and never in a number that nobody decided.
+//! Programs that take too many steps to follow: in bounded work they end in Unknown and live, with
+//! a hint that says so where it is, and never in a number that nobody decided.
 
 use std::fmt::Write as _;
 
@@ -17,8 +17,8 @@ fn found(document: &Document) -> Vec<(&'static str, String)> {
     document.diagnostics().iter().map(|it| (it.code, line(it.range.start))).collect()
 }
 
-/// Loops in loops, each of so many rounds, of which no two have the same noise to start with; in the innermost one, something
-/// overflows that has nothing to do with what they carry.
+/// Loops in loops, each of so many rounds, of which no two have the same noise to start with; in
+/// the innermost one, something overflows that has nothing to do with what they carry.
 fn nest(depth: usize, rounds: usize) -> String {
     let mut text = format!(
         "func.func @f(%x: {TY}, %y: i5) -> {TY} {{
@@ -231,7 +231,7 @@ fn calls(n: usize, is_recursive: bool) -> String {
     text
 }
 
-/// What the first function returns.
+/// The value that the first function returns.
 fn given(document: &Document) -> Option<Noise> {
     let ir = document.ir();
     let first = ir.functions()[0];

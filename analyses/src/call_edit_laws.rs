@@ -7,7 +7,8 @@ use crate::laws::Random;
 
 const TY: &str = "!noisy.i32";
 
-/// Functions that call those further down, with loops, branches and vectors of different noise; now and then any other.
+/// Functions that call those further down, with loops, branches and vectors of different noise; now
+/// and then any other.
 fn program(random: &mut Random) -> String {
     let n = 3 + random.below(7);
     let mut text = String::new();
@@ -98,8 +99,8 @@ pub(crate) struct Costs {
     pub(crate) n_less: usize,
 }
 
-/// Edits random lines of a program, or takes the last edit back one time in `undone`; facts, contexts and diagnostics are those of the text
-/// read anew each time.
+/// Edits random lines of a program, or takes the last edit back one time in `undone`; facts,
+/// contexts and diagnostics are those of the text read anew each time.
 pub(crate) fn edits_equal_reading_anew(
     (seed, random): (u64, &mut Random),
     text: &str,
@@ -150,7 +151,8 @@ fn edits_through_calls_equal_reading_anew() {
     assert!(n_less * 4 > n_costly && n_costly > 2_000, "{n_less} of {n_costly}");
 }
 
-/// What an edit of a line of a function visits, by the solver of noise, and one back; `text` says what the line is by its beginning.
+/// Number of visits of the solver of noise for an edit of a line of a function and for the edit
+/// back; `text` is the beginning of the line.
 pub(crate) fn visits(
     document: &mut Document,
     function: &str,
@@ -179,8 +181,8 @@ fn visits_by(
     (there, n_visits(document))
 }
 
-/// A chain of calls with an integer from the first function to the last, and back. What is passed and returned is a constant whatever comes
-/// in, or follows from it.
+/// A chain of calls with an integer from the first function to the last, and back. What is passed
+/// and returned is a constant whatever comes in, or follows from it.
 fn integer_chain(n: usize, is_cut: bool) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -256,9 +258,9 @@ fn an_edit_through_which_constants_flow_costs_what_depends_on_it() {
     eprintln!("visits by constants and ranges for an edit in a star of 10,000, and back: {many:?}");
     assert_eq!(few[1..], many[1..]);
     assert!(many[1..].iter().all(|it| it.0.max(it.1) <= 60), "{many:?}");
-    // What the hub returns is read by all callers, which each analysis goes over once.
+    // All callers read the result of the hub, and each analysis visits them once.
     assert!(many[0].0.max(many[0].1) <= 2 * 6 * 10_000 + 60, "{many:?}");
-    // What depends on it all the way.
+    // The values that depend on it all the way.
     let mut document = Document::new(&integer_chain(10_000, false));
     let all = [
         visits_by(&of, &mut document, "f9999", "%1 = ", "%1 = arith.constant 3 : i32"),
@@ -269,8 +271,8 @@ fn an_edit_through_which_constants_flow_costs_what_depends_on_it() {
     check(&document);
 }
 
-/// A chain of calls, from the first function to the last. What is passed on and what is returned is reduced, so that a function sees
-/// nothing of those further away, or returned as it is.
+/// A chain of calls, from the first function to the last. What is passed on and what is returned is
+/// reduced, so that a function sees nothing of those further away, or returned as it is.
 fn chain(n: usize, is_reduced: bool) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -326,7 +328,7 @@ fn an_edit_in_a_chain_costs_what_depends_on_it() {
             // The leaf returns something else, which its caller reduces.
             visits(&mut document, &leaf, "%1 = ", &format!("%1 = noisy.add %0, %0 : {TY}")),
             visits(&mut document, &middle, "%1 = ", &format!("%1 = noisy.add %0, %0 : {TY}")),
-            // What is passed changes: another context of the next function, and of no other.
+            // The argument changes: another context of the next function, and of no other.
             visits(&mut document, &middle, "%p = ", &format!("%p = noisy.mul %a, %a : {TY}")),
             visits(&mut document, &middle, "%0 = ", &format!("%0 = noisy.mul %p, %p : {TY}")),
             visits(&mut document, "f0", "%p = ", &format!("%p = noisy.mul %a, %a : {TY}")),
@@ -349,8 +351,8 @@ fn an_edit_in_a_chain_costs_what_depends_on_it() {
 fn what_depends_on_an_edit_in_a_chain_follows_it() {
     const N: usize = 10_000;
     let mut document = Document::new(&chain(N, false));
-    // Subtraction gives one bit more than the larger operand, so that what is passed and returned differs all the way, until it is
-    // over any bound.
+    // Subtraction gives one bit more than the larger operand, so that what is passed and returned
+    // differs all the way, until it is over any bound.
     let leaf = format!("f{}", N - 1);
     let there =
         visits(&mut document, &leaf, "%1 = ", &format!("%1 = noisy.reduce_noise %0 : {TY}"));
@@ -383,7 +385,7 @@ fn an_edit_in_a_star_costs_what_depends_on_it() {
     eprintln!("ops visited for an edit in a star of 10,000 callers, and back: {many:?}");
     assert_eq!(few, many);
     assert!(many.iter().all(|it| it.0.max(it.1) <= 40), "{many:?}");
-    // What the hub returns concerns all of its callers, each once.
+    // The result of the hub concerns all of its callers, each once.
     const N: usize = 10_000;
     let mut document = Document::new(&star(N));
     let all = visits(&mut document, "hub", "%1 = ", &format!("%1 = noisy.mul %0, %0 : {TY}"));
@@ -395,7 +397,8 @@ fn an_edit_in_a_star_costs_what_depends_on_it() {
 
 #[test]
 fn joined_vectors_of_a_callee_follow_the_order_of_calls_after_an_edit() {
-    // Each vector that `mid` passes is another one; together they are more than are kept apart, so who asks first decides which.
+    // Each vector that `mid` passes is another one; together they are more than are kept apart, so
+    // who asks first decides which.
     let chain = |name: &str, calls: &str| {
         format!(
             "func.func private @{name}(%a: {TY}, %b: {TY}) -> {TY} {{\n{calls}  return %a : {TY}\n}}\n"

@@ -7,7 +7,7 @@ use crate::{Document, Noise};
 
 const TY: &str = "!noisy.i32";
 
-/// What a step of a straight-line function does, and on which values before it (the two arguments come first).
+/// A step of a straight-line function on earlier values (the two arguments come first).
 type Step = (&'static str, usize, usize);
 
 fn line(name: &str, (op, x, y): Step, names: &[String], callee: usize) -> String {
@@ -46,7 +46,7 @@ fn n_errors(document: &Document) -> usize {
     document.diagnostics().iter().filter(|it| it.code.starts_with("noise")).count()
 }
 
-/// What `@f4` returns, and whether there is no noise error.
+/// The result of `@f4`, and true if there is no noise error.
 fn end(text: &str) -> (Option<Noise>, bool) {
     let document = Document::new(text);
     let ir = document.ir();
@@ -137,7 +137,8 @@ fn chains_rings_and_fans_of_calls_end() {
     assert!(document.facts().n_visits() < 200_000, "{}", document.facts().n_visits());
 }
 
-/// Trees of calls that have nothing to do with each other, some with integers that flow through the calls.
+/// Trees of calls that have nothing to do with each other, some with integers that flow through the
+/// calls.
 fn grove(n: usize) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -195,7 +196,8 @@ fn an_edit_visits_only_what_its_function_is_tied_to() {
     assert!(many.iter().any(|it| it.1 > 0));
 }
 
-/// A function of blocks, each of which branches to the next; the text begins with those of the lowest rank.
+/// A function of blocks, each of which branches to the next; the text begins with those of the
+/// lowest rank.
 fn chain_of_blocks(n: usize, rank: impl Fn(usize) -> usize) -> String {
     let mut order: Vec<usize> = (0..=n).collect();
     order.sort_by_key(|&it| rank(it));
@@ -265,7 +267,7 @@ fn many_blocks_end() {
     assert_eq!(n_errors(&document), 0);
 }
 
-/// What is said of a text after an edit is what is said of it anew.
+/// The facts of a text after an edit are those of the text read anew.
 fn check_edit(text: &str, from: &str, to: &str) {
     let at = text.find(from);
     let Some(at) = at else { panic!("{from} is not in the text") };

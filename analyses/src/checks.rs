@@ -1,5 +1,5 @@
-//! What is reported beyond the grammar, one file per code. Each file opens with its code and title, its documentation and an example;
-//! `Check::docs` is made from those comments.
+//! Checks: diagnostics beyond the grammar, one file per code. Each file begins with its code and
+//! title, its documentation and an example; `Check::docs` is made from those comments.
 
 /// The comment that opens a file, as text: nothing else of the file gets into a program.
 macro_rules! header {
@@ -57,49 +57,49 @@ use std::ops::Range;
 use crate::diagnostic::{Category, Diagnostic, Fix, Repair, Severity, Tag};
 use crate::program::Program;
 
-/// A check: what it is called and how it finds what it reports.
+/// A check: its name, and the code that finds its diagnostics.
 #[derive(Debug)]
 pub struct Check {
     /// The code of its diagnostics, in kebab case.
     pub code: &'static str,
     /// The family of its diagnostics.
     pub category: Category,
-    /// Whether they are reported unless a configuration says otherwise.
+    /// True if they are reported by default.
     pub is_on: bool,
-    /// How bad they are, unless a configuration says otherwise.
+    /// Their severity by default.
     pub severity: Severity,
     /// The repair that they need, unless they have fixes.
     repair: Repair,
-    /// How an editor may show them.
+    /// The way in which an editor shows them.
     pub tag: Option<Tag>,
     /// The comment that opens its file: the documentation.
     header: &'static str,
-    /// Adds what it finds.
+    /// Adds the diagnostics.
     run: Run,
-    /// The same without what explains it, where that is nearly all of the work.
+    /// The same without explanations, if these are nearly all of the work.
     in_brief: Option<Run>,
     /// Makes the fix of each of its diagnostics.
     pub(crate) fix: Option<Fixing>,
 }
 
-/// Adds what a check finds.
+/// Adds the diagnostics of a check.
 type Run = fn(&Program, &Index, &mut Vec<Diagnostic>);
 
-/// How much is told of what is found.
+/// The detail of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// What is wrong and why.
+    /// The problem and its reason.
     All,
-    /// Where explanations cost the most, only what is wrong.
+    /// Only the problem, where explanations cost the most.
     InBrief,
 }
 
-/// How the fixes of diagnostics are made.
+/// The way in which fixes of diagnostics are made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fixing {
     /// One by one.
     Each(fn(&Program, &Diagnostic) -> Option<Fix>),
-    /// Those of all that are asked for, in their order, which have something to look up in common.
+    /// Those of all requested diagnostics, in their order; they share look-ups.
     Together(fn(&Program, &[&Diagnostic]) -> Vec<Option<Fix>>),
 }
 
@@ -136,7 +136,7 @@ pub const ALL: &[Check] = &[
     suppression::CHECK,
 ];
 
-/// Everything that the checks find that are on, or whose codes are among some; in no particular order.
+/// The diagnostics of all checks that are on or whose codes are in `also`; in no particular order.
 pub(crate) fn run(program: &Program, index: &Index, also: &[&str], told: Told) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let is_run = |it: &Check| it.is_on || also.contains(&it.code);
@@ -154,7 +154,7 @@ pub(crate) fn find(code: &str) -> Option<&'static Check> {
 }
 
 impl Check {
-    /// A check that is on, reports errors of noise and has no fix: what a check is where its file does not say something else.
+    /// The default of a check: on, reports errors of noise and has no fix.
     const ERROR: Check = Check {
         code: "",
         category: Category::Noise,
@@ -171,17 +171,17 @@ impl Check {
     /// The same with warnings.
     const WARNING: Check = Check { severity: Severity::Warning, ..Check::ERROR };
 
-    /// The same with hints at what could be better.
+    /// The same with hints at possible improvements.
     const HINT: Check =
         Check { category: Category::Lint, severity: Severity::Hint, ..Check::ERROR };
 
-    /// What it is about, a few words: `noise over the budget`.
+    /// A few words: `noise over the budget`.
     pub(crate) fn title(&self) -> &'static str {
         let first = self.header.lines().next().unwrap_or_default();
         first.split_once(": ").map_or(self.code, |(_, title)| title)
     }
 
-    /// What it reports and what to do about it, with an example, in Markdown.
+    /// The problem and its remedy, with an example, in Markdown.
     pub(crate) fn docs(&self) -> String {
         let mut out = String::new();
         let lines = self.header.lines().map_while(|it| it.strip_prefix("//!"));
@@ -208,7 +208,7 @@ impl Check {
     }
 }
 
-/// How many bytes the `//!` lines have that open a text.
+/// Length in bytes of the `//!` lines that open a text.
 const fn header_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut start = 0;
@@ -228,7 +228,7 @@ const fn header_len(text: &str) -> usize {
     }
 }
 
-/// So many of the first bytes of a text.
+/// The first bytes of a text.
 const fn start_of<const N: usize>(text: &str) -> [u8; N] {
     let mut out = [0; N];
     let mut at = 0;

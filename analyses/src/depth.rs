@@ -1,8 +1,10 @@
-//! Multiplicative depth: the most multiplications on a path from fresh ciphertexts, or from a bootstrap, to a value.
+//! Multiplicative depth: the most multiplications on a path from fresh ciphertexts, or from a
+//! bootstrap, to a value.
 //!
-//! What multiplies is said by rows: those of the noise model whose growth is `sum`, and those of HEIR's ops for products. A row that
-//! resets noise, and a bootstrap of HEIR, resets depth. In a loop with a known trip count the depth is that of the unrolled program;
-//! where an unknown number of iterations multiplies there is no bound.
+//! Multiplications are the ops whose growth in the noise model is `sum`, and HEIR's products. An op
+//! that resets noise, and a bootstrap of HEIR, resets depth. In a loop with a known trip count the
+//! depth is that of the unrolled program; where an unknown number of iterations multiplies there is
+//! no bound.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use crate::secretness::is_secret;
 use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
 use crate::view::{Types, View};
 
-/// What goes on to multiply beyond this many products, in a recursion or a loop, is taken to have no bound.
+/// A depth that still grows beyond this many products, in a recursion or a loop, has no bound.
 const MOST: u32 = 256;
 
 /// The multiplicative depth of a value.
@@ -104,7 +106,8 @@ impl SparseForward for Depths {
         let given = operands.iter().copied().max().unwrap_or(Depth::Public);
         let is_secret = data.results.get(result).is_some_and(|&it| is_secret(ir, &self.model, it));
         let is_noisy = |it: &Value| self.model.is_noisy(ir.interner(), ir.ty(*it));
-        // Nothing is known of what an op without a row does to noise, and of what a call gives that is not followed.
+        // The effect on noise is unknown for an op without a rule and for a call that is not
+        // followed.
         let is_foreign = rule.is_none() && data.results.get(result).is_some_and(is_noisy);
         let is_opaque = data.kind == OpKind::FuncCall && (is_secret || given != Depth::Public);
         if data.form == Form::Broken || is_foreign || is_opaque {
@@ -139,7 +142,7 @@ impl SparseForward for Depths {
     }
 
     fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Depth) -> Depth {
-        // Fresh: what is encrypted and nothing encrypted went into.
+        // Fresh: encrypted here, from public operands.
         let is_fresh = fact == Depth::Public && is_secret(ir, &self.model, value);
         if is_fresh { Depth::AtMost(0) } else { fact }
     }

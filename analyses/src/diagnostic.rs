@@ -1,16 +1,15 @@
-//! What the user sees: diagnostics, and the fixes that come with them. Plain data in byte ranges of one text.
+//! Diagnostics and fixes: plain data in byte ranges of one text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use noisy_syntax::Source;
 
-/// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The program is wrong.
     Error,
-    /// The program is probably not what was meant.
+    /// The program probably differs from the intention.
     Warning,
     /// Worth knowing.
     Info,
@@ -18,10 +17,11 @@ pub enum Severity {
     Hint,
 }
 
-/// So many diagnostics of a file are told unless something else is asked for; the others are counted.
+/// Most diagnostics of a file that are reported by default; the others are counted.
 pub const MAX_DIAGNOSTICS: usize = 1000;
 
-/// The worst of the diagnostics of a file, at most `most`, in the order they came in, and how many were left out.
+/// Returns the most severe diagnostics of a file, at most `most`, in their order, and the number of
+/// those left out.
 pub fn worst(found: Vec<Diagnostic>, most: usize) -> (Vec<Diagnostic>, usize) {
     let n_left = found.len().saturating_sub(most);
     if n_left == 0 {
@@ -43,11 +43,11 @@ pub enum Category {
     Name,
     /// Types and counts.
     Type,
-    /// What a verifier rejects.
+    /// A verifier rejects it.
     Structure,
     /// Noise over the budget, contracts.
     Noise,
-    /// What could be better.
+    /// A possible improvement.
     Lint,
 }
 
@@ -88,7 +88,7 @@ impl From<noisy_syntax::Category> for Category {
     }
 }
 
-/// How an editor may show the range.
+/// The way in which an editor may show the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tag {
     /// Faded out: not needed.
@@ -100,28 +100,26 @@ pub enum Tag {
 pub struct Related {
     /// Where, in bytes.
     pub range: Range<usize>,
-    /// What happens there.
     pub message: String,
 }
 
-/// One thing to tell the user.
+/// One problem of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
     /// Stable kebab-case code, such as `noise-overflow`.
     pub code: &'static str,
     /// The family.
     pub category: Category,
-    /// How bad it is.
     pub severity: Severity,
     /// Where, in bytes.
     pub range: Range<usize>,
-    /// What is wrong and why: one sentence with the value, the number and the limit; lower case, no full stop.
+    /// The problem and its reason: one sentence with the value, the number and the limit; lower
+    /// case, no full stop.
     pub message: String,
     /// The chain that led here, from its source on.
     pub related: Vec<Related>,
-    /// What to do: one or more sentences, each with a capital, without the last full stop.
+    /// The remedy: one or more sentences, each with a capital, without the last full stop.
     pub help: Option<String>,
-    /// How to show it.
     pub tags: Vec<Tag>,
     /// The kind of repair that it needs; [`crate::repair`] makes it.
     pub repair: Repair,
@@ -148,7 +146,7 @@ impl Repair {
     }
 }
 
-/// Whether a fix may be applied without a look.
+/// The review that a fix needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Applicability {
     /// Keeps the meaning of the program; proven by re-analysis where the claim is about noise.
@@ -160,27 +158,26 @@ pub enum Applicability {
 /// A replacement of a range of bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TextEdit {
-    /// What is replaced.
     pub range: Range<usize>,
-    /// By what.
     pub text: String,
 }
 
 /// A change that fixes something.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fix {
-    /// What it does, as a command: `Insert 3 reduce_noise (proven optimal)`.
+    /// A command: `Insert 3 reduce_noise (proven optimal)`.
     pub title: String,
-    /// Whether it may be applied without a look.
     pub applicability: Applicability,
     /// The edits, in textual order, disjoint, against the text that was analyzed.
     pub edits: Vec<TextEdit>,
 }
 
-/// The edits of those of some fixes that can be applied at once, in textual order, and for each fix whether it is among them: in the
-/// order given, each that edits no place that one before it edits. Lines that several insert at one place follow each other in that order.
+/// Returns the edits of the fixes that can be applied at once, in textual order, and for each fix
+/// true if it is among them: in the given order, each that edits no range of an earlier one. Lines
+/// that several insert at one offset follow each other in that order.
 pub fn combine<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, Vec<bool>) {
-    // By start, and by fix where lines are inserted; a fix may name one edit twice, else two may not begin at one place.
+    // By start, and by fix for inserted lines. A fix may repeat an edit; otherwise no two begin at
+    // one offset.
     let mut taken: BTreeMap<(usize, usize), &TextEdit> = BTreeMap::new();
     let mut is_taken = Vec::new();
     let is_line = |it: &TextEdit| it.range.is_empty() && it.text.ends_with('\n');
@@ -218,8 +215,8 @@ impl TextEdit {
         (!overlap).then_some(edits)
     }
 
-    /// Edits that do the same, which are in order, with those that are near each other in one: what lies between is written again, which
-    /// costs less than an edit.
+    /// Merges edits that are near each other: writing the text between them again costs less than
+    /// another edit.
     pub(crate) fn in_few(edits: &[TextEdit], source: &Source) -> Vec<TextEdit> {
         const NEAR: usize = 512;
         let mut out: Vec<TextEdit> = Vec::new();

@@ -1,7 +1,8 @@
-//! Which lines of two texts differ.
+//! The lines in which two texts differ.
 //!
-//! *Cost.* About linear in both texts, also where every line has changed: lines that only one of them has are set aside first, and where
-//! lines repeat too often for the search, a script that is not the shortest is enough.
+//! *Cost.* About linear in both texts, even if every line has changed: lines that only one of them
+//! has are set aside first, and where lines repeat too often for the search, a script that is not
+//! the shortest is enough.
 
 use std::ops::Range;
 
@@ -20,11 +21,12 @@ pub struct Change {
     pub after: Range<usize>,
 }
 
-/// In texts of more lines the search looks for a short script and not for one that is read well: that counts the rest of the text anew
-/// for each change.
+/// In texts of more lines the search prefers speed to a readable script, which would count the rest
+/// of the text again for each change.
 const LONG: usize = 20_000;
 
-/// What makes the lines `after` of the lines `before`, in order. Between two changes there are lines that stay.
+/// Returns the changes from the lines `before` to the lines `after`, in order. Between two changes
+/// there are lines that stay.
 pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
     let mut lines = InternedInput::default();
     lines.update_before(before.iter().copied());
@@ -43,7 +45,7 @@ pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
     let stay = stay.zip(stays(&new, &|it| diff.is_added(it)));
     let (mut from, mut to) = (0, 0);
     let mut out = Vec::new();
-    // What lies between two lines that stay is one change.
+    // The lines between two lines that stay are one change.
     for (old, new) in stay.chain([(before.len(), after.len())]) {
         if (from, to) != (old, new) {
             out.push(Change { before: from..old, after: to..new });

@@ -1,7 +1,8 @@
-//! A text with all that is known of it.
+//! A text with its program, facts and diagnostics.
 //!
-//! *Law.* After any edits, facts and diagnostics equal those of a document made from the text anew. *Cost.* An edit costs in
-//! proportion to what it changes; asking for the diagnostics, in proportion to how many there are.
+//! *Law.* After any edits, facts and diagnostics equal those of a document made from the text anew.
+//! *Cost.* An edit costs in proportion to its change, the diagnostics in proportion to their
+//! number.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -49,8 +50,9 @@ impl Document {
         Self::of(Program::with_model(text, model.into()))
     }
 
-    /// Reads and analyzes as many texts as models, each under its own: the same documents as one by one, and sooner where they are
-    /// small, since what a step needs of the processor's caches stays there from one text to the next.
+    /// Reads and analyzes texts, each under its own model. Small texts are read faster together
+    /// than one by one, since the caches of the processor keep the code of a step from one text to
+    /// the next.
     pub fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         Program::all(texts, models).into_iter().map(Self::of).collect()
     }
@@ -68,28 +70,29 @@ impl Document {
         delta
     }
 
-    /// Why the noise of an argument of a function is what it is; none for what is no such argument.
+    /// Explains the assumed noise of an argument of a function; `None` for other values.
     pub fn assumption(&self, value: Value) -> Option<Assumption> {
         explain::assumption(self, value)
     }
 
-    /// How the noise of a value came about.
+    /// Explains the noise of a value.
     pub fn derivation(&self, value: Value) -> Derivation {
         explain::derivation(self, value, &mut Saturation::default())
     }
 
-    /// Where an integer lies, in words, if that is more than its type says and it is no constant as it is written.
+    /// Describes the range of an integer in words, if it is more than its type says and no
+    /// constant.
     pub fn integer_in_words(&self, value: Value) -> Option<String> {
         explain::integer_in_words(self, value)
     }
 
-    /// What is known of ciphertexts, if the text says that it is a program of HEIR's. Asking this of any other costs nothing.
+    /// The ciphertexts of a program of HEIR's. Costs nothing for other programs.
     pub fn ciphertexts(&self) -> Option<(&Heir, Quantities<'_>)> {
         let heir = self.index.heir_of(&self.program)?;
         Some((heir, self.program.quantities()?))
     }
 
-    /// Whether the text says that it is a program of HEIR's.
+    /// Returns true if the text is a program of HEIR's.
     pub fn is_of_heir(&self) -> bool {
         self.index.is_of_heir()
     }
@@ -128,7 +131,7 @@ impl Document {
         self.found(also, checks::Told::All)
     }
 
-    /// As [`Document::diagnostics_with`], but what explains noise may be left out: for who wants to know what is wrong and not why.
+    /// As [`Document::diagnostics_with`]; explanations of noise may be left out.
     pub fn diagnostics_in_brief(&self, also: &[&str]) -> Vec<Diagnostic> {
         self.found(also, checks::Told::InBrief)
     }

@@ -1,6 +1,6 @@
-//! What ops do besides giving results: which memory they touch, whether they may be erased, moved, or run where they did not.
+//! Effects of ops: the memory that they access, and if they may be erased, moved or speculated.
 //!
-//! *Law.* What is not known to be harmless is not: an op that no row tells of may do anything.
+//! *Law.* An op without a row may have any effect.
 
 pub mod foreign;
 
@@ -14,8 +14,8 @@ use crate::values::{int_of, is_number, operand, operands};
 /// Accesses, each with the buffer it goes to, if that is known.
 pub(crate) type Accesses = SmallVec<[(Access, Option<Value>); 2]>;
 
-/// The accesses of an op by itself, each with the buffer it goes to; `None` if they are not known. Those of what is in its regions
-/// come on top.
+/// The accesses of an op itself, each with its buffer; `None` if they are unknown. The accesses of
+/// the ops in its regions are not included.
 pub fn accesses(ir: &Ir, op: Op) -> Option<Accesses> {
     let data = ir.op(op);
     if data.kind == OpKind::Unknown {
@@ -29,7 +29,7 @@ pub fn accesses(ir: &Ir, op: Op) -> Option<Accesses> {
     Some(all.iter().map(|&(access, buffer)| (access, value(buffer))).collect())
 }
 
-/// The ops in the regions of an op, itself included, while `is_fine` says so; whether it always did.
+/// Returns true if `is_fine` holds for an op and all ops in its regions.
 fn all_in(ir: &Ir, op: Op, is_fine: &mut dyn FnMut(Op) -> bool) -> bool {
     let mut stack: SmallVec<[Op; 8]> = SmallVec::from_slice(&[op]);
     while let Some(op) = stack.pop() {
@@ -46,24 +46,25 @@ fn all_in(ir: &Ir, op: Op, is_fine: &mut dyn FnMut(Op) -> bool) -> bool {
     true
 }
 
-/// Whether an op, and what is in it, touches no memory.
+/// Returns true if an op and its regions access no memory.
 pub fn is_free_of_effects(ir: &Ir, op: Op) -> bool {
     all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| it.is_empty()))
 }
 
-/// Whether an op may write, in its regions included.
+/// Returns true if an op or its regions may write.
 pub(crate) fn may_write(ir: &Ir, op: Op) -> bool {
     let writes = |it: &(Access, _)| matches!(it.0, Access::Write | Access::Free);
     !all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| !it.iter().any(writes)))
 }
 
-/// Whether an op does nothing but read.
+/// Returns true if an op only reads.
 pub(crate) fn only_reads(ir: &Ir, op: Op) -> bool {
     ir.op(op).regions.is_empty()
         && accesses(ir, op).is_some_and(|it| it.iter().all(|it| it.0 == Access::Read))
 }
 
-/// Whether an op could be erased if nothing used its results: it only reads, or makes buffers that nobody sees.
+/// Returns true if an op could be erased if its results were unused: it only reads, or allocates
+/// buffers that nothing else sees.
 pub fn is_droppable(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     if !data.kind.is_op() || data.kind.has(Traits::TERMINATOR) || data.kind.has(Traits::SYMBOL) {
@@ -75,17 +76,18 @@ pub fn is_droppable(ir: &Ir, op: Op) -> bool {
     })
 }
 
-/// Whether nothing uses the results of an op and it may be erased.
+/// Returns true if an op may be erased and its results are unused.
 pub fn is_trivially_dead(ir: &Ir, op: Op) -> bool {
     ir.op(op).results.iter().all(|&it| ir.value(it).uses.is_empty()) && is_droppable(ir, op)
 }
 
-/// Whether an op, and what is in it, may run where it did not: it has no effects and is always defined.
+/// Returns true if an op and its regions may run where they did not: they have no effects and are
+/// always defined.
 pub fn is_speculatable(ir: &Ir, op: Op) -> bool {
     all_in(ir, op, &mut |it| is_defined(ir, it))
 }
 
-/// Whether an op by itself is defined for all operands.
+/// Returns true if an op itself is defined for all operands.
 fn is_defined(ir: &Ir, op: Op) -> bool {
     let int = |at: usize| operand(ir, op, at).and_then(|it| int_of(ir, it));
     let kind = ir.op(op).kind;
@@ -121,13 +123,14 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// Whether what says which regions an op runs, and how often, is surely a number: an op that goes by anything else is undefined.
+/// Returns true if the operands that choose regions and trip counts are surely numbers: otherwise
+/// the op is undefined.
 fn goes_by_numbers(ir: &Ir, op: Op) -> bool {
     let operands = operands(ir, op);
     let decides = |at: usize| match ir.op(op).kind {
         OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf | OpKind::AffineParallel => true,
         OpKind::ScfFor => at < 3,
-        // Bounds are indices; what is carried, mostly not.
+        // Bounds are indices; carried values rarely are.
         OpKind::AffineFor => ir.value(operands[at]).ty == Type::INDEX,
         _ => false,
     };
@@ -148,7 +151,6 @@ fn divides_by_constants(expr: &noisy_syntax::affine::Expr) -> bool {
     }
 }
 
-/// The rank of a value whose type states it.
 pub fn rank_of(ir: &Ir, value: Value) -> Option<i128> {
     let n = match ir.interner.type_data(ir.value(value).ty) {
         TypeData::MemRef { dims: Some(dims), .. } | TypeData::Tensor { dims: Some(dims), .. } => {
@@ -169,7 +171,7 @@ pub fn dims_of(ir: &Ir, value: Value) -> Option<&[Dim]> {
     }
 }
 
-/// Whether a value is defined outside of a region.
+/// Returns true if a value is defined outside of a region.
 pub fn is_outside(ir: &Ir, value: Value, region: Region) -> bool {
     !ir.region_encloses(region, ir.def_region(value))
 }

@@ -1,7 +1,8 @@
-//! What is known of integers, conditions and reachability: the two analyses, one on top of the other, and the questions that
-//! others ask of them.
+//! Facts on integers, conditions and reachability: the analyses of constants and of ranges, and the
+//! questions about them.
 //!
-//! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up, O(1), unless it says otherwise.
+//! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up,
+//! O(1), unless stated otherwise.
 
 pub mod compare;
 pub mod constant;
@@ -31,7 +32,7 @@ const MOST_ELEMENTS: usize = 1 << 18;
 #[derive(Debug)]
 pub struct Integers {
     constants: ConstantFacts,
-    /// How many elements constants had when they were last solved from scratch.
+    /// Number of elements of constants when they were last solved from scratch.
     n_elements: usize,
     ranges: Sparse<Ranges>,
     moved: Moved,
@@ -67,8 +68,8 @@ impl Integers {
         Self { constants, n_elements, ranges, moved: Moved::All }
     }
 
-    /// Solves both for one op that is isolated from above, by itself ([`Sparse::of_op`]): nothing is known of what is passed to it, and of
-    /// what calls give.
+    /// Solves both for one op that is isolated from above, by itself ([`Sparse::of_op`]): its
+    /// arguments and the results of calls are unknown.
     pub fn of_op(ir: &Ir, op: Op) -> Self {
         let constants = Sparse::of_op(&Input { ir, base: &() }, Constants::local(), op);
         let constants = ConstantFacts(constants);
@@ -76,7 +77,7 @@ impl Integers {
         Self::of(constants, ranges)
     }
 
-    /// Solves both analyses from scratch; what the visitors of each noted.
+    /// Solves both analyses from scratch, with visitors.
     pub(crate) fn visited_by<C, R>(ir: &Ir, constants: C, ranges: R) -> (C, R)
     where
         C: Visitor<Constant>,
@@ -107,28 +108,29 @@ impl Integers {
         self.moved = self.constants.0.moved().and(self.ranges.moved());
     }
 
-    /// The constants alone, for who does not follow ranges.
+    /// The constants alone.
     pub(crate) fn constants(&self) -> &ConstantFacts {
         &self.constants
     }
 
-    /// The values of which the last update changed what is known: as a constant (of up to 128 bits) or as a range.
+    /// The values whose constant (of up to 128 bits) or range the last update changed.
     pub(crate) fn moved(&self) -> &Moved {
         &self.moved
     }
 
-    /// The ops at which the work of either analysis ran out, some perhaps twice; see [`Sparse::undecided`].
+    /// The ops at which the work of either analysis ran out, some perhaps twice; see
+    /// [`Sparse::undecided`].
     pub(crate) fn undecided(&self) -> impl Iterator<Item = Op> {
         self.constants.0.undecided().chain(self.ranges.undecided())
     }
 
-    /// How many ops the last update visited, over both analyses.
+    /// Number of ops that the last update visited, over both analyses.
     pub fn n_visits(&self) -> usize {
         self.constants.0.n_visits() + self.ranges.n_visits()
     }
 
-    /// The one value that something has: an integer, a float, another attribute; `Unknown` if it is not known, `Bottom` if nothing
-    /// reaches it.
+    /// The constant of a value: an integer, a float, another attribute; `Unknown`, or `Bottom` if
+    /// the value is never reached.
     pub fn constant(&self, ir: &Ir, value: Value) -> Constant {
         self.known(&ir.interner, ir.value(value).ty, value)
     }
@@ -138,35 +140,38 @@ impl Integers {
         self.constants.0.analysis.lists.of(constant)
     }
 
-    /// Where an integer lies; bottom for what is no integer of at most 64 bits and for what nothing reaches.
+    /// The range of an integer; bottom for values that are no integer of at most 64 bits or never
+    /// reached.
     pub fn range(&self, value: Value) -> Range {
         self.ranges.fact(value).copied().unwrap_or_default()
     }
 
-    /// As [`Integers::range`], as bounds; `None` for what is no integer of at most 64 bits and for what nothing reaches.
+    /// As [`Integers::range`], as bounds; `None` for values that are no integer of at most 64 bits
+    /// or never reached.
     pub fn bounds(&self, ir: &Ir, value: Value) -> Option<Bounds> {
         self.range(value).bounds(range::width(ir, value)?)
     }
 
-    /// Whether a block can be reached.
+    /// Returns true if a block can be reached.
     pub fn is_block_live(&self, block: Block) -> bool {
         self.ranges.is_block_live(block)
     }
 
-    /// Whether an op can be reached. In O(log n).
+    /// Returns true if an op can be reached. In O(log n).
     pub fn is_live(&self, ir: &Ir, op: Op) -> bool {
         self.ranges.is_live(ir, op)
     }
 
-    /// Whether control may go from a branch to its successor number `index`, from a choice into its region number `index`,
-    /// or from an `scf.condition` out of the loop (0) or around (1), if it gets there at all.
+    /// Returns true if control may go from a branch to its successor number `index`, from a choice
+    /// into its region number `index`, or from an `scf.condition` out of the loop (0) or around
+    /// (1), if it can be reached at all.
     pub fn may_take(&self, ir: &Ir, op: Op, index: usize) -> bool {
         let Some(at) = flow::decider(ir, op) else { return true };
         let decider = ir.op(op).operands[at].value;
         flow::may_take(ir, op, index, decider.map_or(Interval::Any, |it| self.interval(ir, it)))
     }
 
-    /// Whether control may go from a branch to its successor number `index`. In O(log n).
+    /// Returns true if control may go from a branch to its successor number `index`. In O(log n).
     pub(crate) fn is_edge_live(&self, ir: &Ir, branch: Op, index: usize) -> bool {
         self.is_live(ir, branch) && self.may_take(ir, branch, index)
     }
@@ -177,7 +182,7 @@ impl Integers {
         self.constant(ir, value).int()
     }
 
-    /// How often a loop runs its region; [`Trips::ANY`] for what is no counted loop.
+    /// The trip count of a loop; [`Trips::ANY`] for ops that are no counted loop.
     pub fn trips(&self, ir: &Ir, op: Op) -> Trips {
         if !matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
             return Trips::ANY;
@@ -190,12 +195,12 @@ impl Integers {
         self.trips(ir, op).count()
     }
 
-    /// Where an integer lies, read as signed.
+    /// The signed range of an integer.
     pub(crate) fn interval(&self, ir: &Ir, value: Value) -> Interval {
         Base::interval(self, &ir.interner, ir.value(value).ty, value)
     }
 
-    /// Whether a value is of a type whose constants are followed.
+    /// Returns true if constants of the type of a value are followed.
     pub fn is_followed(ir: &Ir, value: Value) -> bool {
         constant::width(ir, ir.value(value).ty).is_some()
             || constant::float(ir, ir.value(value).ty).is_some()

@@ -1,13 +1,15 @@
-//! What computes the same in each iteration of a loop: what `loop-invariant-code-motion` moves and `loop-invariant` reports.
+//! Ops that compute the same in each iteration of a loop: `loop-invariant-code-motion` moves them
+//! and `loop-invariant` reports them.
 //!
-//! *Law.* Only what has no effects and is defined for all operands may move: it may then run although the loop does not. *Cost.* In proportion to what
-//! is in the op, and to how deep it is in the loop.
+//! *Law.* Only ops without effects that are defined for all operands may move: they may then run
+//! although the loop does not. *Cost.* In proportion to the ops in the op, and to its depth in the
+//! loop.
 
 use noisy_syntax::{Ir, Op, OpKind, Traits, Value};
 
 use crate::{effects, values};
 
-/// Whether an op is a loop that what is invariant is moved before.
+/// Returns true if an op is a loop out of which invariant ops are moved.
 pub fn is_loop(ir: &Ir, op: Op) -> bool {
     matches!(
         ir.op(op).kind,
@@ -20,7 +22,8 @@ pub fn is_loop(ir: &Ir, op: Op) -> bool {
     )
 }
 
-/// Whether an op right in a loop may run before it and does not change in it, where what `is_moved` says has moved before it already.
+/// Returns true if an op directly in a loop may run before it and does not change in it, after the
+/// ops for which `is_moved` holds have moved.
 pub fn leaves(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
     !ir.op(op).kind.has(Traits::TERMINATOR)
         && is_invariant(ir, op, of, is_moved)
@@ -28,7 +31,8 @@ pub fn leaves(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
         && effects::is_speculatable(ir, op)
 }
 
-/// Whether an op, and what is in it, uses nothing that a loop defines, but what `is_moved` says has moved before it.
+/// Returns true if an op and its regions use nothing that a loop defines, except by ops for which
+/// `is_moved` holds.
 pub fn is_invariant(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
     let mut stack = vec![op];
     while let Some(it) = stack.pop() {

@@ -1,5 +1,5 @@
-//! The laws of the crate on random programs: edits equal reading anew, straight-line code equals a direct
-//! evaluator, loops equal their unrolling, and the cost of an edit is that of its change.
+//! The laws of the crate on random programs: edits equal reading anew, straight-line code equals a
+//! direct evaluator, loops equal their unrolling, and the cost of an edit is that of its change.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -122,7 +122,8 @@ fn random_module(seed: u64) -> String {
     Writer::new(seed, !seed.is_multiple_of(3)).module(2 + seed as usize % 4, 2 + seed as usize % 5)
 }
 
-/// In generic form the arguments of a function are those of a label, and each mistake makes another structure.
+/// In generic form the arguments of a function are those of a label, and each mistake makes another
+/// structure.
 #[test]
 fn edits_of_the_generic_form_equal_reading_anew() {
     let n = if cfg!(debug_assertions) { 60 } else { 300 };
@@ -131,7 +132,8 @@ fn edits_of_the_generic_form_equal_reading_anew() {
     }
 }
 
-/// Modules within modules, labels and branches beside functions (that is no MLIR, but what is there while a bracket is missing).
+/// Modules within modules, labels and branches beside functions (that is no MLIR, but what is there
+/// while a bracket is missing).
 #[test]
 fn edits_of_modules_equal_reading_anew() {
     let n = if cfg!(debug_assertions) { 60 } else { 300 };
@@ -156,7 +158,8 @@ fn edits_of_modules_equal_reading_anew() {
     }
 }
 
-/// Edits that once had another result than reading anew, one after the other: `(from, to)` in a text.
+/// Edits that once had another result than reading anew, one after the other: `(from, to)` in a
+/// text.
 #[test]
 fn edits_of_odd_programs_equal_reading_anew() {
     let branch = "\"x.x\"() ({
@@ -240,7 +243,7 @@ pub(crate) fn check_edits(seed: u64, program: String) {
     let mut random = Random(seed * 77 + 5);
     let mut document = Document::new(&text);
     let mut undo: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-    // What is known of each text that was read anew: an edit that is undone leads back to one.
+    // The facts of each text that was read anew: an undone edit leads back to one.
     let mut known = HashMap::from([(text.clone(), (facts(&document), told(&document)))]);
     for step in 0..12 {
         let (range, new) = match undo.pop() {

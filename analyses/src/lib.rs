@@ -1,7 +1,7 @@
-//! Analyses over the ops of `noisy_syntax`: noise by dataflow, the checks on it, and the placement of `reduce_noise`.
+//! Analyses over the ops of `noisy_syntax`: noise by dataflow, the checks on it, and repairs.
 //!
-//! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by edit. [`insert_reduces`] is
-//! the optimizer's face. Nothing here knows an editor.
+//! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by
+//! edit. [`repair::repair`] repairs it. Nothing here depends on an editor.
 
 pub mod checks;
 pub mod depth;

@@ -1,8 +1,8 @@
-//! Liveness: which values are still to be used where control leaves or enters a block.
+//! Liveness: the values that are still used after control leaves or enters a block.
 //!
-//! A value is live at a point if a way leads from there to a use of it that does not pass its definition. Uses inside the regions of
-//! an op are uses by the op. Solved over the blocks of one region, backward ([`crate::dense`]); of the values that the region is about only
-//! those that cross a block are in the sets.
+//! A value is live at a point if a path leads from there to a use of it without passing its
+//! definition. Uses inside the regions of an op are uses by the op. Solved over the blocks of one
+//! region, backward ([`crate::dense`]); the sets contain only the values that cross a block.
 
 use noisy_syntax::{Block, Def, Ir, Op, Region, Value};
 use rustc_hash::FxHashSet;
@@ -16,7 +16,7 @@ use crate::lattice::{Changed, Lattice};
 pub struct Values(Vec<Value>);
 
 impl Values {
-    /// Whether a value is among them. In O(log n).
+    /// Returns true if a value is in the set. In O(log n).
     pub(crate) fn contains(&self, value: Value) -> bool {
         self.0.binary_search(&value).is_ok()
     }
@@ -57,7 +57,7 @@ pub struct Liveness {
     states: States<Values>,
 }
 
-/// What each block uses before it defines it, and what it defines.
+/// The values that each block uses before it defines them, and those that it defines.
 struct Blocks {
     uses: Vec<Values>,
     defs: Vec<FxHashSet<Value>>,
@@ -107,8 +107,8 @@ impl Liveness {
         self.cfg.node(block).map(|it| &self.states.inflow[it])
     }
 
-    /// The ops of the region after which a value is no longer live: its last uses on each way, in no particular order. Of a value that
-    /// is never used, the op that defines it. In time of its uses.
+    /// The ops of the region after which a value is no longer live: its last uses on each path, in
+    /// no particular order; for an unused value the op that defines it. In time of its uses.
     pub fn last_uses(&self, ir: &Ir, region: Region, value: Value) -> Vec<Op> {
         let mut last: Vec<(Block, Op)> = Vec::new();
         for &(user, _) in &ir.value(value).uses {

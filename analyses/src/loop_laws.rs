@@ -7,7 +7,8 @@ use noisy_syntax::OpKind;
 use crate::Document;
 use crate::laws::{Random, noise_errors};
 
-/// The ops of a loop body: name, op, and which values before it (two carried ones and one from outside come first).
+/// The ops of a loop body: name, op, and which values before it (two carried ones and one from
+/// outside come first).
 type Lines = Vec<(String, &'static str, usize, usize)>;
 
 /// A loop body over two carried values, and which values go out.
@@ -21,7 +22,8 @@ fn body(random: &mut Random) -> (Lines, usize, usize) {
     (lines, random.below(n + 3), random.below(n + 3))
 }
 
-/// The ops of a loop body as text, their names with a prefix; their operands are names before them, which theirs join.
+/// The ops of a loop body as text, their names with a prefix; their operands are names before them,
+/// which theirs join.
 fn written(lines: &Lines, prefix: &str, names: &mut Vec<String>) -> String {
     let mut text = String::new();
     for (name, op, x, y) in lines {
@@ -89,7 +91,8 @@ return %r#0, %r#1 : !noisy.i32, !noisy.i32
     assert!(n_legal > n as usize / 5 && n_legal < n as usize, "{n_legal} of {n}");
 }
 
-/// Carried values that change places have long periods: what may be the last round is neither the first nor all of them.
+/// Carried values that change places have long periods: what may be the last round is neither the
+/// first nor all of them.
 #[test]
 fn loops_that_run_between_two_numbers_of_times_give_what_any_of_these_gives() {
     let n = if cfg!(debug_assertions) { 300 } else { 3_000 };
@@ -253,7 +256,7 @@ return %0 : !noisy.i32
     assert!(n_legal > n as usize / 5 && n_legal < n as usize, "{n_legal} of {n}");
 }
 
-/// What a body gives for the noise of its two arguments and of `%k`, by the rules.
+/// The noise of a body's result by the rules, from that of its two arguments and of `%k`.
 fn given(lines: &Lines, out: usize, args: [u64; 2]) -> u64 {
     let mut values = vec![args[0], args[1], 12];
     for (_, op, x, y) in lines {
@@ -267,8 +270,8 @@ fn given(lines: &Lines, out: usize, args: [u64; 2]) -> u64 {
     values[out]
 }
 
-/// The most noise of all ways to combine `n` values of 13 and an initial one: one after the other, from the initial one on; and as any
-/// tree.
+/// The most noise of all ways to combine `n` values of 13 and an initial one: one after the other,
+/// from the initial one on; and as any tree.
 fn combined(n: usize, initial: u64, give: &dyn Fn(u64, u64) -> u64) -> [u64; 2] {
     let either = |a: u64, b: u64| give(a, b).max(give(b, a));
     let chain = (0..n).fold(initial, |so_far, _| either(so_far, 13));

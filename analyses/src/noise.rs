@@ -1,12 +1,13 @@
-//! Noise: how it grows, what is known of it, and where it first goes over the budget.
+//! Noise: growth rules, facts, and the places where noise first exceeds the budget.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `model.rs` | the one table of how noise grows, as data |
-//! | `fact.rs` | the range that the noise of a value lies in |
-//! | `contract.rs` | what functions promise and demand |
+//! | `model.rs` | the table of growth rules, as data |
+//! | `fact.rs` | the bound on the noise of a value |
+//! | `contract.rs` | bounds that functions state |
 //! | `analysis.rs` | the transfer function: the table applied to every op |
-//! | `findings.rs` | where the budget is first exceeded, and which loops add noise without end |
+//! | `findings.rs` | the places where the budget is first exceeded, and the loops whose noise grows
+//! without bound |
 
 mod analysis;
 pub mod contract;

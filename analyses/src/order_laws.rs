@@ -1,8 +1,8 @@
-//! Facts do not depend on where functions stand in the text: which vectors of arguments stay apart, where a recursion is entered and where
-//! its growth ends follow from names and bodies.
+//! Facts do not depend on where functions stand in the text: which vectors of arguments stay apart,
+//! where a recursion is entered and where its growth ends follow from names and bodies.
 //!
-//! Programs are random functions that call each other; a shuffled one is the same functions in another order, beside which the facts of
-//! each are those of before.
+//! Programs are random functions that call each other; a shuffled one is the same functions in
+//! another order, beside which the facts of each are those of before.
 
 use std::fmt::{Debug, Write as _};
 
@@ -21,8 +21,8 @@ use crate::sparse::{Base, Input, MAX_APART, Sparse, SparseForward, values_within
 
 const TYPES: &str = "(!noisy.i32, !noisy.i32, i5, i1) -> (!noisy.i32, i5)";
 
-/// Functions that pass on many vectors of noise and of integers, each more than are kept apart, to those of greater numbers and under a
-/// condition to any.
+/// Functions that pass on many vectors of noise and of integers, each more than are kept apart, to
+/// those of greater numbers and under a condition to any.
 pub(crate) fn functions(random: &mut Random) -> Vec<String> {
     let n = 3 + random.below(4);
     let function = |at: usize, random: &mut Random| {
@@ -63,7 +63,7 @@ scf.yield %v{x}, %i{y} : !noisy.i32, i5
                 _ => writeln!(text, "%v{step} = noisy.sub %v{x}, %v{x} : !noisy.i32"),
             };
             let op = *random.pick(&["addi", "addi", "subi", "xori"]);
-            // What anybody may pass is no constant.
+            // Arguments of public functions are no constants.
             let least = usize::from(private.is_empty());
             let (x, y) = (x.max(least), y.max(least));
             let _ = match random.below(4) {
@@ -90,7 +90,8 @@ fn facts<A: SparseForward>(ir: &Ir, facts: &Sparse<A>) -> FxHashMap<String, Vec<
     ir.functions().into_iter().map(of).collect()
 }
 
-/// The order of functions changes no fact. In how many programs vectors were joined, or a recursion took too much.
+/// The order of functions changes no fact. In how many programs vectors were joined, or a recursion
+/// took too much.
 fn check<A: SparseForward>(base: &dyn Fn(&Ir) -> A::Base, analysis: &dyn Fn(&Ir) -> A) -> usize
 where
     A::Base: Base + Debug,

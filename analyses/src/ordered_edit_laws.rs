@@ -1,5 +1,6 @@
-//! Edits among functions whose facts depend on the order of calls, because vectors are joined or growth is ended: equal to reading anew, and
-//! no dearer than what is asked for something else or answered something else.
+//! Edits among functions whose facts depend on the order of calls, because vectors are joined or
+//! growth is ended: equal to reading anew, and no dearer than what is asked for something else or
+//! answered something else.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,8 @@ use crate::order_laws::functions;
 
 const TY: &str = "!noisy.i32";
 
-/// A line, edited: what it computes, passes or calls, or whether anybody may call the function; or it is gone, or another constant.
+/// A line, edited: what it computes, passes or calls, or whether anybody may call the function; or
+/// it is gone, or another constant.
 fn edit(random: &mut Random, line: &str) -> String {
     match random.below(11) {
         0 if !line.contains("scf.") && !line.contains('}') => String::new(),
@@ -50,7 +52,8 @@ fn edits_where_the_order_of_calls_matters_equal_reading_anew() {
     assert!(n_less * 4 > n_costly && n_costly > 300, "{n_less} of {n_costly}");
 }
 
-/// Functions that each call the next one twice, so that more and more vectors are passed, until they are joined; what is returned is reduced.
+/// Functions that each call the next one twice, so that more and more vectors are passed, until
+/// they are joined; what is returned is reduced.
 fn chain(n: usize) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -139,7 +142,8 @@ fn an_edit_in_a_star_of_joined_vectors_costs_what_depends_on_it() {
     assert!(few.iter().chain(&many).all(|it| it.0.max(it.1) <= 100), "{few:?} {many:?}");
 }
 
-/// A chain of functions that each call themselves with more noise each time, until it is over any budget.
+/// A chain of functions that each call themselves with more noise each time, until it is over any
+/// budget.
 fn growing_chain(n: usize) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -177,8 +181,9 @@ fn an_edit_in_a_chain_of_growing_recursions_costs_what_depends_on_it() {
     assert!(many.iter().all(|it| it.0.max(it.1) <= 3_000), "{many:?}");
 }
 
-/// A recursion in which `@f` passes ten vectors to `@h`, once more for each time that what `@q` returns rises. Entered at `@k`, that is done
-/// rising before `@f` asks; entered at `@q`, it is not, and more vectors come together than stay apart.
+/// A recursion in which `@f` passes ten vectors to `@h`, once more for each time that what `@q`
+/// returns rises. Entered at `@k`, that is done rising before `@f` asks; entered at `@q`, it is
+/// not, and more vectors come together than stay apart.
 const ENTERED_TWICE: &str = "func.func @a(%a: !noisy.i32, %k: i1) {
   func.call @k(%a, %k) : (!noisy.i32, i1) -> ()
   return

@@ -1,4 +1,5 @@
-//! Edits through recursions: equal to reading anew, and no dearer than the recursion and what depends on it.
+//! Edits through recursions: equal to reading anew, and no dearer than the recursion and what
+//! depends on it.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,8 @@ use crate::laws::Random;
 
 const TY: &str = "!noisy.i32";
 
-/// What the functions of small cycles do with what they are given, before they pass it on, and with what they are returned.
+/// The effects of the functions of small cycles on their arguments, before they pass them on, and
+/// on the results of their calls.
 #[derive(Clone, Copy, Debug)]
 enum Growth {
     /// Nothing: noise is reduced.
@@ -75,7 +77,8 @@ fn star(n: usize, n_around: usize, growth: Growth) -> String {
     text
 }
 
-/// A line, edited: what it computes, which function it calls, or whether anybody may call the function; or it is gone.
+/// A line, edited: what it computes, which function it calls, or whether anybody may call the
+/// function; or it is gone.
 fn edit(random: &mut Random, line: &str) -> String {
     match random.below(8) {
         0 => String::new(),
@@ -124,7 +127,8 @@ fn edits_through_recursions_equal_reading_anew() {
     assert!(n_less * 5 > n_costly && n_costly > 500, "{n_less} of {n_costly}");
 }
 
-/// A function of a recursion that nobody calls is evaluated in one context, but in turns: %4 goes over when @g has returned.
+/// A function of a recursion that nobody calls is evaluated in one context, but in turns: %4 goes
+/// over when @g has returned.
 #[test]
 fn the_turn_of_a_recursion_is_that_of_reading_anew() {
     let text = format!(

@@ -1,7 +1,8 @@
 //! Recursion of every shape beside runs: no run may have more noise than the facts say.
 //!
-//! Programs are random functions that call each other as they like. A run interprets the same functions with each condition drawn
-//! anew, by a page of code that shares nothing with the solver, and remembers the greatest noise of each value.
+//! Programs are random functions that call each other as they like. A run interprets the same
+//! functions with each condition drawn anew, by a page of code that shares nothing with the solver,
+//! and remembers the greatest noise of each value.
 
 use std::fmt::{self, Write as _};
 
@@ -14,7 +15,7 @@ use crate::sparse::{AnalysisContext, Calls, Domain, Input, Sparse, SparseForward
 use crate::view::View;
 use crate::{Bits, Noise, Program};
 
-/// What one step computes, from values by their numbers in the function.
+/// A step, on values by their numbers in the function.
 #[derive(Clone, Debug)]
 enum Step {
     Add(usize, usize),
@@ -99,7 +100,8 @@ fn text(functions: &[Function]) -> String {
     out
 }
 
-/// A run, with the bits that draw its conditions; the greatest noise of each value by function and number.
+/// A run, with the bits that draw its conditions; the greatest noise of each value by function and
+/// number.
 struct Run<'a> {
     functions: &'a [Function],
     bits: u64,
@@ -108,7 +110,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What a function returns; `None` if the run is given up.
+    /// The result of a function; `None` if the run is given up.
     fn call(&mut self, number: usize, argument: u64, depth: usize) -> Option<u64> {
         if depth > 40 {
             return None;
@@ -192,7 +194,8 @@ proptest! {
     }
 }
 
-/// A chain of calls through so many functions, of which the last one goes over; its text from the caller down or up.
+/// A chain of calls through so many functions, of which the last one goes over; its text from the
+/// caller down or up.
 fn chain(n: usize, downward: bool) -> String {
     let function = |at: usize| {
         let private = if at > 0 { "private " } else { "" };
@@ -219,7 +222,8 @@ fn deep_chains_of_calls_do_not_depend_on_the_order_of_the_text() {
     }
 }
 
-/// How many additions lead to a value at most: a lattice without end. Unless it widens, that is against the law of its trait.
+/// How many additions lead to a value at most: a lattice without end. Unless it widens, that is
+/// against the law of its trait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Count<const WIDENS: bool> {
     Never,
@@ -300,8 +304,8 @@ impl<const WIDENS: bool> SparseForward for Counts<WIDENS> {
     }
 }
 
-/// Two functions that call each other, with what they pass and return growing or not; a third one calls them, a fourth has nothing to
-/// do with them.
+/// Two functions that call each other, with what they pass and return growing or not; a third one
+/// calls them, a fourth has nothing to do with them.
 fn endless(order: [usize; 4], grows: [bool; 2]) -> String {
     let step = |grows: bool, of: &str| {
         format!("arith.{} {of}, %one : i8", if grows { "addi" } else { "ori" })
@@ -334,7 +338,8 @@ fn endless(order: [usize; 4], grows: [bool; 2]) -> String {
     order.iter().map(|&it| texts[it].as_str()).collect()
 }
 
-/// Recursions that grow end in Unknown in so many visits; their calls are undecided, unless growth was widened.
+/// Recursions that grow end in Unknown in so many visits; their calls are undecided, unless growth
+/// was widened.
 fn check_endless<const WIDENS: bool>(most: usize) {
     for grows in [[true, true], [true, false], [false, true], [false, false]] {
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
@@ -359,7 +364,7 @@ fn check_endless<const WIDENS: bool>(most: usize) {
             for (name, result) in
                 [("f", "%0"), ("f", "%1"), ("g", "%0"), ("g", "%1"), ("main", "%0")]
             {
-                // What is passed does not grow with what is returned.
+                // The arguments do not grow with the results.
                 let is_passed = result == "%0" && name != "main";
                 let expected =
                     if WIDENS && is_passed && !grows[0] { Count::AtMost(0) } else { expected };

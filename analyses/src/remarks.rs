@@ -1,9 +1,10 @@
-//! Remarks: what passes know of single ops, of which lints tell.
+//! Remarks: facts of passes about single ops, which lints report.
 //!
-//! *Law.* The remarks of a function follow from its ops and from the constants that they are known to be; after any edits they equal those made
-//! anew. A function that holds an op that cannot be read, or a name that nothing defines, has none: nobody knows what is used there. *Cost.* Nothing
-//! before somebody asks. Then linear in each function, but for the regions that are looked into from each op around; an edit forgets the remarks of
-//! the functions that it touches and of those in which it changed what is known, and no others.
+//! *Law.* The remarks of a function follow from its ops and from their known constants; after any
+//! edits they equal those made anew. A function with an unreadable op or an undefined name has
+//! none: its uses are unknown. *Cost.* Nothing before the first question. Then linear in each
+//! function, except for the regions that each op around looks into; an edit forgets only the
+//! remarks of the functions that it touches or whose constants it changes.
 
 mod buffers;
 mod dead_store;
@@ -22,16 +23,16 @@ use crate::same::{Next, Walk};
 use crate::sparse::Moved;
 use crate::{effects, invariant, values};
 
-/// What is known of an op.
+/// A fact about an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Remark {
     /// Its only result is always this integer or float.
     Folds(Constant),
-    /// It computes what this op has computed, wherever it runs.
+    /// It computes the same as this earlier op, wherever it runs.
     Same(Op),
-    /// It computes the same in each iteration of this loop, in which it stands, and may run before it.
+    /// It computes the same in each iteration of this loop around it, and may run before the loop.
     Invariant(Op),
-    /// What it stores is not read: this op stores over it first, or nothing reads it at all.
+    /// Its stored value is never read: this op overwrites it first, or nothing reads it at all.
     DeadStore(Option<Op>),
 }
 
@@ -47,12 +48,12 @@ impl Remark {
     }
 }
 
-/// What is known of a function, once somebody has asked.
+/// The cached facts of a function.
 #[derive(Debug, Default)]
 struct OfFunction {
     /// The remarks, by op.
     remarks: OnceLock<Box<[(Op, Remark)]>>,
-    /// How many values have each name.
+    /// Number of values of each name.
     names: OnceLock<FxHashMap<String, usize>>,
 }
 
@@ -88,7 +89,7 @@ impl Remarks {
         its[first..].iter().take_while(|it| it.0 == op).map(|it| it.1).collect()
     }
 
-    /// How many values in a function have each name.
+    /// Number of values of each name in a function.
     pub(crate) fn names(&self, ir: &Ir, function: Op) -> Option<&FxHashMap<String, usize>> {
         let its = self.functions(ir).get(&function)?;
         Some(its.names.get_or_init(|| names_in(ir, function)))
@@ -149,7 +150,7 @@ impl OfFunction {
 
 #[cfg(test)]
 thread_local! {
-    /// How many ops were looked at on this thread, for who counts work.
+    /// Number of ops visited on this thread, for tests of work.
     static VISITS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -184,7 +185,8 @@ impl Made {
         it
     }
 
-    /// Ops that compute the same in each iteration. What inner loops are told of may be told of outer ones once it has moved.
+    /// Ops that compute the same in each iteration. An op that leaves an inner loop may then leave
+    /// an outer one.
     fn invariant(&mut self, ir: &Ir, ops: &[Op], folded: &FxHashSet<Op>) {
         let mut moved: FxHashSet<Op> = FxHashSet::default();
         for &op in ops {
@@ -203,7 +205,7 @@ impl Made {
         }
     }
 
-    /// Ops that compute what others have computed.
+    /// Ops that compute the same as earlier ones.
     fn same(&mut self, ir: &Ir, function: Op, folded: &FxHashSet<Op>) {
         let mut numbers: FxHashMap<Value, Value> = FxHashMap::default();
         let mut walk = Walk::new(ir, function);
@@ -238,7 +240,7 @@ impl Made {
     }
 }
 
-/// How many values in a function have each name.
+/// Number of values of each name in a function.
 fn names_in(ir: &Ir, function: Op) -> FxHashMap<String, usize> {
     let mut out: FxHashMap<String, usize> = FxHashMap::default();
     let mut stack = vec![function];
@@ -259,7 +261,7 @@ fn names_in(ir: &Ir, function: Op) -> FxHashMap<String, usize> {
     out
 }
 
-/// Whether it is known what an op is and what it uses.
+/// Returns true if an op and its operands are known.
 fn is_understood(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     data.form != Form::Opaque
@@ -268,13 +270,14 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
         && data.operands.iter().all(|it| it.value.is_some())
 }
 
-/// Whether it is worth telling of an op that it need not be there: one of many equal constants costs nothing.
+/// Returns true if an unneeded op is worth a remark: one of many equal constants costs nothing.
 fn is_told(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.kind.has(Traits::CONSTANT) && data.regions.is_empty()
 }
 
-/// The integer or float that the only result of an op always is, where the op is not a constant and does nothing else.
+/// The integer or float that the only result of an op always is, if the op is not a constant and
+/// has no effects.
 fn constant_of(ir: &Ir, integers: &Integers, op: Op) -> Option<Constant> {
     let [value] = ir.op(op).results[..] else { return None };
     let constant = integers.constant(ir, value);

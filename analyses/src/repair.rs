@@ -1,11 +1,11 @@
-//! Repairs of a program. [`repair`] alone decides what "fix all" does, in which order and how often:
-//! `noisy-check --fix`, fix on save, the quick fix of a function and "Fix all in file" call it and
-//! differ in [`Scope`] only.
+//! Repairs of a program. [`repair`] alone decides what "fix all" does, in which order and how
+//! often: `noisy-check --fix`, fix on save, the quick fix of a function and "Fix all in file" call
+//! it and differ in [`Scope`] only.
 //!
 //! The order: the fixes of diagnostics, until none is left; then `reduce_noise` where noise exceeds
-//! the budget; in HEIR's programs bootstraps, level reductions and relinearizations; then fixes again,
-//! since annotations may not agree with the inserted ops. If these fixes raise the noise of a value
-//! over the budget, all of it is repeated.
+//! the budget; in HEIR's programs bootstraps, level reductions and relinearizations; then fixes
+//! again, since annotations may not agree with the inserted ops. If these fixes raise the noise of
+//! a value over the budget, all of it is repeated.
 //!
 //! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No
 //! round of fixes is kept that leaves more errors, and no placement that does not pass re-analysis.
@@ -212,7 +212,7 @@ pub fn is_wanted(document: &Document, scope: Scope<'_>, wanted: &Wanted<'_>) -> 
     let is_in_scope = scope.filter(document);
     wanted.placement.is_some_and(|it| it.replace)
         || found.iter().any(|it| it.repair == Repair::Placement && is_in_scope(it))
-        || !document.fix_all(scope.fixable(document, &found), wanted.unsafe_fixes).0.is_empty()
+        || !document.fix_all(&scope.fixable(document, &found), wanted.unsafe_fixes).0.is_empty()
 }
 
 impl<'a> Scope<'a> {
@@ -307,8 +307,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Inserts `reduce_noise` if that is wanted, and the ops that HEIR's programs need. Returns true
-    /// if the program is changed.
+    /// Inserts `reduce_noise` if that is wanted, and the ops that HEIR's programs need. Returns
+    /// true if the program is changed.
     fn place(&mut self, options: &Options, resets_noise: bool) -> Result<bool, FixError> {
         let mut is_changed = false;
         if resets_noise && !options.is_cancelled() {

@@ -1,7 +1,8 @@
-//! The rules: every code that a diagnostic of a program may have, with its documentation.
+//! Rules: every code that a diagnostic may have, with its documentation.
 //!
-//! There are two kinds: the checks of this crate ([`crate::checks`]) and the codes of reading and verifying ([`Code`]). `noisy-check
-//! explain`, the rules of SARIF, the links of diagnostics in an editor and `docs/diagnostics.md` are made from here.
+//! There are two kinds: the checks of this crate ([`crate::checks`]) and the codes of reading and
+//! verifying ([`Code`]). `noisy-check explain`, the rules of SARIF, the links of diagnostics in an
+//! editor and `docs/diagnostics.md` are made from here.
 
 use std::borrow::Cow;
 
@@ -13,9 +14,8 @@ use crate::diagnostic::{Category, Severity};
 /// A rule.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
-    /// What a check finds.
     Check(&'static Check),
-    /// What is found in reading and verifying; always an error.
+    /// An error of reading or verifying.
     Problem(Code),
 }
 
@@ -47,7 +47,7 @@ impl Rule {
         }
     }
 
-    /// Whether they are reported unless a configuration says otherwise.
+    /// Returns true if they are reported by default.
     pub fn is_on(self) -> bool {
         match self {
             Rule::Check(it) => it.is_on,
@@ -55,7 +55,7 @@ impl Rule {
         }
     }
 
-    /// How bad they are, unless a configuration says otherwise.
+    /// Their severity by default.
     pub fn severity(self) -> Severity {
         match self {
             Rule::Check(it) => it.severity,
@@ -63,7 +63,7 @@ impl Rule {
         }
     }
 
-    /// What it is about, a few words: `noise over the budget`.
+    /// A few words: `noise over the budget`.
     pub fn title(self) -> &'static str {
         match self {
             Rule::Check(it) => it.title(),
@@ -71,7 +71,7 @@ impl Rule {
         }
     }
 
-    /// What it reports and what to do about it, with examples, in Markdown.
+    /// The problem and its remedy, with examples, in Markdown.
     pub fn docs(self) -> Cow<'static, str> {
         match self {
             Rule::Check(it) => it.docs().into(),

@@ -1,9 +1,10 @@
-//! Which ops compute what another op has computed: what `cse` merges and `same-value` reports.
+//! Ops that compute the same as an earlier op: `cse` merges them and `same-value` reports them.
 //!
-//! *Law.* Two ops compute the same if they have the same name, attributes, operands (in any order, if they commute), result types and
-//! regions. One may stand for the other where it has run whenever the other does: a [`Walk`] knows at each op those that dominate it. Ops that only
-//! read memory are the same if nothing between them, in one block, may have written. *Cost.* Linear in the ops, but for runs of equal loads far
-//! apart: each walks to the op before it, once.
+//! *Law.* Two ops compute the same if they have the same name, attributes, operands (in any order,
+//! if they commute), result types and regions. One may replace the other if it has run whenever the
+//! other does: a [`Walk`] knows at each op those that dominate it. Ops that only read memory are
+//! the same if nothing between them, in one block, may have written. *Cost.* Linear in the ops,
+//! except for runs of equal loads far apart: each walks to the op before it, once.
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -15,14 +16,14 @@ use smallvec::SmallVec;
 use crate::cfg::Cfg;
 use crate::effects;
 
-/// One op for each thing that is computed in the open scopes: the last that was seen.
+/// The last op of each equivalence class in the open scopes.
 #[derive(Debug, Default)]
 struct Seen {
-    /// With the hash of what each computes.
+    /// With the hash of each op.
     table: HashTable<(u64, Op)>,
-    /// Each op that came in, its hash, and the one whose place it took.
+    /// Each op that entered, its hash, and the op that it replaced.
     undo: Vec<(u64, Op, Option<Op>)>,
-    /// Where in `undo` each open scope starts.
+    /// The index in `undo` at which each open scope starts.
     marks: Vec<usize>,
 }
 
@@ -36,7 +37,7 @@ impl Seen {
         self.table.find(hash, is_same).map(|it| it.1)
     }
 
-    /// Lets an op stand for what it computes, in the place of `old`.
+    /// Makes an op the representative of its class, instead of `old`.
     fn enter(&mut self, hash: u64, op: Op, old: Option<Op>) {
         self.put(hash, old, Some(op));
         self.undo.push((hash, op, old));
@@ -56,7 +57,7 @@ impl Seen {
         }
     }
 
-    /// Forgets what was learned since the last mark.
+    /// Forgets the ops since the last mark.
     fn close(&mut self) {
         let to = self.marks.pop().unwrap_or(0);
         if self.marks.is_empty() {
@@ -71,18 +72,18 @@ impl Seen {
     }
 }
 
-/// What is still to be done; no recursion with the depth of the program.
+/// The next steps; an explicit stack, since programs may be nested deeply.
 #[derive(Debug)]
 enum Step {
     Ops(Vec<Op>, usize),
     Region(Region),
     Open,
     Close,
-    /// What is known around an isolated op, kept for behind it.
+    /// The table around an isolated op, kept until after it.
     Restore(Box<Seen>),
 }
 
-/// What a [`Walk`] comes to.
+/// An event of a [`Walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A region, to be gone into by [`Walk::open`], or not.
@@ -91,23 +92,23 @@ pub enum Next {
     Op(Op),
 }
 
-/// A walk over ops, each after those that dominate it; what those compute is known.
+/// A walk over ops, each after those that dominate it.
 #[derive(Debug)]
 pub struct Walk {
     seen: Seen,
     steps: Vec<Step>,
-    /// How far the walk from an op to a later one of its block has found nothing that writes.
+    /// The last op of a block up to which the walk from an op has found no write.
     clear: FxHashMap<(Op, Block), Op>,
 }
 
 impl Walk {
-    /// A walk over what is in an op.
+    /// Starts a walk over the regions of an op.
     pub fn new(ir: &Ir, op: Op) -> Self {
         let steps = ir.op(op).regions.iter().rev().map(|it| Step::Region(it.1)).collect();
         Self { seen: Seen::default(), steps, clear: FxHashMap::default() }
     }
 
-    /// What comes next; `None` at the end.
+    /// Returns the next event; `None` at the end.
     pub fn step(&mut self) -> Option<Next> {
         loop {
             match self.steps.pop()? {
@@ -142,11 +143,11 @@ impl Walk {
         self.steps.extend(data.regions.iter().rev().map(|it| Step::Region(it.1)));
     }
 
-    /// The op that has computed what an op that came computes. If there is none, the op itself is known from here on. What `number` gives for two
-    /// values is equal only if they are the same.
+    /// Returns the op that has computed the same as an op of the walk. If there is none, the op
+    /// itself is known from here on. `number` must give equal numbers only to equal values.
     pub fn same(&mut self, ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Op> {
         let data = ir.op(op);
-        // What holds several blocks is not compared.
+        // Ops with regions of several blocks are not compared.
         let is_simple = data.regions.iter().all(|it| ir.only_block(it.1).is_some());
         let is_plain = effects::is_free_of_effects(ir, op);
         let is_read = !is_plain && effects::only_reads(ir, op);
@@ -164,7 +165,7 @@ impl Walk {
         None
     }
 
-    /// Whether nothing between two ops of one block may write.
+    /// Returns true if no op between two ops of one block may write.
     fn is_unwritten(&mut self, ir: &Ir, first: Op, second: Op) -> bool {
         let block = ir.block_of(second);
         if ir.block_of(first) != block {
@@ -186,7 +187,8 @@ impl Walk {
     }
 }
 
-/// The steps of a region: its blocks in the order of the dominator tree, each forgotten behind what it dominates.
+/// The steps of a region: its blocks in the order of the dominator tree, each forgotten after the
+/// blocks that it dominates.
 fn enter(ir: &Ir, region: Region, steps: &mut Vec<Step>) {
     let blocks = ir.blocks(region);
     let graph = ir
@@ -221,7 +223,7 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<Step>) {
             children[idom].push(node);
         }
     }
-    // A block, then what it dominates, then its end.
+    // A block, then the blocks that it dominates, then its end.
     let mut order: Vec<(usize, bool)> = Vec::new();
     let mut stack = vec![(0, false)];
     while let Some((node, is_end)) = stack.pop() {
@@ -254,7 +256,7 @@ fn operands(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<SmallVe
     Some(operands)
 }
 
-/// A hash of what an op computes; `None` if it is not compared.
+/// A hash of the computation of an op; `None` if it is not compared.
 fn hash(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<u64> {
     let data = ir.op(op);
     let mut state = FxHasher::default();
@@ -272,7 +274,7 @@ fn hash(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<u64> {
     Some(state.finish())
 }
 
-/// Whether two ops without effects compute the same, wherever they stand.
+/// Returns true if two ops without effects compute the same, wherever they are.
 fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> bool {
     let (x, y) = (ir.op(a), ir.op(b));
     let types = |op: Op| ir.op(op).results.iter().map(|&it| ir.value(it).ty);
@@ -286,7 +288,8 @@ fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> boo
             || inside(ir, a, number).is_some_and(|it| Some(it) == inside(ir, b, number)))
 }
 
-/// What is in the regions of an op, numbered in order, so that equal regions give equal numbers; `None` if it is not compared.
+/// The ops in the regions of an op, numbered in order, so that equal regions give equal numbers;
+/// `None` if they are not compared.
 fn inside(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Vec<u64>> {
     let mut out = Vec::new();
     let mut local: FxHashMap<Value, u64> = FxHashMap::default();

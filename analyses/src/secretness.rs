@@ -1,6 +1,7 @@
-//! What depends on encrypted data: values of types that carry noise or that HEIR has for secrets, arguments with the attribute
-//! `secret.secret`, and what is computed from any of them. What decrypts (`secret.reveal`, `openfhe.decrypt`, ...) gives what is
-//! public. A value that is only chosen by a secret condition does not count: data flow, as in HEIR's `lib/Analysis/SecretnessAnalysis`.
+//! Values that depend on encrypted data: of types that carry noise or that HEIR has for secrets,
+//! arguments with the attribute `secret.secret`, and values computed from them. The results of ops
+//! that decrypt (`secret.reveal`, `openfhe.decrypt`, ...) are public. A value that is only chosen
+//! by a secret condition does not count: data flow, as in HEIR's `lib/Analysis/SecretnessAnalysis`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::noise::model::NoiseModel;
 use crate::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use crate::view::{Types, View};
 
-/// Whether a value depends on encrypted data.
+/// The fact of a value: does it depend on encrypted data?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Secretness {
     /// Nothing reaches it.
@@ -58,7 +59,7 @@ impl Secrets {
     }
 }
 
-/// Whether a value is encrypted whatever flows into it: by its type, or as an argument of a function that says so.
+/// Returns true if a value is encrypted by its type, or by an attribute of a function argument.
 pub(crate) fn is_secret(
     cx: &AnalysisContext<'_, Integers>,
     model: &NoiseModel,

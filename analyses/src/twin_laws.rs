@@ -1,6 +1,8 @@
-//! The laws of [`noisy_dataflow::twin`], for each analysis by one line ([`laws_of`]), on random programs (`twin_laws/programs.rs`).
+//! The laws of [`noisy_dataflow::twin`], for each analysis by one line ([`laws_of`]), on random
+//! programs (`twin_laws/programs.rs`).
 //!
-//! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S` others.
+//! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S`
+//! others.
 
 use std::cell::Cell;
 use std::fmt;
@@ -26,7 +28,7 @@ use crate::{Bits, NoiseModel};
 mod programs;
 
 thread_local! {
-    /// Whether a fact was widened in this thread.
+    /// True if a fact was widened in this thread.
     static IS_WIDENED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -125,7 +127,7 @@ impl<A: SparseForward> SparseForward for Watched<A> {
     }
 }
 
-/// What an analysis stands on, for a text and after edits.
+/// The base of an analysis, for a text and after edits.
 trait Standing {
     fn new(ir: &Ir) -> Self;
     /// Takes in an edit; what it moved.
@@ -325,7 +327,7 @@ laws_of! {
     secretness: |_: &Ir| Secrets::new(NoiseModel::tutorial());
 }
 
-/// What loops in loops pass on in other places than they got it goes on to grow, though not every value in every iteration.
+/// Values that nested loops permute go on to grow, though not every value in every iteration.
 #[test]
 fn what_loops_rotate_has_no_bound() {
     let (types, inits) =

@@ -1,4 +1,4 @@
-//! What is known of values by the ops that define them, and how constants are said.
+//! Facts about values that follow from their defining ops, and the text of constants.
 
 use crate::integers::constant::Constant;
 use crate::integers::elements::Lists;
@@ -22,7 +22,7 @@ fn defining_constant(ir: &Ir, value: Value) -> Option<Op> {
     ir.defining_op(value).filter(|it| ir.op(*it).kind.has(Traits::CONSTANT))
 }
 
-/// Whether a constant op defines a value.
+/// Returns true if a constant op defines a value.
 pub fn is_constant(ir: &Ir, value: Value) -> bool {
     defining_constant(ir, value).is_some()
 }
@@ -32,7 +32,7 @@ pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
     ir.attr(defining_constant(ir, value)?, "value")
 }
 
-/// What a constant op says of its value; lists of elements are read into `lists`.
+/// The constant of a constant op; lists of elements are read into `lists`.
 pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant> {
     let attr = attr_of(ir, value)?;
     let ty = ir.value(value).ty;
@@ -43,11 +43,12 @@ pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant>
     }
 }
 
-/// So many values are looked at to say whether one is a number.
+/// Most values that are visited to decide if one is a number.
 const MOST_LOOKED_AT: usize = 64;
 
-/// Whether an integer is surely a number, and not what comes of memory that nobody wrote, of `ub.poison`, or of an overflow that an op
-/// says cannot be. Who calls a function passes numbers. *Cost.* Bounded, but for the operands of what is looked at, each once.
+/// Returns true if an integer is surely a number, and not read from uninitialized memory,
+/// `ub.poison`, or the result of an overflow that an op excludes. Callers pass numbers. *Cost.*
+/// Bounded, except for the operands of the visited values, each once.
 pub fn is_number(ir: &Ir, value: Value) -> bool {
     let mut all = vec![value];
     let mut seen = FxHashSet::from_iter([value]);
@@ -69,7 +70,8 @@ pub fn is_number(ir: &Ir, value: Value) -> bool {
     true
 }
 
-/// Whether an argument of a block is one of a function, or counts the iterations of a loop; the rest is carried.
+/// Returns true if a block argument is one of a function or counts the iterations of a loop; other
+/// arguments are carried.
 fn is_passed_or_counted(ir: &Ir, block: Block, index: u32) -> bool {
     let region = ir.block(block).region;
     ir.entry_block(region) == block
@@ -80,7 +82,7 @@ fn is_passed_or_counted(ir: &Ir, block: Block, index: u32) -> bool {
         })
 }
 
-/// Whether what an op gives of numbers are numbers.
+/// Returns true if the results of an op are numbers when its operands are.
 fn keeps_numbers(ir: &Ir, op: Op) -> bool {
     match ir.op(op).kind {
         kind if kind.has(Traits::CONSTANT) => true,
@@ -210,8 +212,8 @@ pub fn constant_op(ir: &Ir, attr: Attr, ty: Type) -> Option<&'static str> {
     }
 }
 
-/// The region at whose start the constants of a region stand: that of the nearest op around that is isolated, not known, or has
-/// nothing around it.
+/// The region at whose start the constants of a region are: that of the nearest op around that is
+/// isolated, unknown or at the top.
 pub fn constant_scope(ir: &Ir, region: Region) -> Region {
     let mut at = region;
     loop {

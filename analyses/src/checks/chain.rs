@@ -1,4 +1,4 @@
-//! What is told beside what is wrong with a ciphertext of HEIR's: the ops that moved its level or its polynomials.
+//! The ops that changed the level or degree of a ciphertext of HEIR's, as related information.
 
 use noisy_syntax::Value;
 

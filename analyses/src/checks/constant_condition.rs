@@ -1,7 +1,8 @@
 //! constant-condition: a computed condition is always the same
 //!
-//! The condition is computed, but the known ranges of its operands leave only one result: one branch is never taken, or a switch always takes the same
-//! case. A condition that is written as a constant is not reported.
+//! The condition is computed, but the known ranges of its operands leave only one result: one
+//! branch is never taken, or a switch always takes the same case. A constant condition is not
+//! reported.
 //!
 //! ```mlir
 //! func.func @f(%a: i8, %m: memref<i8>) {
@@ -16,7 +17,8 @@
 //! }
 //! ```
 //!
-//! Fix the condition, or remove the branch. The unsafe fix does the latter: it keeps only the way that is taken.
+//! Fix the condition, or remove the branch. The unsafe fix does the latter: it keeps only the
+//! branch that is taken.
 //!
 //! ```mlir
 //! func.func @f(%a: i8, %m: memref<i8>) {
@@ -76,7 +78,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     straightened(program, program.ir().item_at(diagnostic.range.start)?)
 }
 
-/// What is known of that from which a condition is computed.
+/// The facts from which a condition is computed.
 fn reasons(program: &Program, value: Value) -> Vec<Related> {
     let ir = program.ir();
     let Def::Result(op, _) = ir.value(value).def else { return Vec::new() };

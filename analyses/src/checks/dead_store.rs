@@ -1,8 +1,9 @@
 //! dead-store: a store that nothing reads
 //!
-//! What is stored is stored over before anything may read it, in the same block and at the same indices; or the buffer is one that nobody outside of
-//! the function sees, and nothing reads it after the store. Other buffers may share elements, but for those that the function allocates and never hands
-//! on.
+//! The stored value is overwritten before anything may read it, in the same block and at the same
+//! indices; or nothing outside of the function sees the buffer, and nothing reads it after the
+//! store. Other buffers may share elements, except those that the function allocates and never
+//! passes on.
 //!
 //! ```mlir
 //! func.func @f(%a: i32, %b: i32, %m: memref<4xi32>) {

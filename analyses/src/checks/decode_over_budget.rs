@@ -1,7 +1,8 @@
 //! decode-over-budget: a value over the budget is decoded
 //!
-//! The decoded value may have more noise than the budget, so that the plaintext may be wrong. Normally this is part of the error at the op
-//! that first exceeds the budget. It is reported at the decode itself if that error is suppressed by a comment.
+//! The decoded value may have more noise than the budget, so that the plaintext may be wrong.
+//! Normally this is part of the error at the op that first exceeds the budget. It is reported at
+//! the decode itself if that error is suppressed by a comment.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {
@@ -13,7 +14,8 @@
 //! }
 //! ```
 //!
-//! Reduce the value before it exceeds the budget, or suppress this diagnostic, too: the plaintext is then not guaranteed.
+//! Reduce the value before it exceeds the budget, or suppress this diagnostic, too: the plaintext
+//! is then not guaranteed.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {

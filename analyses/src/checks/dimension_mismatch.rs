@@ -1,7 +1,9 @@
 //! dimension-mismatch: the number of polynomials in `mgmt.mgmt` is wrong
 //!
-//! HEIR writes how many polynomials a ciphertext has into `mgmt.mgmt`, and nothing if they are two. The number follows from the ops: a product of two ciphertexts has one more, and
-//! `mgmt.relinearize` gives two. It later becomes part of the type of the ciphertext. Two are not reported in functions that HEIR has yet to relinearize.
+//! HEIR writes the number of polynomials of a ciphertext into `mgmt.mgmt`, except if it is two. The
+//! number follows from the ops: a product of two ciphertexts has one more, and `mgmt.relinearize`
+//! gives two. It later becomes part of the type of the ciphertext. Two are not reported in
+//! functions that HEIR has not relinearized yet.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

@@ -1,7 +1,8 @@
 //! folds-to-constant: a computed value that is always one number
 //!
-//! The known constants and ranges of its operands leave only one result of the op, by arguments of all calls of a private function, too. This is
-//! what the passes `sccp` and `canonicalize` fold.
+//! The known constants and ranges of its operands leave only one result of the op; the arguments of
+//! a private function are those of all its calls. The passes `sccp` and `canonicalize` fold such
+//! ops.
 //!
 //! ```mlir
 //! func.func @f(%a: i32) -> i32 {

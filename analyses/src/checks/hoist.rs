@@ -1,8 +1,9 @@
-//! Moving ops before the loop that they stand in.
+//! Edits that move ops before the loop around them.
 //!
-//! *Law.* An op takes its lines along, with the comments right above it and behind it, in the indentation of the loop; one that shares its line with
-//! something else goes alone. What it needs of the loop goes first. A name that something else in the function has, too, becomes another, for it
-//! reaches further now. *Cost.* In proportion to what moves and its uses, and once to the function.
+//! *Law.* An op takes its lines along, with the comments right above it and after it, in the
+//! indentation of the loop; one that shares its line moves alone. Its operands in the loop move
+//! first. A name that something else in the function has gets a new one, since its scope grows.
+//! *Cost.* In proportion to the moved ops and their uses, and once to the function.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::program::Program;
 
-/// Moves an op before a loop that it stands right in, with what it needs; to be proven.
+/// Moves an op before the loop directly around it, with its operands. Not proven yet.
 pub(super) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fix> {
     let ir = program.ir();
     let moved = with_needs(ir, op);
@@ -64,7 +65,7 @@ pub(super) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fix> {
     Some(Fix { title, applicability: Applicability::Safe, edits })
 }
 
-/// An op and those of its region that define what it uses, in their order.
+/// An op and those of its region that define its operands, in their order.
 fn with_needs(ir: &Ir, op: Op) -> Vec<Op> {
     let region: Region = ir.op(op).parent;
     let mut out = vec![op];
@@ -85,7 +86,8 @@ fn with_needs(ir: &Ir, op: Op) -> Vec<Op> {
     out
 }
 
-/// New names for those results of moved ops whose names something else in their function has, too; `None` if there are none.
+/// New names for those results of moved ops whose names something else in their function has, too;
+/// `None` if there are none.
 fn new_names(program: &Program, moved: &[Op]) -> Option<FxHashMap<Value, String>> {
     let ir = program.ir();
     let name = |value: Value| ir.interner.str(ir.value(value).name);
@@ -137,7 +139,7 @@ impl Lines<'_> {
         self.program.source().text().line(number).to_string()
     }
 
-    /// The first of the lines right above a line that hold nothing but comments, or the line itself.
+    /// The first of the comment lines right above a line, or the line itself.
     fn above(&self, mut number: usize) -> usize {
         while number > 0 && self.text(number - 1).trim_start().starts_with("//") {
             number -= 1;
@@ -145,7 +147,8 @@ impl Lines<'_> {
         number
     }
 
-    /// The whole lines of an op and of the comments that belong to it; `None` if it shares them with something else.
+    /// The whole lines of an op and of the comments that belong to it; `None` if it shares them
+    /// with something else.
     fn with_comments(&self, op: Op) -> Option<Range<usize>> {
         let (ir, text) = (self.program.ir(), self.program.source().text());
         let range = ir.range(op);
@@ -158,7 +161,8 @@ impl Lines<'_> {
         is_alone.then(|| text.line_to_byte(self.above(text.byte_to_line(range.start)))..end)
     }
 
-    /// Where something goes that comes before an op, in which indentation, and whether it gets lines of its own there.
+    /// The place before an op, its indentation, and true if an inserted op gets lines of its own
+    /// there.
     fn before(&self, op: Op) -> (usize, String, bool) {
         let source = self.program.source();
         let text = source.text();

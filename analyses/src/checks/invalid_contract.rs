@@ -1,7 +1,8 @@
 //! invalid-contract: `noisy.bound` is not a number of bits within the budget
 //!
-//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget, in bits. If it is not an integer, the noise is
-//! unknown. If it is over the budget, the analysis uses it as it is. Later ops report no further errors because of it.
+//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget, in
+//! bits. If it is not an integer, the noise is unknown. If it is over the budget, the analysis uses
+//! it as it is. Later ops report no further errors because of it.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64}) -> i5 { // more than the budget of 26

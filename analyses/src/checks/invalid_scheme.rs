@@ -1,7 +1,9 @@
-//! invalid-scheme: what a module says of its scheme cannot be used
+//! invalid-scheme: unusable scheme attributes of a module
 //!
-//! The attributes of a module say which scheme and which library run the program, and with which parameters. Reported where two of them contradict each other, where
-//! parameters are missing, written twice, of another scheme or none, or unreadable, where a library is unheard of, and where the levels of a bootstrap are no number; with what counts instead, or what is not known for that.
+//! The attributes of a module state the scheme, the library and the parameters of the program.
+//! Reported are contradictions between them, parameters that are missing, repeated, of another
+//! scheme or none, or unreadable, unknown libraries, and levels of a bootstrap that are no number;
+//! with the value that is used instead, or the facts that are then unknown.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761]>, scheme.bgv} {   // without a plaintext modulus
@@ -11,7 +13,7 @@
 //! }
 //! ```
 //!
-//! Complete the parameters, or take them out.
+//! Complete the parameters, or remove them.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 17>, scheme.bgv} {

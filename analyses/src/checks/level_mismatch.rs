@@ -1,7 +1,9 @@
 //! level-mismatch: the level in `mgmt.mgmt` is wrong
 //!
-//! HEIR writes the remaining levels of a ciphertext into `mgmt.mgmt`. The used levels follow from the ops, and used and remaining levels must have the same sum everywhere. The
-//! level later becomes part of the type of the ciphertext. Levels of operands and results of a `secret.generic` that HEIR has yet to manage are what it is to reach, and not reported.
+//! HEIR writes the remaining levels of a ciphertext into `mgmt.mgmt`. The used levels follow from
+//! the ops, and used and remaining levels must have the same sum everywhere. The level later
+//! becomes part of the type of the ciphertext. Levels of operands and results of a `secret.generic`
+//! that HEIR has not managed yet are goals, and not reported.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
@@ -81,7 +83,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What is told of an annotation that is wrong: the op, or of one that holds several annotations or other ops the annotation.
+/// The range of a wrong annotation: the op, or the annotation itself if the op holds several, or
+/// other ops.
 pub(super) fn annotated_range(
     places: &mut Places<'_>,
     ir: &Ir,
@@ -94,7 +97,7 @@ pub(super) fn annotated_range(
 /// Annotations that are wrong, by where they are told of.
 pub(super) struct Wrong<'a, T> {
     ir: &'a Ir,
-    /// Where annotations stand.
+    /// The ranges of annotations.
     pub(super) places: Places<'a>,
     of: &'a dyn Fn(Op) -> Vec<T>,
     holder: fn(&T) -> (Holder, Value),
@@ -103,7 +106,7 @@ pub(super) struct Wrong<'a, T> {
 }
 
 impl<'a, T: Copy> Wrong<'a, T> {
-    /// Those that are found `of` an op, each with its holder and its value.
+    /// The diagnostics that `of` finds for an op, each with its holder and its value.
     pub(super) fn new(
         program: &'a Program,
         of: &'a dyn Fn(Op) -> Vec<T>,
@@ -117,7 +120,7 @@ impl<'a, T: Copy> Wrong<'a, T> {
     pub(super) fn at(&mut self, range: &Range<usize>) -> Option<T> {
         let ir = self.ir;
         let op = ir.item_at(range.start);
-        // What a label names is said by the op around.
+        // The op around states the annotations of a label's arguments.
         let holders = op.into_iter().chain(op.and_then(|it| ir.parent_op(it)));
         let mut found = holders.filter_map(|it| self.of(it).get(range).copied());
         found.next().filter(|_| found.next().is_none())?

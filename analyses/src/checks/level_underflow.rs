@@ -1,6 +1,7 @@
 //! level-underflow: more levels are used than available
 //!
-//! Each modulus switch uses one level. `heir.level-budget` says how many levels there are, and after `mgmt.level_reduce_min` none is left. Reported at the first op without a level left.
+//! Each modulus switch uses one level. `heir.level-budget` states the number of levels, and after
+//! `mgmt.level_reduce_min` none is left. Reported at the first op without a level left.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {

@@ -1,7 +1,8 @@
 //! loop-invariant: an op in a loop that computes the same in each iteration
 //!
-//! The op uses nothing that changes in the loop, has no effects and is defined for all operands, so it can be computed once before the loop. This is
-//! what the pass `loop-invariant-code-motion` moves. Constants are not reported.
+//! The op uses nothing that changes in the loop, has no effects and is defined for all operands, so
+//! it can be computed once before the loop. The pass `loop-invariant-code-motion` moves such ops.
+//! Constants are not reported.
 //!
 //! ```mlir
 //! func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi32>) {
@@ -15,7 +16,7 @@
 //! }
 //! ```
 //!
-//! The fix moves the op before the loop, with what it needs and the comments right above it.
+//! The fix moves the op before the loop, with its operands and the comments right above it.
 //!
 //! ```mlir
 //! func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi32>) {
@@ -70,7 +71,8 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     })
 }
 
-/// Which of some diagnostics are of this rule and of an op that moves with that of another one, which needs it in the same loop.
+/// The indices of diagnostics of this rule whose op moves with that of another one, which needs it
+/// in the same loop.
 pub(crate) fn moves_along(program: &Program, diagnostics: &[&Diagnostic]) -> FxHashSet<usize> {
     let ir = program.ir();
     let own = (0..).zip(diagnostics).filter(|it| it.1.code == CHECK.code);

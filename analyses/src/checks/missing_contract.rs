@@ -1,7 +1,8 @@
 //! missing-contract: a declared function has no noise bound on a result
 //!
-//! A function that is only declared has no body to analyze. Without a declared bound the noise of its result is unknown, so is the noise of all that is
-//! computed from it, and noise errors are missed.
+//! A function that is only declared has no body to analyze. Without a declared bound the noise of
+//! its result is unknown, and so is the noise of all values computed from it: noise errors are
+//! missed.
 //!
 //! ```mlir
 //! func.func private @rotate(!noisy.i32) -> !noisy.i32

@@ -1,8 +1,11 @@
 //! missing-relinearize: a ciphertext with too many polynomials
 //!
-//! A product of two ciphertexts has three polynomials. A rotation, a modulus switch, a bootstrap and the end of a `secret.generic` take a ciphertext of two: it must be
-//! relinearized before. HEIR lowers the program without a message. A loop gives to its next round as many polynomials as it takes: HEIR refuses to lower any other. Reported at the first wrong op, in functions into which HEIR
-//! has placed its `mgmt` ops; a warning if none of these is a relinearization, because HEIR may still place them, and at loops, which it may unroll.
+//! A product of two ciphertexts has three polynomials. A rotation, a modulus switch, a bootstrap
+//! and the end of a `secret.generic` take a ciphertext of two: it must be relinearized before. HEIR
+//! lowers the program without a message. A loop must yield as many polynomials as it takes: HEIR
+//! refuses to lower any other. Reported at the first wrong op, in functions into which HEIR has
+//! placed its `mgmt` ops; a warning if none of these is a relinearization, because HEIR may still
+//! place them, and at loops, which it may unroll.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {

@@ -1,6 +1,7 @@
 //! needless-relinearize: a relinearization of two polynomials
 //!
-//! Relinearization brings a ciphertext back to two polynomials. Of one that has two already it takes the time of a key switch, and adds its noise, for nothing.
+//! Relinearization brings a ciphertext back to two polynomials. If it has two already, the op costs
+//! the time of a key switch and adds its noise, for nothing.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

@@ -1,8 +1,10 @@
 //! noise-grows: noise grows with each iteration of a loop
 //!
-//! A loop without a known limit to its iterations adds noise to a carried value in each of them, so that after enough iterations the noise
-//! exceeds the budget. Reported at the operand that the loop carries into the next iteration, or that a branch passes back to an earlier block, with the
-//! first iteration at which the budget is exceeded. A loop that is known to run fewer iterations is legal and not reported.
+//! A loop without a known limit to its iterations adds noise to a carried value in each of them, so
+//! that after enough iterations the noise exceeds the budget. Reported at the operand that the loop
+//! carries into the next iteration, or that a branch passes back to an earlier block, with the
+//! first iteration at which the budget is exceeded. A loop known to run fewer iterations is legal
+//! and not reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5, %from: index, %to: index, %step: index) -> i5 {
@@ -95,13 +97,13 @@ fn found(program: &Program, op: Op, growing: &Growing) -> Diagnostic {
     CHECK.at(carried_range(ir, op, growing), message)
 }
 
-/// What the program calls the value that grows.
+/// The name of the value that grows.
 fn name(ir: &Ir, growing: &Growing) -> String {
     let carried = growing.carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value);
     ir.value_text(carried.unwrap_or(growing.root))
 }
 
-/// The operand of the yield or branch that carries what grows into the next iteration.
+/// The operand of the yield or branch that carries the growing value into the next iteration.
 pub(super) fn carried_range(ir: &Ir, op: Op, growing: &Growing) -> std::ops::Range<usize> {
     let operand = growing.carrier;
     let operand = operand.and_then(|(end, at)| Some((end, ir.op(end).operands.get(at)?.span)));

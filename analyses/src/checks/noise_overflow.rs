@@ -1,8 +1,9 @@
 //! noise-overflow: noise over the budget
 //!
-//! The noise of a value may exceed the budget, so that decoding it, or a value computed from it, may give a wrong plaintext. The error is
-//! reported once, at the first op of a chain that exceeds the budget; later values that exceed it because of this one are counted. The related
-//! locations are the ops from which the noise comes.
+//! The noise of a value may exceed the budget, so that decoding it, or a value computed from it,
+//! may give a wrong plaintext. The error is reported once, at the first op of a chain that exceeds
+//! the budget; later values that exceed it because of this one are counted. The related locations
+//! are the ops from which the noise comes.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {
@@ -117,7 +118,7 @@ fn called(program: &Program, value: Value, root: &Root) -> Option<Related> {
     Some(Related { range: core_range(ir, call), message })
 }
 
-/// The steps of the derivation of a value, its own last; `known` is what was found for others.
+/// The steps of the derivation of a value, its own last; `known` caches the answers for others.
 pub(super) fn related(program: &Program, value: Value, known: &mut Saturation) -> Vec<Related> {
     let derivation = derivation(program, value, known);
     let (steps, gap) = derivation.brief(SHOWN);
@@ -168,18 +169,18 @@ fn noisiest_operand(program: &Program, value: Value) -> Option<Value> {
     })
 }
 
-/// What a value over the budget does further down.
+/// The effects of a value over the budget on later ones.
 #[derive(Debug, Default)]
 pub(super) struct Spoilt {
-    /// How many values are over because of it, up to the limit.
+    /// Number of values that are over because of it, up to the limit.
     pub(super) n: usize,
     /// The decodes of such values, all of them if the limit was not met; in no particular order.
     pub(super) decodes: Vec<Op>,
 }
 
-/// Follows what is over from some values on, up to a number of values.
+/// Follows values over the budget from some on, up to a number of values.
 ///
-/// *Cost.* Each value is looked at once, from however many it is reached.
+/// *Cost.* Each value is visited once, however many reach it.
 pub(super) fn spoilt(
     program: &Program,
     roots: impl IntoIterator<Item = Value>,
@@ -210,7 +211,7 @@ pub(super) fn spoilt(
     out
 }
 
-/// Where a value goes that is passed to a function or returned from one.
+/// The values that receive an operand passed to a function or returned from one.
 fn across(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
     match ir.op(user).kind {
         OpKind::FuncCall => {

@@ -1,7 +1,9 @@
 //! noise-validation: a ciphertext of HEIR has more noise than its modulus bears
 //!
-//! HEIR's `--validate-noise` says that a module fails, and not where. Reported is where noise first exceeds the bits that there are at the level of the ciphertext, under the model of
-//! the setting `heir.noise-model`; without that as a warning under `bgv-noise-kpz21` or `bfv-noise-kpz21`. The module has to have scheme parameters.
+//! HEIR's `--validate-noise` reports that a module fails, but not where. Reported is the first
+//! value whose noise exceeds the bits available at the level of the ciphertext, under the model of
+//! the setting `heir.noise-model`; without that setting as a warning under `bgv-noise-kpz21` or
+//! `bfv-noise-kpz21`. The module must have scheme parameters.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
@@ -17,7 +19,7 @@
 //! }
 //! ```
 //!
-//! Take larger moduli, or more of them and switch the modulus before.
+//! Use larger moduli, or more of them and switch the modulus before.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {

@@ -1,7 +1,8 @@
-//! Branches and choices that always go one way, without the other ways.
+//! Removal of the ways that a branch or choice never goes.
 //!
-//! *Law.* What stands in the region that runs keeps its bytes, comments included, but for its indentation; what stands in the others goes. *Cost.* In
-//! proportion to the op, what is in it, and the uses of its results.
+//! *Law.* The ops in the region that runs keep their bytes, comments included, except for the
+//! indentation; those in the others go. *Cost.* In proportion to the op, its regions, and the uses
+//! of its results.
 
 use noisy_syntax::{Op, OpKind, Region, Traits};
 
@@ -9,7 +10,8 @@ use super::removal::{instead_of_results, removal, rewritten};
 use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::program::Program;
 
-/// Lets a branch or a choice go the only way that it takes; `None` if there are several, or that cannot be told in text. To be proven.
+/// Makes a branch or a choice go its only way; `None` if there are several, or the edit is
+/// impossible. Not proven yet.
 pub(super) fn straightened(program: &Program, op: Op) -> Option<Fix> {
     let ir = program.ir();
     let data = ir.op(op);
@@ -50,7 +52,7 @@ fn branch(program: &Program, op: Op, way: usize) -> Option<(String, Vec<TextEdit
     Some((format!("Always branch to {to}"), vec![rewritten(program, op, &text)?]))
 }
 
-/// What is in a region in the place of the op that holds it, and what it yields in the place of the results.
+/// The ops of a region in place of the op around, and its yielded values in place of the results.
 fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
     let (ir, source) = (program.ir(), program.source());
     ir.only_block(region)?;

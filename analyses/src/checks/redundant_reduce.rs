@@ -1,6 +1,7 @@
 //! redundant-reduce: a `reduce_noise` that lowers nothing
 //!
-//! The operand of a `reduce_noise` already has no more noise than the op leaves. The op costs a bootstrapping and changes nothing.
+//! The operand of a `reduce_noise` already has no more noise than the op leaves. The op costs a
+//! bootstrapping and changes nothing.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {

@@ -5,8 +5,8 @@ use noisy_syntax::{Form, Op, OpKind};
 use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::program::Program;
 
-/// Takes an op out, with its line if nothing else stands there, and puts a text in place of the uses of its result; `None` if that
-/// cannot be told. To be [`proven`].
+/// Removes an op, with its line if nothing else is on it, and replaces the uses of its result by a
+/// text; `None` if that is impossible. Not proven yet.
 pub(super) fn removal(
     program: &Program,
     op: Op,
@@ -19,13 +19,13 @@ pub(super) fn removal(
     is_read.then(|| removal_unread(program, op, title, instead))?
 }
 
-/// Takes an op out, with its line if nothing else stands there, and puts a name in place of the uses of each of its results. To be
-/// [`proven`].
+/// Removes an op, with its line if nothing else is on it, and replaces the uses of each of its
+/// results by a name. Not proven yet.
 pub(super) fn replacement(program: &Program, op: Op, title: &str, names: &[String]) -> Option<Fix> {
     taken_out(program, op, title, &|at| names.get(at).map(String::as_str))
 }
 
-/// As [`removal`], of an op of which it is known by its name alone that nothing else is lost with it.
+/// As [`removal`], of an op whose name alone shows that nothing else is lost with it.
 pub(super) fn removal_unread(
     program: &Program,
     op: Op,
@@ -35,7 +35,8 @@ pub(super) fn removal_unread(
     taken_out(program, op, title, &|_| instead)
 }
 
-/// Puts a text in place of an op from its name on; its results and its location stay. `None` if a comment stands in it.
+/// Replaces an op by a text from its name on; its results and its location stay. `None` if it
+/// contains a comment.
 pub(super) fn rewritten(program: &Program, op: Op, text: &str) -> Option<TextEdit> {
     let ir = program.ir();
     let range = ir.absolute(op, ir.op(op).name_span).start..ir.range(op).end;
@@ -44,12 +45,13 @@ pub(super) fn rewritten(program: &Program, op: Op, text: &str) -> Option<TextEdi
     (!has_comment(&old)).then(|| TextEdit { range, text: format!("{text}{location}") })
 }
 
-/// Whether a comment may stand in a text: also where it is a string that has what begins one.
+/// Returns true if a text may contain a comment, even if that is in a string.
 fn has_comment(text: &str) -> bool {
     text.contains("//")
 }
 
-/// Takes an op out, with what comes in place of the uses of each of its results. `None` if a comment stands in it.
+/// Removes an op, with replacements for the uses of each of its results. `None` if it contains a
+/// comment.
 fn taken_out<'a>(
     program: &Program,
     op: Op,

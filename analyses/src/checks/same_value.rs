@@ -1,7 +1,8 @@
 //! same-value: an op that computes what another one has computed
 //!
-//! The op computes the same from the same operands as another one that has run whenever this one runs; nothing has written in between to the
-//! memory that it reads. This is what the pass `cse` merges. Equal constants are not reported.
+//! The op computes the same from the same operands as another one that has run whenever this one
+//! runs; nothing has written in between to the memory that it reads. The pass `cse` merges such
+//! ops. Equal constants are not reported.
 //!
 //! ```mlir
 //! func.func @f(%a: i32, %b: i32) -> i32 {
@@ -12,7 +13,7 @@
 //! }
 //! ```
 //!
-//! The fix uses the other one's result and removes the op.
+//! The fix uses the result of the other op and removes this one.
 //!
 //! ```mlir
 //! func.func @f(%a: i32, %b: i32) -> i32 {

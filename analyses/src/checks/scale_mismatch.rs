@@ -1,7 +1,9 @@
 //! scale-mismatch: inconsistent scales
 //!
-//! The scales that are written on CKKS ciphertexts (logarithms to base 2, in `mgmt.mgmt`) follow from one another: operands of a sum have equal scales, a product has the sum of the scales, a modulus switch subtracts
-//! the bits of its modulus, an adjustment only raises a scale, and a bootstrap gives the default scale. Each op is checked with the scales written on it and on its operands.
+//! The scales written on CKKS ciphertexts (logarithms to base 2, in `mgmt.mgmt`) follow from one
+//! another: operands of a sum have equal scales, a product has the sum of the scales, a modulus
+//! switch subtracts the bits of its modulus, an adjustment only raises a scale, and a bootstrap
+//! gives the default scale. Each op is checked with the scales written on it and on its operands.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {

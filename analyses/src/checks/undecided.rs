@@ -1,8 +1,10 @@
 //! undecided: the noise of a loop takes too many steps to compute
 //!
-//! The analysis follows a loop iteration by iteration, and inner loops again in each iteration. If that takes too many steps, the noise of the values that the
-//! outermost loop carries is unknown, so is the noise of all that is computed from them, and overflows that depend on it are not reported. All other values
-//! are checked as usual. The same holds for cycles of blocks, for reductions, and for recursion.
+//! The analysis follows a loop iteration by iteration, and inner loops again in each iteration. If
+//! that takes too many steps, the noise of the values that the outermost loop carries is unknown,
+//! so is the noise of all that is computed from them, and overflows that depend on it are not
+//! reported. All other values are checked as usual. The same holds for cycles of blocks, for
+//! reductions, and for recursion.
 //!
 //! ```mlir
 //! func.func @f(%x: !noisy.i32) -> !noisy.i32 {
@@ -44,8 +46,8 @@
 //! }
 //! ```
 //!
-//! Reduce the carried value in each iteration, so that all iterations are alike, or move the inner loops into a function that declares a bound
-//! (`noisy.bound`) on its result.
+//! Reduce the carried value in each iteration, so that all iterations are alike, or move the inner
+//! loops into a function that declares a bound (`noisy.bound`) on its result.
 //!
 //! ```mlir
 //! func.func @f(%x: !noisy.i32) -> !noisy.i32 {

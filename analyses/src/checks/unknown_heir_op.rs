@@ -1,7 +1,9 @@
 //! unknown-heir-op: an op of HEIR's that is not in the catalogue
 //!
-//! What ops do to levels and polynomials is in a catalogue made from one version of HEIR. An op of a dialect of HEIR's that is missing there is of another version (or
-//! misspelled): of what it gives, and of what follows from that, nothing is known. Told once in a file, at the first such op.
+//! The effects of ops on levels and polynomials are in a catalogue made from one version of HEIR.
+//! An op of a HEIR dialect that is missing there is of another version (or misspelled): its
+//! results, and the values computed from them, are unknown. Reported once in a file, at the first
+//! such op.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -14,7 +16,7 @@
 //! }
 //! ```
 //!
-//! Write it with ops of that version, or take a version of this tool that knows yours.
+//! Use ops of that version, or a version of this tool that knows yours.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {

@@ -1,6 +1,7 @@
 //! unreachable-code: code that never runs
 //!
-//! No reachable op branches to the block, or its op never runs the region because a condition or a trip count is constant.
+//! No reachable op branches to the block, or its op never runs the region because a condition or a
+//! trip count is constant.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {
@@ -13,7 +14,8 @@
 //! }
 //! ```
 //!
-//! Nothing is computed there, so it has no noise and no noise errors. Remove it together with the branch.
+//! Nothing is computed there, so it has no noise and no noise errors. Remove it together with the
+//! branch.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {

@@ -1,7 +1,9 @@
 //! unreadable-attribute: an attribute that levels depend on cannot be read
 //!
-//! An op says with an attribute how many levels it drops or which polynomial it evaluates, or lists annotations of what it takes and gives, or says in one how many polynomials or
-//! what scale a ciphertext has, and the value is no such thing; or an op that evaluates a polynomial has no coefficients. What would follow from it is not known; no default is taken in its place.
+//! An op states in an attribute how many levels it drops or which polynomial it evaluates, or lists
+//! annotations of its operands and results, or states in one the number of polynomials or the scale
+//! of a ciphertext, and the value has the wrong form; or an op that evaluates a polynomial has no
+//! coefficients. The facts that follow from it are unknown; no default is used instead.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
@@ -14,7 +16,7 @@
 //! }
 //! ```
 //!
-//! Write a number, or take the attribute out.
+//! Write a number, or remove the attribute.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

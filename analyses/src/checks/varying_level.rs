@@ -1,7 +1,9 @@
 //! varying-level: a loop-carried ciphertext changes its level
 //!
-//! The level becomes part of the type of a ciphertext, so a loop must pass to its next iteration the level that it took, whatever its trip count. Otherwise the carried value has no level. Reported at
-//! the value that is passed on. So must a function that calls itself: what it takes and gives has one level. Reported at the call within the recursion.
+//! The level becomes part of the type of a ciphertext, so a loop must pass to its next iteration
+//! the level that it took, whatever its trip count. Otherwise the carried value has no level.
+//! Reported at the passed value. A function that calls itself must also take and return one level.
+//! Reported at the call within the recursion.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -17,7 +19,9 @@
 //! }
 //! ```
 //!
-//! Bootstrap what is carried at the start of each round and bring what the loop takes to the level that the round ends with (HEIR does both when it places its `mgmt` ops), or unroll the loop.
+//! Bootstrap the carried value at the start of each iteration and bring the initial value to the
+//! level that the iteration ends with (HEIR does both when it places its `mgmt` ops), or unroll the
+//! loop.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -54,7 +58,7 @@ pub(super) const CHECK: Check = Check {
     ..Check::WARNING
 };
 
-/// How levels are used in a function in which no modulus switches are placed.
+/// The use of levels in a function without modulus switches.
 fn unswitched(program: &Program, heir: &Heir, function: Op) -> Option<Question> {
     let placed = Placed::Bootstrap(u32::MAX);
     let options = program.model().heir;
@@ -94,7 +98,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     out.extend(sites.recursions(ir, heir).into_iter().map(|it| recursive(program, it)));
 }
 
-/// What is told of a recursive call.
+/// Reports a recursive call.
 fn recursive(program: &Program, it: Recursion) -> Diagnostic {
     let ir = program.ir();
     let Recursion { op, value, why } = it;

@@ -8,8 +8,9 @@ use super::{Change, changes};
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 
-/// The diff of two texts under one name, which `patch -p0` reads; empty if they are the same. A tab ends a name with blanks, as git writes it:
-/// `patch` takes what stands behind the first blank for a time otherwise.
+/// The diff of two texts under one name, as `patch -p0` reads it; empty if they are equal. A tab
+/// ends a name with blanks, as git writes it: otherwise `patch` takes the text after the first
+/// blank for a time.
 pub fn unified(name: &str, before: &str, after: &str) -> String {
     let (before, after): (Vec<_>, Vec<_>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
@@ -20,7 +21,7 @@ pub fn unified(name: &str, before: &str, after: &str) -> String {
             let end = if name.contains(' ') { "\t" } else { "" };
             let _ = writeln!(out, "--- {name}{end}\n+++ {name}{end}");
         }
-        // Changes whose surroundings touch are shown together.
+        // Changes whose contexts touch are shown together.
         let mut group = vec![first];
         while let Some(next) =
             hunks.next_if(|it| it.before.start <= group[group.len() - 1].before.end + 2 * CONTEXT)
@@ -58,7 +59,8 @@ fn draw(out: &mut String, old: &[&str], new: &[&str], group: &[Change]) {
     put(' ', &old[at..before.end]);
 }
 
-/// The first line and the number of lines, in the manner of `diff -u`: a number of 1 is left out, and what is empty comes after a line.
+/// The first line and the number of lines, as in `diff -u`: a number of 1 is left out, and an empty
+/// range is after a line.
 fn place(lines: &Range<usize>) -> String {
     match lines.end - lines.start {
         0 => format!("{},0", lines.start),

@@ -1,4 +1,4 @@
-//! What documents say, and that edits say the same as reading anew.
+//! Diagnostics of documents; after edits they are those of the text read anew.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! Ops of dialects that have no rows: what is known of them by name.
+//! Ops of dialects without rows, by name.
 //!
-//! `math` computes and does nothing else. The ops of `test` are those by which upstream's own tests tell effects: their names say what
-//! they do.
+//! `math` only computes. The ops of `test` are those by which upstream's own tests state effects in
+//! their names.
 
 use noisy_syntax::{Ir, Op};
 use smallvec::{SmallVec, smallvec};
@@ -23,7 +23,7 @@ pub(super) fn accesses(name: &str) -> Option<Accesses> {
     })
 }
 
-/// Whether an op is defined for all operands.
+/// Returns true if an op is defined for all operands.
 pub(super) fn is_always_defined(ir: &Ir, op: Op) -> bool {
     match ir.op_name(op) {
         "test.always_speculatable_op" | "test.pureop" | "ub.poison" => true,
@@ -34,7 +34,7 @@ pub(super) fn is_always_defined(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// Whether an op runs one of its regions, once.
+/// Returns true if an op runs one of its regions, once.
 pub fn is_choice(name: &str) -> bool {
     name == "test.any_cond"
 }

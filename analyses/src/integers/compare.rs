@@ -1,4 +1,4 @@
-//! What the predicate of a comparison says: the one table that folding, ranges and patterns read.
+//! The predicates of comparisons: the only table, for folding, ranges and patterns.
 
 use noisy_syntax::{AttrData, Op};
 
@@ -12,7 +12,7 @@ pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
     }
 }
 
-/// Whether `arith.cmpi` holds for two sign-extended numbers.
+/// Returns true if `arith.cmpi` holds for two sign-extended numbers.
 pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
     let (ua, ub) = (unsigned(a, width), unsigned(b, width));
     Some(match predicate {
@@ -30,12 +30,12 @@ pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
     })
 }
 
-/// Whether `arith.cmpi` holds for two numbers that are equal.
+/// Returns true if `arith.cmpi` holds for two equal numbers.
 pub fn holds_of_equal(predicate: i128) -> bool {
     matches!(predicate, 0 | 3 | 5 | 7 | 9)
 }
 
-/// Whether the first two operands are the same value.
+/// Returns true if the first two operands are the same value.
 pub(super) fn is_same(ir: &impl View, op: Op) -> bool {
     let operand = |index: usize| ir.op(op).operands.get(index)?.value;
     let (a, b) = (operand(0), operand(1));

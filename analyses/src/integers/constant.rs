@@ -1,4 +1,4 @@
-//! What is known of the one value that something has, an integer, a float, a list or an attribute, as a lattice of height two.
+//! Constants of values, an integer, a float, a list or an attribute, as a lattice of height two.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::lattice::{Changed, Lattice};
 use crate::sparse::Domain;
 use crate::view::Types;
 
-/// What is known of the one value that something has.
+/// The constant of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Constant {
     /// Nothing reaches it.
@@ -19,10 +19,10 @@ pub enum Constant {
     Int(i128),
     /// A float, as the bits of an `f64` of the same value; of a vector or tensor, every element.
     Float(u64),
-    /// Elements of a vector or tensor that are not all equal, by their number among the lists of the analysis; see
-    /// [`crate::Integers::elements`].
+    /// Elements of a vector or tensor that are not all equal, by their number among the lists of
+    /// the analysis; see [`crate::Integers::elements`].
     Elements(u32),
-    /// What else an attribute can say.
+    /// Any other attribute.
     Other(Attr),
     /// Not known.
     Unknown,
@@ -37,7 +37,6 @@ impl Constant {
         }
     }
 
-    /// Whether it is known.
     pub fn is_known(self) -> bool {
         !matches!(self, Constant::Bottom | Constant::Unknown)
     }
@@ -47,7 +46,7 @@ impl Constant {
         Constant::Int(-i128::from(is))
     }
 
-    /// Where the integer lies that a value of a type is.
+    /// The range of the integer, for a value of a type.
     pub fn interval(self, ir: &impl Types, ty: Type) -> Interval {
         match (self, width(ir, ty)) {
             (Constant::Bottom, _) => Interval::Empty,
@@ -57,8 +56,8 @@ impl Constant {
     }
 }
 
-/// The width of an integer type, or of the elements of a shape of integers; `index` has 64 bits. `None` for other types and for
-/// more than 128 bits.
+/// The width of an integer type, or of the elements of a shape of integers; `index` has 64 bits.
+/// `None` for other types and for more than 128 bits.
 pub fn width(ir: &impl Types, ty: Type) -> Option<u32> {
     match ir.interner().type_data(ty) {
         TypeData::Int { width: width @ 1..=128, sign: Sign::Signless } => Some(*width),
@@ -129,7 +128,7 @@ impl Domain for Constant {
     }
 }
 
-/// Whether a value is a constant as it is written.
+/// Returns true if a constant op defines a value.
 pub(crate) fn is_written(ir: &Ir, value: Value) -> bool {
     matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).kind == OpKind::ArithConstant)
 }

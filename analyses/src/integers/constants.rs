@@ -1,13 +1,14 @@
-//! Constants: the values that an op gives whatever happens, through blocks, loops and calls (conditional constant propagation,
-//! Wegman and Zadeck).
+//! Constant propagation through blocks, loops and calls (conditional constant propagation, Wegman
+//! and Zadeck).
 //!
 //! ```text
 //! Bottom < 0, 1, 2, ..., 1.5, ..., [1, 2], ..., @f < Unknown
 //! ```
 //!
-//! A lattice of height two, so that no widening is needed and the solution is the least one, whatever the order. An op whose operands are
-//! known folds as MLIR's folders do (`fold.rs`): where one is enough (`x * 0`, `x - x`) one is enough, and where MLIR leaves an op
-//! alone because it has no meaning (a division by zero, a shift by too much) nothing is known.
+//! The lattice has height two, so no widening is needed and the solution is the least one, in any
+//! order. An op with known operands folds as MLIR's folders do (`fold.rs`): one operand suffices
+//! where they need one (`x * 0`, `x - x`), and if MLIR leaves an op alone because it is undefined
+//! (a division by zero, a shift by too much), its result is unknown.
 
 use noisy_syntax::{Form, Interner, Op, OpKind, Type, TypeData, Value};
 
@@ -27,13 +28,13 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// The analysis of functions by themselves: nothing is known of what is passed to them, and of what calls give.
+    /// The analysis of functions by themselves: arguments and results of calls are unknown.
     pub fn local() -> Self {
         Self { calls: Calls::Opaque, ..Self::default() }
     }
 
-    /// The analysis as MLIR's `sccp` has it: what is passed to a private function is joined, and what it returns for that goes to all who
-    /// call it.
+    /// The analysis as in MLIR's `sccp`: the arguments of a private function are joined over its
+    /// calls, and every call gets the joined results.
     pub fn joined() -> Self {
         Self { calls: Calls::JOINED, ..Self::default() }
     }

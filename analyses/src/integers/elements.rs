@@ -1,7 +1,7 @@
-//! Constants of shapes whose elements differ: what `dense<...>` says, element by element, and where such lists are kept so that a fact
-//! is a number.
+//! Constants of shapes whose elements differ: `dense<...>`, element by element, in tables that make
+//! each fact a number.
 //!
-//! Elements that are all equal are no list: they are the constant that each of them is.
+//! Elements that are all equal are no list: they are the constant of each.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -21,7 +21,7 @@ pub struct Lists {
     all: Vec<Box<[Constant]>>,
     numbers: FxHashMap<Box<[Constant]>, u32>,
     n_elements: usize,
-    /// What attributes were found to say of types.
+    /// The constants of attributes that were read, by type.
     read: FxHashMap<(Attr, Type), Option<Constant>>,
     /// The attributes that say lists of types.
     written: Mutex<FxHashMap<(Constant, Type), Option<Attr>>>,
@@ -69,7 +69,7 @@ impl Lists {
         }
     }
 
-    /// The attribute that says a constant of elements that differ of a type; `write` makes it, once.
+    /// The attribute of a constant of a type whose elements differ; `write` makes it, once.
     pub(crate) fn written(
         &self,
         constant: Constant,
@@ -81,7 +81,7 @@ impl Lists {
         *written.entry((constant, ty)).or_insert_with(|| write(elements))
     }
 
-    /// How many elements are kept.
+    /// Number of elements in the tables.
     pub(crate) fn n_elements(&self) -> usize {
         self.n_elements
     }
@@ -93,7 +93,8 @@ impl Lists {
 }
 
 impl Constant {
-    /// What an attribute says of a value of a type; elements that are not all equal are [`Constant::Other`].
+    /// The constant of an attribute, for a value of a type; elements that are not all equal are
+    /// [`Constant::Other`].
     pub fn of_attr(ir: &impl Types, attr: Attr, ty: Type) -> Self {
         match ir.interner().attr_data(attr) {
             AttrData::Bool(it) => Constant::bool(*it),
@@ -123,7 +124,8 @@ pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> 
     }
 }
 
-/// The element that an attribute says is everywhere in a value of a shape. Reads no further than to the first that is another.
+/// The element of an attribute that has the same everywhere. Reads only up to the first that
+/// differs.
 fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
     let n = n_elements(ir, ty)?;
     let (inside, element) = (written(ir, attr)?, ir.interner().element_type(ty));
@@ -144,7 +146,7 @@ fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
     (n_words == 1 || n_words == n).then_some(constant)
 }
 
-/// What is in the brackets of `dense<...>`.
+/// The text in the brackets of `dense<...>`.
 fn written(ir: &impl Types, attr: Attr) -> Option<&str> {
     let AttrData::Elements(text, _) = ir.interner().attr_data(attr) else { return None };
     Some(ir.interner().str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim())
@@ -158,7 +160,7 @@ fn words(inside: &str) -> impl Iterator<Item = &str> {
     inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// How many elements a shape has, if that is not too many.
+/// Number of elements of a shape, if it is not too large.
 fn n_elements(ir: &impl Types, ty: Type) -> Option<usize> {
     let dims = match ir.interner().type_data(ty) {
         TypeData::Vector { dims, .. } => dims,
@@ -205,7 +207,8 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
     digits.map(|it| u8::from_str_radix(it?, 16).ok()).collect()
 }
 
-/// Elements as they lie in memory, the lowest byte first; of `i1`, eight in a byte, the lowest bit first. One alone stands for all.
+/// Elements as they lie in memory, the lowest byte first; of `i1`, eight in a byte, the lowest bit
+/// first. A single one is repeated.
 fn of_bytes(ir: &impl Types, bytes: &[u8], n: usize, ty: Type) -> Option<Vec<Constant>> {
     let int_width = width(ir, ty);
     if int_width == Some(1) {

@@ -8,11 +8,11 @@ use crate::view::View;
 
 use Constant::Float;
 
-/// What is no number and says nothing else, and the bit of what is quiet.
+/// The default NaN, and the bit of quiet ones.
 const NAN: u64 = 0x7ff8 << 48;
 pub(super) const QUIET: u64 = 1 << 51;
 
-/// What an op of two floats gives.
+/// Folds an op of two floats.
 pub(super) fn floats(
     ir: &impl View,
     op: Op,
@@ -49,7 +49,7 @@ pub(super) fn floats(
     let (x, y) = (x?, y?);
     if x.is_nan() || y.is_nan() {
         return match kind {
-            // LLVM 19 folds it to the operand that is no number, against what the op says: the number.
+            // LLVM 19 folds it to the NaN operand, although the op is defined to give the number.
             OpKind::ArithMaxnumf => None,
             OpKind::ArithMinnumf => Some(if x.is_nan() { b } else { a }),
             // The first that is no number, made quiet.
@@ -100,13 +100,14 @@ fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<boo
     })
 }
 
-/// A number in a float type. The operations of the narrower types may be computed in `f64` and rounded once more: it has more than
-/// twice their digits. `None` for types that are not followed.
+/// A number in a float type. The operations of the narrower types may be computed in `f64` and
+/// rounded once more, since it has more than twice their digits. `None` for types that are not
+/// followed.
 pub(crate) fn rounded(value: f64, ty: &str) -> Option<f64> {
     is_followed(ty).then(|| rounded_float(value, ty))
 }
 
-/// Whether what is computed with a float type is followed.
+/// Returns true if arithmetic in a float type is followed.
 fn is_followed(ty: &str) -> bool {
     matches!(ty, "f64" | "f32" | "bf16" | "f16")
 }

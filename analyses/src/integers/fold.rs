@@ -1,5 +1,5 @@
-//! What an op gives for constant operands, as MLIR's folders say (LLVM 19, `ArithOps.cpp`, `AffineOps.cpp`, `MemRefOps.cpp`): where
-//! they give up, nothing is known.
+//! Results of ops with constant operands, as by MLIR's folders (LLVM 19, `ArithOps.cpp`,
+//! `AffineOps.cpp`, `MemRefOps.cpp`): unknown where they give up.
 
 use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value, rounded_float};
 use smallvec::SmallVec;
@@ -29,7 +29,8 @@ pub fn fold(
     }
 }
 
-/// Longer lists of elements are read and not computed with: each op would take the time and the memory of a list that the text may say once.
+/// Longer lists of elements are read but not computed with: each op would take the time and the
+/// memory of a list that the text may contain once.
 const MOST_COMPUTED: usize = 256;
 
 /// The result element by element, where the elements of an operand differ: known if it is for each.
@@ -53,7 +54,8 @@ fn each(
         let elements: Option<SmallVec<[Constant; 3]>> = operands.iter().map(element).collect();
         let elements = elements?;
         let it = match fold_whole(ir, op, result, &elements) {
-            // Undefined, so anything will do; but where the last element is, MLIR's folders leave the whole alone.
+            // Undefined, so any element is right; but if the last element is undefined, MLIR's
+            // folders leave the op alone.
             Unknown if at + 1 < n => undefined(ir, op, &elements).unwrap_or(Unknown),
             it => it,
         };
@@ -62,7 +64,7 @@ fn each(
     Some(lists.constant(given))
 }
 
-/// An element that is not defined: what is left of a number that is shifted by its width or more, or is divided by zero.
+/// The undefined element that remains after a shift by the width or more, or a division by zero.
 fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     match (ir.op(op).kind, *operands.first()?) {
         (OpKind::ArithShli | OpKind::ArithShrui, Int(_)) => Some(Int(0)),
@@ -86,7 +88,8 @@ pub fn global(ir: &impl View, load: Op) -> Option<Op> {
     ir.resolve_symbol(defining_op, name).filter(|&it| ir.op(it).kind == OpKind::MemrefGlobal)
 }
 
-/// What `affine.load` reads from a constant global: any element if all are equal, else the one at a place that is written as numbers.
+/// The result of `affine.load` from a constant global: any element if all are equal, else the one
+/// at constant indices.
 fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
     let global = global(ir, op)?;
     if matches!(ir.op(global).form, Form::Broken | Form::Opaque) {
@@ -256,7 +259,7 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
                     let negated = float(ir, to).map_or(-value, |it| rounded_float(-value, it));
                     Some(Float(negated.to_bits()))
                 }
-                // To extend what is no number makes it quiet.
+                // Extending a NaN makes it quiet.
                 OpKind::ArithExtf => (!value.is_nan() || bits & QUIET != 0).then_some(Float(bits)),
                 OpKind::ArithTruncf => {
                     let to = rounded(value, float(ir, to)?)?;
@@ -315,7 +318,8 @@ fn integers(
 ) -> Option<Constant> {
     let fit = |value: i128| Some(Int(sign_extended(value, width)));
     let (least, most) = (i128::MIN >> (128 - width), i128::MAX >> (128 - width));
-    // Where one is enough. Constants stand on the right in MLIR's canonical form, but its folders see both sides of what commutes.
+    // One operand suffices. Constants are on the right in MLIR's canonical form, but its folders
+    // check both sides of commutative ops.
     let one_of = |number: i128| a == Int(number) || b == Int(number);
     let other_than = |number: i128| if a == Int(number) { b } else { a };
     match kind {
@@ -431,7 +435,7 @@ fn affine(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     Some(Int(i128::from(value)))
 }
 
-/// What `affine.apply`, `min` and `max` give for inputs that are known, as far as they read them.
+/// The results of `affine.apply`, `min` and `max`, as far as their inputs are known.
 pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
     let values = ir.interner().affine(ir.attr(op, "map")?)?.evaluate(input)?;
     match ir.op(op).kind {
@@ -450,7 +454,7 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     match ir.interner().type_data(ir.operand_ty(op, 0)?) {
         TypeData::MemRef { dims: Some(dims), .. } => match dims.get(index)? {
             Dim::Fixed(size) => Some(Int(i128::from(*size))),
-            // What it was allocated with.
+            // The operand of its allocation.
             Dim::Dynamic => {
                 let Def::Result(defining_op, _) = ir.def(operand(ir, op, 0)?) else {
                     return None;
@@ -468,7 +472,8 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     }
 }
 
-/// What the type of a memref states of where it starts, its sizes and its strides: results 1, then as many as it has dimensions, twice.
+/// The offset, sizes and strides in the type of a memref: result 1, then as many as it has
+/// dimensions, twice.
 fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
     let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ir.operand_ty(op, 0)?)
     else {

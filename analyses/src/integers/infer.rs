@@ -1,5 +1,6 @@
-//! The bounds of a result by the bounds of the operands. Each rule gives what MLIR 19's `InferIntRangeCommon` gives or less. All arithmetic
-//! is done in 128 bits, where nothing of 64 bits overflows but an unsigned product.
+//! The bounds of a result from those of the operands. Each rule gives the bounds of MLIR 19's
+//! `InferIntRangeCommon` or tighter ones. All arithmetic is done in 128 bits, where 64-bit
+//! operations other than an unsigned product do not overflow.
 
 use noisy_syntax::{AttrData, Op, OpKind, Value};
 use smallvec::SmallVec;
@@ -10,7 +11,8 @@ use super::range::{self, Bounds, Range};
 use crate::flow;
 use crate::view::View;
 
-/// The bounds of a result; `None` if nothing is known, as of constants, which another analysis follows.
+/// The bounds of a result; `None` if they are unknown, also for constants, which another analysis
+/// follows.
 pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
     let data = ir.op(op);
     let width = range::width(ir, *data.results.get(result)?)?;
@@ -186,7 +188,8 @@ fn carry(kind: OpKind, a: Bounds, b: Bounds) -> Option<Bounds> {
     (least == greatest).then(|| Bounds::one(1, -i64::from(least)))
 }
 
-/// Unsigned numbers between these, wrapped; what may not wrap ends at the type's bounds.
+/// Unsigned numbers between these, wrapped; those that cannot wrap are clamped to the type's
+/// bounds.
 fn unsigned(width: u32, (low, high): (i128, i128), saturates: bool) -> Bounds {
     let size = 1_i128 << width;
     let (low, high) = if saturates {
@@ -212,7 +215,7 @@ fn signed(width: u32, (low, high): (i128, i128), saturates: bool) -> Bounds {
     Bounds::signed(width, low as i64, high as i64)
 }
 
-/// The least and the greatest that a function gives at the corners; `None` if it gives nothing at one.
+/// The least and the greatest result of a function at the corners; `None` if it has none at one.
 fn corners(
     a: &[i128],
     b: &[i128],
@@ -235,7 +238,7 @@ fn shifts(by: Bounds) -> Option<[i128; 2]> {
 /// The remainders of numbers that are not negative, by positive ones.
 fn remainder(of: (i128, i128), by: (i128, i128)) -> Option<(i128, i128)> {
     if by.0 == 0 {
-        // Less than a divisor that is not zero, and not more than what is divided.
+        // Less than a divisor that is not zero, and not more than the dividend.
         return Some((0, if by.1 == 0 { of.1 } else { of.1.min(by.1 - 1) }));
     }
     if of.1 < by.0 {
@@ -247,7 +250,7 @@ fn remainder(of: (i128, i128), by: (i128, i128)) -> Option<(i128, i128)> {
     Some((0, of.1.min(by.1 - 1)))
 }
 
-/// What is known of the bits: those above the first in which the bounds differ.
+/// The known bits: those above the first in which the bounds differ.
 fn bits(kind: OpKind, a: Bounds, b: Bounds) -> Bounds {
     let full = Bounds::full(a.width).umax;
     // Zeros that are known, and ones.
@@ -287,7 +290,7 @@ fn select(width: u32, operands: &[Range]) -> Option<Bounds> {
     }
 }
 
-/// Whether `arith.cmpi` holds, if that is the same for all numbers within the bounds.
+/// The result of `arith.cmpi`, if it is the same for all numbers within the bounds.
 fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool> {
     if is_same {
         return Some(holds_of_equal(predicate));
@@ -477,7 +480,7 @@ mod tests {
         for kind in KINDS {
             for &a in &sample {
                 for &wider in &sample {
-                    // A division by zero and nothing else gives no number; what is said of it is more than that.
+                    // A division by zero alone gives no number; the bounds are wider than that.
                     let is_zero = |it: Bounds| it.single() == Some(0);
                     if a.joined(wider) != wider || (is_zero(a) && !is_zero(wider)) {
                         continue;
@@ -533,7 +536,7 @@ mod tests {
                 }
             }
         }
-        // Where only both readings together tell: 144 of 10 predicates and all pairs.
+        // Only both readings together decide: 144 of 10 predicates and all pairs.
         assert!(n_undecided <= 144, "{n_undecided}");
     }
 }

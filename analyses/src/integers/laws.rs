@@ -1,12 +1,13 @@
-//! The laws of constants and ranges on random programs: edits equal reading anew, no value lies outside of its range
-//! when the program is run, and the cost of an edit is that of its change.
+//! The laws of constants and ranges on random programs: edits equal reading anew, no value lies
+//! outside of its range when the program is run, and the cost of an edit is that of its change.
 
 use std::fmt::Write as _;
 
 use crate::laws::{Random, check_edits};
 use crate::{Document, Severity};
 
-/// A random program over integers: arithmetic, conditions, loops, blocks and calls, also of functions that call themselves.
+/// A random program over integers: arithmetic, conditions, loops, blocks and calls, also of
+/// functions that call themselves.
 struct Writer {
     random: Random,
     out: String,
@@ -251,7 +252,7 @@ fn edits_equal_reading_anew() {
     }
 }
 
-/// What is known of the operands of the return: the constant, or its elements.
+/// The facts of the operands of the return: the constant, or its elements.
 fn returned(document: &Document) -> Vec<String> {
     let (ir, integers) = (document.ir(), document.integers());
     let body = ir.op(ir.functions()[0]).regions[0].1;
@@ -346,7 +347,7 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
 
 #[test]
 fn the_cases_of_a_switch_are_of_the_type_of_what_it_switches_on() {
-    // What is written above the greatest number of a type wraps, and `true` is -1.
+    // A number above the greatest of its type wraps, and `true` is -1.
     for (ty, flag, case) in [
         ("i8", "-1", "255"),
         ("i8", "255", "-1"),

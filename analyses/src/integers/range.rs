@@ -1,11 +1,12 @@
-//! Integer ranges: between which bounds a value lies, read as an unsigned and as a signed number, for integers of at most 64
-//! bits and `index`, and for every element of shapes of them.
+//! Integer ranges: bounds of a value, as an unsigned and as a signed number, for integers of at
+//! most 64 bits and `index`, and for every element of shapes of them.
 //!
-//! Both readings are kept because each knows what the other does not: `[250, 255]` of eight bits is `[-6, -1]`, but `[0, 255]` says
-//! nothing of the sign. They are brought into agreement after every operation (`Bounds::agreed`).
+//! Both readings are kept because each knows more in some cases: `[250, 255]` of eight bits is
+//! `[-6, -1]`, but `[0, 255]` leaves the sign open. They are brought into agreement after every
+//! operation (`Bounds::agreed`).
 //!
-//! The chains of this lattice are long. In a cycle, a bound that still moves after a few rounds goes to the end of its type, each of
-//! the four by itself.
+//! The chains of this lattice are long. In a cycle, a bound that still moves after a few iterations
+//! goes to the end of its type, each of the four by itself.
 
 use std::fmt;
 
@@ -66,12 +67,12 @@ impl Bounds {
         (self.smin == self.smax).then_some(self.smin)
     }
 
-    /// Whether nothing is known.
+    /// Returns true if the bounds are those of the type.
     pub(crate) fn is_full(self) -> bool {
         self == Self::full(self.width)
     }
 
-    /// What lies in both, if anything does; otherwise one that cannot be: the first.
+    /// The intersection; if it is empty, the code is unreachable and the first is returned.
     #[must_use]
     pub fn met(self, other: Self) -> Self {
         let met = Self {
@@ -84,7 +85,7 @@ impl Bounds {
         if met.umin > met.umax || met.smin > met.smax { self } else { met.agreed() }
     }
 
-    /// The least bounds of what lies in either.
+    /// The least bounds around both.
     #[must_use]
     pub(crate) fn joined(self, other: Self) -> Self {
         Self {
@@ -96,14 +97,14 @@ impl Bounds {
         }
     }
 
-    /// The same numbers, with what each reading says of the other.
+    /// The same numbers, each reading tightened by the other.
     #[must_use]
     pub(crate) fn agreed(self) -> Self {
         let mut it = self;
         let unused = 64 - it.width;
         let signed = |bits: u64| (bits << unused).cast_signed() >> unused;
         let unsigned = |value: i64| value.cast_unsigned() << unused >> unused;
-        // Where the sign is known, both readings are in the same order.
+        // If the sign is known, both readings are in the same order.
         for _ in 0..2 {
             let half = 1_u64 << (it.width - 1);
             if it.umax < half || it.umin >= half {
@@ -120,7 +121,8 @@ impl Bounds {
 }
 
 impl fmt::Display for Bounds {
-    /// `5`; `[-6, 3]`; `[0, 250]u` where only the unsigned reading knows something; both where neither says it all.
+    /// `5`; `[-6, 3]`; `[0, 250]u` if only the unsigned reading is informative; both if neither is
+    /// complete.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(it) = self.single() {
             return write!(f, "{it}");
@@ -136,7 +138,7 @@ impl fmt::Display for Bounds {
     }
 }
 
-/// What is known of where a value lies.
+/// The range of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Range {
     /// Nothing reaches it, or it is no integer.
@@ -158,7 +160,7 @@ impl Range {
         }
     }
 
-    /// Where the integer lies that a value of a type is, read as signed.
+    /// The signed range of the integer of a value of a type.
     pub(crate) fn interval(self, types: &impl Types, ty: Type) -> Interval {
         let Some(width) = type_width(types, ty) else { return Interval::Any };
         self.bounds(width).map_or(Interval::Empty, |it| Interval::Within {
@@ -228,7 +230,7 @@ impl Lattice for Range {
 }
 
 impl Range {
-    /// Where a value lies, if that is more than its type says: `= 7`, `in [0, 7]`.
+    /// Describes a range that is more than its type says: `= 7`, `in [0, 7]`.
     pub fn in_words(self) -> Option<String> {
         let Range::Within(it) = self else { return None };
         Some(match it.single() {
@@ -249,7 +251,7 @@ impl fmt::Display for Range {
     }
 }
 
-/// The width of the integers whose ranges are followed.
+/// The width of an integer whose range is followed.
 pub(crate) fn width(ir: &impl View, value: Value) -> Option<u32> {
     type_width(ir, ir.ty(value))
 }

@@ -1,6 +1,8 @@
-//! The analysis of ranges: bounds of integers through blocks, loops and branches, on what is known to be constant.
+//! The analysis of ranges: bounds of integers through blocks, loops and branches, on top of the
+//! constants.
 //!
-//! What ops give follows MLIR's `InferIntRangeCommon` (LLVM 19) or is narrower (`infer.rs`); the lattice is in `range.rs`.
+//! Results of ops follow MLIR's `InferIntRangeCommon` (LLVM 19) or are tighter (`infer.rs`); the
+//! lattice is in `range.rs`.
 
 use noisy_syntax::{Form, Interner, Op, Type, Value};
 

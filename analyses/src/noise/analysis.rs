@@ -1,9 +1,11 @@
-//! The noise analysis: the rules of the model applied to every op, and where the noise first goes over the budget.
+//! The noise analysis: the rules of the model applied to every op.
 //!
-//! *Facts* are bounds on [`Noise`]. Arguments of functions are what the contract `{noisy.bound = N : i64}` on them says, else fresh if
-//! anybody may call the function, and what each call passes, apart ([`crate::sparse::Context`]). The results of a call are what the
-//! callee returns in that context, and at most what the contracts on its results say; without a body to look at only those count. The
-//! results of ops that the model does not know are unknown, and those of broken ones.
+//! *Facts* are bounds on [`Noise`]. An argument of a function has the noise that its contract
+//! `{noisy.bound = N : i64}` states; otherwise it is fresh if the function may be called from
+//! outside, and has the noise that each call passes, apart ([`crate::sparse::Context`]). The
+//! results of a call have the noise that the callee returns in that context, limited by the
+//! contracts on its results; without a body only the contracts count. The results of broken ops and
+//! of ops without a rule are unknown.
 
 use std::sync::Arc;
 
@@ -43,7 +45,8 @@ impl NoiseAnalysis {
     }
 }
 
-/// What a contract says of a value. That a bound exceeds the budget is told where it stands, and no value is a root because of it.
+/// The noise that a contract states. A bound over the budget is reported at the contract, and makes
+/// no value a root.
 fn by_contract(stated: Contract) -> Noise {
     match stated {
         Contract::Bound(bound) => Noise::AtMost(bound),
@@ -116,7 +119,7 @@ impl SparseForward for NoiseAnalysis {
             &some
         };
         match growth {
-            // Noise comes with operands; an op without any is not what the rule is about.
+            // Noise comes with operands. The rule does not cover an op without any.
             Growth::Max(_) | Growth::Sum(_) if carriers.is_empty() => Noise::Unknown,
             growth => Noise::after(growth, carriers),
         }
@@ -124,7 +127,7 @@ impl SparseForward for NoiseAnalysis {
 
     #[inline]
     fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Noise) -> Noise {
-        // A body is analyzed for what its contract says; that calls keep it is told at the calls.
+        // A body is analyzed for the bound of its contract; calls are checked against it.
         if let Some((holder, index)) = ir.entry_argument(value) {
             let data = ir.op(holder);
             let is_stated = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
@@ -137,7 +140,7 @@ impl SparseForward for NoiseAnalysis {
         }
         let callee = flow::callee(ir, op);
         match callee.and_then(|it| contract::of(ir, it, Side::Result, index as usize)) {
-            // That the body keeps it is told at its returns.
+            // The body is checked against it at its returns.
             Some(Contract::Bound(bound)) => fact.min(Noise::AtMost(bound)),
             _ => fact,
         }
@@ -148,7 +151,7 @@ impl SparseForward for NoiseAnalysis {
     }
 }
 
-/// Whether an op is not what it should be.
+/// Returns true if an op is malformed.
 #[inline]
 fn is_wrong(ir: &impl View, op: Op) -> bool {
     let data = ir.op(op);

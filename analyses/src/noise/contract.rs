@@ -1,7 +1,8 @@
-//! Contracts: `{noisy.bound = N : i64}` on an argument or a result of a function says that its noise is at most `N` bits.
+//! Contracts: `{noisy.bound = N : i64}` on an argument or a result of a function states that its
+//! noise is at most `N` bits.
 //!
-//! On an argument it is what the body may assume and what callers have to keep; on a result it is what the body has to keep and,
-//! where there is no body, what callers may assume.
+//! On an argument the body may assume it and callers must keep it; on a result the body must keep
+//! it and, where there is no body, callers may assume it.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use crate::view::View;
 /// The name of the attribute.
 pub const NAME: &str = "noisy.bound";
 
-/// Where on a function a contract stands.
+/// The position of a contract on a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// On an argument.
@@ -27,7 +28,7 @@ pub enum Side {
     Result,
 }
 
-/// What a contract says.
+/// The content of a contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contract {
     /// At most so many bits.
@@ -48,10 +49,12 @@ fn in_dict(ir: &impl View, dict: Attr) -> Option<Contract> {
     })
 }
 
-/// The attributes in which ops other than functions list the dictionaries of what they take and give.
+/// The attributes in which ops other than functions list the dictionaries of their operands and
+/// results.
 pub(crate) const LISTS: [&str; 2] = ["__argattrs", "__resattrs"];
 
-/// The attribute that holds the dictionaries of a side: of functions, and of other ops as HEIR has it (`OperandAndResultAttrInterface`).
+/// The attribute that holds the dictionaries of a side: of functions, and of other ops as in HEIR
+/// (`OperandAndResultAttrInterface`).
 fn list(side: Side, is_function: bool) -> &'static str {
     match (side, is_function) {
         (Side::Argument, true) => "arg_attrs",
@@ -74,7 +77,8 @@ pub fn of(ir: &impl View, function: Op, side: Side, index: usize) -> Option<Cont
     in_dict(ir, dictionary(ir, function, side, index)?)
 }
 
-/// The attributes of an argument or a result of a function, or of an operand or a result of another op.
+/// The attributes of an argument or a result of a function, or of an operand or a result of another
+/// op.
 pub(crate) fn dictionary(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
     let written = written(ir, op, side).get(index).copied().flatten();
     written.or_else(|| dicts(ir, op, side).get(index).copied())
@@ -88,7 +92,8 @@ fn written(ir: &impl View, op: Op, side: Side) -> &[Option<Attr>] {
     }
 }
 
-/// The attributes of all arguments and results of a function, or operands and results of another op, that have any.
+/// The attributes of all arguments and results of a function, or operands and results of another
+/// op, that have any.
 pub(crate) fn dictionaries(ir: &Ir, op: Op) -> Vec<(Side, usize, Attr)> {
     let of = |side: Side| {
         let n = written(ir, op, side).len().max(dicts(ir, op, side).len());
@@ -103,7 +108,7 @@ pub(crate) fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
     all.filter_map(|(side, index, dict)| Some((side, index, in_dict(ir, dict)?))).collect()
 }
 
-/// Whether a function states any.
+/// Returns true if a function states a contract.
 pub(crate) fn is_stated(ir: &Ir, function: Op) -> bool {
     ir.interner.find_name(NAME).is_some() && !all(ir, function).is_empty()
 }
@@ -120,7 +125,8 @@ pub(crate) fn results_of_type(
     results.iter().enumerate().filter(|it| holds(*it.1)).map(|it| it.0).collect()
 }
 
-/// Where contracts stand. *Cost.* The text of a function is read once for all questions about it that follow each other.
+/// Ranges of contracts. *Cost.* The text of a function is read once for all questions about it that
+/// follow each other.
 #[derive(Debug)]
 pub struct Ranges<'a> {
     source: &'a Source,
@@ -134,7 +140,8 @@ impl<'a> Ranges<'a> {
         Self { source, of: None, found: FxHashMap::default() }
     }
 
-    /// Where a contract stands: `noisy.bound = 20 : i64`; the head of the function if it is not to be found there.
+    /// The range of a contract, `noisy.bound = 20 : i64`; that of the head of the function if it is
+    /// not found.
     pub fn of(&mut self, function: Op, side: Side, index: usize) -> Range<usize> {
         if self.of != Some(function) {
             self.of = Some(function);
@@ -146,7 +153,7 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// Where an attribute stands.
+/// The range of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// All of it, `name = value`.
@@ -157,7 +164,8 @@ pub(crate) struct Place {
     pub(crate) value: Range<usize>,
 }
 
-/// Where the attributes of a name stand that arguments or results of a function, or operands or results of another op, have.
+/// The ranges of the attributes of a name on the arguments or results of a function, or on the
+/// operands or results of another op.
 pub(crate) fn listed_attributes(source: &Source, op: Op, name: &str) -> Vec<(Side, usize, Place)> {
     let data = source.ir().op(op);
     let is_function = data.kind == OpKind::FuncFunc;
@@ -172,7 +180,7 @@ pub(crate) fn listed_attributes(source: &Source, op: Op, name: &str) -> Vec<(Sid
     of(Side::Argument).chain(of(Side::Result)).collect()
 }
 
-/// Where an attribute of an op itself stands, or a key within one of these.
+/// The range of an attribute of an op itself, or of a key in it.
 pub(crate) fn own_attribute(source: &Source, op: Op, name: &str) -> Option<Place> {
     let text = own_text(source, op);
     let words = Words::new(&text);
@@ -180,7 +188,8 @@ pub(crate) fn own_attribute(source: &Source, op: Op, name: &str) -> Option<Place
     Some(found.absolute(source, op))
 }
 
-/// Where the attributes of an op itself stand, by their names: [`own_attribute`] for who asks for many. *Cost.* Linear in the text of the op.
+/// The ranges of the attributes of an op itself, by name: [`own_attribute`] for many. *Cost.*
+/// Linear in the text of the op.
 pub(crate) fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, Place> {
     let text = own_text(source, op);
     let words = Words::new(&text);
@@ -219,7 +228,7 @@ impl Found {
     }
 }
 
-/// The text of an op, in tokens: comments and what stands in strings name nothing.
+/// The text of an op, in tokens: comments and strings contain no names.
 struct Words<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -238,7 +247,8 @@ impl<'a> Words<'a> {
         self.tokens.get(at).map_or(TokenKind::Eof, |it| it.kind)
     }
 
-    /// The attributes of a name, each by the number of what has it: in the attribute `list` of the op itself, or behind types.
+    /// The attributes of a name, each with the number of its argument or result: in the attribute
+    /// `list` of the op itself, or after types.
     fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, Found)> {
         let in_dict = |depth, n| (depth == 2).then_some(n);
         let is_it = |it: &str| it == name;
@@ -293,8 +303,9 @@ impl<'a> Words<'a> {
         self.own_dicts().flat_map(all).map(|it| it.1)
     }
 
-    /// The attributes of some names behind an opening bracket, the first for each number: `number` says that by how many brackets are around
-    /// and how many commas stand before that are in this one alone, or none where none is looked for.
+    /// The attributes of some names after an opening bracket, the first for each number. `number`
+    /// maps the number of open brackets and of commas before, in this bracket alone, to that
+    /// number, or to none.
     fn entries(
         &self,
         open: usize,
@@ -338,7 +349,7 @@ impl<'a> Words<'a> {
         out
     }
 
-    /// How many brackets a token opens; `<=` and `>=` are none.
+    /// The change of the bracket depth by a token; `<=` and `>=` are no brackets.
     fn nesting(&self, at: usize) -> i32 {
         let compares = |token: &Token| self.text.as_bytes().get(token.end as usize) == Some(&b'=');
         let is_bracket = !self.tokens.get(at).is_some_and(compares);
@@ -351,7 +362,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Whether a token is a name that is wanted, of an attribute in a dictionary.
+    /// Returns true if a token is a wanted name of an attribute in a dictionary.
     fn names(&self, at: usize, is_wanted: &dyn Fn(&str) -> bool) -> bool {
         let before = at.checked_sub(1).map(|it| self.kind(it));
         let is_it = match self.kind(at) {

@@ -1,4 +1,4 @@
-//! The fact about one value: what its noise is at most.
+//! The fact of one value: an upper bound on its noise.
 //!
 //! The elements are a chain,
 //!
@@ -6,19 +6,23 @@
 //! Bottom < AtMost(0) < AtMost(1) < ... < AtMost(budget) < AtMost(budget + 1) < ... < Unknown
 //! ```
 //!
-//! No rule of growth says that noise is at least something, so there is no other bound than 0 below. A value is *over* when its bound
-//! exceeds the budget: a comparison, not an element, so that the exact number (48) is there where a value
-//! first goes over and goes on (96, 192) for display. `Unknown` is on top and not below what is over, because otherwise growth
-//! would not be monotone: `26 + 1` is over while `Unknown + 1` is unknown. So what is fed by an unknown value is unknown, and no
-//! error follows from it. Numbers saturate at [`Bits::MAX`], which stands for no bound: what goes on to grow in a cycle once it is over
-//! has none (see [`crate::sparse`]).
+//! No growth rule gives a lower bound, so that is always 0. A value is *over* when its bound
+//! exceeds the budget: a comparison, not an element, so that the exact number (48) is known where a
+//! value first goes over and after it (96, 192) for display.
+//!
+//! `Unknown` is at the top and not below the bounds over the budget, because otherwise growth would
+//! not be monotone: `26 + 1` is over while `Unknown + 1` is unknown. So a value computed from an
+//! unknown one is unknown, and no error follows from it.
+//!
+//! Numbers saturate at [`Bits::MAX`], which means no bound: noise that still grows in a cycle once
+//! it is over has none (see [`crate::sparse`]).
 
 use std::fmt;
 
 use crate::lattice::Chain;
 use crate::noise::model::{Bits, Growth};
 
-/// What is known of the noise of a value.
+/// The noise of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Noise {
     /// Nothing reaches the value, or it carries no noise.
@@ -40,7 +44,7 @@ impl Noise {
         }
     }
 
-    /// Whether the bound is known and exceeds a budget.
+    /// Returns true if the bound is known and exceeds a budget.
     pub fn is_over(self, budget: Bits) -> bool {
         self.hi().is_some_and(|hi| hi > budget)
     }
@@ -56,7 +60,7 @@ impl Noise {
     pub fn after(growth: Growth, operands: &[Noise]) -> Self {
         match growth {
             Growth::Fresh(level) => Noise::AtMost(level),
-            // Executed on something, whatever it is; not before.
+            // An op without a known operand is not executed yet.
             _ if operands.contains(&Noise::Bottom) => Noise::Bottom,
             Growth::Reset(level) => Noise::AtMost(level),
             _ if operands.contains(&Noise::Unknown) => Noise::Unknown,

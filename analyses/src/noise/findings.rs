@@ -1,10 +1,12 @@
-//! Where noise first goes over the budget, and which loops add noise without end: found while the solver iterates.
+//! Values whose noise first exceeds the budget, and loops whose noise grows without bound: found
+//! while the solver iterates.
 //!
-//! *Roots.* A value is a root if it is over and nothing that it is computed from is over or unknown: there the error
-//! stands, once per chain, and what the chain spoils further down is counted, not reported. In a cycle every value may be
-//! fed by one that is over; there the root is the op that first goes over when the rounds are replayed, noted with its
-//! round. If an unknown number of rounds would go on to add noise, the loop itself is at fault ([`Growing`]) and its roots are
-//! the evidence.
+//! *Roots.* A value is a root if it is over and no value that it is computed from is over or
+//! unknown: the error is reported there, once per chain, and the values after it are counted, not
+//! reported. In a cycle every value may be computed from one that is over; there the root is the op
+//! that first goes over when the iterations are replayed, noted with its iteration. If an unknown
+//! number of iterations would add more noise, the loop itself is at fault ([`Growing`]) and its
+//! roots are the evidence.
 
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,42 +18,44 @@ use super::model::{Bits, Growth};
 use crate::flow;
 use crate::sparse::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 
-/// Where noise first goes over the budget.
+/// A value whose noise first exceeds the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
     /// The upper bound there, in bits, when it first went over.
     pub noise: Bits,
-    /// The rounds of the cycles around in which that happened, outermost first; empty outside of cycles.
+    /// The iterations of the cycles around in which that happened, outermost first; empty outside
+    /// of cycles.
     pub rounds: SmallVec<[Round; 1]>,
     /// The turn of a recursion in which that happened, from 1.
     pub turn: u64,
-    /// The context of the function (see [`crate::sparse::Context`]); none where there is only the assumed one.
+    /// The context of the function (see [`crate::sparse::Context`]); `None` if there is only the
+    /// assumed one.
     pub context: Option<u32>,
 }
 
-/// A loop that runs an unknown number of times and adds noise each time, or a cycle of blocks, by the label of a block that it goes
-/// back to.
+/// A loop with an unknown trip count that adds noise in each iteration, or a cycle of blocks, by
+/// the label of a block that it goes back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growing {
     /// Which carried value, or argument of the block, grows.
     pub index: usize,
     /// The operand of a yield or branch that carries it into the next round.
     pub carrier: Option<(Op, usize)>,
-    /// By how much in the round in which the budget was exceeded, in bits; `None` where that is not seen: it has no bound at once, or
-    /// grows by way of other values.
+    /// The growth in bits in the iteration that exceeded the budget; `None` if it is not seen: it
+    /// had no bound at once, or grows through other values.
     pub by: Option<Bits>,
-    /// That round, from 1.
+    /// That iteration, from 1.
     pub round: u64,
-    /// What went over in it.
+    /// The value that exceeded the budget in it.
     pub root: Value,
     /// Its noise, in bits; [`Bits::MAX`] where it has no bound.
     pub noise: Bits,
 }
 
-/// How a loop grows in each context of its function.
+/// The growth of a loop in each context of its function.
 type InContexts = SmallVec<[(Option<u32>, Growing); 1]>;
 
-/// What was found.
+/// The roots and the growing loops.
 #[derive(Debug, Default)]
 pub struct Findings {
     /// By the op that defines the values: a result's own, the function of an argument.
@@ -60,7 +64,7 @@ pub struct Findings {
     recent: FxHashSet<(Op, Value)>,
     /// By loop or label.
     growing: FxHashMap<Op, InContexts>,
-    /// Resets whose operand was, at some visit, at most at the level they reset to.
+    /// Resets whose operand was, at some visit, at most at the level that they reset to.
     idle_resets: FxHashSet<Op>,
     /// The contexts that are being evaluated, innermost last.
     entered: Vec<Entered>,
@@ -72,7 +76,7 @@ struct Entered {
     context: Option<u32>,
     /// The turn of its recursion.
     turn: u64,
-    /// What was recent around.
+    /// The recent values of the cycles around.
     recent: FxHashSet<(Op, Value)>,
 }
 
@@ -83,19 +87,20 @@ impl Findings {
         roots.flat_map(|(_, it)| it.iter().map(|(value, root)| (*value, root))).collect()
     }
 
-    /// The loops that add noise each round without end, in all contexts, in no particular order; see
-    /// [`crate::Program::growing`].
+    /// The loops that add noise in each iteration without bound, in all contexts, in no particular
+    /// order; see [`crate::Program::growing`].
     pub(crate) fn growing(&self, ir: &Ir) -> Vec<(Op, Option<u32>, &Growing)> {
         let loops = self.growing.iter().filter(|(op, _)| ir.is_alive(**op));
         loops.flat_map(|(op, it)| it.iter().map(|(context, it)| (*op, *context, it))).collect()
     }
 
-    /// How a loop adds noise each round without end, in each context in which it does; see [`crate::Program::growth_of`].
+    /// The growth of a loop in each context in which it grows without bound; see
+    /// [`crate::Program::growth_of`].
     pub(crate) fn growth_of(&self, op: Op) -> impl Iterator<Item = (Option<u32>, &Growing)> {
         self.growing.get(&op).into_iter().flatten().map(|(context, it)| (*context, it))
     }
 
-    /// Resets that may have nothing to reset, in no particular order; whether they have is in the facts.
+    /// Resets that may have nothing to reset, in no particular order; the facts decide.
     pub(crate) fn idle_resets(&self, ir: &Ir) -> Vec<Op> {
         self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()
     }
@@ -284,7 +289,7 @@ impl Observer<NoiseAnalysis> for Findings {
 
     fn forget(&mut self, op: Op) {
         if let Some(context) = self.context() {
-            // In the midst of one context what was noted in the others stands.
+            // While one context is visited, the findings of the others stay.
             if let Some(roots) = self.roots.get_mut(&op) {
                 roots.retain(|it| it.1.context != Some(context));
             }
@@ -319,7 +324,8 @@ fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Optio
     Some(Growing { index, carrier, by, round, root, noise })
 }
 
-/// A carried value that goes over from one round to the next without a root in the loop: in a callee, then.
+/// A carried value that goes over from one iteration to the next without a root in the loop: its
+/// root is in a callee.
 fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Option<Growing> {
     let round = starts.windows(2).position(|it| {
         it[0]
@@ -340,12 +346,13 @@ fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Opt
     Some(Growing { index, carrier, by, round: round as u64 + 1, root, noise })
 }
 
-/// By how much noise grew in a round, and to what, by what it was in the round before, at its start and at its end. `None` if it did not.
+/// The growth of noise in an iteration, and the noise after it, from its noise in the iteration
+/// before, at the start and at the end. `None` if it did not grow.
 fn growth_by_calls(earlier: Option<Bits>, from: Bits, to: Bits) -> Option<(Option<Bits>, Bits)> {
     if to < Bits::MAX {
         return (to > from).then(|| (Some(to - from), to));
     }
-    // What is unbounded by now went on to grow; by how much is seen in the round before.
+    // Noise that is unbounded by now went on growing; the iteration before shows the growth.
     let by = seen(from.saturating_sub(earlier.unwrap_or(from)));
     Some((by, by.map_or(to, |it| from.saturating_add(it))))
 }

@@ -1,8 +1,9 @@
-//! The noise model: the one table of how noise grows.
+//! The noise model: the only table of growth rules.
 //!
-//! The analysis, the optimizer, the edits, hover and hints all read this table and state no rule of their own. It is data, keyed by
-//! the full name of an op, so that another scheme is another table: [`ModelSpec`] is what a user writes, [`NoiseModel`] what was
-//! found sound in it and made fast to ask. The built-in one is [`ModelSpec::default`], the `noisy` dialect of the MLIR tutorial.
+//! The analysis, the optimizer, the edits, hover and hints all read this table and have no rule of
+//! their own. It is data, keyed by the full name of an op, so that another scheme is another table:
+//! a user writes a [`ModelSpec`], and [`NoiseModel`] is its validated form, fast to query. The
+//! built-in one is [`ModelSpec::default`], the `noisy` dialect of the MLIR tutorial.
 
 pub mod heir;
 mod pattern;
@@ -23,24 +24,24 @@ use crate::view::View;
 /// Bits of noise; in schemes that count levels, levels.
 pub type Bits = u32;
 
-/// How the noise of an op's noisy results follows from that of its noisy operands.
+/// The rule that gives the noise of an op's noisy results from that of its noisy operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Growth {
-    /// New noise of a level, whatever the operands.
+    /// New noise of a level, for any operands.
     Fresh(Bits),
     /// The noisiest operand, plus a constant.
     Max(Bits),
     /// The sum of the operands, plus a constant.
     Sum(Bits),
-    /// Back to a level, whatever the operand; this is what an inserted op does.
+    /// Back to a level, for any operand, as by an inserted op.
     Reset(Bits),
 }
 
-/// What a model says of the ops of one name. [`NoiseModel::growth`] makes a [`Growth`] of it for one op.
+/// The rule for the ops of one name. [`NoiseModel::growth`] makes a [`Growth`] of it for one op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GrowthRule {
     kind: GrowthKind,
-    /// What is added, or the level; `None` if the op must say it.
+    /// The addend, or the level; `None` if the op must state it.
     constant: Option<Bits>,
     /// Which attribute says it, as an index into the model's list.
     attribute: Option<u32>,
@@ -54,7 +55,7 @@ impl GrowthRule {
         self.kind
     }
 
-    /// Whether the op brings noise to a level whatever its operands have.
+    /// Returns true if the op brings noise to a level, for any operands.
     #[inline]
     pub fn is_reset(&self) -> bool {
         self.kind == GrowthKind::Reset
@@ -64,16 +65,16 @@ impl GrowthRule {
 /// Which operands or results carry noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Carriers {
-    /// Those of a noisy type, and those whose type is not known.
+    /// Those of a noisy type, and those of unknown type.
     ByType,
     /// Those at these indices.
     These(u64),
 }
 
-/// A scheme: what is fresh, what is too much, which types are noisy, and how each op adds to their noise.
+/// A scheme: fresh noise, the budget, the noisy types, and the growth rule of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoiseModel {
-    /// Noise of an encoded value and of what comes from outside, in bits.
+    /// Noise of an encoded value and of values from outside, in bits.
     pub fresh: Bits,
     /// The largest legal noise, in bits.
     pub budget: Bits,
@@ -82,12 +83,12 @@ pub struct NoiseModel {
     reset_level: Bits,
     reset_cost: u64,
     reset_text: Option<String>,
-    /// Whether `!noisy.i32` is noisy; the other types are in `types`.
+    /// True if `!noisy.i32` is noisy; the other types are in `types`.
     dialect_type: bool,
     types: Vec<Pattern>,
     attributes: Vec<String>,
     rules: FxHashMap<String, GrowthRule>,
-    /// What is said of HEIR's programs.
+    /// Options for HEIR's programs.
     pub heir: heir::Options,
 }
 
@@ -102,7 +103,7 @@ impl NoiseModel {
     ///
     /// # Errors
     ///
-    /// The first thing in it that contradicts itself or has no meaning, with the key where it stands.
+    /// The first entry that is contradictory or meaningless, with its key.
     pub fn new(spec: &ModelSpec) -> Result<Self, ModelError> {
         spec::compile(spec)
     }
@@ -110,7 +111,8 @@ impl NoiseModel {
     /// The model of the MLIR tutorial's `noisy` dialect: fresh 12, budget 26.
     pub fn tutorial() -> Self {
         let spec = ModelSpec::default();
-        // The built-in description is sound (a test says so); without rules every op would be unknown.
+        // The built-in description is valid (a test says so); without rules every op would be
+        // unknown.
         Self::new(&spec).unwrap_or_else(|_| Self::empty(&spec))
     }
 
@@ -135,8 +137,8 @@ impl NoiseModel {
         self.rules.get(name).copied()
     }
 
-    /// How the noise of one op grows by a rule of its name; `None` if that stands in an attribute that the op does
-    /// not have or that is no number of bits.
+    /// The growth of the noise of one op by the rule of its name; `None` if an attribute states it
+    /// that the op does not have or that is no number of bits.
     pub fn growth(&self, ir: &impl View, op: Op, rule: GrowthRule) -> Option<Growth> {
         let written = rule.attribute.and_then(|it| {
             let name = self.attributes.get(it as usize)?;
@@ -157,8 +159,8 @@ impl NoiseModel {
         })
     }
 
-    /// Whether an operand of an op carries noise into its results. One whose type is not known does: nothing may be
-    /// concluded without it.
+    /// Returns true if an operand of an op carries noise into its results. An operand of unknown
+    /// type does: nothing may be concluded without it.
     #[inline]
     pub(crate) fn is_carrier(
         &self,
@@ -176,7 +178,8 @@ impl NoiseModel {
         }
     }
 
-    /// The operands that carry noise into the results of an op, in order; `None` for one that names no value.
+    /// The operands that carry noise into the results of an op, in order; `None` for one that names
+    /// no value.
     pub fn carriers<'a>(
         &'a self,
         ir: &'a Ir,
@@ -189,7 +192,8 @@ impl NoiseModel {
             .map(|(_, operand)| operand.value)
     }
 
-    /// Whether the rule of an op is about a result; the others of a noisy type have no noise.
+    /// Returns true if the rule of an op covers a result; its other results of a noisy type have no
+    /// noise.
     pub fn is_carried(&self, rule: GrowthRule, result: usize) -> bool {
         match rule.results {
             Carriers::ByType => true,
@@ -197,7 +201,7 @@ impl NoiseModel {
         }
     }
 
-    /// Whether values of a type carry noise.
+    /// Returns true if values of a type carry noise.
     pub(crate) fn is_noisy(&self, interner: &Interner, ty: Type) -> bool {
         if ty == Type::NOISY {
             return self.dialect_type;
@@ -220,8 +224,8 @@ impl NoiseModel {
         self.reset_cost
     }
 
-    /// The text of an inserted [`NoiseModel::reset_op`]. Each name comes with its `%`. Without a template of its own the op is
-    /// written as `%r = op %a : type`, or in generic form where its neighbors are.
+    /// The text of an inserted [`NoiseModel::reset_op`]. Each name includes its `%`. Without a
+    /// template the op is written as `%r = op %a : type`, or in generic form if its neighbors are.
     pub(crate) fn reset_text(
         &self,
         result: &str,

@@ -1,7 +1,7 @@
-//! Buffers that a function makes and nobody else sees.
+//! Buffers that a function allocates and that nothing else sees.
 //!
-//! *Law.* All that happens to what is in such a buffer are the accesses of ops that name it; no other buffer shares elements with it. *Cost.*
-//! Linear in the uses of what is allocated, times the regions around them.
+//! *Law.* All accesses to such a buffer are by ops that name it; no other buffer shares elements
+//! with it. *Cost.* Linear in the uses of the allocated values, times the regions around them.
 
 use noisy_syntax::dialect::{Access, Buffer, Effects};
 use noisy_syntax::{Ir, Op, OpKind, Traits, TypeData, Value};
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::effects::accesses;
 
-/// What is known of a buffer that nobody else sees.
+/// A buffer that nothing else sees.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Private {
     /// Something reads from it.
@@ -30,7 +30,7 @@ pub(super) fn private(ir: &Ir, ops: &[Op]) -> FxHashMap<Value, Private> {
     made.collect()
 }
 
-/// How a buffer is used; `None` if it may be known by another name, or where nobody knows what happens.
+/// The uses of a buffer; `None` if it may have another name or an unknown access.
 fn seen(ir: &Ir, op: Op, value: Value) -> Option<Private> {
     let (home, block) = (ir.op(op).parent, ir.block_of(op));
     let mut out = Private { is_read: false, stays_in_block: true };
@@ -39,7 +39,7 @@ fn seen(ir: &Ir, op: Op, value: Value) -> Option<Private> {
         let mut at = user;
         while ir.op(at).parent != home {
             at = ir.parent_op(at)?;
-            // What holds the use must run it there and then.
+            // The op around the use must run it right there.
             accesses(ir, at)?;
         }
         out.stays_in_block &= ir.block_of(at) == block;
@@ -47,7 +47,8 @@ fn seen(ir: &Ir, op: Op, value: Value) -> Option<Private> {
     Some(out)
 }
 
-/// Whether an op reads from the buffer that an operand is; `None` if it does anything but read, write and free.
+/// Returns true if an op reads from the buffer of an operand; `None` if it does anything but read,
+/// write and free.
 fn reads(ir: &Ir, user: Op, index: usize) -> Option<bool> {
     let data = ir.op(user);
     if data.kind == OpKind::MemrefDim && index == 0 {

@@ -1,8 +1,10 @@
 //! Stores that nothing reads.
 //!
-//! *Law.* A store goes without anybody noticing if, before anything may read the element, a store in the same block writes the same element of the
-//! same buffer; or if the buffer is one that nobody else sees and nothing reads it after that, or at all. Different buffers that nobody else sees
-//! share no elements, all others may. *Cost.* Each block is walked once, backward; what a region reads is handed to each block around.
+//! *Law.* A store may be removed if, before anything may read the element, a store in the same
+//! block overwrites the same element of the same buffer; or if nothing else sees the buffer and
+//! nothing reads it after that, or at all. Different buffers that nothing else sees share no
+//! elements, all others may. *Cost.* Each block is walked once, backward; the reads of a region are
+//! handed to each block around.
 
 use noisy_syntax::dialect::{Buffer, Effects};
 use noisy_syntax::{Attr, Block, Ir, Op, OpKind, Region, Value};
@@ -38,7 +40,7 @@ enum Index {
     Value(Value),
 }
 
-/// What was read.
+/// The reads so far.
 #[derive(Debug, Default)]
 struct Read {
     /// Buffers that nobody else sees.
@@ -47,7 +49,7 @@ struct Read {
     others: bool,
 }
 
-/// What is stored over further down, before anything reads it.
+/// The elements that are overwritten further down, before anything reads them.
 #[derive(Debug, Default)]
 struct Covered {
     /// Elements of buffers that nobody else sees.
@@ -79,7 +81,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks at a region; adds what is read in it.
+    /// Visits a region, and adds its reads.
     fn region(&mut self, region: Region, read: &mut Read) {
         for block in self.ir.blocks(region) {
             self.block(block, read);
@@ -125,7 +127,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether all that an op does is to read, and to write to buffers of which nothing is read any more.
+    /// Returns true if an op only reads, or writes to buffers that are not read any more.
     fn writes_for_nobody(
         &self,
         op: Op,

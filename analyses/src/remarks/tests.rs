@@ -1,11 +1,11 @@
-//! What is told of single programs, what the fixes make of them, that edits are taken in, and at what cost.
+//! Remarks on single programs, their fixes, and edits with their cost.
 
 use crate::laws::check_edits;
 use crate::{Document, TextEdit};
 
 const CODES: [&str; 4] = ["same-value", "folds-to-constant", "loop-invariant", "dead-store"];
 
-/// What the lints say of a program, line by line.
+/// The lints of a program, line by line.
 fn told(text: &str) -> Vec<String> {
     let document = Document::new(text);
     assert!(document.source().problems().is_empty(), "{:?}\n{text}", document.source().problems());
@@ -268,7 +268,7 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
         told(&store(&format!("{over}{again}"))),
         ["6: dead-store: line 7 stores over this before anything reads it"]
     );
-    // What reads, may read, or ends the block between them.
+    // An op between them that reads, may read, or ends the block.
     for between in [
         "  %x = memref.load %o[%i] : memref<4xi32>\n  memref.store %x, %o[%i] : memref<4xi32>\n",
         "  call @g() : () -> ()\n",
@@ -314,7 +314,7 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
         assert_eq!(local(&format!("{to_l}{seen}")), [""; 0], "{seen}");
         assert_eq!(local(&format!("{seen}{to_l}")), [""; 0], "{seen}");
     }
-    // In a loop the next iteration reads; what an iteration makes is gone with it.
+    // In a loop the next iteration reads; a buffer made in an iteration is gone with it.
     let in_loop = |body: &str| local(&format!("  scf.for %n = %i to %j step %j {{\n{body}  }}\n"));
     assert_eq!(in_loop(&format!("{from_l}{to_l}")), [""; 0]);
     let own = "  %o1 = memref.alloca() : memref<4xi32>\n";

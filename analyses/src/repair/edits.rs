@@ -79,8 +79,8 @@ impl Document {
     }
 
     /// Returns the edits of the fixes that can be applied at once, in order, and the number of
-    /// fixes. Fixes that need a review are left out unless `unsafe_too`. A function with an error in
-    /// syntax, names or types is left as it is.
+    /// fixes. Fixes that need a review are left out unless `unsafe_too`. A function with an error
+    /// in syntax, names or types is left as it is.
     pub fn fix_all<'a>(
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
@@ -90,9 +90,10 @@ impl Document {
     }
 
     /// Applies the edits of [`Document::fix_all`] if the document after them is kept. Returns them
-    /// with the number of fixes; `None` if there are none or the document is not kept: it is then as
-    /// it was. A few edits are made in place, which costs less than to prove them by reading all of
-    /// the text again. They are proven, and asked about again, only if that document is not kept.
+    /// with the number of fixes; `None` if there are none or the document is not kept: it is then
+    /// as it was. A few edits are made in place, which costs less than to prove them by reading all
+    /// of the text again. They are proven, and asked about again, only if that document is not
+    /// kept.
     pub(super) fn apply_fixes<'a>(
         &mut self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic> + Clone,

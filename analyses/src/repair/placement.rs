@@ -1,12 +1,14 @@
-//! Inserting `reduce_noise`: the solver proposes, the analysis disposes.
+//! Placement of `reduce_noise` ([`insert_reduces`]) and of the ops that HEIR's programs need
+//! (`manage.rs`).
 //!
-//! [`insert_reduces`] takes the placement problem out of functions that call each other ([`extract`]), has it solved
-//! ([`crate::placement`]) for all of them together (`group.rs`), writes the answer as minimal edits (`layout.rs`), applies them to a
-//! copy and analyzes that, calls and all (`verify.rs`); [`crate::Document::insert_reduces`] applies them to the program itself.
+//! The placement problem of functions that call each other is extracted ([`extract`]) and solved
+//! for all of them together (`group.rs`, [`crate::placement`]). The answer is written as minimal
+//! edits (`layout.rs`), and the edited text is analyzed, calls included (`verify.rs`).
 //!
-//! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were fixed, no error more in any
-//! other, no other problem than before, and exactly as many more ops as were promised. A function with any error besides noise, or
-//! with noise that is not known, is left byte for byte as it is. With [`Options::replace`] a group costs at most what it did before.
+//! *Law.* Every answer was analyzed: the edited text has no noise error in the functions that were
+//! fixed, no more errors in any other, no other problem than before, and exactly as many more ops
+//! as promised. A function with any error besides noise, or with unknown noise, is left byte for
+//! byte as it is. With [`Options::replace`] a group costs at most as much as before.
 
 pub mod extract;
 mod group;
@@ -29,21 +31,21 @@ use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::placement::{Cache, Certificate, Instance, Limits, Phase, Site};
 use crate::program::Program;
 
-/// What is wanted of [`insert_reduces`].
+/// Options of [`insert_reduces`].
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How long the optimizer may work, on all functions together.
+    /// Limits of the optimizer, for all functions together.
     pub limits: Limits,
-    /// What is to be least.
+    /// The objective to minimise.
     pub objective: Objective,
     /// Answers that are known already.
     pub cache: Option<Arc<Cache>>,
-    /// Take the reduces that are there already for a proposal: keep, remove, add, so that the whole is cheapest. A legal function is then
-    /// looked at, too.
+    /// Existing reduces may be kept or removed, so that the whole is cheapest. Legal functions are
+    /// then placed, too.
     pub replace: bool,
-    /// Who is told how far it is.
+    /// Is told the progress.
     pub watch: Option<Watch>,
-    /// Whether what proves an answer is wanted: [`FunctionGroup::proof`].
+    /// Keep the proof of each answer: [`FunctionGroup::proof`].
     pub wants_proofs: bool,
 }
 
@@ -54,20 +56,20 @@ impl Options {
     }
 }
 
-/// The answers of all placements in this process that ask for it: some functions stand in many files, and an editor asks again and again.
-/// Those that took no time are not kept: of 10,000 small files they are more than all else that is in memory.
+/// The answers of placements in this process: some functions are in many files, and an editor asks
+/// again and again. Answers that took no time are not kept: those of 10,000 small files would take
+/// more memory than all the rest.
 pub fn shared_cache() -> Arc<Cache> {
     const SLOW: Duration = Duration::from_millis(2);
     static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(|| Arc::new(Cache::of_at_least(SLOW)));
     KNOWN.clone()
 }
 
-/// Where the optimizer stands with the functions of a group.
+/// Progress of the optimizer with the functions of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The name of the function, without `@`; of several, that of the first.
     pub function: String,
-    /// What the optimizer is doing.
     pub phase: Phase,
     /// The cost of the best legal answer so far.
     pub price: Price,
@@ -88,8 +90,8 @@ impl fmt::Display for Standing {
     }
 }
 
-/// Is told where the optimizer stands, on the optimizer's thread and at most some twenty times a second for each part of a problem: it
-/// must be quick. What was known already is not told.
+/// Is told the progress, on the optimizer's thread and at most about twenty times a second for each
+/// part of a problem. It must be quick. Answers that were cached are not told.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Fn(Standing) + Send + Sync>);
 
@@ -106,45 +108,48 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// What becomes of a function that is changed. Costs are in units of `1 / unit` of an execution.
+/// The change of a function. Costs are in units of `1 / unit` of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixed {
-    /// How many ops are inserted.
+    /// Number of inserted ops.
     pub inserted: usize,
-    /// How many ops are removed.
+    /// Number of removed ops.
     pub removed: usize,
     /// The cost of all inserted ops, and, when placed anew, of those that stay.
     pub cost: u64,
     /// With the other functions of its group as they will be, no placement costs less than this.
     pub lower_bound: u64,
-    /// How many units of cost are one op executed once.
+    /// The cost of one op that is executed once.
     pub unit: u64,
     /// Its group, by index into [`Outcome::groups`].
     pub group: usize,
 }
 
-/// Functions that were placed together, because they call each other. Costs are in units of `1 / unit` of an execution.
+/// Functions that were placed together, because they call each other. Costs are in units of `1 /
+/// unit` of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionGroup {
     /// The functions that might be changed. All others are as they were.
     pub functions: Vec<Op>,
     /// The cost of all inserted ops, and, when placed anew, of those that stay.
     pub cost: u64,
-    /// No placement in these functions costs less than this. Nothing is claimed (0) where the question was stricter than the analysis: see
-    /// [`extract::Extraction::is_exact`].
+    /// No placement in these functions costs less than this. Nothing is claimed (0) where the
+    /// problem was stricter than the analysis: see [`extract::Extraction::is_exact`].
     pub lower_bound: u64,
-    /// How many units of cost are one op executed once.
+    /// The cost of one op that is executed once.
     pub unit: u64,
-    /// So many sets of places share no place with one another, and each must have an op, whatever else has one. Zero where such sets were
-    /// not looked for.
+    /// Number of sets of sites that share no site and each of which must have an op. Zero where
+    /// such sets were not searched for.
     pub disjoint_cores: usize,
-    /// How much of the lower bound is proven by what anybody can verify (see [`crate::placement::Certificate`]): all of it.
+    /// The part of the lower bound that a certificate proves (see
+    /// [`crate::placement::Certificate`]): all of it.
     pub certified: u64,
     /// The question, the answer and the proof, where they were asked for.
     pub proof: Option<Arc<GroupProof>>,
 }
 
-/// What the optimizer was asked about a group, what it answered, and what proves that. Nothing is proven where nothing is claimed.
+/// The placement problem of a group, its answer, and the proof. Nothing is proven where nothing is
+/// claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupProof {
     /// The question.
@@ -156,7 +161,7 @@ pub struct GroupProof {
 }
 
 impl FunctionGroup {
-    /// Whether no cheaper placement exists.
+    /// Returns true if no cheaper placement exists.
     pub(crate) fn is_optimal(&self) -> bool {
         self.lower_bound >= self.cost
     }
@@ -171,7 +176,7 @@ impl FunctionGroup {
         Price { units: self.lower_bound, unit: self.unit }
     }
 
-    /// How much of the lower bound is proven without a solver, in executions.
+    /// Returns the part of the lower bound that is proven without a solver, in executions.
     pub fn certified_price(&self) -> Price {
         Price { units: self.certified, unit: self.unit }
     }
@@ -208,10 +213,11 @@ impl fmt::Display for Price {
     }
 }
 
-/// What became of one function.
+/// The result for one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is legal as it is (and, when placed anew, no cheaper placement was found); nothing is changed.
+    /// The function is legal as it is and, with [`Options::replace`], no cheaper placement was
+    /// found.
     Legal,
     /// It becomes legal, or cheaper.
     Fixed(Fixed),
@@ -220,7 +226,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether no cheaper placement exists.
+    /// Returns true if no cheaper placement exists.
     pub fn is_optimal(&self) -> bool {
         match self {
             Verdict::Legal => true,
@@ -230,14 +236,13 @@ impl Verdict {
     }
 }
 
-/// What became of a function that was asked for.
+/// The result for a requested function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionOutcome {
     /// The function.
     pub function: Op,
     /// Its symbol name without `@`, or an empty string.
     pub name: String,
-    /// What became of it.
     pub verdict: Verdict,
 }
 
@@ -246,9 +251,10 @@ pub struct FunctionOutcome {
 pub struct Outcome {
     /// One per function that was asked for, in that order.
     pub functions: Vec<FunctionOutcome>,
-    /// What was placed together.
+    /// Functions that were placed together.
     pub groups: Vec<FunctionGroup>,
-    /// The edits of all functions together, re-analyzed and found clean; `None` if there is nothing to insert.
+    /// The edits of all functions together, re-analyzed and found clean; `None` if there is nothing
+    /// to insert.
     pub fix: Option<Fix>,
     /// The program with these edits, as it was analyzed.
     pub after: Option<Program>,
@@ -262,22 +268,22 @@ impl Outcome {
         })
     }
 
-    /// Whether the fix changes anything.
+    /// Returns true if the fix changes the text.
     pub fn is_change(&self) -> bool {
         self.fix.as_ref().is_some_and(|it| !it.edits.is_empty())
     }
 
-    /// How many ops the fix inserts.
+    /// Number of ops that the fix inserts.
     pub fn inserted(&self) -> usize {
         self.fixed().map(|it| it.inserted).sum()
     }
 
-    /// How many ops the fix removes.
+    /// Number of ops that the fix removes.
     pub fn removed(&self) -> usize {
         self.fixed().map(|it| it.removed).sum()
     }
 
-    /// What is known about the cost of a function, and which others were placed with it.
+    /// Describes the known bound on the cost of a function, and the functions placed with it.
     pub fn proof(&self, fixed: &Fixed) -> String {
         let Some(group) = self.groups.get(fixed.group) else { return String::new() };
         let (cost, least) = (fixed.price(), fixed.least_price());
@@ -305,7 +311,7 @@ impl Outcome {
         }
     }
 
-    /// What the fix does, in a line.
+    /// Describes the fix in a line.
     fn title(&self, op: &str) -> String {
         let what = match (self.inserted(), self.removed()) {
             (n, 0) => format!("Insert {n} {op}"),
@@ -334,7 +340,7 @@ impl Outcome {
 /// Why there is no answer at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FixError {
-    /// The edited text was analyzed and is not what was promised; it is not offered. The text says how.
+    /// The edited text was analyzed and breaks the promise, for this reason; it is not offered.
     Unverified(String),
 }
 
@@ -350,12 +356,13 @@ impl fmt::Display for FixError {
 
 impl std::error::Error for FixError {}
 
-/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits. Functions that call each other are placed
-/// together; those that are not among them stay as they are.
+/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits.
+/// Functions that call each other are placed together; other functions stay as they are.
 ///
 /// # Errors
 ///
-/// When the edited text of a group without calls does not stand up to re-analysis: a defect of this crate, and nothing is offered.
+/// When the edited text of a group without calls does not pass re-analysis: a defect of this crate,
+/// and nothing is offered.
 pub fn insert_reduces(
     program: &Program,
     functions: &[Op],
@@ -365,7 +372,7 @@ pub fn insert_reduces(
     propose(program, functions, options).settled(program, functions, options, start)
 }
 
-/// What is to be written, and what is promised of it.
+/// The edits of a placement, and the promise that they must keep.
 pub(crate) struct Proposal {
     answers: group::Answers,
     /// In order.
@@ -374,18 +381,18 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Whether a program that was edited so is what was promised.
+    /// Returns true if an edited program keeps the promise.
     pub(crate) fn is_kept_by(&self, after: &Program) -> bool {
         self.promise.kept_by(after).is_ok()
     }
 
-    /// Whether calls connect any of what it changes with anything.
+    /// Returns true if a changed function calls another or is called.
     pub(crate) fn has_calls(&self) -> bool {
         self.answers.fixed.iter().any(|it| it.has_calls)
     }
 
-    /// The outcome, read and analyzed anew; what the analysis does not bear is asked about again, in what is left of the time that
-    /// began at `start`.
+    /// Returns the outcome, read and analyzed again. Answers that the analysis rejects are asked
+    /// for again, in the rest of the time limit that began at `start`.
     ///
     /// # Errors
     ///
@@ -407,7 +414,8 @@ impl Proposal {
                 if refused.is_empty() || refused.iter().any(is_defect) {
                     return Err(unverified);
                 }
-                // Calls with many different noises are taken together by the analysis: so they are here, with the time that is left.
+                // The analysis merges calls with many different noises, so here they are merged
+                // too.
                 let mut again = options.clone();
                 again.limits.time =
                     again.limits.time.map(|time| time.saturating_sub(start.elapsed()));
@@ -436,7 +444,7 @@ impl Proposal {
         Ok(outcome)
     }
 
-    /// What became of some functions, those that were asked for, of a program that is what was promised.
+    /// Returns the outcome for the requested functions of a program that keeps the promise.
     pub(crate) fn outcome(self, program: &Program, functions: &[Op]) -> Outcome {
         outcome(program, functions, self.answers, self.edits)
     }
@@ -475,10 +483,12 @@ fn outcome(
     outcome
 }
 
-/// Takes out the answers that the analysis does not bear by themselves, with what it says; `known` is what it says of all together, if it was
-/// asked. That of an answer without calls is a defect.
+/// Removes the answers that the analysis rejects by themselves, and returns them with the reason;
+/// `known` is the verdict on all of them together, if it is known. A rejected answer without calls
+/// is a defect.
 ///
-/// *Cost.* Groups do not see each other, so they are asked about by halves: 2 log n readings of the text for each that is taken out.
+/// *Cost.* Groups are independent, so they are bisected: 2 log n readings of the text for each
+/// rejected answer.
 fn take_unsound(
     program: &Program,
     answers: &mut group::Answers,

@@ -1,11 +1,12 @@
-//! Random programs for the laws: functions that call each other in any way, loops of every kind, choices, graphs of blocks that need
-//! not be reducible; noise and integers mixed, and the integers decide where control goes. Every program is legal but for its noise.
+//! Random programs for the laws: functions that call each other in any way, loops of every kind,
+//! choices, graphs of blocks that need not be reducible; noise and integers mixed, and the integers
+//! decide where control goes. Every program is legal but for its noise.
 
 use std::fmt::Write as _;
 
 use crate::laws::Random;
 
-/// What a function takes and gives.
+/// The signature of a function.
 const PARAMETERS: &str = "%x: !noisy.i32, %p: i5, %c: i1, %n: index";
 const TYPES: &str = "(!noisy.i32, i5, i1, index) -> (!noisy.i32, i5)";
 const RESULTS: &str = "(!noisy.i32, i5)";
@@ -36,7 +37,7 @@ pub(super) fn program(seed: u64, n_functions: usize, size: usize) -> String {
         it.function(at, size);
     }
     if it.random.one_in(8) {
-        // Who takes the address of a function may call it.
+        // A function may be called through its address.
         let of = it.random.below(n_functions);
         let _ = writeln!(
             it.out,
@@ -174,7 +175,8 @@ impl Writer {
         self.line(&format!("{end} {noise}, {int} : !noisy.i32, i5"));
     }
 
-    /// Loops in loops that carry many noisy values, of which each iteration gives an op to one and passes all on in other places.
+    /// Loops in loops that carry many noisy values, of which each iteration gives an op to one and
+    /// passes all on in other places.
     fn rotation(&mut self, scope: &mut Scope) {
         let n = 3 + self.random.below(5);
         let initial: Vec<String> = (0..n).map(|_| self.pick(&scope.noisy)).collect();
@@ -264,7 +266,8 @@ impl Writer {
         scope.ints.push(format!("{to}#1"));
     }
 
-    /// Ends a function with blocks that branch to each other in any way. What a block computes is passed on, and not used in others.
+    /// Ends a function with blocks that branch to each other in any way. What a block computes is
+    /// passed on, and not used in others.
     fn blocks(&mut self, size: usize, scope: &Scope) {
         let n = 2 + self.random.below(4);
         let first = self.n;

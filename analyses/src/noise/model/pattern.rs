@@ -1,4 +1,5 @@
-//! Types by their text: exact, or with `*` for any run of characters. Blanks do not count on either side.
+//! Types by their text: exact, or with `*` for any run of characters. Blanks at both ends are
+//! ignored.
 
 use noisy_syntax::{Interner, Type, TypeData};
 
@@ -12,18 +13,18 @@ impl Pattern {
         Pattern(text.chars().filter(|it| !it.is_ascii_whitespace()).collect())
     }
 
-    /// Whether it is the text of no type.
+    /// Returns true if it matches no type.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a text, given in two pieces, is of this pattern.
+    /// Returns true if a text, given in two pieces, matches.
     pub(super) fn fits(&self, head: &str, tail: &str) -> bool {
         let pattern = self.0.as_bytes();
         let (head, tail) = (head.as_bytes(), tail.as_bytes());
         let at = |i: usize| head.get(i).or_else(|| tail.get(i.wrapping_sub(head.len())));
         let (mut p, mut t) = (0, 0);
-        // Where to go on if what follows the last star does not fit.
+        // The place to go on from if the text after the last star does not match.
         let mut star = None;
         loop {
             while at(t).is_some_and(u8::is_ascii_whitespace) {
@@ -48,7 +49,7 @@ impl Pattern {
     }
 }
 
-/// Whether a type is of one of some patterns.
+/// Returns true if a type matches a pattern.
 pub(super) fn any(patterns: &[Pattern], interner: &Interner, ty: Type) -> bool {
     match interner.type_data(ty) {
         TypeData::Unknown => false,

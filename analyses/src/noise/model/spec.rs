@@ -1,4 +1,4 @@
-//! A noise model as a user writes it: plain data for serde, and what must be true of it.
+//! A noise model as a user writes it: plain data for serde, and its validation.
 //!
 //! ```toml
 //! fresh = 0
@@ -12,8 +12,8 @@
 //! "ckks.bootstrap" = { growth = "reset" }
 //! ```
 //!
-//! What is left out is as in the built-in model; rows of `ops` come on top of its rows. Which format the data stands in is not
-//! known here.
+//! Keys that are left out are as in the built-in model; rows of `ops` are added to its rows. The
+//! format of the file does not matter here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -145,12 +145,11 @@ where
     Ok(ops)
 }
 
-/// What is wrong with a description, and where in it.
+/// An error in a description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelError {
     /// The keys that lead to the place: `["ops", "noisy.add", "plus"]`.
     pub path: Vec<String>,
-    /// What is wrong there.
     pub message: String,
 }
 
@@ -314,7 +313,7 @@ fn check_insert(
         let message = format!("the growth of `{}` must be `reset`", insert.op);
         return error(&["insert", "op"], message);
     }
-    // What is inserted has no attribute but those of its text, which is not read.
+    // An inserted op has no attributes but those of its text, which is not read.
     let level = match (op.level, &op.attribute) {
         (Some(level), _) => level,
         (None, None) => fresh,

@@ -44,7 +44,7 @@ fn the_built_in_model_is_the_tutorials() {
 #[test]
 fn nothing_said_is_the_built_in_model() {
     assert_eq!(model(json!({})), Ok(NoiseModel::tutorial()));
-    // And what is written of it reads as itself.
+    // The serialized description reads as itself.
     let json = serde_json::to_value(ModelSpec::default()).unwrap();
     assert_eq!(spec(json), Ok(ModelSpec::default()));
 }
@@ -110,7 +110,7 @@ fn a_custom_form_that_is_not_known_says_its_attributes() {
     assert_eq!(of("<{other = some(thing), bits = 2}>"), None);
     assert_eq!(of("{other = 3}"), Some(Growth::Max(7)));
     assert_eq!(of(""), Some(Growth::Max(7)));
-    // What another bracket holds are not attributes of the op.
+    // Attributes in another bracket are not attributes of the op.
     assert_eq!(of("({bits = 3})"), Some(Growth::Max(7)));
     assert_eq!(of("([{bits = 3}])"), Some(Growth::Max(7)));
     // It is there and cannot be read: the default would be a wrong number.

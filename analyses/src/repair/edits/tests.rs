@@ -3,8 +3,8 @@
 use super::*;
 use crate::Severity;
 
-/// What proves fixes is the program after them; where some do not hold, or only together, another one is. The document itself becomes
-/// the same, or stays as it was where that is not kept.
+/// The program after fixes proves them; if some do not hold, or only together, another program
+/// does. The document becomes that program, or stays as it was if that is not kept.
 #[test]
 fn a_document_with_all_fixed_is_that_after_the_edits() {
     let n_errors =
@@ -53,8 +53,9 @@ fn a_document_with_all_fixed_is_that_after_the_edits() {
     assert!(n_fixed[1] >= 1 && n_fixed[3] >= 3, "{n_fixed:?}");
 }
 
-/// Blocks that follow each other against the order of the text are a cycle to the solver, of which each edit solves all: 35 edits would
-/// cost 35 times what reading anew does. What is read anew has no numbers of ops that are gone.
+/// Blocks in reverse textual order are a cycle to the solver, and each edit solves all of it: 35
+/// edits would cost 35 times as much as reading the text again. A text that is read again has no
+/// numbers of ops that are gone.
 #[test]
 fn many_reduces_are_not_inserted_one_by_one() {
     use std::fmt::Write as _;

@@ -1,23 +1,29 @@
-//! From IR and facts to the question that the optimizer answers: one [`Instance`] for the functions that call each other.
+//! From IR and facts to the placement problem: one [`Instance`] for the functions that call each
+//! other.
 //!
-//! *Nodes* are the values that carry noise, in program order; each has the rule of the op that defines it, and the
-//! budget as its limit. What is passed to a function or returned from one is also limited by the contract there. Where values meet
-//! (block arguments, results of regions, carried arguments) the node is the largest of what flows in; backward branches and loops with
-//! an unknown trip count make cycles (`build.rs`). A loop that is known to run few times is unrolled: one set of nodes per round,
-//! sharing their sites, so that the optimizer and the analysis agree on what is legal (`cycle.rs`; see `docs/noise.md`). With more
-//! rounds than noise levels per carried value the cycle says the same for one carried value.
+//! *Nodes* are the values that carry noise, in program order; each has the rule of the op that
+//! defines it, and the budget as its limit. A value passed to a function or returned from one is
+//! also limited by the contract there. Where values meet (block arguments, results of regions,
+//! carried arguments) the node is the largest of the incoming values; backward branches and loops
+//! with an unknown trip count make cycles (`build.rs`). A loop known to run few times is unrolled:
+//! one set of nodes per iteration, sharing their sites, so that the optimizer and the analysis
+//! agree on legality (`cycle.rs`; see `docs/noise.md`). With more iterations than noise levels per
+//! carried value the cycle gives the same for one carried value.
 //!
-//! *Calls* (`calls.rs`, `call.rs`) are treated alike: one copy of the callee for each vector of nodes that is passed, sharing their
-//! sites. A function that is not to be changed takes part without sites, so that what it passes and returns is what it will be.
+//! *Calls* (`calls.rs`, `call.rs`) are inlined: one copy of the callee for each vector of argument
+//! nodes, sharing their sites. A function that must not change takes part without sites, so its
+//! results are what they will be.
 //!
-//! *Sites* are right after the definition of any value, arguments included, unless the value is as fresh as a reset
-//! would make it; and at the uses of a value in a block that is executed less often than its definition, one site for all uses in
-//! that block and inside of it ([`UseGroup`], `group.rs`). Ops that reset noise already are kept: the result is a source, the operand
-//! limited as any other. Or, to place them anew, each is a site like the others: chosen, it stays.
+//! *Sites* are right after the definition of any value, arguments included, unless the value is as
+//! fresh as a reset would make it; and at the uses of a value in a block that is executed less
+//! often than its definition, one site for all uses in that block and inside of it ([`UseGroup`],
+//! `group.rs`). Existing resets are kept: the result is a source, the operand limited as any other.
+//! With `replace`, each is a site like the others and stays if it is chosen.
 //!
-//! The cost of a site is how often it is executed (`weight.rs`), or 1 for each, times the price of one.
+//! The cost of a site is its number of executions (`weight.rs`), or 1 for each, times the price of
+//! a reset.
 //!
-//! *Refused* are functions in which anything is wrong but noise, or in which the noise of a live value is not known.
+//! *Refused* are functions with any error but noise, or with a live value of unknown noise.
 
 mod build;
 mod call;
@@ -39,19 +45,19 @@ use self::build::Builder;
 pub use self::calls::Calls;
 pub(super) use self::weight::{UNIT, Weights};
 
-/// What a placement costs.
+/// The cost of a placement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// What is executed: one in a loop costs its trip count, one in a branch its share.
+    /// Executions: a site in a loop costs its trip count, a site in a branch its share.
     #[default]
     Executed,
     /// The number of ops.
     Count,
 }
 
-/// Where a site is.
+/// The position of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spot {
     /// Right after the definition of a value.
@@ -62,43 +68,45 @@ pub(crate) enum Spot {
     Existing(Op),
 }
 
-/// The uses of a value in a block that is executed less often than its definition, and in the blocks within.
+/// The uses of a value in a block that is executed less often than its definition, and in the
+/// blocks inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UseGroup {
     /// The value.
     pub value: Value,
     /// The op of the block that uses it first, itself or inside.
     pub anchor: Op,
-    /// The group around it, if some block between is executed more often than this and less often than the definition.
+    /// The group around it, if a block between is executed more often than this and less often than
+    /// the definition.
     pub outer: Option<usize>,
 }
 
-/// What is asked of [`extract`].
+/// The input of [`extract`].
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The functions that may be changed. Those that are connected with them by calls take part.
     pub functions: &'a [Op],
-    /// Functions that are not looked into: what they pass and return is what it is now.
+    /// Functions that are not changed: their arguments and results stay as they are now.
     pub closed: &'a FxHashSet<Op>,
-    /// What is to be least.
+    /// The objective to minimise.
     pub objective: Objective,
-    /// Whether ops that are there already may go.
+    /// Existing resets may be removed.
     pub replace: bool,
-    /// At most so many copies of a function are kept apart: [`MOST_COPIES`], or as many as the analysis keeps
-    /// ([`crate::sparse::MAX_APART`]) where it does not bear the answer to that.
+    /// At most so many copies of a function are kept apart: [`MOST_COPIES`], or
+    /// [`crate::sparse::MAX_APART`], as in the analysis, where it rejects the answer to the former.
     pub copies: usize,
 }
 
-/// Copies of a function that are kept apart at most, as long as they are not too large together: a call in a loop that is unrolled has one
-/// in each round.
+/// Most copies of a function that are kept apart while they are not too large together: a call in
+/// an unrolled loop has one per iteration.
 pub const MOST_COPIES: usize = 1024;
 
-/// What the optimizer is asked about functions, and what its answer means.
+/// The placement problem of some functions.
 #[derive(Clone, Debug)]
 pub struct Extraction {
     /// The question.
     pub instance: Instance,
-    /// What each site is.
+    /// The position of each site.
     pub(crate) spots: Vec<Spot>,
     /// For each node the value that it stands for.
     pub nodes: Vec<Value>,
@@ -108,8 +116,8 @@ pub struct Extraction {
     pub group_of: FxHashMap<(Op, u32), usize>,
     /// Costs are in units of this part of an execution.
     pub unit: u64,
-    /// Whether the choices that are legal in the question are all that the analysis finds legal. Otherwise some of those may be
-    /// missing: calls were taken together, or rounds of a loop.
+    /// True if the legal choices of the problem are all that the analysis finds legal. Otherwise
+    /// some may be missing, because calls or iterations of a loop were merged.
     pub is_exact: bool,
 }
 
@@ -118,7 +126,6 @@ pub struct Extraction {
 pub struct Refusal {
     /// The function at fault.
     pub function: Op,
-    /// What is the matter with it.
     pub why: String,
 }
 

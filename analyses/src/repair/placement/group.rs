@@ -1,8 +1,9 @@
 //! Functions that call each other, placed together.
 //!
-//! A *group* is what calls connect among the functions that were asked for; functions between them that were not asked for take part as
-//! they are. If one cannot be fixed (its noise is not known, or no placement makes it legal) it is refused and left as it
-//! is, and the others are asked for again without it.
+//! A *group* is a set of requested functions that calls connect. Functions between them that were
+//! not requested take part as they are. A function that cannot be fixed (its noise is unknown, or
+//! no placement makes it legal) is refused and left as it is, and the others are solved again
+//! without it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,21 +18,19 @@ use crate::program::Program;
 
 const NOT_FOUND: &str = "no placement found within the time and memory limits";
 
-/// What is to be written for a group.
+/// The placement of a group.
 pub(super) struct Answer {
-    /// What it costs.
     pub group: FunctionGroup,
-    /// What the sites are.
     pub extraction: Extraction,
     /// Which of them are chosen.
     pub chosen: Vec<bool>,
-    /// Whether calls connect it with anything.
+    /// True if a function of the group calls another or is called.
     pub has_calls: bool,
     /// By function that is changed, or over the budget as it is.
     fixed: FxHashMap<Op, Share>,
 }
 
-/// What one function of a group has.
+/// The part of a group's answer in one function.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     inserted: usize,
@@ -40,7 +39,7 @@ struct Share {
 }
 
 impl Answer {
-    /// Whether a function is changed by it, or legal because of it.
+    /// Returns true if the answer changes a function or makes it legal.
     pub(super) fn is_fixed(&self, function: Op) -> bool {
         self.fixed.contains_key(&function)
     }
@@ -59,17 +58,17 @@ impl Answer {
     }
 }
 
-/// What became of all groups.
+/// The results of all groups.
 #[derive(Default)]
 pub(super) struct Answers {
-    /// Those that are changed.
+    /// The groups that are changed.
     pub fixed: Vec<Answer>,
     /// The functions that are left as they are, and why.
     pub refused: FxHashMap<Op, String>,
 }
 
 impl Answers {
-    /// What became of each of some functions.
+    /// Returns the verdict on each function.
     pub(super) fn verdicts(&self, functions: &[Op]) -> Vec<Verdict> {
         let mut groups: FxHashMap<Op, usize> = FxHashMap::default();
         for (group, it) in self.fixed.iter().enumerate() {
@@ -85,7 +84,7 @@ impl Answers {
         functions.iter().map(verdict).collect()
     }
 
-    /// What a function has of a group in which it is fixed.
+    /// Returns the change of a function that is fixed in a group.
     fn share(&self, group: usize, function: Op) -> Fixed {
         let it = &self.fixed[group];
         let share = it.fixed[&function];
@@ -125,7 +124,7 @@ pub(super) fn solve(
     }
     for &function in functions {
         let mut is_tried = false;
-        // One is taken out at a time, until what is left of a group has an answer, or time is up.
+        // One function is refused at a time, until the rest of a group has an answer or time is up.
         while is_wanted.contains(&function) {
             let members = calls.connected(ir, &[function], &closed);
             let open: Vec<Op> =
@@ -307,7 +306,7 @@ fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> 
     Refusal { function, why }
 }
 
-/// The functions with anything wrong but noise, and what.
+/// Returns the functions with any error but noise, and the error.
 pub(super) fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
     let ir = program.ir();
     let mut out = FxHashMap::default();

@@ -1,13 +1,15 @@
-//! Writing inserted ops into a text so that nothing else of it changes.
+//! Minimal edits that insert and remove ops.
 //!
-//! A new op goes onto a line of its own after the op that defines the value, after a comment that trails it, with the same indentation and
-//! the same kind of line end. If something else follows on the line, it goes in between on the same line. For arguments the
-//! place is after the label or the opening brace; for a group of uses, before the first op that uses the value. Beside an op in
-//! generic form the new one is, too. An op that is removed takes its line with it if nothing else stands there; its uses are of its
-//! operand.
+//! A new op goes on a line of its own after the op that defines the value and after a comment that
+//! trails it, with the same indentation and line end. If something else follows on the line, the
+//! new op is inserted on the same line. For arguments it goes after the label or the opening brace;
+//! for a group of uses, before the first op that uses the value. Beside an op in generic form the
+//! new one is generic, too. An op that is removed takes its line with it if nothing else is on it;
+//! its uses become uses of its operand.
 //!
-//! Names: `%4` gives `%r4` (`%4_r` would lex as two tokens), `%sum` gives `%sum_r`, `%a#1` gives `%a_1_r`; with `_1`, `_2`, ... after
-//! if that is taken anywhere in the file, since MLIR names never shadow.
+//! Names: `%4` gives `%r4` (`%4_r` would lex as two tokens), `%sum` gives `%sum_r`, `%a#1` gives
+//! `%a_1_r`; followed by `_1`, `_2`, ... if that is taken anywhere in the file, since MLIR names
+//! never shadow.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -35,7 +37,8 @@ pub(super) struct Names<'a> {
     ir: &'a Ir,
     there: FxHashSet<Name>,
     given: FxHashSet<String>,
-    /// Of each name that a fresh one was made from, the number to try next: no name becomes free again.
+    /// The number to try next for each name that a fresh one was made from: no name becomes free
+    /// again.
     next: FxHashMap<String, usize>,
 }
 
@@ -56,7 +59,7 @@ impl<'a> Names<'a> {
         Self { ir, there, given: FxHashSet::default(), next: FxHashMap::default() }
     }
 
-    /// Whether a name was free, which it is not any more.
+    /// Takes a name. Returns false if it was taken already.
     fn take(&mut self, name: &str) -> bool {
         let known = self.ir.interner.find_name(name);
         !known.is_some_and(|it| self.there.contains(&it)) && self.given.insert(name.to_owned())
@@ -76,7 +79,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Writes a choice of sites: new ops, ops that go, and what their values are called from then on.
+/// The edits of a placement: new ops, removed ops, and the new names of values.
 fn write(
     program: &Program,
     extraction: &Extraction,
@@ -122,7 +125,7 @@ fn write(
             Spot::Existing(_) => {}
         }
     }
-    // What stands where an op goes.
+    // The replacements of removed ops.
     let mut instead: FxHashMap<Op, String> = FxHashMap::default();
     for (value, spot) in inserted {
         let ty = ir.interner.type_text(ir.value(value).ty);
@@ -174,16 +177,16 @@ fn write(
     }
 }
 
-/// What values are called in the new text.
+/// The names of values in the new text.
 struct Writing<'a> {
     ir: &'a Ir,
     extraction: &'a Extraction,
     /// By the value that is reduced.
     after: FxHashMap<Value, String>,
-    /// By the group whose uses are.
+    /// The names in each group of uses.
     before: FxHashMap<usize, String>,
     removed: FxHashSet<Op>,
-    /// By value what it is called where no group says otherwise, for those that were asked about.
+    /// The names outside of groups, of the values that were asked about.
     known: RefCell<FxHashMap<Value, String>>,
 }
 
@@ -200,7 +203,7 @@ impl Writing<'_> {
 
     fn named(&self, mut group: Option<usize>, mut value: Value) -> String {
         let mut known = self.known.borrow_mut();
-        // Values that are called what their operand is called.
+        // Values that are renamed to their operands.
         let mut way = Vec::new();
         let name = loop {
             let mut groups = std::iter::successors(group, |&it| self.extraction.groups[it].outer);
@@ -234,7 +237,8 @@ impl Writing<'_> {
     }
 }
 
-/// Whether the op that defines a value (or, of an argument, holds or starts its block) is written in generic form.
+/// Returns true if the op that defines a value is in generic form; for an argument, the op that
+/// holds or starts its block.
 pub(super) fn definition_is_generic(ir: &Ir, value: Value) -> bool {
     let op = match ir.value(value).def {
         Def::Result(op, _) => Some(op),
@@ -319,7 +323,8 @@ fn in_front(program: &Program, op: Op, line: &str) -> TextEdit {
     TextEdit { range: at..at, text }
 }
 
-/// What goes with an op: its lines if nothing else stands there, else the blanks after it.
+/// The range that is removed with an op: its lines if nothing else is on them, else the blanks
+/// after it.
 fn whole(program: &Program, op: Op) -> Range<usize> {
     let range = program.ir().range(op);
     let rest = rest_of_line(program, range.end);
@@ -336,7 +341,7 @@ struct Rest {
     newline: String,
 }
 
-/// What stands between a place and the end of its line.
+/// Classifies the text between an offset and the end of its line.
 fn rest_of_line(program: &Program, at: usize) -> Rest {
     let text = program.source().text();
     let mut out = Rest { text: String::new(), newline: String::new() };
@@ -359,7 +364,8 @@ fn rest_of_line(program: &Program, at: usize) -> Rest {
     out
 }
 
-/// The indentation of what stands inside: that of the first op, if it has a line of its own, else a little more than around.
+/// The indentation inside an op: that of the first op in it, if it begins a line, else a little
+/// more than that of the op around.
 fn indent_inside(program: &Program, first: Option<Op>, around: Op) -> String {
     let ir = program.ir();
     let outer: Range<usize> = ir.range(around);

@@ -1,16 +1,19 @@
-//! Inserting `mgmt.relinearize` and `mgmt.bootstrap` into HEIR's programs, at the least cost, and `mgmt.level_reduce` for loops.
+//! Placement of `mgmt.relinearize`, `mgmt.bootstrap` and `mgmt.level_reduce` in HEIR's programs, at
+//! the least cost.
 //!
-//! The level of a ciphertext is part of its type after lowering, so a loop has to take and give one level. Bootstraps bring it there, or
-//! where that would take more of them, ops that drop levels. Nothing is chosen there: each value that is carried at a smaller level needs
-//! one op for each level that is wanted of it.
+//! The level of a ciphertext is part of its type after lowering, so a loop must take and yield the
+//! same level. Bootstraps bring a value to it, or, where that would take more of them, ops that
+//! drop levels. Drops leave no choice: each value that is carried at a smaller level needs one op
+//! for each level at which it is used.
 //!
-//! The question is HEIR's ([`crate::heir::question`]), the optimizer that of `reduce_noise`, and so is the writing. Functions are
-//! placed one by one, those that are called first: a call gives what it takes, or else two polynomials if its function returns these, as it
-//! stands or with what is placed in it. No ciphertext crosses a call at another level than that of a fresh one.
+//! The problem is HEIR's ([`crate::heir::question`]); the optimizer and the edits are those of
+//! `reduce_noise`. Functions are placed one by one, callees first: a call preserves degrees, or
+//! gives two polynomials if the callee returns two, as it stands or after its own placement. No
+//! ciphertext crosses a call at another level than that of a fresh one.
 //!
-//! *Law.* What is offered was read and asked about again: the edited text has no other problem than before, as many ops more as were
-//! promised, and needs no further one. A function with any error of its own, or of which too little is known, is left byte for byte as
-//! it is.
+//! *Law.* Every answer was read and asked about again: the edited text has no other problem than
+//! before, as many more ops as promised, and needs no further one. A function with any error of its
+//! own, or with too many unknown facts, is left byte for byte as it is.
 
 mod calls;
 
@@ -40,7 +43,7 @@ const MOST_PINNINGS: usize = 64;
 /// With more sites than these, relinearizations are not placed by a sweep.
 const SWEPT: usize = 400;
 
-/// What is inserted.
+/// The op that is inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Bootstrap(u32),
@@ -56,7 +59,7 @@ impl Stage {
         }
     }
 
-    /// What is asked for.
+    /// Returns the op of the placement problem.
     fn asked(self) -> Placed {
         match self {
             Stage::Bootstrap(budget) | Stage::LevelReduce(budget) => Placed::Bootstrap(budget),
@@ -68,13 +71,13 @@ impl Stage {
 /// An op that is inserted behind the definition of a value.
 struct Spot {
     value: Value,
-    /// How many levels it drops.
+    /// Number of levels that it drops.
     drops: Option<u32>,
     /// The operands that become its result.
     uses: Vec<(Op, u32)>,
 }
 
-/// What is placed in a function.
+/// The ops placed in a function.
 struct Answer {
     function: Op,
     spots: Vec<Spot>,
@@ -84,11 +87,11 @@ struct Answer {
     certified: u64,
 }
 
-/// What finds places for an op in some functions, and writes them as edits.
+/// Finds places for an op in some functions and writes them as edits.
 pub type Insert = fn(&Program, &[Op], &Options) -> Result<Outcome, FixError>;
 
-/// What HEIR's programs are given, in this order, each with the name of its op: loops carry what is bootstrapped, and a bootstrap takes
-/// two polynomials, so relinearizations come last.
+/// The ops placed in HEIR's programs, in order, with their names: loops carry bootstrapped values,
+/// and a bootstrap takes two polynomials, so relinearizations come last.
 pub const STAGES: [(&str, Insert); 3] = [
     ("bootstrap", insert_bootstraps),
     ("level_reduce", insert_level_reduces),
@@ -98,7 +101,7 @@ pub const STAGES: [(&str, Insert); 3] = [
 /// Inserts the fewest relinearizations into HEIR's programs, or the cheapest.
 ///
 /// # Errors
-/// When the edited text does not stand up to being read again: a defect of this crate, and nothing is offered.
+/// When the edited text does not pass re-analysis: a defect of this crate, and nothing is offered.
 fn insert_relinearizations(
     program: &Program,
     functions: &[Op],
@@ -107,7 +110,7 @@ fn insert_relinearizations(
     insert(program, functions, options, Stage::Relinearize)
 }
 
-/// Inserts the cheapest bootstraps into HEIR's programs, if the model says how many levels there are between two of them; else none.
+/// Inserts the cheapest bootstraps into HEIR's programs if the model states a level budget.
 ///
 /// # Errors
 /// As [`insert_relinearizations`].
@@ -119,7 +122,8 @@ fn insert_bootstraps(
     within_budget(program, functions, options, Stage::Bootstrap)
 }
 
-/// Drops levels of what loops take and give at a smaller one than they carry, where bootstraps are placed.
+/// Drops levels of the values that loops take and yield at a smaller level than they carry, where
+/// bootstraps are placed.
 ///
 /// # Errors
 /// As [`insert_relinearizations`].
@@ -131,7 +135,7 @@ fn insert_level_reduces(
     within_budget(program, functions, options, Stage::LevelReduce)
 }
 
-/// Inserts what a budget of levels asks for, if the model says one.
+/// Inserts the ops that a level budget needs, if the model states one.
 fn within_budget(
     program: &Program,
     functions: &[Op],
@@ -283,13 +287,15 @@ fn answer(
             });
         }
     };
-    // The bound of the first question holds for all that demand more. Its answer does if levels are dropped.
+    // The bound of the first problem holds for all stricter ones. Its answer holds if levels are
+    // dropped.
     let mut least: Option<u64> = None;
     let mut dropping: Option<Answer> = None;
     for _ in 0..MOST_PINNINGS {
         let mut limits = limits.clone();
         limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-        // Degrees are a minimum cut, which cuts prove: a sweep over many sites would only come before these.
+        // Degrees are a minimum cut, which cuts prove: a sweep over many sites would only delay
+        // them.
         limits.steps.frontier_dp &= placed != Placed::Relinearize || question.spots.len() <= SWEPT;
         let placement = match &options.cache {
             Some(cache) => cache.place_with(&question.instance, &limits, &mut tell),
@@ -326,7 +332,8 @@ fn answer(
     })
 }
 
-/// What loops of a function need dropped. One that has no answer was refused when bootstraps were placed.
+/// Returns the level drops that the loops of a function need. A function without an answer was
+/// refused when bootstraps were placed.
 fn drops(
     program: &Program,
     heir: &Heir,
@@ -421,7 +428,8 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
     }
 }
 
-/// The edits that insert the ops of some answers. An op is annotated where what it stands behind is.
+/// Returns the edits that insert the ops of some answers. An op is annotated if the op before it
+/// is.
 fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
     let ir = program.ir();
     let mut names = Names::of(ir);
@@ -459,8 +467,8 @@ fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Ve
     layout::merge(edits)
 }
 
-/// What HEIR would write on an op that is inserted behind a value with an annotation. In the end all of them have two polynomials, which
-/// goes without saying.
+/// Returns the annotation that HEIR would write on an op that is inserted after an annotated value.
+/// In the end all have two polynomials, so the dimension is left out.
 fn annotation(
     program: &Program,
     heir: &Heir,
@@ -470,7 +478,7 @@ fn annotation(
 ) -> Option<String> {
     let ir = program.ir();
     let before = heir::annotation(ir, value)?;
-    // Else what is written would be a goal no more, which HEIR is to reach.
+    // An annotation would turn the level that HEIR must reach into a reached one.
     let sites = program.sites().filter(|it| !it.is_goal(ir, heir, value))?;
     let fresh = sites.fresh_levels(ir, heir, value);
     let setting = heir.setting_of(ir.definition_site(value)?);
@@ -486,7 +494,8 @@ fn annotation(
     Some(heir::Annotation { level: fresh.saturating_sub(used), scale }.to_string())
 }
 
-/// The type of a value: of what an op of unknown form gives, which is a guess, what the ops say that use it.
+/// The type of a value. The type of a result of an unknown op is a guess, so its uses are asked
+/// first.
 fn type_of(ir: &Ir, value: Value) -> Type {
     let data = ir.value(value);
     let said = data.uses.iter().map(|it| ir.op(it.0).operands[it.1 as usize].ty);

@@ -41,7 +41,7 @@ fn errors(text: &str) -> Vec<crate::Diagnostic> {
     found
 }
 
-/// A document that was given its reduces, which is what it would be made anew.
+/// A document with reduces inserted in place; it equals one made anew.
 fn edited(text: &str, options: &Options) -> (Document, Outcome) {
     let mut document = Document::new(text);
     let functions = document.ir().functions();
@@ -67,7 +67,7 @@ fn edited(text: &str, options: &Options) -> (Document, Outcome) {
     (document, outcome)
 }
 
-/// What is read anew has other numbers.
+/// Ops that are read again have other numbers.
 #[test]
 fn ops_that_stay_are_not_read_again() {
     let line = |at: usize| format!("  %{} = noisy.add %{at}, %{at} : !noisy.i32\n", at + 1);
@@ -193,7 +193,7 @@ fn legal_programs_are_left_alone() {
 
 #[test]
 fn contracts_are_kept() {
-    // What is passed on and what is returned.
+    // Passed and returned values.
     check(
         "func.func private @g(!noisy.i32 {noisy.bound = 14 : i64}) -> (!noisy.i32 {noisy.bound = 20 : i64})
 func.func @f(%a: !noisy.i32) -> (!noisy.i32 {noisy.bound = 13 : i64}) {
@@ -218,7 +218,7 @@ func.func @f(%a: !noisy.i32) -> (!noisy.i32 {noisy.bound = 13 : i64}) {
 }
 ",
     );
-    // No reduce gets below what it leaves.
+    // No reduce gives less than its own noise.
     refused(
         "func.func private @g(!noisy.i32 {noisy.bound = 11 : i64})
 func.func @f(%a: !noisy.i32) {

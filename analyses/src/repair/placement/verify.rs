@@ -8,18 +8,18 @@ use super::group::Answer;
 use crate::diagnostic::TextEdit;
 use crate::program::Program;
 
-/// What a program will be when some answers are written into it.
+/// The numbers that a program must have after some answers are written into it.
 #[derive(Debug, Default)]
 pub(super) struct Promise {
     n_problems: usize,
     n_ops: usize,
-    /// What becomes of each function, in their order.
+    /// In textual order.
     functions: Vec<Function>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Function {
-    /// Whether it is brought within the budget.
+    /// True if it is brought within the budget.
     is_fixed: bool,
     n_excesses: usize,
 }
@@ -41,7 +41,8 @@ impl Promise {
         }
     }
 
-    /// Whether a program has as many problems and functions as it was to have, as many ops, and no more noise.
+    /// Returns an error unless a program has the promised numbers of problems, functions and ops,
+    /// and no more noise.
     pub(super) fn kept_by(&self, after: &Program) -> Result<(), FixError> {
         let functions = after.ir().functions();
         compared(after, self.n_problems, self.functions.len(), functions.len())?;
@@ -110,7 +111,8 @@ fn edited(program: &Program, edits: &[TextEdit]) -> Program {
     Program::with_model(&text, program.model().clone())
 }
 
-/// Reads the edited text. It has as many problems and functions as before, and as many ops of a name as were promised.
+/// Reads the edited text. It must have as many problems and functions as before, and the promised
+/// number of ops of a name.
 pub(super) fn reread(
     program: &Program,
     edits: &[TextEdit],
@@ -124,7 +126,7 @@ pub(super) fn reread(
     Ok(after)
 }
 
-/// How many ops of a name a program has.
+/// Number of ops of a name.
 pub(super) fn count_ops(program: &Program, name: &str) -> usize {
     let ir = program.ir();
     let mut n = 0;

@@ -40,7 +40,7 @@ fn writes_needed_suppressions_and_removes_unused_ones() {
     .assert_eq(&suppressed(over));
     let none = "// noisy: allow(noise-overflow)\r\nfunc.func @f() {\r\n  return\r\n}\r\n";
     assert_eq!(suppressed(none), "func.func @f() {\r\n  return\r\n}\r\n");
-    // What cannot be allowed gets no comment.
+    // A diagnostic that cannot be suppressed gets no comment.
     let wrong = "func.func @f() {\n  return %0 : i32\n}\n";
     assert_eq!(suppressed(wrong), wrong);
 }

@@ -19,17 +19,17 @@ use crate::sparse::{MAX_DEPTH, with_stack};
 
 /// The most nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
-/// So many ops at most are looked at, in all rounds and copies: most of what is repeated may carry no noise.
+/// Most ops that are visited, in all iterations and copies: most repeated ops may carry no noise.
 const MAX_LOOKED: usize = 2 * MAX_NODES;
-/// What is said of functions beyond these.
+/// The refusal of functions beyond these limits.
 const TOO_LARGE: &str = "the function is too large to optimize";
 
-/// What a copy of a function gets for an argument.
+/// The argument of a copy of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passed {
     /// It carries no noise.
     Nothing,
-    /// So much, whatever is placed.
+    /// This level, whatever is placed.
     Level(Bits),
     /// The noise of a node.
     Node(Node),
@@ -59,7 +59,7 @@ pub(super) struct NodeDraft {
     pub defined: bool,
 }
 
-/// What a node stands for: a value at its definition, or in a group of its uses.
+/// The meaning of a node: a value at its definition, or in a group of its uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     Value(Value),
@@ -80,12 +80,12 @@ pub(super) struct Builder<'a> {
     /// The function that is being built, and whether it may be changed.
     pub function: Op,
     pub is_open: bool,
-    /// How deep calls and regions are nested now.
+    /// The current nesting depth of calls and regions.
     pub depth: usize,
-    /// How many ops were looked at.
+    /// Number of visited ops.
     looked: usize,
     pub copies: FxHashMap<Op, Copies>,
-    /// How many copies of a function are kept apart.
+    /// Most copies of a function that are kept apart.
     pub most_copies: usize,
     /// The functions whose blocks have weights and whose uses have groups.
     pub prepared: FxHashSet<Op>,
@@ -134,7 +134,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// All functions, in the contexts that are assumed for them and in those of calls from functions that are not looked into.
+    /// All functions, in their assumed contexts and in those of calls from functions that are not
+    /// changed.
     pub(super) fn functions(&mut self) -> Result<(), String> {
         for function in self.members.clone() {
             self.function = function;
@@ -182,7 +183,8 @@ impl<'a> Builder<'a> {
         node
     }
 
-    /// What a value may have at most. A function that stays as it is is not asked for more than it keeps now.
+    /// The limit of a value. A function that stays as it is has no stricter limit than its noise
+    /// now.
     pub(super) fn limit(&self, bound: Bits, value: Value) -> Bits {
         let now = if self.is_open { None } else { self.program.noise(value).hi() };
         now.map_or(bound, |now| bound.max(now))
@@ -202,12 +204,12 @@ impl<'a> Builder<'a> {
         (self.carries(value) && !self.is_bottom(value)).then(|| self.used(op, index, value))
     }
 
-    /// Whether a value is never computed.
+    /// Returns true if a value is never computed.
     pub(super) fn is_bottom(&self, value: Value) -> bool {
         *self.program.noise(value) == Noise::Bottom
     }
 
-    /// Says what a value is. Values without noise are passed over.
+    /// Defines the node of a value. Values without noise are skipped.
     pub(super) fn define(
         &mut self,
         value: Value,
@@ -223,7 +225,7 @@ impl<'a> Builder<'a> {
             Noise::AtMost(_) => {}
         }
         let model = self.program.model();
-        // What calls pass to a function varies from copy to copy.
+        // The arguments of calls vary from copy to copy.
         let pointless = matches!(rule, NodeRule::Source(noise) if noise <= model.reset_level())
             && !self.is_passed(value);
         let (ir, mut spot, home) = match self.ir.value(value).def {
@@ -250,7 +252,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Whether an op is there already and may go: one value in, one out.
+    /// Returns true if an op is an existing reset that may be removed: one value in, one out.
     fn is_ours(&self, op: Op) -> bool {
         let data = self.ir.op(op);
         self.replace
@@ -277,13 +279,13 @@ impl<'a> Builder<'a> {
         format!("the noise of {} is unknown", self.ir.value_text(from))
     }
 
-    /// A value whose noise does not follow from others.
+    /// Defines a value whose noise does not follow from others.
     pub(super) fn define_source(&mut self, value: Value) -> Result<(), String> {
         let hi = self.program.noise(value).hi().unwrap_or(0);
         self.define(value, NodeRule::Source(hi), SmallVec::new())
     }
 
-    /// Whether a value is an argument of a function that gets what calls pass.
+    /// Returns true if a value is an argument of a function that calls determine.
     fn is_passed(&self, value: Value) -> bool {
         match self.ir.value(value).def {
             Def::Result(..) => false,
@@ -296,7 +298,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A value that is the largest of what flows into it.
+    /// Defines a value as the largest of its incoming values.
     pub(super) fn define_meet(&mut self, value: Value) -> Result<(), String> {
         let fed = self.feeders(value);
         self.define(value, NodeRule::Max(0), fed)
@@ -333,7 +335,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// What flows into an argument or a result of a region, over live edges.
+    /// The nodes of the values that flow into an argument or a result of a region, over live edges.
     fn feeders(&mut self, value: Value) -> SmallVec<[Node; 2]> {
         let mut out = SmallVec::new();
         if !self.carries(value) {
@@ -378,7 +380,7 @@ impl<'a> Builder<'a> {
                 Ok(())
             }
             Flow::For { first } => self.loop_(op, first),
-            // Any number of values combined in any order, which is more than happens: never too little.
+            // Any number of values combined in any order: more than happens, never too little.
             Flow::Parallel { .. } | Flow::Reduce | Flow::Forall { .. } => {
                 for &(_, region) in &data.regions {
                     for &arg in &ir.block(flow::entry_block(ir, region)).args {
@@ -450,7 +452,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// What an op passes to another function may have no more noise than the contract there allows.
+    /// Limits the operands of an op by the contract of the function that it passes them to.
     fn keep_contracts(&mut self, op: Op) {
         let ir = self.ir;
         let stated = move |function, side, index| match contract::of(ir, function, side, index)? {

@@ -2,16 +2,19 @@
 //!
 //! # Notation
 //!
-//! A *copy* of a function is its nodes for what is passed to it: one node, or one level (a contract, or what is assumed where anybody may
-//! call it), per argument. Calls that pass the same share a copy. The noise of the same value in two copies differs; a reduce there
-//! stands in both. A choice of sites is legal when it is in all copies, which is what the analysis asks of all contexts of a function
-//! ([`crate::sparse::Context`]): contexts are told apart by what is passed, copies by where it comes from, which is finer.
+//! A *copy* of a function is its nodes for given arguments: one node, or one level (from a
+//! contract, or assumed where the function may be called from outside), per argument. Calls with
+//! the same arguments share a copy. The noise of a value may differ between two copies; a reduce
+//! there is in both. A choice of sites is legal if it is legal in all copies, as the analysis
+//! requires of all contexts of a function ([`crate::sparse::Context`]): contexts are distinguished
+//! by the noise of their arguments, copies by its origin, which is finer.
 //!
 //! # Together
 //!
-//! Two kinds of calls share one copy more, in which each argument is the largest of all that is passed: those of a recursion, unless
-//! contracts say what is passed, and those beyond so many copies of a function ([`super::Request::copies`]). What is legal there is legal
-//! in each context, but not the other way round: [`super::Extraction::is_exact`].
+//! Two kinds of calls share one more copy, in which each argument is the largest of all that are
+//! passed: calls of a recursion, unless contracts state the arguments, and calls beyond the most
+//! copies of a function ([`super::Request::copies`]). A choice that is legal there is legal in each
+//! context, but not the other way round: [`super::Extraction::is_exact`].
 
 use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -27,8 +30,8 @@ use crate::sparse::{MAX_APART, is_callable, is_exposed};
 const MOST_NODES_APART: usize = 250_000;
 
 impl Builder<'_> {
-    /// The copies of a function that nobody who is looked into asks for: by whoever may call it from outside, and by functions that
-    /// are closed.
+    /// The copies of a function that no analyzed call asks for: for calls from outside and from
+    /// functions that are not changed.
     pub(super) fn roots(&mut self, function: Op) -> Result<(), String> {
         let ir = self.ir;
         let &[(_, region)] = ir.op(function).regions.as_slice() else {
@@ -71,7 +74,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What is passed for an argument whatever a call passes.
+    /// The argument that a contract or an assumption states, whatever a call passes.
     fn stated(&self, function: Op, index: usize, arg: Value) -> Result<Option<Passed>, String> {
         if !self.carries(arg) {
             return Ok(Some(Passed::Nothing));
@@ -97,7 +100,7 @@ impl Builder<'_> {
                 Some(it) => it,
                 None => {
                     let value = ir.op(op).operands.get(index).and_then(|it| it.value);
-                    // What is never computed is never passed.
+                    // A value that is never computed is never passed.
                     if value.is_some_and(|it| self.is_bottom(it)) {
                         return Ok(true);
                     }
@@ -116,7 +119,7 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// The results of a function for what is passed to it.
+    /// The results of a copy of a function with given arguments.
     fn copy(&mut self, function: Op, passed: Vec<Passed>) -> Result<Results, String> {
         let ir = self.ir;
         let copies = self.copies.entry(function).or_default();
@@ -200,8 +203,9 @@ impl Builder<'_> {
         out
     }
 
-    /// Nodes for the results of a function, which the returns feed later. What is returned is limited where it is computed. A function that
-    /// stays as it is may not keep its contract; its callers are told that it does.
+    /// Nodes for the results of a function, which the returns feed later. Returned values are
+    /// limited where they are computed. A function that stays as it is may break its contract; its
+    /// callers assume that it keeps it.
     fn results(&mut self, function: Op, region: Region) -> Results {
         let mut out: Results = SmallVec::from_elem(None, flow::n_results(self.ir, function));
         for (op, index) in self.returned(region) {

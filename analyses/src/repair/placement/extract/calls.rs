@@ -1,7 +1,8 @@
-//! The calls of a program: which function each runs, what they connect, and how often functions are entered.
+//! The calls of a program: the callees, the functions that calls connect, and the number of times
+//! that each function is entered.
 //!
-//! A function is entered once by whoever may call it from outside, and as often as its calls are executed. Functions that are recursive
-//! through one another are entered [`UNKNOWN_TRIPS`] times as often as from outside of the recursion.
+//! A function is entered once from outside, and as often as its calls are executed. Functions in a
+//! cycle of calls are entered [`UNKNOWN_TRIPS`] times as often as from outside of the cycle.
 
 use noisy_syntax::{Ir, Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,7 +23,7 @@ pub struct Calls {
     from: FxHashMap<Op, Vec<(Op, Op)>>,
     /// Functions that may come to call themselves.
     recursive: FxHashSet<Op>,
-    /// How often each function that calls or is called is entered.
+    /// Number of times that each calling or called function is entered.
     entries: FxHashMap<Op, u64>,
 }
 
@@ -59,17 +60,17 @@ impl Calls {
         self.callee.get(&call).copied()
     }
 
-    /// Whether a function is called.
+    /// Returns true if a function is called.
     pub fn is_called(&self, function: Op) -> bool {
         self.of.contains_key(&function)
     }
 
-    /// Whether a function may come to call itself.
+    /// Returns true if a function may call itself, directly or through others.
     pub(super) fn is_recursive(&self, function: Op) -> bool {
         self.recursive.contains(&function)
     }
 
-    /// How often a function is entered, in units of 1 / [`UNIT`].
+    /// Number of times that a function is entered, in units of 1 / [`UNIT`].
     pub(super) fn entries(&self, function: Op) -> u64 {
         self.entries.get(&function).copied().unwrap_or(UNIT)
     }
@@ -79,7 +80,8 @@ impl Calls {
         self.of.get(&function).cloned().unwrap_or_default()
     }
 
-    /// Some functions and all that are connected with them by calls, but those that are closed; in textual order.
+    /// The functions that calls connect with some functions, without the closed ones, in textual
+    /// order.
     pub fn connected(&self, ir: &Ir, functions: &[Op], closed: &FxHashSet<Op>) -> Vec<Op> {
         let mut seen: FxHashSet<Op> = FxHashSet::default();
         let mut out: Vec<Op> = Vec::new();
@@ -98,7 +100,7 @@ impl Calls {
         out
     }
 
-    /// Finds what is recursive and how often functions are entered.
+    /// Finds the recursive functions and the numbers of entries.
     fn count(&mut self, program: &Program, functions: &[Op]) {
         let ir = program.ir();
         // By call, how often it is executed.
@@ -134,8 +136,8 @@ impl Calls {
         }
     }
 
-    /// The functions in groups that call one another, each after the groups that call it: strongly connected components as Tarjan
-    /// finds them.
+    /// The functions in groups that call one another, callers before callees: strongly connected
+    /// components by Tarjan's algorithm.
     fn callers_first(&self, functions: &[Op]) -> Vec<SmallVec<[Op; 1]>> {
         const NEW: usize = usize::MAX;
         let index: FxHashMap<Op, usize> =

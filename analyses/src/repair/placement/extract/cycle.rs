@@ -7,7 +7,7 @@ use super::build::{Builder, Key};
 use crate::flow;
 use crate::placement::{Node, NodeRule};
 
-/// The nodes of what a loop carries; none where that carries no noise.
+/// The nodes of the values that a loop carries; `None` for one without noise.
 type Carried = SmallVec<[Option<Node>; 4]>;
 
 impl Builder<'_> {
@@ -32,12 +32,12 @@ impl Builder<'_> {
         let levels =
             u64::from(model.budget.saturating_sub(model.fresh.min(model.reset_level()))) + 2;
         let n_noisy = args.iter().filter(|&&it| self.carries(it)).count() as u64;
-        // What may be the results: one or more states of what is carried.
+        // The possible results: one or more states of the carried values.
         let mut ends = Vec::new();
         if trips.most.is_none() || trips.least == 0 {
             ends.push(inits(self));
         }
-        // Where nothing noisy goes round all rounds are alike.
+        // If no noisy value is carried, all iterations are alike.
         if let Some(most) = trips.most.filter(|&it| it <= levels * n_noisy) {
             let inits = inits(self);
             self.unroll(op, trips.least, most, args, inits, &mut ends)?;
@@ -57,7 +57,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What the yield of a region of one block gives.
+    /// The nodes that the yield of a region of one block passes on.
     fn yielded(&mut self, region: Region) -> Carried {
         let ir = self.ir;
         let end = flow::yields(ir, region).first().copied();
@@ -66,7 +66,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Builds a loop round by round, and adds what it carries after each round that may be the last to `ends`.
+    /// Builds a loop iteration by iteration, and adds the carried values after each possible last
+    /// one to `ends`.
     fn unroll(
         &mut self,
         op: Op,

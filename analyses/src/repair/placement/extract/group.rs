@@ -1,4 +1,5 @@
-//! Uses of a value in blocks that are executed less often than its definition: each such block is a place of its own.
+//! Uses of a value in blocks that are executed less often than its definition: each such block is a
+//! site of its own.
 
 use noisy_syntax::{Block, Op, Region, Value};
 use rustc_hash::FxHashMap;

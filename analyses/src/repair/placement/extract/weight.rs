@@ -1,9 +1,11 @@
-//! How often each block of a function is executed, as far as the text tells.
+//! Estimated number of executions of each block of a function.
 //!
-//! Weights are in units of 1 / [`UNIT`] executions of the program. A loop multiplies by its trip count, by [`UNKNOWN_TRIPS`] or
-//! the nearest possible number where the text does not say; a branch divides by the number of ways it may go, those that a constant condition rules out not counted. For cycles of
-//! blocks a branch that can leave the cycle does so once in [`UNKNOWN_TRIPS`] rounds. Estimates for a choice among
-//! legal placements: nothing that is legal depends on them. They saturate, and are at least 1.
+//! Weights are in units of 1 / [`UNIT`] executions of the program. A loop multiplies by its trip
+//! count, or by [`UNKNOWN_TRIPS`] or the nearest possible number if the text does not state it; a
+//! branch divides by the number of ways it may go, without those that a constant condition rules
+//! out. For cycles of blocks a branch that can leave the cycle does so once in [`UNKNOWN_TRIPS`]
+//! iterations. Weights choose among legal placements; legality does not depend on them. They
+//! saturate, and are at least 1.
 
 use noisy_syntax::{Block, Ir, Op, Region};
 use rustc_hash::FxHashMap;
@@ -12,13 +14,15 @@ use crate::cfg::{Cfg, Loops};
 use crate::flow::{self, Flow};
 use crate::integers::Integers;
 
-/// How often a loop is taken to run when the text does not say.
+/// Estimated trip count of a loop if the text does not state it.
 pub(crate) const UNKNOWN_TRIPS: u64 = 10;
 
-/// The weight of what is executed once. Halves down to the sixth, thirds and fifths of it are whole.
+/// The weight of a block that is executed once. Its halves down to the sixth, thirds and fifths are
+/// integers.
 pub(in crate::repair::placement) const UNIT: u64 = 960;
 
-/// With more blocks than this a region counts as if it had no branches: each branch asks for the loops around both of its ends.
+/// A region with more blocks than this counts as if it had no branches: each branch asks for the
+/// loops around both of its ends.
 const MOST_BLOCKS: usize = 5000;
 
 /// The weight of each block of a function.
@@ -29,7 +33,8 @@ pub(in crate::repair::placement) struct Weights {
 }
 
 impl Weights {
-    /// Adds the blocks of a region with the weight of its entry. If `is_plain`, all of them weigh the same.
+    /// Adds the blocks of a region with the weight of its entry. If `is_plain`, all of them weigh
+    /// the same.
     pub(in crate::repair::placement) fn add(
         &mut self,
         ir: &Ir,
@@ -116,7 +121,7 @@ impl Weights {
             if inner.is_some_and(|it| it.head as usize == b) {
                 weights[b] = weights[b].saturating_mul(UNKNOWN_TRIPS);
             }
-            // What leaves any loop leaves the innermost.
+            // An edge that leaves any loop leaves the innermost.
             let leaves = |to: u32| {
                 inner.is_some_and(|it| loops.around(to as usize).all(|of| of.head != it.head))
             };

@@ -1,7 +1,7 @@
-//! Calls of functions that make products: whether two polynomials come back.
+//! Calls of functions that multiply: do they return two polynomials?
 //!
-//! *Law.* They do if the function returns two when it is given two: as it stands, or with what is placed in it. Functions that call each
-//! other in a circle are not looked into. *Cost.* Each function once.
+//! *Law.* They do if the function returns two when it is given two, as it stands or after its own
+//! placement. Functions in a cycle of calls are not analyzed. *Cost.* Each function once.
 
 use noisy_syntax::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,7 +12,7 @@ use crate::flow;
 use crate::heir::{Heir, Placed};
 use crate::program::Program;
 
-/// What is known of calls where something is placed.
+/// Known calls of a placement.
 pub(super) struct Calls {
     placed: Placed,
     /// By function; why not, in words.
@@ -20,12 +20,12 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Where this is placed.
     pub(super) fn of(placed: Placed) -> Self {
         Self { placed, known: FxHashMap::default() }
     }
 
-    /// Functions, and those that make products which they call: each behind those that it calls, if these do not call it, too.
+    /// The functions and the multiplying functions that they call, callees before callers outside
+    /// of cycles.
     pub(super) fn called_first(&self, program: &Program, heir: &Heir, functions: &[Op]) -> Vec<Op> {
         let ir = program.ir();
         let movers = heir.movers(ir, self.placed);
@@ -34,7 +34,7 @@ impl Calls {
         }
         let mut out = Vec::new();
         let mut seen: FxHashSet<Op> = FxHashSet::default();
-        // Whether what it calls is done.
+        // With true if its callees are done.
         let mut stack: Vec<(Op, bool)> = functions.iter().rev().map(|&it| (it, false)).collect();
         while let Some((function, is_done)) = stack.pop() {
             if is_done {
@@ -51,7 +51,7 @@ impl Calls {
         out
     }
 
-    /// Takes note of what is placed in a function, or why nothing is.
+    /// Notes the placement in a function, or the reason why it has none.
     pub(super) fn note(&mut self, program: &Program, function: Op, found: Result<(), String>) {
         let name = program.function_name(function);
         self.known.insert(function, found.map_err(|why| format!("@{name} {why}")));
@@ -72,7 +72,7 @@ impl Calls {
         }
     }
 
-    /// Whether a function returns two polynomials as it stands.
+    /// Returns an error unless a function returns two polynomials as it stands.
     fn stands(&self, program: &Program, heir: &Heir, function: Op) -> Result<(), String> {
         let crossing = |it: Op| self.crossing(program, heir, it);
         let question = asked(program, heir, function, self.placed, Objective::Count, &crossing);
@@ -82,7 +82,7 @@ impl Calls {
         Err(format!("makes {name} of more than 2 polynomials, and has no place to relinearize it"))
     }
 
-    /// Whether what a function gives is as if it gave what it takes; else why not, in words.
+    /// Returns an error, in words, unless a call preserves the level or degree of its argument.
     pub(super) fn crossing(
         &self,
         program: &Program,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Document, ModelSpec, NoiseModel};
 
-/// A step of a program: what it does with earlier values.
+/// A step of a program.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Add(usize, usize),
@@ -24,7 +24,7 @@ impl Numbers {
     }
 }
 
-/// Steps on two arguments; the last one is what is yielded.
+/// Steps on two arguments; the last one is yielded.
 fn steps(numbers: &mut Numbers, n: usize) -> Vec<Step> {
     let step = |at: usize| {
         let (a, b) = (numbers.below(at + 2), numbers.below(at + 2));
@@ -76,7 +76,7 @@ fn document(text: &str, budget: u32) -> Document {
     Document::with_model(text, model)
 }
 
-/// What is placed, and the text after it.
+/// The number of inserted ops, true if that is proven optimal, and the text after them.
 fn placed(text: &str, budget: Option<u32>) -> (usize, bool, String) {
     let document = document(text, budget.unwrap_or(1));
     let insert = if budget.is_some() { insert_bootstraps } else { insert_relinearizations };
@@ -87,7 +87,7 @@ fn placed(text: &str, budget: Option<u32>) -> (usize, bool, String) {
     (outcome.inserted(), is_optimal, after)
 }
 
-/// Whether degrees are legal with relinearizations after some values.
+/// Returns true if degrees are legal with relinearizations after some values.
 fn is_relinearized(steps: &[Step], chosen: usize) -> bool {
     let mut degree = vec![1, 1];
     for (at, step) in steps.iter().enumerate() {
@@ -105,7 +105,8 @@ fn is_relinearized(steps: &[Step], chosen: usize) -> bool {
     degree.last() == Some(&1)
 }
 
-/// Whether levels are legal with bootstraps after some values; the first two bits stand for the arguments.
+/// Returns true if levels are legal with bootstraps after some values; the first two bits stand for
+/// the arguments.
 fn is_bootstrapped(steps: &[Step], budget: usize, chosen: usize) -> bool {
     let mut level = vec![0, 0];
     for (at, step) in steps.iter().enumerate() {
@@ -138,7 +139,7 @@ fn nothing_needs_fewer() {
             let (found, is_optimal, after) = placed(&text, None);
             assert_eq!(found, least(n, &|it| is_relinearized(&steps, it)), "{after}");
             assert!(is_optimal, "{text}");
-            // What was placed is enough.
+            // The placement is sufficient.
             assert_eq!(placed(&after, None), (0, true, after.clone()));
             for budget in [1, 2] {
                 let (found, is_optimal, after) = placed(&text, Some(budget));
@@ -197,7 +198,7 @@ fn a_waterline_keeps_levels() {
         let functions = document.ir().functions();
         insert_bootstraps(&document, &functions, &Options::default()).expect("an answer")
     };
-    // As many as HEIR 2026.9.1 with these options.
+    // The numbers of HEIR 2026.9.1 with these options.
     for (budget, waterline, wanted) in [(3, 0, 2), (3, 1, 4), (3, 2, 8), (5, 2, 2)] {
         assert_eq!(of(budget, waterline).inserted(), wanted, "{budget} {waterline}");
     }
@@ -325,7 +326,7 @@ fn a_loop_drops_levels_where_a_bootstrap_uses_them() {
         "{after}"
     );
     assert_eq!(staged(&after, 1), (vec![0, 0, 0], after.clone()));
-    // Where it uses none, a bootstrap does it.
+    // Where no level is used, a bootstrap suffices.
     let (inserted, after) = staged(&generic(&lines, "%3"), 1);
     assert_eq!(inserted, [1, 0, 1], "{after}");
 }
@@ -366,7 +367,7 @@ fn what_stands_behind_an_annotation_that_cannot_be_read_has_none() {
     assert!(line.ends_with("mgmt.relinearize %2 : tensor<8xf32>"), "{after}");
 }
 
-/// What is said of levels in a program whose levels are goals, before and after the fix.
+/// The diagnostics of a program whose levels are goals, before and after the fix.
 #[test]
 fn goals_stay_as_they_are() {
     let lines = "      %2 = arith.mulf %v0, %v1 : tensor<8xf32>\n      %3 = arith.mulf %2, %2 : tensor<8xf32>\n";
@@ -460,7 +461,7 @@ fn relinearizations_are_placed_across_calls_that_give_two_polynomials() {
         )
     };
     let relinearized = format!("    %5 = mgmt.relinearize %4 : {ty}\n    return %5 : {ty}\n");
-    // What is called takes two, and the end of the generic.
+    // Callees take two, and so does the end of the generic.
     let (n, is_optimal, after) = of(&inside(&relinearized));
     assert_eq!((n, is_optimal), (2, true), "{after}");
     assert_eq!(placed(&after, None).0, 0);
@@ -469,7 +470,7 @@ fn relinearizations_are_placed_across_calls_that_give_two_polynomials() {
         "    %5 = mgmt.relinearize %4 : {ty}\n    %b = \"x.y\"() : () -> i1\n    %6 = scf.if %b -> ({ty}) {{\n      %7 = func.call @g(%5) : ({ty}) -> {ty}\n      scf.yield %7 : {ty}\n    }} else {{\n      scf.yield %5 : {ty}\n    }}\n    return %6 : {ty}\n"
     );
     assert_eq!(of(&inside(&again)).0, 0);
-    // What is placed in the function that is called counts, whichever comes first.
+    // The placement in a callee counts, whichever comes first.
     let function = |name: &str, lines: &str, given: &str| {
         format!(
             "  func.func @{name}(%x: {secret}) -> {secret} {{\n{lines}    %0 = secret.generic({given}: {secret}) {{\n    ^body(%v: {ty}):\n      %1 = arith.mulf %v, %v : {ty}\n      secret.yield %1 : {ty}\n    }} -> ({secret})\n    return %0 : {secret}\n  }}\n"

@@ -1,5 +1,5 @@
-//! Whole programs, with calls, contracts, branches and loops, against exhaustive search over their texts: written, read and analyzed
-//! anew for each choice. And what holds for programs of any size.
+//! Whole programs, with calls, contracts, branches and loops, against exhaustive search over their
+//! texts: written, read and analyzed anew for each choice. And laws for programs of any size.
 
 use std::fmt::Write as _;
 
@@ -18,9 +18,9 @@ enum Step {
     Op(&'static str, Value, Value, Value),
     Reduce(Value, Value),
     Call(Value, usize, Vec<Value>),
-    /// Result, what each branch does and yields.
+    /// Result, and the steps and yielded value of each branch.
     If(Value, [(Vec<Step>, Value); 2]),
-    /// Result, carried argument, start, rounds if they are known, body, what it yields.
+    /// Result, carried argument, start, trip count if known, body, yielded value.
     For(Value, Value, Value, Option<u64>, Vec<Step>, Value),
 }
 
@@ -34,7 +34,8 @@ struct Function {
     returned: Value,
 }
 
-/// A place for a reduce: after a value, or at the head of a branch (of the if with this result) for its uses in there.
+/// A place for a reduce: after a value, or at the head of a branch (of the if with this result) for
+/// its uses in there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     After(usize, Value),
@@ -140,7 +141,7 @@ fn make(random: &mut Random, shape: &Shape) -> Vec<Function> {
             returned: *scope.last().unwrap(),
         });
     }
-    // What nobody calls must be public to be looked at.
+    // Functions without callers are analyzed only if they are public.
     let mut called = vec![false; out.len()];
     for function in &out {
         each_call(&function.steps, &mut |callee, _| called[callee] = true);
@@ -156,7 +157,7 @@ fn make(random: &mut Random, shape: &Shape) -> Vec<Function> {
     out
 }
 
-/// Calls `f` with each callee and how often (in a function that is entered once) it is called there.
+/// Calls `f` with each callee and the number of its calls (in a function that is entered once).
 fn each_call(steps: &[Step], f: &mut dyn FnMut(usize, u64)) {
     for step in steps {
         match step {
@@ -174,7 +175,7 @@ fn each_call(steps: &[Step], f: &mut dyn FnMut(usize, u64)) {
     }
 }
 
-/// How often each function is entered, where none calls back.
+/// Number of times that each function is entered, without recursion.
 fn entries(program: &[Function]) -> Vec<u64> {
     let mut out: Vec<u64> = program.iter().map(|it| if it.is_private { 0 } else { ONCE }).collect();
     for at in (0..program.len()).rev() {
@@ -184,14 +185,15 @@ fn entries(program: &[Function]) -> Vec<u64> {
     out
 }
 
-/// Writes a program with reduces in the slots for which `is_chosen`, and says of each slot what one there costs.
+/// Writes a program with reduces in the slots for which `is_chosen`, and notes the cost of one in
+/// each slot.
 struct Writer<'a> {
     program: &'a [Function],
     is_chosen: &'a dyn Fn(Slot) -> bool,
     slots: Vec<(Slot, u64)>,
     text: String,
     at: usize,
-    /// What values are called now.
+    /// The current names of values.
     names: Vec<String>,
 }
 
@@ -339,7 +341,7 @@ fn exhaustive(program: &[Function], slots: &[(Slot, u64)]) -> Option<u64> {
         };
         errors(&Writer::write(program, &is_chosen).0).is_empty()
     };
-    // Where all of them do not help, none do.
+    // If all of them do not help, none do.
     is_legal(u32::MAX).then(|| all.into_iter().find(|it| is_legal(it.1)).map(|it| it.0))?
 }
 
@@ -481,18 +483,18 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
     let (outcome, after) = fixed(text);
     assert!(errors(&after).is_empty(), "{after}");
     assert_eq!(outcome.inserted(), 2, "{after}");
-    // What is called cannot help it.
+    // The callee cannot help it.
     let document = Document::new(text);
     let [g, f] = document.ir().functions()[..] else { panic!() };
     let outcome = insert_reduces(&document, &[g], &Options::default()).unwrap();
     let why = "no placement is possible: %a on line 1 has at least 48 bits of noise, and at most 26 are allowed";
     assert_eq!(outcome.functions[0].verdict, Verdict::Refused(why.to_owned()));
     assert_eq!(outcome.fix, None);
-    // Who calls can.
+    // The caller can.
     let outcome = insert_reduces(&document, &[f], &Options::default()).unwrap();
     let after = outcome.fix.map_or(String::new(), |it| it.apply(text));
     assert!(errors(&after).is_empty(), "{after}");
-    // A broken callee is left alone, and so is what depends on it.
+    // A broken callee is left alone, and so are the functions that depend on it.
     let broken = text.replace("return %s", "%t = noisy.add %s, %zero : !noisy.i32\n  return %t");
     let (outcome, _) = fixed(&broken);
     let verdicts: Vec<bool> =
@@ -500,7 +502,8 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
     assert_eq!(verdicts, [true, true], "{outcome:?}");
 }
 
-/// A loop of some rounds in which a function is called some times, with what goes round and, to the second argument, what went in.
+/// A loop in which a function is called some times, with the carried value and, as second argument,
+/// the initial one.
 fn calls_in_a_loop(rounds: u64, n_calls: usize, op: &'static str) -> Vec<Function> {
     let step = Function {
         is_private: true,

@@ -1,4 +1,4 @@
-//! What is cheapest: loops, branches, and uses on colder paths.
+//! The cheapest placement: loops, branches, and uses on colder paths.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is repeated often, or nested deep, is looked at no more than it has to be.
+//! Code that is repeated often or nested deeply is visited no more than necessary.
 
 use super::*;
 

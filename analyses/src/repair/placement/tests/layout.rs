@@ -150,7 +150,7 @@ fn results_of_regions_and_loop_arguments_are_places() {
 }
 ",
     );
-    // What comes in from outside and what comes around are both too much: one reduce a round serves both.
+    // Both the initial and the carried value are too much: one reduce per iteration serves both.
     check(
         "func.func @f(%a: !noisy.i32, %b: !noisy.i32 {noisy.bound = 20}, %n: index) -> !noisy.i32 {
   %r = scf.for %i = %n to %n step %n iter_args(%acc = %b) -> (!noisy.i32) { // round

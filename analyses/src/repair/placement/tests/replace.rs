@@ -83,7 +83,7 @@ fn a_function_over_the_budget_keeps_what_helps() {
 
 #[test]
 fn a_removed_reduce_in_a_branch_makes_room_there() {
-    // The one in the branch goes; what takes its place stands where it stood.
+    // The one in the branch goes; its replacement is in the same place.
     let text = "func.func @f(%a: !noisy.i32, %c: i1) {
   %m = noisy.mul %a, %a : !noisy.i32
   %n = noisy.reduce_noise %m : !noisy.i32
