@@ -235,7 +235,7 @@ fn calls(n: usize, is_recursive: bool) -> String {
 fn given(document: &Document) -> Option<Noise> {
     let ir = document.ir();
     let first = ir.functions()[0];
-    let end = ir.last_op(crate::flow::entry_block(ir, ir.op(first).regions[0].1));
+    let end = ir.last_op(noisy_dataflow::flow::entry_block(ir, ir.op(first).regions[0].1));
     let given = end.and_then(|it| ir.op(it).operands[0].value);
     given.map(|it| *document.noise(it))
 }
@@ -266,7 +266,8 @@ fn calls_that_nest_too_deep_are_undecided() {
         assert_eq!(reported.len(), 1, "{reported:?}");
         assert_eq!(reported[0].0, "undecided");
         let ir = document.ir();
-        let calls = ir.functions().into_iter().flat_map(|it| crate::flow::calls_of(ir, it).0);
+        let calls =
+            ir.functions().into_iter().flat_map(|it| noisy_dataflow::flow::calls_of(ir, it).0);
         let unknown = calls.filter(|&it| *document.noise(ir.op(it).results[0]) == Noise::Unknown);
         assert_eq!(unknown.count(), 1);
     }
@@ -354,8 +355,8 @@ fn a_function_that_is_passed_more_and_more_over_the_budget_is_evaluated_for_that
     let document = Document::new(&text);
     let ir = document.ir();
     let g = ir.functions()[0];
-    assert_eq!(document.contexts(g).len(), crate::sparse::MAX_APART + 1);
-    let taken = ir.block(crate::flow::entry_block(ir, ir.op(g).regions[0].1)).args[0];
+    assert_eq!(document.contexts(g).len(), noisy_dataflow::sparse::MAX_APART + 1);
+    let taken = ir.block(noisy_dataflow::flow::entry_block(ir, ir.op(g).regions[0].1)).args[0];
     assert_eq!(*document.noise(taken), Noise::AtMost(crate::Bits::MAX));
     let n_visits = document.facts().n_visits();
     assert!(n_visits < 2 * N + 50, "{n_visits}");

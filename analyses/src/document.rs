@@ -10,11 +10,11 @@ use std::sync::Arc;
 use noisy_syntax::{Delta, Value};
 
 use crate::checks::{self, Index};
-use crate::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
 use crate::explain::{self, Assumption, Derivation, Saturation};
+use crate::facts::noise::model::NoiseModel;
 use crate::heir::{Heir, Quantities};
-use crate::noise::model::NoiseModel;
 use crate::program::Program;
+use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.
 ///

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 
 use noisy_syntax::{Block, Ir, Region, Value};
 
-use crate::flow::{self, Flow};
 use crate::{Constant, Document};
+use noisy_dataflow::flow::{self, Flow};
 
 pub use visits::{recording, trace};
 

@@ -12,9 +12,8 @@ pub(crate) use programs::{program, random_edit};
 
 use self::programs::Writer;
 
-use crate::{
-    Assumption, Diagnostic, Document, Limits, Noise, Objective, Options, checks, insert_reduces,
-};
+use crate::{Assumption, Diagnostic, Document, Noise, Objective, Options, checks, insert_reduces};
+use noisy_placement::Limits;
 
 /// A small generator (xorshift), so that runs repeat.
 pub(crate) struct Random(u64);

@@ -349,7 +349,8 @@ fn a_cycle_of_blocks_knows_nothing_of_the_round_before() {
     );
     // The first round adds to a product, all others to what was reduced.
     let ir = document.ir();
-    let end = ir.last_op(crate::flow::entry_block(ir, ir.op(ir.functions()[0]).regions[0].1));
+    let end =
+        ir.last_op(noisy_dataflow::flow::entry_block(ir, ir.op(ir.functions()[0]).regions[0].1));
     let given = end.and_then(|it| ir.op(it).operands[0].value);
     assert_eq!(given.map(|it| *document.noise(it)), Some(crate::Noise::AtMost(13)));
 }

@@ -3,8 +3,10 @@
 //! *Law.* After any edits, the facts equal those of a program made from the text anew. *Cost.* An
 //! edit costs in proportion to its change.
 
+pub mod depth;
 mod excess;
 mod on_demand;
+pub mod secretness;
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -12,17 +14,17 @@ use std::sync::{Arc, OnceLock};
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
-use crate::depth::Depth;
+use crate::facts::integers::Integers;
+use crate::facts::noise::Noise;
+use crate::facts::noise::model::NoiseModel;
+use crate::facts::noise::{Findings, Growing, NoiseAnalysis, Root};
 use crate::heir::{
     Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
     Touched, Upkept,
 };
-use crate::integers::Integers;
-use crate::noise::Noise;
-use crate::noise::model::NoiseModel;
-use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
-use crate::remarks::{Remark, Remarks};
-use crate::sparse::{Context, Input, Moved, Sparse};
+use crate::program::depth::Depth;
+use crate::report::remarks::{Remark, Remarks};
+use noisy_dataflow::sparse::{Context, Input, Moved, Sparse};
 
 pub(crate) use excess::Breach;
 use on_demand::{Asked, OnDemand};

@@ -9,11 +9,11 @@ use std::fmt::{self, Write as _};
 use noisy_syntax::{Op, OpKind, Source, Value};
 use proptest::prelude::*;
 
-use crate::lattice::{Changed, Lattice};
 use crate::laws::Random;
-use crate::sparse::{AnalysisContext, Calls, Domain, Input, Sparse, SparseForward};
-use crate::view::View;
 use crate::{Bits, Noise, Program};
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Input, Sparse, SparseForward};
+use noisy_dataflow::view::View;
 
 /// A step, on values by their numbers in the function.
 #[derive(Clone, Debug)]
@@ -156,7 +156,7 @@ fn bounds(program: &Program, function: usize) -> Vec<Option<u64>> {
     let ir = program.ir();
     let op = ir.functions()[function];
     let body = ir.op(op).regions[0].1;
-    let argument = ir.block(crate::flow::entry_block(ir, body)).args[0];
+    let argument = ir.block(noisy_dataflow::flow::entry_block(ir, body)).args[0];
     let results = ir.items(body).filter_map(|it| ir.op(it).results.first().copied());
     let hi = |value: Value| match *program.noise(value) {
         Noise::Bottom => Some(0),

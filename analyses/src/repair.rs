@@ -20,9 +20,9 @@ pub use suppress::suppress;
 use noisy_syntax::Op;
 
 use self::placement::{FixError, FunctionOutcome, Options, Outcome, STAGES, Verdict};
-use crate::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
-use crate::diff;
 use crate::document::Document;
+use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
+use crate::report::diff;
 
 /// Most rounds: one fix may make another possible.
 const MAX_ROUNDS: usize = 20;

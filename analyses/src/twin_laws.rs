@@ -10,20 +10,20 @@ use std::fmt;
 use noisy_dataflow::twin::Twin;
 use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
 
-use crate::depth::Depths;
-use crate::flow::Interval;
+use crate::facts::integers::Integers;
+use crate::facts::integers::constants::{ConstantFacts, Constants};
+use crate::facts::integers::ranges::Ranges;
+use crate::facts::noise::NoiseAnalysis;
 use crate::heir::Ciphertexts;
-use crate::integers::Integers;
-use crate::integers::constants::{ConstantFacts, Constants};
-use crate::integers::ranges::Ranges;
-use crate::lattice::{Changed, Lattice};
 use crate::laws::Random;
-use crate::noise::NoiseAnalysis;
-use crate::secretness::Secrets;
-use crate::sparse::{
+use crate::program::depth::Depths;
+use crate::program::secretness::Secrets;
+use crate::{Bits, NoiseModel};
+use noisy_dataflow::flow::Interval;
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::{
     AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,
 };
-use crate::{Bits, NoiseModel};
 
 mod programs;
 

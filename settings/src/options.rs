@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::{Limits, ModelError, ModelSpec, NoiseModel, Objective, Options};
+use noisy_analyses::{ModelError, ModelSpec, NoiseModel, Objective, Options};
+use noisy_placement::Limits;
 #[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};

@@ -10,10 +10,10 @@ use memchr::memmem;
 use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Source, Traits};
 use rustc_hash::FxHashSet;
 
-use crate::flow::{self, Flow};
+use crate::facts::noise::contract;
 use crate::heir::{self, Heir, Sites};
-use crate::noise::contract;
 use crate::program::Program;
+use noisy_dataflow::flow::{self, Flow};
 
 /// The text in every comment that suppresses diagnostics.
 pub(super) const MARK: &str = "noisy: allow(";

@@ -34,8 +34,8 @@ use rustc_hash::FxHashMap;
 
 use super::index::MARK;
 use super::{ALL, Check, Fixing, Index, find};
-use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
 use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
 
 pub(super) const CHECK: Check = Check {
     code: "unused-suppression",

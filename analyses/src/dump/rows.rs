@@ -9,10 +9,10 @@ use noisy_syntax::{Ir, Region, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::depth::Depth;
+use crate::facts::noise::model::Bits;
 use crate::heir::HeirNoise;
-use crate::noise::model::Bits;
-use crate::secretness::Secretness;
+use crate::program::depth::Depth;
+use crate::program::secretness::Secretness;
 use crate::{Constant, Document, Noise};
 
 /// The fact of a value under one model.

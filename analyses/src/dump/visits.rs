@@ -14,10 +14,10 @@ use rustc_hash::FxHashMap;
 
 use super::block_name;
 use crate::NoiseModel;
-use crate::integers::Integers;
-use crate::lattice::Lattice;
-use crate::noise::{Findings, Noise, NoiseAnalysis};
-use crate::sparse::{Input, Part, Sparse, Visit, Visitor};
+use crate::facts::integers::Integers;
+use crate::facts::noise::{Findings, Noise, NoiseAnalysis};
+use noisy_dataflow::lattice::Lattice;
+use noisy_dataflow::sparse::{Input, Part, Sparse, Visit, Visitor};
 
 /// Comparisons of facts after which nothing more is recorded.
 const MAX_COMPARED: usize = 500_000_000;
@@ -391,7 +391,11 @@ func.func private @sq(%y: !noisy.i32) -> !noisy.i32 {
         let constants: FxHashMap<String, String> =
             last_facts(TEXT, "constants").into_iter().collect();
         let mut values = Vec::new();
-        crate::sparse::values_within(ir, ir.items(ir.root()).next().expect("a chunk"), &mut values);
+        noisy_dataflow::sparse::values_within(
+            ir,
+            ir.items(ir.root()).next().expect("a chunk"),
+            &mut values,
+        );
         assert!(values.len() > 12);
         for value in values {
             let name = ir.value_text(value);

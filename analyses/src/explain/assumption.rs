@@ -2,8 +2,8 @@
 
 use noisy_syntax::{Def, Op, OpKind, Value};
 
-use crate::noise::contract::{self, Contract, Side};
-use crate::noise::model::Bits;
+use crate::facts::noise::contract::{self, Contract, Side};
+use crate::facts::noise::model::Bits;
 use crate::program::Program;
 
 /// The reason for the noise of an argument of a function.

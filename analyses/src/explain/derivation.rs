@@ -12,11 +12,11 @@ use std::ops::Range;
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::flow;
-use crate::noise::Noise;
-use crate::noise::contract::{self, Side};
-use crate::noise::model::{Bits, Growth};
+use crate::facts::noise::Noise;
+use crate::facts::noise::contract::{self, Side};
+use crate::facts::noise::model::{Bits, Growth};
 use crate::program::Program;
+use noisy_dataflow::flow;
 
 use super::place::value_range;
 use super::words::short_name;

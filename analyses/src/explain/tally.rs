@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 
-use crate::depth::Depth;
-use crate::flow::Flow;
+use crate::facts::integers::Integers;
+use crate::facts::noise::model::heir::Latency;
 use crate::heir::{Ciphertext, Heir, Level, Work, swaps_rows};
-use crate::integers::Integers;
-use crate::noise::model::heir::Latency;
+use crate::program::depth::Depth;
+use noisy_dataflow::flow::Flow;
 
 /// The number of ops of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use noisy_syntax::Value;
 
-use crate::integers::constant::is_written;
-use crate::noise::model::Bits;
+use crate::facts::integers::constant::is_written;
+use crate::facts::noise::model::Bits;
 use crate::program::Program;
 
 /// Describes the range of an integer in words, if it is more than its type says and no constant.

@@ -6,9 +6,9 @@ use noisy_syntax::{Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use super::Program;
-use crate::flow;
-use crate::noise::contract::{self, Contract, Side};
-use crate::noise::model::Bits;
+use crate::facts::noise::contract::{self, Contract, Side};
+use crate::facts::noise::model::Bits;
+use noisy_dataflow::flow;
 
 /// A value with more noise than a contract allows, passed to a call or returned to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use noisy_syntax::{Delta, Ir, Value};
 
 use super::Program;
-use crate::depth::Depths;
-use crate::integers::Integers;
-use crate::secretness::Secrets;
-use crate::sparse::{Input, Moved, Sparse, SparseForward};
+use crate::facts::integers::Integers;
+use crate::program::depth::Depths;
+use crate::program::secretness::Secrets;
+use noisy_dataflow::sparse::{Input, Moved, Sparse, SparseForward};
 
 /// One line for each analysis on the integers under a noise model, with the name of its method on
 /// programs.

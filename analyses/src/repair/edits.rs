@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::placement::{self, FixError, Options, Outcome};
 use super::trial::{self, Trial};
-use crate::diagnostic::{Applicability, Diagnostic, Fix, TextEdit, combine};
 use crate::document::Document;
-use crate::remarks::Remark;
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit, combine};
+use crate::report::remarks::Remark;
 
 impl Document {
     /// Inserts the cheapest `reduce_noise` into some functions of the document, as

@@ -2,7 +2,7 @@
 //! (`manage.rs`).
 //!
 //! The placement problem of functions that call each other is extracted ([`extract`]) and solved
-//! for all of them together (`group.rs`, [`crate::placement`]). The answer is written as minimal
+//! for all of them together (`group.rs`, [`noisy_placement`]). The answer is written as minimal
 //! edits (`layout.rs`), and the edited text is analyzed, calls included (`verify.rs`).
 //!
 //! *Law.* Every answer was analyzed: the edited text has no noise error in the functions that were
@@ -27,9 +27,9 @@ use num_integer::gcd;
 use self::extract::Objective;
 pub use self::manage::{Insert, STAGES};
 use self::verify::Promise;
-use crate::diagnostic::{Applicability, Fix, TextEdit};
-use crate::placement::{Cache, Certificate, Instance, Limits, Phase, Site};
 use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Fix, TextEdit};
+use noisy_placement::{Cache, Certificate, Instance, Limits, Phase, Site};
 
 /// Options of [`insert_reduces`].
 #[derive(Clone, Debug, Default)]
@@ -142,7 +142,7 @@ pub struct FunctionGroup {
     /// such sets were not searched for.
     pub disjoint_cores: usize,
     /// The part of the lower bound that a certificate proves (see
-    /// [`crate::placement::Certificate`]): all of it.
+    /// [`noisy_placement::Certificate`]): all of it.
     pub certified: u64,
     /// The question, the answer and the proof, where they were asked for.
     pub proof: Option<Arc<GroupProof>>,
@@ -421,7 +421,8 @@ impl Proposal {
                     again.limits.time.map(|time| time.saturating_sub(start.elapsed()));
                 let asked: Vec<Op> =
                     refused.iter().flat_map(|it| it.0.group.functions.clone()).collect();
-                let mut later = group::solve(program, &asked, &again, crate::sparse::MAX_APART);
+                let mut later =
+                    group::solve(program, &asked, &again, noisy_dataflow::sparse::MAX_APART);
                 let refused = take_unsound(program, &mut later, None);
                 if refused.iter().any(is_defect) {
                     return Err(unverified);

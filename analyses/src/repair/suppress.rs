@@ -2,8 +2,8 @@
 
 use super::{MAX_ROUNDS, Repaired, Rules};
 use crate::checks;
-use crate::diagnostic::Severity;
 use crate::document::Document;
+use crate::report::diagnostic::Severity;
 
 /// Suppresses the errors and warnings of a program by comments where that is possible, and removes
 /// the comments that suppress nothing.

@@ -6,10 +6,10 @@ use noisy_syntax::Op;
 use rustc_hash::FxHashMap;
 
 use crate::checks::{self, Fixing, Index, Told};
-use crate::diagnostic::{Diagnostic, Fix, Severity, TextEdit, combine};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::remarks::Remark;
+use crate::report::diagnostic::{Diagnostic, Fix, Severity, TextEdit, combine};
+use crate::report::remarks::Remark;
 
 /// At most so many edits are made for one request. Later diagnostics have no fix.
 const MAX_EDITS: usize = 1 << 16;
@@ -158,7 +158,7 @@ fn n_errors(program: &Program, index: &Index) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Applicability;
+    use crate::report::diagnostic::Applicability;
 
     /// Returns a fix that replaces the first occurrence of a text.
     fn replacing(text: &str, this: &str, that: &str) -> Option<Fix> {

@@ -38,8 +38,8 @@ use noisy_syntax::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::placement::Instance;
 use crate::program::Program;
+use noisy_placement::Instance;
 
 use self::build::Builder;
 pub use self::calls::Calls;
@@ -93,7 +93,7 @@ pub struct Request<'a> {
     /// Existing resets may be removed.
     pub replace: bool,
     /// At most so many copies of a function are kept apart: [`MOST_COPIES`], or
-    /// [`crate::sparse::MAX_APART`], as in the analysis, where it rejects the answer to the former.
+    /// [`noisy_dataflow::sparse::MAX_APART`], as in the analysis, where it rejects the answer to the former.
     pub copies: usize,
 }
 

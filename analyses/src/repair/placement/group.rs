@@ -13,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
 use super::{Fixed, FunctionGroup, GroupProof, Options, Price, Standing, Verdict, Watch};
-use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
 use crate::program::Program;
+use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
 
 const NOT_FOUND: &str = "no placement found within the time and memory limits";
 

@@ -19,8 +19,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Extraction, Spot};
 use super::group::Answer;
-use crate::diagnostic::TextEdit;
 use crate::program::Program;
+use crate::report::diagnostic::TextEdit;
 
 /// The edits of some answers, in order.
 pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {

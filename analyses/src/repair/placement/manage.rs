@@ -31,11 +31,11 @@ use super::{
     FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
     Watch,
 };
-use crate::diagnostic::{Applicability, Fix, TextEdit};
-use crate::flow;
 use crate::heir::{self, Crossing, Drop, Heir, Placed, Question};
-use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, place_with};
 use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Fix, TextEdit};
+use noisy_dataflow::flow;
+use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, place_with};
 
 /// The most times that loops are pinned, and the question is asked again.
 const MOST_PINNINGS: usize = 64;
@@ -273,7 +273,7 @@ fn answer(
     let start = Instant::now();
     let mut question = asked(program, heir, function, placed, options.objective, crossing)?;
     let nothing = vec![false; question.spots.len()];
-    let is_legal = crate::placement::evaluate::legal(&question.instance, &nothing);
+    let is_legal = noisy_placement::evaluate::legal(&question.instance, &nothing);
     if is_legal && question.varying(&nothing).is_empty() {
         return Ok(None);
     }
@@ -346,7 +346,7 @@ fn drops(
         return Ok(None);
     };
     let nothing = vec![false; question.spots.len()];
-    if !crate::placement::evaluate::legal(&question.instance, &nothing) {
+    if !noisy_placement::evaluate::legal(&question.instance, &nothing) {
         return Ok(None);
     }
     let mut spots: Vec<Spot> = Vec::new();
@@ -534,7 +534,7 @@ fn verify(
             Err(why) => return unverified(format!("@{name}: {why}")),
         };
         let nothing = vec![false; question.spots.len()];
-        let is_legal = crate::placement::evaluate::legal(&question.instance, &nothing);
+        let is_legal = noisy_placement::evaluate::legal(&question.instance, &nothing);
         let is_left = |it: &heir::Round| !(it.may_drop && matches!(stage, Stage::Bootstrap(_)));
         if !is_legal || question.varying(&nothing).iter().any(is_left) {
             return unverified(format!("@{name} needs more {} than were inserted", stage.op()));

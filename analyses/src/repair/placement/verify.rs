@@ -5,8 +5,8 @@ use rustc_hash::FxHashSet;
 
 use super::FixError;
 use super::group::Answer;
-use crate::diagnostic::TextEdit;
 use crate::program::Program;
+use crate::report::diagnostic::TextEdit;
 
 /// The numbers that a program must have after some answers are written into it.
 #[derive(Debug, Default)]

@@ -9,13 +9,13 @@ use super::calls::Calls;
 use super::weight::{UNIT, Weights};
 use super::{Extraction, Objective, Refusal, Request, Spot, UseGroup};
 use crate::explain::{Saturation, derivation};
-use crate::flow::{self, Flow};
-use crate::noise::Noise;
-use crate::noise::contract::{self, Contract, Side};
-use crate::noise::model::Growth;
-use crate::placement::{Bits, Instance, Node, NodeRule, Site};
+use crate::facts::noise::Noise;
+use crate::facts::noise::contract::{self, Contract, Side};
+use crate::facts::noise::model::Growth;
 use crate::program::Program;
-use crate::sparse::{MAX_DEPTH, with_stack};
+use noisy_dataflow::flow::{self, Flow};
+use noisy_dataflow::sparse::{MAX_DEPTH, with_stack};
+use noisy_placement::{Bits, Instance, Node, NodeRule, Site};
 
 /// The most nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
@@ -480,7 +480,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn carriers(&mut self, op: Op, rule: crate::noise::model::GrowthRule) -> SmallVec<[Node; 2]> {
+    fn carriers(
+        &mut self,
+        op: Op,
+        rule: crate::facts::noise::model::GrowthRule,
+    ) -> SmallVec<[Node; 2]> {
         let (ir, model) = (self.ir, self.program.model());
         let n = ir.op(op).operands.len();
         let carriers = (0..n).filter(|&it| model.is_carrier(ir, op, rule, it));

@@ -6,7 +6,7 @@
 //! contract, or assumed where the function may be called from outside), per argument. Calls with
 //! the same arguments share a copy. The noise of a value may differ between two copies; a reduce
 //! there is in both. A choice of sites is legal if it is legal in all copies, as the analysis
-//! requires of all contexts of a function ([`crate::sparse::Context`]): contexts are distinguished
+//! requires of all contexts of a function ([`noisy_dataflow::sparse::Context`]): contexts are distinguished
 //! by the noise of their arguments, copies by its origin, which is finer.
 //!
 //! # Together
@@ -20,11 +20,11 @@ use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::build::{Builder, Key, NodeDraft, Passed, Results};
-use crate::flow;
-use crate::noise::Noise;
-use crate::noise::contract::{self, Contract, Side};
-use crate::placement::{Bits, Node, NodeRule};
-use crate::sparse::{MAX_APART, is_callable, is_exposed};
+use crate::facts::noise::Noise;
+use crate::facts::noise::contract::{self, Contract, Side};
+use noisy_dataflow::flow;
+use noisy_dataflow::sparse::{MAX_APART, is_callable, is_exposed};
+use noisy_placement::{Bits, Node, NodeRule};
 
 /// In an instance of more nodes no more copies are kept apart than the analysis keeps.
 const MOST_NODES_APART: usize = 250_000;

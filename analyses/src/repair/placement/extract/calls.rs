@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::weight::{UNIT, UNKNOWN_TRIPS, Weights};
 use crate::program::Program;
-use crate::sparse::{followed, is_exposed};
+use noisy_dataflow::sparse::{followed, is_exposed};
 
 /// The live calls of a program that are followed into their callees.
 #[derive(Clone, Debug, Default)]

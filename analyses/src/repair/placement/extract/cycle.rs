@@ -4,8 +4,8 @@ use noisy_syntax::{Op, Region, Value};
 use smallvec::SmallVec;
 
 use super::build::{Builder, Key};
-use crate::flow;
-use crate::placement::{Node, NodeRule};
+use noisy_dataflow::flow;
+use noisy_placement::{Node, NodeRule};
 
 /// The nodes of the values that a loop carries; `None` for one without noise.
 type Carried = SmallVec<[Option<Node>; 4]>;
@@ -79,7 +79,7 @@ impl Builder<'_> {
     ) -> Result<(), String> {
         let region = self.ir.op(op).regions[0].1;
         let mut inside = Vec::new();
-        crate::sparse::values_within(self.ir, op, &mut inside);
+        noisy_dataflow::sparse::values_within(self.ir, op, &mut inside);
         let mut starts = inits;
         for round in 0..most {
             for value in &inside {

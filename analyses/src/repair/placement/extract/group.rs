@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::build::{Builder, Key};
 use super::{Spot, UseGroup};
-use crate::placement::Node;
+use noisy_placement::Node;
 
 impl Builder<'_> {
     /// Finds the groups of uses of all values defined in a region and inside.
