@@ -38,22 +38,5 @@ use facts::{integers, noise};
 use noisy_dataflow::{cfg, flow, lattice, sparse, view};
 
 #[cfg(test)]
-mod budget_laws;
-#[cfg(test)]
-mod call_edit_laws;
-#[cfg(test)]
-mod call_laws;
-#[cfg(test)]
+#[path = "../tests/laws/mod.rs"]
 mod laws;
-#[cfg(test)]
-mod loop_laws;
-#[cfg(test)]
-mod order_laws;
-#[cfg(test)]
-mod ordered_edit_laws;
-#[cfg(test)]
-mod recursion_edit_laws;
-#[cfg(test)]
-mod recursion_laws;
-#[cfg(test)]
-mod twin_laws;

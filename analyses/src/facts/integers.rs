@@ -11,8 +11,6 @@ pub mod elements;
 mod floats;
 pub mod fold;
 mod infer;
-#[cfg(test)]
-mod laws;
 pub mod range;
 pub(crate) mod ranges;
 

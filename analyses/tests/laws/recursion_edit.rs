@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use crate::Document;
-use crate::call_edit_laws::{Costs, check, edits_equal_reading_anew, visits};
 use crate::laws::Random;
+use crate::laws::call_edit::{Costs, check, edits_equal_reading_anew, visits};
 
 const TY: &str = "!noisy.i32";
 

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use crate::Document;
-use crate::call_edit_laws::{Costs, check, edits_equal_reading_anew, visits};
 use crate::laws::Random;
-use crate::order_laws::functions;
+use crate::laws::call_edit::{Costs, check, edits_equal_reading_anew, visits};
+use crate::laws::order::functions;
 
 const TY: &str = "!noisy.i32";
 

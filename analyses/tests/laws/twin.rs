@@ -1,5 +1,5 @@
 //! The laws of [`noisy_dataflow::twin`], for each analysis by one line ([`laws_of`]), on random
-//! programs (`twin_laws/programs.rs`).
+//! programs (`twin/programs.rs`).
 //!
 //! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S`
 //! others.

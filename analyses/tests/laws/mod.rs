@@ -6,14 +6,23 @@ use std::fmt::Write as _;
 
 use noisy_syntax::{Op, OpKind, Region};
 
+mod budget;
+mod call;
+mod call_edit;
+mod integers;
+mod loops;
+mod order;
+mod ordered_edit;
 mod programs;
+mod recursion;
+mod recursion_edit;
+mod twin;
 
-pub(crate) use programs::{program, random_edit};
+use noisy_placement::Limits;
 
 use self::programs::Writer;
-
+pub(crate) use self::programs::{program, random_edit};
 use crate::{Assumption, Diagnostic, Document, Noise, Objective, Options, checks, insert_reduces};
-use noisy_placement::Limits;
 
 /// A small generator (xorshift), so that runs repeat.
 pub(crate) struct Random(u64);
