@@ -27,7 +27,7 @@ use crate::report::remarks::{Remark, Remarks};
 use noisy_dataflow::sparse::{Context, Input, Moved, Sparse};
 
 pub(crate) use excess::Breach;
-use on_demand::{Asked, OnDemand};
+use on_demand::{OnDemand, OnDemandFacts};
 
 /// Text, IR and facts, always those of the current text.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct Program {
     scales: OnDemand<ScaleBits>,
     /// Made when somebody asks, then kept up to date by edits, or given up.
     sites: OnceLock<Box<Sites>>,
-    asked: Asked,
+    asked: OnDemandFacts,
     remarks: Remarks,
 }
 
@@ -86,7 +86,7 @@ impl Program {
             noise: OnDemand::default(),
             scales: OnDemand::default(),
             sites: OnceLock::new(),
-            asked: Asked::default(),
+            asked: OnDemandFacts::default(),
             remarks: Remarks::default(),
         }
     }

@@ -113,7 +113,7 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         heir.map_or(Vec::new(), |it| solved.iter().map(|of| HeirNoise::new(ir, it, of)).collect());
     let scales = document.scales();
     let mut of = |value: Value, function: Option<&str>| {
-        let Some((row, column)) = place(document, value) else { return };
+        let Some((row, column)) = position(document, value) else { return };
         let name = ir.value_text(value);
         let mut say = |model: &'static str, fact: Fact| {
             let function = function.map(str::to_owned);
@@ -206,7 +206,7 @@ fn is_function(ir: &Ir, op: noisy_syntax::Op) -> bool {
 }
 
 /// Line and column of a value's name where it is defined, from 1; `None` for one without a name.
-fn place(document: &Document, value: Value) -> Option<(usize, usize)> {
+fn position(document: &Document, value: Value) -> Option<(usize, usize)> {
     let ir = document.ir();
     let data = ir.value(value);
     if data.name == noisy_syntax::Name::EMPTY {

@@ -20,7 +20,7 @@ use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForwar
 use noisy_dataflow::view::{Types, View};
 
 /// A depth that still grows beyond this many products, in a recursion or a loop, has no bound.
-const MOST: u32 = 256;
+const MAX_DEPTH: u32 = 256;
 
 /// The multiplicative depth of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -148,6 +148,6 @@ impl SparseForward for Depths {
     }
 
     fn unbounded(&self, fact: &Depth) -> Option<Depth> {
-        matches!(fact, Depth::AtMost(MOST..) | Depth::Unbounded).then_some(Depth::Unbounded)
+        matches!(fact, Depth::AtMost(MAX_DEPTH..) | Depth::Unbounded).then_some(Depth::Unbounded)
     }
 }

@@ -21,11 +21,11 @@ macro_rules! asked {
     ($($(#[$doc:meta])* $name:ident: $analysis:ty;)*) => {
         /// Analyses that are solved on request.
         #[derive(Debug, Default)]
-        pub(super) struct Asked {
+        pub(super) struct OnDemandFacts {
             $($name: OnDemand<$analysis>,)*
         }
 
-        impl Asked {
+        impl OnDemandFacts {
             /// Takes in an edit, which the integers have taken in.
             pub(super) fn update(&mut self, input: &Input<'_, Integers>, delta: &Delta) {
                 $(self.$name.update(input.ir, input.base, delta, input.base.moved());)*

@@ -409,7 +409,7 @@ impl Proposal {
         if !answers.fixed.is_empty() {
             let mut verified = verify::verify(program, &promise, &edits);
             if let Err(unverified) = verified {
-                let refused = take_unsound(program, &mut answers, Some(unverified.clone()));
+                let refused = remove_rejected(program, &mut answers, Some(unverified.clone()));
                 let is_defect = |it: &(group::Answer, String)| !it.0.has_calls;
                 if refused.is_empty() || refused.iter().any(is_defect) {
                     return Err(unverified);
@@ -423,7 +423,7 @@ impl Proposal {
                     refused.iter().flat_map(|it| it.0.group.functions.clone()).collect();
                 let mut later =
                     group::solve(program, &asked, &again, noisy_dataflow::sparse::MAX_APART);
-                let refused = take_unsound(program, &mut later, None);
+                let refused = remove_rejected(program, &mut later, None);
                 if refused.iter().any(is_defect) {
                     return Err(unverified);
                 }
@@ -490,7 +490,7 @@ fn outcome(
 ///
 /// *Cost.* Groups are independent, so they are bisected: 2 log n readings of the text for each
 /// rejected answer.
-fn take_unsound(
+fn remove_rejected(
     program: &Program,
     answers: &mut group::Answers,
     known: Option<FixError>,

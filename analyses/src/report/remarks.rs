@@ -21,7 +21,7 @@ use crate::facts::effects;
 use crate::facts::integers::Integers;
 use crate::facts::integers::constant::Constant;
 use crate::facts::invariant;
-use crate::facts::same::{Next, Walk};
+use crate::facts::same::{Walk, WalkEvent};
 use crate::facts::values;
 use noisy_dataflow::sparse::Moved;
 
@@ -213,8 +213,8 @@ impl Made {
         let mut walk = Walk::new(ir, function);
         while let Some(next) = walk.step() {
             let op = match next {
-                Next::Op(op) => op,
-                Next::Region(region) => {
+                WalkEvent::Op(op) => op,
+                WalkEvent::Region(region) => {
                     walk.open(ir, region);
                     continue;
                 }

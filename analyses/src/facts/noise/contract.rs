@@ -155,7 +155,7 @@ impl<'a> Ranges<'a> {
 
 /// The range of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct AttributeRange {
     /// All of it, `name = value`.
     pub(crate) whole: Range<usize>,
     /// The name.
@@ -166,13 +166,17 @@ pub(crate) struct Place {
 
 /// The ranges of the attributes of a name on the arguments or results of a function, or on the
 /// operands or results of another op.
-pub(crate) fn listed_attributes(source: &Source, op: Op, name: &str) -> Vec<(Side, usize, Place)> {
+pub(crate) fn listed_attributes(
+    source: &Source,
+    op: Op,
+    name: &str,
+) -> Vec<(Side, usize, AttributeRange)> {
     let data = source.ir().op(op);
     let is_function = data.kind == OpKind::FuncFunc;
     // Functions and generics have them behind types, unless they are in the generic form.
     let is_listed = data.form == Form::Generic || !is_function && data.form != Form::Opaque;
     let text = own_text(source, op);
-    let words = Words::new(&text);
+    let words = OpTokens::new(&text);
     let of = |side: Side| {
         let found = words.listed(is_listed.then(|| list(side, is_function)), side, name);
         found.into_iter().map(move |(at, it)| (side, at, it.absolute(source, op)))
@@ -181,18 +185,18 @@ pub(crate) fn listed_attributes(source: &Source, op: Op, name: &str) -> Vec<(Sid
 }
 
 /// The range of an attribute of an op itself, or of a key in it.
-pub(crate) fn own_attribute(source: &Source, op: Op, name: &str) -> Option<Place> {
+pub(crate) fn own_attribute(source: &Source, op: Op, name: &str) -> Option<AttributeRange> {
     let text = own_text(source, op);
-    let words = Words::new(&text);
+    let words = OpTokens::new(&text);
     let found = words.own(name, &|depth| depth == 1).or_else(|| words.own(name, &|_| true))?;
     Some(found.absolute(source, op))
 }
 
 /// The ranges of the attributes of an op itself, by name: [`own_attribute`] for many. *Cost.*
 /// Linear in the text of the op.
-pub(crate) fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, Place> {
+pub(crate) fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, AttributeRange> {
     let text = own_text(source, op);
-    let words = Words::new(&text);
+    let words = OpTokens::new(&text);
     let mut out = FxHashMap::default();
     for found in words.all_own() {
         let name = unquoted(&text[found.name.range()]).to_string();
@@ -215,26 +219,26 @@ fn own_text(source: &Source, op: Op) -> String {
 }
 
 /// An attribute in the text of an op: its name, and its value.
-struct Found {
+struct FoundAttribute {
     name: Span,
     value: Span,
 }
 
-impl Found {
-    fn absolute(&self, source: &Source, op: Op) -> Place {
+impl FoundAttribute {
+    fn absolute(&self, source: &Source, op: Op) -> AttributeRange {
         let of = |it: Span| source.ir().absolute(op, it);
         let whole = of(self.name.to(self.value));
-        Place { whole, name: of(self.name), value: of(self.value) }
+        AttributeRange { whole, name: of(self.name), value: of(self.value) }
     }
 }
 
 /// The text of an op, in tokens: comments and strings contain no names.
-struct Words<'a> {
+struct OpTokens<'a> {
     text: &'a str,
     tokens: Vec<Token>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> OpTokens<'a> {
     fn new(text: &'a str) -> Self {
         Self { text, tokens: lex(text).tokens }
     }
@@ -249,7 +253,7 @@ impl<'a> Words<'a> {
 
     /// The attributes of a name, each with the number of its argument or result: in the attribute
     /// `list` of the op itself, or after types.
-    fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, Found)> {
+    fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, FoundAttribute)> {
         let in_dict = |depth, n| (depth == 2).then_some(n);
         let is_it = |it: &str| it == name;
         if let Some(list) = list {
@@ -290,7 +294,7 @@ impl<'a> Words<'a> {
     }
 
     /// An attribute in a dictionary of the op itself, within so many brackets.
-    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<Found> {
+    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<FoundAttribute> {
         self.own_dicts().find_map(|open| {
             let number = |depth, _| is_in(depth).then_some(0);
             self.entries(open, &|it| it == name, &number).into_iter().next().map(|it| it.1)
@@ -298,7 +302,7 @@ impl<'a> Words<'a> {
     }
 
     /// The attributes of the op itself.
-    fn all_own(&self) -> impl Iterator<Item = Found> {
+    fn all_own(&self) -> impl Iterator<Item = FoundAttribute> {
         let all = |open| self.entries(open, &|_| true, &|depth, n| (depth == 1).then_some(n));
         self.own_dicts().flat_map(all).map(|it| it.1)
     }
@@ -311,9 +315,9 @@ impl<'a> Words<'a> {
         open: usize,
         is_wanted: &dyn Fn(&str) -> bool,
         number: &dyn Fn(i32, usize) -> Option<usize>,
-    ) -> Vec<(usize, Found)> {
+    ) -> Vec<(usize, FoundAttribute)> {
         let (mut depth, mut n) = (0_i32, 0);
-        let mut out: Vec<(usize, Found)> = Vec::new();
+        let mut out: Vec<(usize, FoundAttribute)> = Vec::new();
         // Its name, the brackets around it, and its number.
         let mut start: Option<(usize, i32, usize)> = None;
         for at in open..self.tokens.len() {
@@ -328,7 +332,7 @@ impl<'a> Words<'a> {
                         0 | 1 => Span::new(of(first).end, of(first).end),
                         _ => of(first + 2).to(of(at - 1)),
                     };
-                    out.push((number, Found { name: of(first), value }));
+                    out.push((number, FoundAttribute { name: of(first), value }));
                     start = None;
                 }
                 None if self.names(at, is_wanted) => {
@@ -382,7 +386,7 @@ mod tests {
 
     fn check(text: &str, is_generic: bool, side: Side, index: usize, expected: Option<&str>) {
         let list = is_generic.then(|| list(side, true));
-        let found = Words::new(text).listed(list, side, NAME);
+        let found = OpTokens::new(text).listed(list, side, NAME);
         let found = found.into_iter().find(|it| it.0 == index).map(|it| it.1);
         let found = found.map(|it| &text[it.name.to(it.value).range()]);
         assert_eq!(found, expected, "{text} {side:?} {index}");
@@ -406,7 +410,7 @@ mod tests {
     #[test]
     fn attributes_of_an_op_are_found_where_they_stand() {
         let check = |text: &str, expected: Option<&str>| {
-            let words = Words::new(text);
+            let words = OpTokens::new(text);
             let found = words.own("a.b", &|depth| depth == 1);
             assert_eq!(found.map(|it| &text[it.name.to(it.value).range()]), expected, "{text}");
         };

@@ -59,7 +59,7 @@ pub enum Objective {
 
 /// The position of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spot {
+pub(crate) enum SitePosition {
     /// Right after the definition of a value.
     After(Value),
     /// Before the uses of a value in a block: [`Extraction::groups`] at this index.
@@ -107,7 +107,7 @@ pub struct Extraction {
     /// The question.
     pub instance: Instance,
     /// The position of each site.
-    pub(crate) spots: Vec<Spot>,
+    pub(crate) spots: Vec<SitePosition>,
     /// For each node the value that it stands for.
     pub nodes: Vec<Value>,
     /// The groups of uses.
