@@ -161,13 +161,11 @@ impl Program {
         &self.source
     }
 
-    /// The IR.
     #[inline]
     pub fn ir(&self) -> &Ir {
         self.source.ir()
     }
 
-    /// The noise model.
     pub fn model(&self) -> &Arc<NoiseModel> {
         self.facts.analysis.model()
     }

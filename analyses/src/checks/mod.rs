@@ -46,7 +46,6 @@ pub struct Check {
     pub tag: Option<Tag>,
     /// The comment that opens its file: the documentation.
     header: &'static str,
-    /// Adds the diagnostics.
     run: Run,
     /// The same without explanations, if these are nearly all of the work.
     in_brief: Option<Run>,

@@ -26,7 +26,6 @@ pub struct Row {
     pub value: String,
     /// The function around, without `@`.
     pub function: Option<String>,
-    /// The model.
     pub model: &'static str,
     pub fact: Fact,
 }
@@ -52,7 +51,6 @@ pub enum Fact {
     },
     /// One constant, as text.
     Constant(String),
-    /// Not known.
     Unknown,
 }
 
@@ -323,7 +321,7 @@ func.func private @square(%y: !noisy.i32) -> !noisy.i32 {
     }
 
     #[test]
-    fn what_depends_on_encrypted_data_is_secret() {
+    fn values_that_depend_on_encrypted_data_are_secret() {
         let text = "func.func @f(%x: !noisy.i32, %p: i5, %q: i5 {secret.secret}) -> i5 {
   %0 = noisy.decode %x : !noisy.i32 -> i5
   %1 = arith.addi %p, %p : i5
@@ -359,7 +357,7 @@ module {
     }
 
     #[test]
-    fn what_never_runs_has_no_row_and_what_nobody_says_is_unknown() {
+    fn dead_values_have_no_row_and_unstated_facts_are_unknown() {
         let text = "func.func @f(%x: !noisy.i32, %k: i1) {
   affine.for %i = 5 to 5 {
     %0 = noisy.add %x, %x : !noisy.i32
@@ -379,7 +377,7 @@ module {
     }
 
     #[test]
-    fn what_a_loop_carries_is_brought_down_after_it_was_widened() {
+    fn carried_values_are_narrowed_after_widening() {
         let text = "func.func @f(%n: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -34,7 +34,6 @@ pub enum Depth {
     AtMost(u32),
     /// Without a bound.
     Unbounded,
-    /// Not known.
     Unknown,
 }
 
@@ -66,7 +65,6 @@ impl fmt::Display for Depth {
     }
 }
 
-/// The analysis.
 #[derive(Debug)]
 pub struct Depths {
     model: Arc<NoiseModel>,

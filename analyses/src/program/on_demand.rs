@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_now_and_then_equals_what_is_found_from_scratch() {
+    fn facts_asked_for_between_edits_equal_those_from_scratch() {
         let mut n_told = 0;
         for seed in 1..=40 {
             let mut random = Random::new(seed);

@@ -96,7 +96,6 @@ impl fmt::Display for Standing {
 pub struct Watch(Arc<dyn Fn(Standing) + Send + Sync>);
 
 impl Watch {
-    /// Tells a function.
     pub fn new(tell: impl Fn(Standing) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
@@ -154,7 +153,6 @@ pub struct FunctionGroup {
 pub struct GroupProof {
     /// The question.
     pub instance: Instance,
-    /// The chosen sites.
     pub sites: Vec<Site>,
     /// The proof of [`FunctionGroup::lower_bound`].
     pub certificate: Certificate,
@@ -166,7 +164,6 @@ impl FunctionGroup {
         self.lower_bound >= self.cost
     }
 
-    /// The cost in executions.
     pub fn price(&self) -> Price {
         Price { units: self.cost, unit: self.unit }
     }
@@ -183,7 +180,6 @@ impl FunctionGroup {
 }
 
 impl Fixed {
-    /// The cost in executions.
     pub(crate) fn price(&self) -> Price {
         Price { units: self.cost, unit: self.unit }
     }
@@ -239,7 +235,6 @@ impl Verdict {
 /// The result for a requested function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionOutcome {
-    /// The function.
     pub function: Op,
     /// Its symbol name without `@`, or an empty string.
     pub name: String,

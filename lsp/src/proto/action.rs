@@ -15,8 +15,9 @@ use crate::proto::view::View;
 /// The name of the command that places; its argument is a [`PlaceRequest`].
 pub(crate) const PLACE: &str = "noisy.insertReduceNoise";
 
-/// To a client that does not resolve actions, refactorings of longer texts (bytes) are not offered: each reads the text up to four times, in the
-/// memory of as many documents, before the menu is there.
+/// Refactorings of longer texts (bytes) are not offered to a client that does not resolve actions:
+/// each reads the text up to four times, in the memory of as many documents, before the menu is
+/// shown.
 const MOST_AT_ONCE: usize = 1_000_000;
 
 /// Returns the title of a repair, before or after it was made; `is_placed` says that it will insert
@@ -83,8 +84,8 @@ pub(crate) fn workspace(view: &View<'_>, edits: &[TextEdit]) -> lsp::WorkspaceEd
     edit::workspace(view.connection, view.uri, view.version, edits)
 }
 
-/// A code action. What takes time is resolved later, or by a command for clients that resolve nothing; nothing if it cannot
-/// be done and the client has no way to show that.
+/// Returns a code action. Slow edits are resolved later, or by a command for clients that resolve
+/// nothing. `None` if it cannot be made and the client has no way to show that.
 pub(crate) fn action(
     view: &View<'_>,
     it: &Action,

@@ -22,9 +22,7 @@ pub const NAME: &str = "noisy.bound";
 /// The position of a contract on a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// On an argument.
     Argument,
-    /// On a result.
     Result,
 }
 
@@ -158,7 +156,6 @@ impl<'a> Ranges<'a> {
 pub(crate) struct AttributeRange {
     /// All of it, `name = value`.
     pub(crate) whole: Range<usize>,
-    /// The name.
     pub(crate) name: Range<usize>,
     /// The value; empty if there is none.
     pub(crate) value: Range<usize>,

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_diff_has_the_other_text() {
+    fn applying_a_diff_gives_the_other_text() {
         let mut below = numbers(11);
         for _ in 0..500 {
             let mut text = |most| {

@@ -82,7 +82,6 @@ pub(super) struct Builder<'a> {
     pub is_open: bool,
     /// The current nesting depth of calls and regions.
     pub depth: usize,
-    /// Number of visited ops.
     looked: usize,
     pub copies: FxHashMap<Op, Copies>,
     /// Most copies of a function that are kept apart.
