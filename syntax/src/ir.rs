@@ -25,7 +25,7 @@ use smallvec::SmallVec;
 
 use crate::{
     Alias, AliasUse, Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type,
-    Value, dialect,
+    Value, namespace,
 };
 pub use seq::Iter as Items;
 pub(crate) use starts::Starts;
@@ -268,7 +268,7 @@ impl Ir {
 
     /// Whether an op is HEIR's `secret.generic`, whose operands and region are known also in its custom form.
     pub fn is_secret_generic(&self, op: Op) -> bool {
-        self.op(op).kind == OpKind::Unknown && self.op_name(op) == dialect::SECRET_GENERIC
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == namespace::SECRET_GENERIC
     }
 
     /// Whether each name behind `%` in an op is an operand, though its form is not known.
@@ -278,12 +278,12 @@ impl Ir {
         data.kind == OpKind::Unknown
             && data.form == Form::Opaque
             && data.regions.is_empty()
-            && dialect().is_some_and(|it| dialect::OF_OPERANDS.contains(&it))
+            && dialect().is_some_and(|it| namespace::OF_OPERANDS.contains(&it))
     }
 
     /// Whether an op ends a `secret.generic`.
     pub fn is_secret_yield(&self, op: Op) -> bool {
-        self.op(op).kind == OpKind::Unknown && self.op_name(op) == dialect::SECRET_YIELD
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == namespace::SECRET_YIELD
     }
 
     /// Whether lines that are no op stand after an op, within its item. The op is what it is without them; its one syntax problem is

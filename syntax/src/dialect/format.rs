@@ -9,7 +9,7 @@ use crate::{TokenKind, Tool, Type};
 
 /// Whose type a written type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bind {
+pub enum Bind {
     /// Of all operands and of the single result.
     All,
     /// Of all operands.
@@ -36,17 +36,17 @@ pub(crate) enum Bind {
 
 /// A set of flags or an enumeration in angle brackets or bare, and the attribute it becomes.
 #[derive(Debug)]
-pub(crate) struct Flags {
+pub struct Flags {
     /// The keyword before `<`.
-    pub(crate) word: &'static str,
+    pub word: &'static str,
     /// The attribute.
-    pub(crate) attr: &'static str,
+    pub attr: &'static str,
     /// `#dialect.name` of its text.
-    pub(crate) prefix: &'static str,
+    pub prefix: &'static str,
     /// All flags, in the order of printing, with the bits of each; a flag of several bits comes first.
-    pub(crate) cases: &'static [(&'static str, u32)],
+    pub cases: &'static [(&'static str, u32)],
     /// What stands between two flags when printed.
-    pub(crate) separator: &'static str,
+    pub separator: &'static str,
 }
 
 impl Flags {
@@ -66,23 +66,23 @@ impl Flags {
 
 /// One element of a custom form.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Element {
+pub enum Element {
     /// A token.
-    Punct(TokenKind),
+    Token(TokenKind),
     /// A keyword.
     Word(&'static str),
     /// A keyword that may be missing, and the unit attribute it stands for.
     OptWord(&'static str, &'static str),
     /// An operand; its type may be known beforehand.
-    Use(Type),
+    Operand(Type),
     /// This many operands, separated by commas.
-    Uses(u8),
+    Operands(u8),
     /// Any number of operands in parentheses.
-    ParenUses(Type),
+    ParenOperands(Type),
     /// Any number of operands of one known type in parentheses or brackets, counted for `operandSegmentSizes`.
     Indices(TokenKind),
     /// Operands with their types, `%a, %b : i32, i64`, or nothing.
-    OptUsesTypes,
+    OptOperandsTypes,
     /// `{ ... }` or nothing.
     AttrDict,
     /// `attributes { ... }` or nothing.
@@ -92,7 +92,7 @@ pub(crate) enum Element {
     /// A string attribute of this name.
     StrAttr(&'static str),
     /// A type.
-    Type(Bind),
+    TypeOf(Bind),
     /// Nothing is written; the single result has this type.
     ResultIs(Type),
     /// Types, one for each result.
@@ -247,15 +247,15 @@ impl Element {
             Element::OutputShape => &["static_output_shape"],
             Element::Global => &["constant", "initial_value", "sym_name", "sym_visibility", "type"],
             Element::RmwKind => &["kind"],
-            Element::Punct(_)
+            Element::Token(_)
             | Element::Word(_)
-            | Element::Use(_)
-            | Element::Uses(_)
-            | Element::ParenUses(_)
-            | Element::OptUsesTypes
+            | Element::Operand(_)
+            | Element::Operands(_)
+            | Element::ParenOperands(_)
+            | Element::OptOperandsTypes
             | Element::AttrDict
             | Element::AttrDictWithKeyword
-            | Element::Type(_)
+            | Element::TypeOf(_)
             | Element::ResultIs(_)
             | Element::ResultTypes
             | Element::OptArrowTypes
@@ -282,11 +282,11 @@ pub(crate) const DYNAMIC: i64 = i64::MIN;
 pub(crate) const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
 /// `arith.cmpi`, in the order of their numbers.
-pub(super) const CMPI: &[&str] =
+pub(crate) const CMPI_PREDICATES: &[&str] =
     &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 
 /// `arith.cmpf`, in the order of their numbers.
-pub(super) const CMPF: &[&str] = &[
+pub(crate) const CMPF_PREDICATES: &[&str] = &[
     "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule",
     "une", "uno", "true",
 ];
@@ -334,8 +334,8 @@ pub(super) const NO_INLINE: Flags =
     Flags { word: "", attr: "no_inline", prefix: "", cases: &[("no_inline", 1)], separator: "" };
 
 /// `:`
-pub(super) const COLON: Element = Element::Punct(TokenKind::Colon);
+pub(super) const COLON: Element = Element::Token(TokenKind::Colon);
 /// `,`
-pub(super) const COMMA: Element = Element::Punct(TokenKind::Comma);
+pub(super) const COMMA: Element = Element::Token(TokenKind::Comma);
 /// `->`
-pub(super) const ARROW: Element = Element::Punct(TokenKind::Arrow);
+pub(super) const ARROW: Element = Element::Token(TokenKind::Arrow);

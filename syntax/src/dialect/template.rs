@@ -4,7 +4,8 @@
 //! undefined).
 
 use super::format::{Bind, Element};
-use super::row::{Agreement, OpSpec, TypeClass, WidthChange};
+use super::row::OpSpec;
+use crate::op_traits::{Agreement, TypeClass, WidthChange};
 use crate::{TokenKind, Type};
 
 /// A template under construction.
@@ -147,7 +148,7 @@ impl Template<'_> {
     /// An arm for each element, so that one that nobody can complete does not compile.
     fn element(&mut self, element: Element) {
         match element {
-            Element::Punct(kind) => match kind {
+            Element::Token(kind) => match kind {
                 TokenKind::Comma => self.push(","),
                 TokenKind::LParen => self.push("("),
                 TokenKind::RParen => self.push(")"),
@@ -158,14 +159,14 @@ impl Template<'_> {
                 _ => self.word(":"),
             },
             Element::Word(word) => self.word(word),
-            Element::Use(ty) => self.operand(ty),
-            Element::Uses(n) => {
+            Element::Operand(ty) => self.operand(ty),
+            Element::Operands(n) => {
                 for at in 0..n {
                     self.push(if at > 0 { "," } else { "" });
                     self.operand(Type::UNKNOWN);
                 }
             }
-            Element::ParenUses(_) => self.push("(«»)"),
+            Element::ParenOperands(_) => self.push("(«»)"),
             Element::Indices(open) => {
                 // Of an allocation both lists may be empty, and that in brackets missing.
                 let is_of_result = self.spec.operands.least == 0;
@@ -177,7 +178,7 @@ impl Template<'_> {
             }
             Element::ConstantValue => self.word("«0» : «i32»"),
             Element::StrAttr(_) => self.word("\"«text»\""),
-            Element::Type(bind) => self.bound_type(bind),
+            Element::TypeOf(bind) => self.bound_type(bind),
             Element::ResultTypes => {
                 let n = self.spec.results.least.max(1);
                 let types: Vec<_> = (0..n).map(|at| self.result_type(at)).collect();
@@ -234,7 +235,7 @@ impl Template<'_> {
             Element::RmwKind => self.word("«addi»"),
             Element::RmwTypes => self.word("(«i32», «memref<4xi32>») -> «i32»"),
             Element::OptWord(..)
-            | Element::OptUsesTypes
+            | Element::OptOperandsTypes
             | Element::AttrDict
             | Element::AttrDictWithKeyword
             | Element::ResultIs(_)

@@ -7,7 +7,7 @@
 use super::Form;
 use super::reader::{Reader, Res};
 use crate::dialect::format::Element;
-use crate::{Attr, AttrData, Code, OpKind, Span, TokenKind, Type, dialect};
+use crate::{Attr, AttrData, Code, OpKind, Span, TokenKind, Type, namespace};
 
 impl Reader<'_, '_> {
     /// An op in custom form.
@@ -50,23 +50,23 @@ impl Reader<'_, '_> {
             && self.at == 1
             && !self.tokens[0].at_line_start
             && self.out.kind.is_pure()
-            && !self.out.kind.has(dialect::Traits::TERMINATOR)
+            && !self.out.kind.has(crate::Traits::TERMINATOR)
             && self.slice(self.tokens[0]).contains('.');
         self.out.depends_on_dialect |= may_be;
-        may_be && self.env.default_dialect == Some(dialect::SOME_DIALECT)
+        may_be && self.env.default_dialect == Some(namespace::SOME_DIALECT)
     }
 
     fn unknown(&mut self, name: crate::Name, span: Span) -> Res {
         let full = self.env.interner.str(name).to_owned();
         let dialect = full.split_once('.').map_or("", |it| it.0);
         let unprefixed = !self.slice(self.tokens[self.at - 1]).contains('.');
-        let is_anyones = self.env.default_dialect == Some(dialect::SOME_DIALECT);
-        let is_cut = full.ends_with('.') && dialect::is_read_by_mlir(dialect);
-        if dialect::is_closed(dialect)
+        let is_anyones = self.env.default_dialect == Some(namespace::SOME_DIALECT);
+        let is_cut = full.ends_with('.') && namespace::is_read_by_mlir(dialect);
+        if namespace::is_closed(dialect)
             || is_cut
             || unprefixed && matches!(dialect, "" | "func" | "builtin") && !is_anyones
         {
-            let _ = self.broken(Code::UnknownOp, span, dialect::unknown_op(dialect, &full));
+            let _ = self.broken(Code::UnknownOp, span, OpKind::unknown_message(dialect, &full));
             // Operands are still worth finding.
             self.is_quiet = true;
             let _ = self.opaque();
@@ -86,8 +86,8 @@ impl Reader<'_, '_> {
     #[expect(clippy::too_many_lines, reason = "one arm for each element")]
     fn element(&mut self, element: Element) -> Res {
         match element {
-            Element::Punct(kind) => self.expect(kind).map(|_| ()),
-            Element::Uses(n) => {
+            Element::Token(kind) => self.expect(kind).map(|_| ()),
+            Element::Operands(n) => {
                 self.operand(Type::UNKNOWN)?;
                 for _ in 1..n {
                     self.expect(TokenKind::Comma)?;
@@ -96,8 +96,8 @@ impl Reader<'_, '_> {
                 Ok(())
             }
             Element::AttrDict => self.attr_dict(),
-            Element::Type(bind) => self.bound_type(bind),
-            Element::Use(ty) => self.operand(ty).map(|_| ()),
+            Element::TypeOf(bind) => self.bound_type(bind),
+            Element::Operand(ty) => self.operand(ty).map(|_| ()),
             Element::Word(word) => self.expect_word(word),
             Element::OptWord(word, attr) => {
                 if self.eat_word(word) {
@@ -106,9 +106,9 @@ impl Reader<'_, '_> {
                 Ok(())
             }
             Element::OptFlags(flags) => self.opt_flags(flags),
-            Element::ParenUses(ty) => self.paren_uses(ty),
+            Element::ParenOperands(ty) => self.paren_uses(ty),
             Element::Indices(open) => self.indices(open),
-            Element::OptUsesTypes => {
+            Element::OptOperandsTypes => {
                 if self.peek() == TokenKind::Percent {
                     self.uses_types()?;
                 }

@@ -3,9 +3,10 @@
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
-use crate::dialect::AttrSpec;
+use crate::op_traits::AttrSpec;
 use crate::{
-    Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, TokenKind, Type, TypeData, dialect,
+    Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, TokenKind, Type, TypeData,
+    namespace,
 };
 
 impl Reader<'_, '_> {
@@ -99,7 +100,7 @@ impl Reader<'_, '_> {
             self.out.problems.push(problem);
             return Err(super::reader::Broken);
         }
-        if self.out.kind.has(dialect::Traits::TERMINATOR) {
+        if self.out.kind.has(crate::Traits::TERMINATOR) {
             self.structure(
                 Code::TerminatorNotLast,
                 span,
@@ -319,9 +320,9 @@ impl Reader<'_, '_> {
         }
         if self.out.kind == OpKind::Unknown
             && let Some((dialect, _)) = full.split_once('.')
-            && dialect::is_closed(dialect)
+            && namespace::is_closed(dialect)
         {
-            let message = dialect::unknown_op(dialect, full);
+            let message = OpKind::unknown_message(dialect, full);
             self.structure(Code::UnregisteredOp, token.span(), message);
         }
         self.expect(TokenKind::LParen)?;
@@ -567,11 +568,11 @@ impl Reader<'_, '_> {
         }
         self.out.depends_on_dialect = true;
         let full = match (self.env.default_dialect?, written) {
-            (dialect::SOME_DIALECT, name) => return Some(self.name(name)),
+            (namespace::SOME_DIALECT, name) => return Some(self.name(name)),
             ("func", "return") => "func.return",
             ("func", "call") => "func.call",
             ("builtin", "module") => "builtin.module",
-            (it @ ("func" | "builtin"), name) if !dialect::is_unprefixed_op(it, name) => {
+            (it @ ("func" | "builtin"), name) if !namespace::is_unprefixed_op(it, name) => {
                 return None;
             }
             (dialect, name) => return Some(self.name(&format!("{dialect}.{name}"))),

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::dialect::{SECRET_GENERIC, SECRET_YIELD};
+use crate::namespace::{SECRET_GENERIC, SECRET_YIELD};
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 /// Attributes of operands and results, by number, in ascending order.

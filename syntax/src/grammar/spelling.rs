@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::Alias;
 use super::reader::{Broken, Reader, Res};
 use super::values::{float_keyword, int_type};
-use crate::dialect::is_read_by_mlir;
 use crate::identifier::{prefixed_len, string_len, unquoted, word_len};
+use crate::namespace::is_read_by_mlir;
 use crate::{Code, Name, Span, TypeData};
 
 /// Integer types may be this wide.

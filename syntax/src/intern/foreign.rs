@@ -6,8 +6,8 @@
 //! a fact of the dialect's printer.
 
 use crate::Tool;
-use crate::dialect::is_read_by_mlir;
 use crate::identifier::{prefixed_len, string_len, word_len};
+use crate::namespace::is_read_by_mlir;
 
 /// The dialects of `heir-opt --show-dialects` (LLVM 24).
 #[rustfmt::skip]

@@ -3,7 +3,7 @@
 //! *Cost.* What asks for the block of an op, the place of an item or the last op of a block takes O(log n) steps in its region; what
 //! lists or walks is linear in what it gives.
 
-use crate::{Block, Form, Ir, Op, OpKind, Region, dialect};
+use crate::{Block, Form, Ir, Op, OpKind, Region, namespace};
 
 use super::seq;
 
@@ -180,17 +180,17 @@ impl Ir {
     pub(crate) fn default_dialect(&self, region: Region) -> Option<&'static str> {
         let mut at = region;
         loop {
-            let Some(op) = self.region(at).parent else { return dialect::TOP };
+            let Some(op) = self.region(at).parent else { return namespace::TOP };
             let data = self.op(op);
             if data.kind == OpKind::Chunk {
-                return dialect::TOP;
+                return namespace::TOP;
             }
             // Quoted names leave the dialect as it is around.
             if !data.quoted {
                 let name = self.interner.str(data.name);
                 let around =
                     if name.contains('.') { None } else { self.default_dialect(data.parent) };
-                return dialect::inner_dialect(around, name);
+                return namespace::inner_dialect(around, name);
             }
             at = data.parent;
         }

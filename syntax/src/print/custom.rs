@@ -4,7 +4,7 @@
 //! that the op has must have been said.
 
 use super::printer::{Fits, HOLE, Place, Printer, SYMBOL, ShownRegion, Unfit, fits};
-use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, dialect};
+use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, namespace};
 
 impl Printer<'_> {
     /// Writes an op in its own form, after its indentation; says whether it could.
@@ -30,7 +30,7 @@ impl Printer<'_> {
         let outer = self.place.replace(inner);
         let dialect = self.default_dialect;
         self.op_name(spec.name);
-        self.default_dialect = dialect::inner_dialect(dialect, spec.name);
+        self.default_dialect = namespace::inner_dialect(dialect, spec.name);
         let is_written = self.write_form(spec.form).is_ok();
         self.default_dialect = dialect;
         let place = std::mem::replace(&mut self.place, outer);
@@ -62,7 +62,7 @@ impl Printer<'_> {
     /// The name of an op, without its dialect where that goes without saying.
     fn op_name(&mut self, name: &'static str) {
         let short = name.split_once('.').filter(|(dialect, name)| {
-            self.default_dialect == Some(dialect) && dialect::is_unprefixed_op(dialect, name)
+            self.default_dialect == Some(dialect) && namespace::is_unprefixed_op(dialect, name)
         });
         self.text.push(short.map_or(name, |it| it.1));
     }

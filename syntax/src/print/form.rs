@@ -16,7 +16,7 @@ impl Printer<'_> {
 
     fn write_element(&mut self, element: Element) -> Fits {
         match element {
-            Element::Punct(kind) => {
+            Element::Token(kind) => {
                 match kind {
                     TokenKind::Comma => self.text.push(","),
                     TokenKind::LParen => self.text.push("("),
@@ -41,13 +41,13 @@ impl Printer<'_> {
                 }
                 it => fits(it.is_none()),
             },
-            Element::Use(ty) => self.operand(ty),
-            Element::Uses(n) => {
+            Element::Operand(ty) => self.operand(ty),
+            Element::Operands(n) => {
                 let values = self.take_operands(n.into())?;
                 self.blank();
                 self.values(&values)
             }
-            Element::ParenUses(ty) => {
+            Element::ParenOperands(ty) => {
                 let values = self.take_operands(self.n_left())?;
                 fits(ty == Type::UNKNOWN || values.iter().all(|it| self.type_of(*it) == ty))?;
                 self.text.push("(");
@@ -56,7 +56,7 @@ impl Printer<'_> {
                 Ok(())
             }
             Element::Indices(open) => self.write_indices(open),
-            Element::OptUsesTypes => {
+            Element::OptOperandsTypes => {
                 let values = self.take_operands(self.n_left())?;
                 if values.is_empty() {
                     return Ok(());
@@ -83,7 +83,7 @@ impl Printer<'_> {
                 self.attr_word(self.op_attr(name).ok_or(Unfit)?, Types::All);
                 Ok(())
             }
-            Element::Type(bind) => self.write_bound_type(bind),
+            Element::TypeOf(bind) => self.write_bound_type(bind),
             Element::ResultIs(ty) => fits(self.take_result()? == ty),
             Element::ResultTypes => {
                 let types = self.take_results()?;

@@ -2,7 +2,7 @@
 
 use super::parser::Parser;
 use super::{DIALECT, Shape, may_be_result};
-use crate::{OpKind, Token, TokenKind, dialect};
+use crate::{OpKind, Token, TokenKind, namespace};
 
 /// How far a label is looked for its colon, in tokens: some 13,000 arguments. A `^name(` that is being typed costs no more than that.
 const MAX_LABEL_TOKENS: usize = 1 << 16;
@@ -32,7 +32,7 @@ impl Parser<'_, '_> {
                 if word.contains('.') {
                     return next != TokenKind::Equal;
                 }
-                let is_listed = dialect::is_unprefixed_anywhere(word);
+                let is_listed = namespace::is_unprefixed_anywhere(word);
                 // `sink %a`, where a name without a dot may be right.
                 let is_anyones = (word == "return" || is_listed && self.is_known(name))
                     || !continues_line(word)
@@ -44,8 +44,8 @@ impl Parser<'_, '_> {
                 }
                 let Some(op) = self.ops.last() else { return false };
                 let starts = match op.default_dialect {
-                    Some(dialect::SOME_DIALECT) => is_anyones,
-                    Some(it) => dialect::is_unprefixed_op(it, word),
+                    Some(namespace::SOME_DIALECT) => is_anyones,
+                    Some(it) => namespace::is_unprefixed_op(it, word),
                     None => false,
                 };
                 self.asks_for_dialect();
@@ -55,7 +55,7 @@ impl Parser<'_, '_> {
             TokenKind::Bare if !after_name => {
                 let word = self.str(at);
                 let is_short = !word.contains('.');
-                if is_short && word != "return" && !dialect::is_unprefixed_anywhere(word)
+                if is_short && word != "return" && !namespace::is_unprefixed_anywhere(word)
                     || self.kind(at + 1) == TokenKind::Equal
                 {
                     return false;
@@ -76,7 +76,8 @@ impl Parser<'_, '_> {
                 // The other dialects have words for ops that stand within ops, too (`max`, `to`).
                 let dialect = self.ops.last().and_then(|it| it.default_dialect);
                 dialect.is_some_and(|it| {
-                    matches!(it, "builtin" | "func") && dialect::is_unprefixed_op(it, self.str(at))
+                    matches!(it, "builtin" | "func")
+                        && namespace::is_unprefixed_op(it, self.str(at))
                 })
             }
             // Behind the name of one that takes nothing, such as `gpu.barrier`.
@@ -300,7 +301,7 @@ impl Parser<'_, '_> {
             return false;
         }
         let has_no_region = match kind {
-            OpKind::Unknown => dialect::has_no_regions(self.word(name)),
+            OpKind::Unknown => OpKind::dialect_has_no_regions(self.word(name)),
             _ => kind.spec().regions.most == 0,
         };
         if has_no_region {
@@ -364,7 +365,7 @@ impl Parser<'_, '_> {
                 if after == TokenKind::Equal {
                     return false;
                 }
-                if inner.is_some_and(|dialect| dialect::is_unprefixed_op(dialect, word)) {
+                if inner.is_some_and(|dialect| namespace::is_unprefixed_op(dialect, word)) {
                     return true;
                 }
                 if matches!(after, TokenKind::Comma | TokenKind::RBrace) && !at_line_start {

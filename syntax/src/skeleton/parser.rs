@@ -6,7 +6,7 @@ use super::{
 };
 use crate::lex::LOOK_AHEAD;
 use crate::token_stream::TokenStream;
-use crate::{MAX_REGION_DEPTH, Token, TokenKind, dialect};
+use crate::{MAX_REGION_DEPTH, Token, TokenKind, namespace};
 
 /// An item that is being read.
 #[derive(Debug)]
@@ -225,7 +225,7 @@ impl<'a, 't> Parser<'a, 't> {
     pub(super) fn inner_dialect(&self, op: &Open) -> Option<&'static str> {
         match op.name {
             Some(name) if !op.generic => {
-                dialect::inner_dialect(op.default_dialect, self.word(name))
+                namespace::inner_dialect(op.default_dialect, self.word(name))
             }
             _ => op.default_dialect,
         }

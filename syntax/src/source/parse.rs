@@ -14,10 +14,11 @@ use crate::ir::seq;
 use crate::lowering::{Run, Work};
 use crate::skeleton::{Context, End, Here, OpenParts, Pause, Skeleton, Stop, Take, resume};
 use crate::token_stream::TokenStream;
-use crate::{Ir, dialect, reserve_with_slack};
+use crate::{Ir, namespace, reserve_with_slack};
 
 /// The top level of a file.
-pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
+pub(super) const TOP: Context =
+    Context { depth: 0, default_dialect: namespace::TOP, inside: false };
 
 /// A stretch ends where an item may start after so many bytes; in tests every text has several.
 const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 16 };

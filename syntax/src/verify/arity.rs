@@ -2,7 +2,7 @@
 //! the attributes that it needs, and what these must be.
 
 use super::Verifier;
-use crate::dialect::{AttrClass, Count, Presence};
+use crate::op_traits::{AttrClass, Count, Presence};
 use crate::{Attr, AttrData, Code, Form, Op, OpKind, Sign, Type, TypeData};
 
 impl Verifier<'_> {

@@ -2,7 +2,7 @@
 
 use super::Verifier;
 use super::verdicts::ends_block;
-use crate::dialect::Effects;
+use crate::op_traits::Effects;
 use crate::{Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
 impl Verifier<'_> {
@@ -115,8 +115,8 @@ impl Verifier<'_> {
         }
         let wanted = kind.spec().parents;
         let Some(parent) = self.ir.parent_op(op).filter(|_| !wanted.is_empty()) else { return };
-        if !wanted.contains(&self.ir.op(parent).kind) {
-            let names: Vec<_> = wanted.iter().map(|it| format!("'{}'", it.spec().name)).collect();
+        if !wanted.contains(&self.ir.op(parent).kind.spec().name) {
+            let names: Vec<_> = wanted.iter().map(|it| format!("'{it}'")).collect();
             let message = format!("expects parent op {}", names.join(", "));
             self.tell(op, Code::MisplacedOp, message);
         }

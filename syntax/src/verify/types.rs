@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::Verifier;
-use crate::dialect::{Agreement, TypeClass, TypeRule, WidthChange};
+use crate::op_traits::{Agreement, TypeClass, TypeRule, WidthChange};
 use crate::{AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
 
 impl TypeClass {

@@ -1,6 +1,6 @@
 //! Symbols: which op defines `@name` in a region, and which ops mention it.
 
-use crate::dialect::Traits;
+use crate::op_traits::Traits;
 use crate::{Ir, Name, Op, OpKind, Region};
 
 impl Ir {

@@ -1,17 +1,19 @@
 //! What is known of dialects: whose ops are all known, who is the default dialect where, and which names need no dialect then.
 
-use super::{ALL, OpKind};
+/// HEIR's op that computes on what is encrypted. It has no row: its custom form is read like that of any op that nobody knows, but for what
+/// [`crate::Ir::is_secret_generic`] tells.
+pub(crate) const SECRET_GENERIC: &str = "secret.generic";
+
+/// The name of its end.
+pub(crate) const SECRET_YIELD: &str = "secret.yield";
+
+/// Dialects of HEIR in whose ops without a region each name behind `%` is an operand, in custom form, too.
+pub(crate) const OF_OPERANDS: [&str; 8] =
+    ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
 
 /// Whether an unknown op or type of the dialect is an error: nobody else adds to it, and it does not grow.
 pub fn is_closed(dialect: &str) -> bool {
     matches!(dialect, "noisy" | "func" | "arith" | "cf" | "builtin")
-}
-
-/// Whether no op of the dialect of this name has a region: of a dialect whose ops are all known.
-pub(crate) fn has_no_regions(name: &str) -> bool {
-    let Some((dialect, _)) = name.split_once('.') else { return false };
-    let is_of = |it: &&OpKind| it.spec().name.split('.').next() == Some(dialect);
-    is_closed(dialect) && ALL.iter().filter(is_of).all(|it| it.spec().regions.most == 0)
 }
 
 /// Whether `mlir-opt` has the dialect, and so reads what stands in its types and attributes (`mlir-opt --show-dialects` of LLVM 19).

@@ -1,0 +1,455 @@
+//! Rows of `memref`: buffers. Its other ops are passed over as unknown ones.
+
+use crate::dialect::prelude::*;
+
+pub(in crate::dialect) const ALLOC: OpSpec = OpSpec {
+    name: "memref.alloc",
+    doc: "Allocates a buffer.",
+    operands: Count::ANY,
+    segments: &[Count::ANY, Count::ANY],
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::optional("alignment", AttrClass::I64),
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+    ],
+    effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
+    form: &[
+        Indices(TokenKind::LParen),
+        Indices(TokenKind::LSquare),
+        OptInt("alignment"),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const ALLOCA: OpSpec = OpSpec {
+    name: "memref.alloca",
+    doc: "Allocates a buffer that lives as long as the function runs.",
+    operands: Count::ANY,
+    segments: &[Count::ANY, Count::ANY],
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::optional("alignment", AttrClass::I64),
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+    ],
+    effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
+    form: &[
+        Indices(TokenKind::LParen),
+        Indices(TokenKind::LSquare),
+        OptInt("alignment"),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
+    name: "memref.load",
+    doc: "Reads an element.",
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
+    effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
+    form: &[
+        Operands(1),
+        Indices(TokenKind::LSquare),
+        OptNontemporal,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::ElementOf(0)),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const STORE: OpSpec = OpSpec {
+    name: "memref.store",
+    doc: "Writes an element.",
+    operands: Count::at_least(2),
+    types: TypeRule::new(&[TypeClass::Any, TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
+    effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
+    form: &[
+        Operands(2),
+        Indices(TokenKind::LSquare),
+        OptNontemporal,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::StoreTo),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const DEALLOC: OpSpec = OpSpec {
+    name: "memref.dealloc",
+    doc: "Frees a buffer.",
+    operands: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[]),
+    effects: Effects::Known(&[(Access::Free, Buffer::Operand(0))]),
+    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const DIM: OpSpec = OpSpec {
+    name: "memref.dim",
+    doc: "The size of a dimension.",
+    operands: Count::exactly(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::Index]),
+    speculation: Speculation::Dimension,
+    form: &[
+        AttrDict,
+        Operands(1),
+        COMMA,
+        Operand(Type::INDEX),
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        ResultIs(Type::INDEX),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const CAST: OpSpec = OpSpec {
+    name: "memref.cast",
+    doc: "The same buffer with another type.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
+    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), Word("to"), TypeOf(Bind::Result)],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const MEMORY_SPACE_CAST: OpSpec = OpSpec {
+    name: "memref.memory_space_cast",
+    doc: "The same buffer in another memory space.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
+    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), Word("to"), TypeOf(Bind::Result)],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const COPY: OpSpec = OpSpec {
+    name: "memref.copy",
+    doc: "Copies one buffer to another.",
+    operands: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::MemRef], &[]),
+    effects: Effects::Known(&[
+        (Access::Read, Buffer::Operand(0)),
+        (Access::Write, Buffer::Operand(1)),
+    ]),
+    form: &[
+        Operands(2),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("to"),
+        TypeOf(Bind::Operand(1)),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
+    name: "memref.subview",
+    doc: "A strided part of a buffer.",
+    operands: Count::at_least(1),
+    segments: &[Count::exactly(1), Count::ANY, Count::ANY, Count::ANY],
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+        AttrSpec::required("static_offsets", AttrClass::DenseI64),
+        AttrSpec::required("static_sizes", AttrClass::DenseI64),
+        AttrSpec::required("static_strides", AttrClass::DenseI64),
+    ],
+    form: &[
+        Operands(1),
+        Subview,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
+    name: "memref.reinterpret_cast",
+    doc: "A buffer with other offsets, sizes and strides.",
+    operands: Count::at_least(1),
+    segments: &[Count::exactly(1), Count::ANY, Count::ANY, Count::ANY],
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+        AttrSpec::required("static_offsets", AttrClass::DenseI64),
+        AttrSpec::required("static_sizes", AttrClass::DenseI64),
+        AttrSpec::required("static_strides", AttrClass::DenseI64),
+    ],
+    form: &[
+        Operands(1),
+        ReinterpretCast,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const COLLAPSE_SHAPE: OpSpec = OpSpec {
+    name: "memref.collapse_shape",
+    doc: "Joins dimensions.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
+    attrs: &[AttrSpec::required("reassociation", AttrClass::I64Arrays)],
+    form: &[
+        Operands(1),
+        Reassociation,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("into"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
+    name: "memref.expand_shape",
+    doc: "Splits dimensions.",
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::required("reassociation", AttrClass::I64Arrays),
+        AttrSpec::required("static_output_shape", AttrClass::DenseI64),
+    ],
+    form: &[
+        Operands(1),
+        Reassociation,
+        OutputShape,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("into"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const GLOBAL: OpSpec = OpSpec {
+    name: "memref.global",
+    doc: "A buffer that is there from the start.",
+    traits: Traits::SYMBOL,
+    attrs: &[
+        AttrSpec::optional("alignment", AttrClass::I64),
+        AttrSpec::optional("constant", AttrClass::Unit),
+        AttrSpec::optional("initial_value", AttrClass::Any),
+        AttrSpec::required("sym_name", AttrClass::Str),
+        AttrSpec::optional("sym_visibility", AttrClass::Str),
+        AttrSpec::required("type", AttrClass::Type),
+    ],
+    form: &[Global, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const GET_GLOBAL: OpSpec = OpSpec {
+    name: "memref.get_global",
+    doc: "A global buffer as a value.",
+    results: Count::exactly(1),
+    types: TypeRule::new(&[], &[TypeClass::RankedMemRef]),
+    attrs: &[AttrSpec::required("name", AttrClass::FlatSymbol)],
+    form: &[SymbolUse("name"), COLON, TypeOf(Bind::Result), AttrDict],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const ALLOCA_SCOPE: OpSpec = OpSpec {
+    name: "memref.alloca_scope",
+    doc: "A region whose `alloca`s end with it.",
+    traits: Traits::SINGLE_BLOCK,
+    results: Count::ANY,
+    regions: Count::exactly(1),
+    implicit_terminator: Some(OpKind::MemrefAllocaScopeReturn),
+    effects: Effects::NONE,
+    form: &[OptArrowTypes, Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const ALLOCA_SCOPE_RETURN: OpSpec = OpSpec {
+    name: "memref.alloca_scope.return",
+    doc: "Ends `memref.alloca_scope` with its results.",
+    parents: &["memref.alloca_scope"],
+    form: &[AttrDict, OptOperandsTypes],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const ATOMIC_RMW: OpSpec = OpSpec {
+    name: "memref.atomic_rmw",
+    doc: "Reads, combines and writes an element at once.",
+    operands: Count::at_least(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Any, TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::required("kind", AttrClass::I64)],
+    effects: Effects::Known(&[
+        (Access::Read, Buffer::Operand(1)),
+        (Access::Write, Buffer::Operand(1)),
+    ]),
+    form: &[RmwKind, Operands(2), Indices(TokenKind::LSquare), AttrDict, COLON, RmwTypes],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const GENERIC_ATOMIC_RMW: OpSpec = OpSpec {
+    name: "memref.generic_atomic_rmw",
+    doc: "Reads an element, computes a new one in its region and writes it, at once.",
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    regions: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    form: &[
+        Operands(1),
+        Indices(TokenKind::LSquare),
+        COLON,
+        TypeOf(Bind::ElementOf(0)),
+        Region,
+        AttrDict,
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const ATOMIC_YIELD: OpSpec = OpSpec {
+    name: "memref.atomic_yield",
+    doc: "Ends `memref.generic_atomic_rmw` with the new element.",
+    operands: Count::exactly(1),
+    parents: &["memref.generic_atomic_rmw"],
+    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const ASSUME_ALIGNMENT: OpSpec = OpSpec {
+    name: "memref.assume_alignment",
+    doc: "States the alignment of a buffer.",
+    operands: Count::exactly(1),
+    results: Count { least: 0, most: 1 },
+    types: TypeRule::new(&[TypeClass::MemRef], &[]),
+    attrs: &[AttrSpec::required("alignment", AttrClass::I32)],
+    form: &[Operands(1), COMMA, Int32("alignment"), AttrDict, COLON, TypeOf(Bind::Assumed)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const TRANSPOSE: OpSpec = OpSpec {
+    name: "memref.transpose",
+    doc: "Permutes dimensions.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
+    attrs: &[AttrSpec::required("permutation", AttrClass::Map)],
+    form: &[
+        Operands(1),
+        Permutation("permutation"),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const VIEW: OpSpec = OpSpec {
+    name: "memref.view",
+    doc: "A buffer of rank 1 with other element type and shape.",
+    operands: Count::at_least(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    form: &[
+        Operands(1),
+        Token(TokenKind::LSquare),
+        Operand(Type::INDEX),
+        Token(TokenKind::RSquare),
+        Indices(TokenKind::LSquare),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const EXTRACT_STRIDED_METADATA: OpSpec = OpSpec {
+    name: "memref.extract_strided_metadata",
+    doc: "A buffer of rank 0, the offset, the sizes and the strides that make up a memref.",
+    operands: Count::exactly(1),
+    results: Count::at_least(2),
+    types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
+    form: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, ResultTypes, AttrDict],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const EXTRACT_ALIGNED_POINTER_AS_INDEX: OpSpec = OpSpec {
+    name: "memref.extract_aligned_pointer_as_index",
+    doc: "The address of a buffer.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::Index]),
+    form: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, TypeOf(Bind::Result), AttrDict],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const RESHAPE: OpSpec = OpSpec {
+    name: "memref.reshape",
+    doc: "The same buffer in a shape that is computed.",
+    operands: Count::exactly(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::RankedMemRef], &[TypeClass::MemRef]),
+    form: &[
+        Operands(1),
+        Token(TokenKind::LParen),
+        Operands(1),
+        Token(TokenKind::RParen),
+        AttrDict,
+        COLON,
+        FunctionType(0),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
+    name: "memref.prefetch",
+    doc: "Prefetches an element of a memref.",
+    operands: Count::at_least(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[
+        AttrSpec::required("isDataCache", AttrClass::Bool),
+        AttrSpec::required("isWrite", AttrClass::Bool),
+        AttrSpec::required("localityHint", AttrClass::I32),
+    ],
+    form: &[
+        Operands(1),
+        Indices(TokenKind::LSquare),
+        COMMA,
+        PrefetchKind,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const RANK: OpSpec = OpSpec {
+    name: "memref.rank",
+    doc: "The rank of a memref.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::Index]),
+    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operand(0)), ResultIs(Type::INDEX)],
+    ..OpSpec::PURE
+};

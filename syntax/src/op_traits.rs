@@ -1,0 +1,310 @@
+//! The vocabulary in which rows of the op table state facts: traits, counts, types, attributes, effects.
+
+bitflags::bitflags! {
+    /// Properties that an op has or has not.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Traits: u16 {
+        /// It ends a block.
+        const TERMINATOR = 1;
+        /// Its regions use no values from outside.
+        const ISOLATED = 1 << 1;
+        /// It defines a symbol.
+        const SYMBOL = 1 << 2;
+        /// Symbols in its region are its own.
+        const SYMBOL_TABLE = 1 << 3;
+        /// The order of ops in its region says nothing about dominance.
+        const GRAPH_REGION = 1 << 4;
+        /// Its operands may be exchanged.
+        const COMMUTATIVE = 1 << 5;
+        /// Each of its regions has at most one block.
+        const SINGLE_BLOCK = 1 << 6;
+        /// The blocks of its region need no terminator.
+        const NO_TERMINATOR = 1 << 7;
+        /// Its result is the constant that its attribute `value` states.
+        const CONSTANT = 1 << 8;
+    }
+}
+
+/// How many there may be, at least and at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// At least.
+    pub least: usize,
+    /// At most; [`usize::MAX`] if there is no limit.
+    pub most: usize,
+}
+
+impl Count {
+    /// Any number.
+    pub const ANY: Count = Count::at_least(0);
+
+    /// Exactly so many.
+    pub const fn exactly(n: usize) -> Self {
+        Self { least: n, most: n }
+    }
+
+    /// So many or more.
+    pub const fn at_least(n: usize) -> Self {
+        Self { least: n, most: usize::MAX }
+    }
+
+    /// Whether `n` is such a number.
+    pub const fn contains(self, n: usize) -> bool {
+        self.least <= n && n <= self.most
+    }
+}
+
+/// What a type must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeClass {
+    /// Any type.
+    Any,
+    /// A signless integer or index, or a shape of them.
+    IntLike,
+    /// A signless integer, or a shape of it.
+    FixedIntLike,
+    /// A float, or a shape of it.
+    FloatLike,
+    /// `i1`, or a shape of it.
+    BoolLike,
+    /// What is cast from and to `index`: as [`Self::IntLike`], or in memory.
+    IndexCast,
+    /// What `arith.bitcast` takes.
+    Bits,
+    /// `!noisy.i32`.
+    Noisy,
+    /// `i1` to `i5`.
+    Plain,
+    /// `i1`.
+    I1,
+    /// `index`.
+    Index,
+    /// A signless integer or index.
+    SignlessOrIndex,
+    /// An integer of any signedness.
+    Integer,
+    /// A function type.
+    Function,
+    /// A memref, ranked or not.
+    MemRef,
+    /// A memref of a known rank.
+    RankedMemRef,
+    /// A vector.
+    Vector,
+}
+
+/// How the types of an op agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// In no way, or in a way that the verifier knows by the kind of the op.
+    Free,
+    /// All operands and results are of one type, but for unknown sizes.
+    Same,
+    /// All operands and results are of exactly one type.
+    Exactly,
+    /// The operands are of one type, the result is `i1`, shaped alike.
+    Compared,
+    /// A cast: operand and result have one shape, and the width of the element changes in this way.
+    Cast(WidthChange),
+}
+
+/// How the width of an element changes in a cast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WidthChange {
+    /// The result is wider.
+    Grows,
+    /// The result is narrower.
+    Shrinks,
+    /// Both are of one width.
+    Stays,
+    /// In any way.
+    Any,
+}
+
+/// The types of an op.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeRule {
+    /// The classes of the operands; the last one is that of all further operands. Empty: any.
+    pub operands: &'static [TypeClass],
+    /// The classes of the first results. Those that are not listed may have any type.
+    pub results: &'static [TypeClass],
+    /// How they agree.
+    pub agreement: Agreement,
+}
+
+impl TypeRule {
+    /// Any types.
+    pub const ANY: TypeRule = TypeRule::new(&[], &[]);
+
+    /// Types of these classes that agree in no way.
+    pub const fn new(operands: &'static [TypeClass], results: &'static [TypeClass]) -> Self {
+        Self { operands, results, agreement: Agreement::Free }
+    }
+
+    /// The same classes, agreeing in this way.
+    #[must_use]
+    pub const fn agree(self, agreement: Agreement) -> Self {
+        Self { agreement, ..self }
+    }
+}
+
+/// What an attribute must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttrClass {
+    /// Any attribute.
+    Any,
+    /// What may have a type (`TypedAttrInterface`): a number, a string, elements, an attribute of a dialect.
+    Typed,
+    /// `unit`.
+    Unit,
+    /// `true` or `false`.
+    Bool,
+    /// An integer of type `i32`.
+    I32,
+    /// An integer of type `i64`.
+    I64,
+    /// An integer of type `index`.
+    Index,
+    /// A string.
+    Str,
+    /// `@name`, no path.
+    FlatSymbol,
+    /// A type.
+    Type,
+    /// The type of a function.
+    FunctionType,
+    /// `array<i32: ...>`
+    DenseI32,
+    /// `array<i64: ...>`
+    DenseI64,
+    /// A list of attributes.
+    Array,
+    /// A list of integers of type `i64`.
+    I64Array,
+    /// A list of lists of integers of type `i64`.
+    I64Arrays,
+    /// A list of dictionaries.
+    Dictionaries,
+    /// An affine map.
+    Map,
+    /// An integer set.
+    Set,
+    /// `dense<...>` of integers.
+    IntElements,
+    /// `dense<...>` of `i32`.
+    I32Elements,
+    /// An attribute whose text starts with this, such as `#arith.overflow`.
+    Dialect(&'static str),
+}
+
+/// Whether an attribute must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It must.
+    Required,
+    /// It may.
+    Optional,
+    /// If it is not there it is this text.
+    Default(&'static str),
+}
+
+/// An attribute that means something to its op.
+#[derive(Clone, Copy, Debug)]
+pub struct AttrSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it must be.
+    pub class: AttrClass,
+    /// Whether it must be there.
+    pub presence: Presence,
+    /// Whether the generic form writes it between `<{` and `}>`: a property.
+    pub is_inherent: bool,
+}
+
+impl AttrSpec {
+    /// A property that must be there.
+    pub const fn required(name: &'static str, class: AttrClass) -> Self {
+        Self { name, class, presence: Presence::Required, is_inherent: true }
+    }
+
+    /// A property that may be missing.
+    pub const fn optional(name: &'static str, class: AttrClass) -> Self {
+        Self { name, class, presence: Presence::Optional, is_inherent: true }
+    }
+
+    /// A property with a default. It is left out of the attributes of an op when it has that value, so that plain arithmetic carries no
+    /// attributes.
+    pub const fn with_default(name: &'static str, class: AttrClass, default: &'static str) -> Self {
+        Self { name, class, presence: Presence::Default(default), is_inherent: true }
+    }
+
+    /// An attribute that must be there and is no property.
+    pub const fn discardable(name: &'static str, class: AttrClass) -> Self {
+        Self { name, class, presence: Presence::Required, is_inherent: false }
+    }
+
+    /// The text of its default, if it has one.
+    pub const fn default(&self) -> Option<&'static str> {
+        match self.presence {
+            Presence::Default(text) => Some(text),
+            Presence::Required | Presence::Optional => None,
+        }
+    }
+}
+
+/// What an op does to a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads it.
+    Read,
+    /// It writes it.
+    Write,
+    /// It makes it.
+    Allocate,
+    /// It ends it.
+    Free,
+}
+
+/// Which value of an op is the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// The operand of this number.
+    Operand(usize),
+    /// The result of this number.
+    Result(usize),
+}
+
+/// What an op does besides giving results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effects {
+    /// Anything: calls, messages, memory.
+    Unknown,
+    /// These accesses and no others. If the op has regions, what the ops in them do comes on top.
+    Known(&'static [(Access, Buffer)]),
+}
+
+impl Effects {
+    /// Nothing by itself.
+    pub const NONE: Effects = Effects::Known(&[]);
+}
+
+/// Whether an op may run where the program would not have run it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speculation {
+    /// It may not: it may trap, not end, or is undefined for some operands.
+    Never,
+    /// It is defined for all operands, and always ends.
+    Always,
+    /// It is if all ops in its regions are.
+    Regions,
+    /// As [`Self::Regions`], if its step (operand 2, or the attribute `step`) is the constant 1: only then does the loop surely end.
+    UnitStep,
+    /// If operand 1, the divisor, is a constant other than 0.
+    Divisor,
+    /// If operand 1, the divisor, is a constant other than 0 and -1.
+    SignedDivisor,
+    /// If operand 1 is a constant below the rank of operand 0.
+    Dimension,
+    /// If its affine map divides by positive constants only.
+    Map,
+}
