@@ -10,24 +10,23 @@
 //! arithmetic carries no attributes.
 
 mod built_in;
-pub(crate) mod format;
 mod ops;
 mod prelude;
 mod registry;
 mod row;
-mod template;
+mod syntax;
 
 pub use crate::namespace::{is_closed, is_read_by_mlir};
 pub use crate::op_traits::{
-    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, Presence, Speculation, Traits,
-    TypeClass, TypeRule, WidthChange,
+    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, Presence, RMW, Speculation,
+    Traits, TypeClass, TypeRule, WidthChange,
 };
 pub use built_in::{ALL, N_BUILT_IN};
-pub use format::{Bind, Element, Flags, RMW};
 pub use registry::{RegisterError, ops, register};
 pub use row::OpSpec;
+pub use syntax::{ARROW, Bind, COLON, COMMA, Element, Syntax};
 
-use crate::OpKind;
+pub use crate::OpKind;
 
 impl OpKind {
     /// Returns true for ops, false for labels, aliases, resource sections, chunks and junk.

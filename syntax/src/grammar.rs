@@ -17,24 +17,18 @@
     reason = "counts of operands and bits of literals, checked before where they could be large"
 )]
 
-mod affine;
 mod ast;
-mod branch;
 mod custom;
 mod elements;
 mod error;
-mod flag;
-mod func;
+pub(crate) mod flags;
 mod item;
 mod location;
-mod loops;
-mod memref;
 mod opaque;
 mod parsed;
-mod reader;
-mod resolve_types;
+pub(crate) mod reader;
+pub(crate) mod resolve_types;
 mod spelling;
-mod types;
 mod value_reader;
 mod values;
 mod words;

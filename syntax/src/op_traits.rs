@@ -308,3 +308,15 @@ pub enum Speculation {
     /// If its affine map divides by positive constants only.
     Map,
 }
+
+/// What stands for an operand in a list of integers some of which are operands (`static_offsets`, `staticStep`).
+pub(crate) const DYNAMIC: i64 = i64::MIN;
+
+/// The lists of `memref.subview` and `memref.reinterpret_cast` in which operands stand as [`DYNAMIC`].
+pub(crate) const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
+
+/// Kinds of `memref.atomic_rmw` and `affine.parallel` reductions, in the order of their numbers.
+pub const RMW: &[&str] = &[
+    "addf", "addi", "assign", "maximumf", "maxs", "maxu", "minimumf", "mins", "minu", "mulf",
+    "muli", "ori", "andi", "maxnumf", "minnumf", "xori",
+];

@@ -12,21 +12,13 @@ pub use lines::{Lines, Shape};
 use printer::Printer;
 pub use printer::ShownRegion;
 
-mod affine;
-mod branch;
 mod custom;
-mod flag;
-mod form;
-mod func;
 mod generic;
 mod lines;
 mod located;
 mod locations;
-mod loops;
-mod memref;
 mod number;
-mod printer;
-mod types;
+pub(crate) mod printer;
 
 /// How a program is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

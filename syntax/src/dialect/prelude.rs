@@ -1,10 +1,8 @@
 //! The names that rows are written in.
 
-pub(super) use super::format::Element::*;
-pub(super) use super::format::{
-    ARROW, Bind, CMPF_PREDICATES, CMPI_PREDICATES, COLON, COMMA, FASTMATH, NO_INLINE, OVERFLOW,
-};
 pub(super) use super::row::OpSpec;
+pub(super) use super::syntax::Element::*;
+pub(super) use super::syntax::{ARROW, Bind, COLON, COMMA};
 pub(super) use crate::op_traits::{
     Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, Speculation, Traits, TypeClass,
     TypeRule, WidthChange,

@@ -4,7 +4,7 @@
 //! completion and passes read it there. The facts are those of the op definitions of MLIR 19
 //! (`*Ops.td`); where a later version differs the row says so.
 
-use super::format::Element;
+use super::syntax::Element;
 use crate::OpKind;
 use crate::op_traits::{AttrSpec, Buffer, Count, Effects, Speculation, Traits, TypeRule};
 
@@ -39,8 +39,8 @@ pub struct OpSpec {
     pub effects: Effects,
     /// Whether it may run where it did not.
     pub speculation: Speculation,
-    /// Its custom form, in the order of the text.
-    pub form: &'static [Element],
+    /// Its custom syntax, in the order of the text.
+    pub syntax: &'static [Element],
 }
 
 impl OpSpec {
@@ -60,7 +60,7 @@ impl OpSpec {
         parents: &[],
         effects: Effects::Unknown,
         speculation: Speculation::Never,
-        form: &[],
+        syntax: &[],
     };
 
     /// An op without effects that is defined for all operands.
@@ -73,7 +73,7 @@ impl OpSpec {
 
     /// Whether its row describes a custom form.
     pub fn has_custom_form(&self) -> bool {
-        !self.form.is_empty()
+        !self.syntax.is_empty()
     }
 
     /// An attribute by its name.
@@ -90,8 +90,8 @@ impl OpSpec {
     /// must not cost the body. `is_first`: no region stands before it.
     pub fn brace_is_region(&self, is_first: bool) -> bool {
         let is_region = |it: &Element| matches!(it, Element::Region | Element::OptRegion);
-        let Some(region) = self.form.iter().position(is_region) else { return false };
-        let elements = if is_first { &self.form[..region] } else { self.form };
+        let Some(region) = self.syntax.iter().position(is_region) else { return false };
+        let elements = if is_first { &self.syntax[..region] } else { self.syntax };
         !elements.iter().any(|it| matches!(it, Element::AttrDict))
     }
 

@@ -2,7 +2,6 @@ use std::ops::Range;
 
 use expect_test::expect;
 
-use super::format::{Bind, COLON, COMMA, Element};
 use super::*;
 use crate::{Form, Op, Problem, Source, print};
 
@@ -24,7 +23,7 @@ fn examples() -> [OpKind; 3] {
             AttrSpec::with_default("weight", AttrClass::I32, "1 : i32"),
         ]);
         blend.parents = &["func.func"];
-        blend.form = &[
+        blend.syntax = &[
             Element::StrAttr("note"),
             COMMA,
             Element::Operands(2),
@@ -37,7 +36,7 @@ fn examples() -> [OpKind; 3] {
         end.doc = "Ends `example.scope`.";
         end.operands = Count::exactly(0);
         end.parents = &["example.scope"];
-        end.form = &[Element::AttrDict];
+        end.syntax = &[Element::AttrDict];
         let end = register(end).unwrap();
         let mut scope = OpSpec::NONE;
         scope.name = "example.scope";
@@ -48,7 +47,7 @@ fn examples() -> [OpKind; 3] {
         scope.types = TypeRule::new(&[TypeClass::MemRef], &[]);
         scope.implicit_terminator = Some(end);
         scope.effects = Effects::Known(&[(Access::Write, Buffer::Operand(0))]);
-        scope.form = &[
+        scope.syntax = &[
             Element::Operands(1),
             COLON,
             Element::TypeOf(Bind::Operands),

@@ -496,7 +496,7 @@ impl Reader<'_, '_> {
     }
 
     /// A region; its arguments are those that the header has defined.
-    pub(super) fn region(&mut self) -> Res<Span> {
+    pub(crate) fn region(&mut self) -> Res<Span> {
         match self.peek() {
             TokenKind::Region => {}
             TokenKind::LBrace => {

@@ -9,7 +9,7 @@ use crate::{Attr, AttrData, Code, LocationPart, TokenKind};
 
 impl Reader<'_, '_> {
     /// `loc(...)` or nothing.
-    pub(super) fn opt_location(&mut self) -> Res {
+    pub(crate) fn opt_location(&mut self) -> Res {
         if !self.is_word("loc") {
             return Ok(());
         }

@@ -6,7 +6,7 @@
 use super::Alias;
 use super::ast::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::elements;
-use super::flag::flags_attr;
+use super::flags::flags_attr;
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_SPELLED, MAX_WIDTH, split_dialect, type_word};
 use super::words::Word;
@@ -14,7 +14,7 @@ use crate::affine::{Affine, Body, Expr, Operator};
 use crate::{Attr, AttrData, Code, Dim, TokenKind, Type, TypeData};
 
 /// A sum or product may have this many terms, a map this many identifiers: they are compared in pairs.
-pub(super) const MAX_TERMS: usize = 1000;
+pub(crate) const MAX_TERMS: usize = 1000;
 
 impl Reader<'_, '_> {
     pub(super) fn lower_type(&mut self, tree: &TypeTree<'_>) -> Res<Type> {

@@ -22,7 +22,7 @@ impl Reader<'_, '_> {
     }
 
     /// The name of `@name` or `@"name"`.
-    pub(super) fn symbol_text(&mut self, span: Span) -> Name {
+    pub(crate) fn symbol_text(&mut self, span: Span) -> Name {
         let text = &self.text[span.range()][1..];
         if text.starts_with('"') {
             self.string(Span::new(span.start + 1, span.end))

@@ -26,7 +26,7 @@ fn secret_body(canonical: &str) -> Option<&str> {
 
 impl Reader<'_, '_> {
     /// A type.
-    pub(super) fn ty(&mut self) -> Res<Type> {
+    pub(crate) fn ty(&mut self) -> Res<Type> {
         match self.peek() {
             TokenKind::Bare if self.peek_at(1) != TokenKind::Less => {
                 let text = self.word();
@@ -49,7 +49,7 @@ impl Reader<'_, '_> {
     }
 
     /// A type that is no function type.
-    pub(super) fn simple_type(&mut self) -> Res<Type> {
+    pub(crate) fn simple_type(&mut self) -> Res<Type> {
         if self.peek() == TokenKind::LParen {
             Err(self.expected("a non-function type"))
         } else {
@@ -235,7 +235,7 @@ impl Reader<'_, '_> {
     }
 
     /// An attribute.
-    pub(super) fn attr(&mut self) -> Res<Attr> {
+    pub(crate) fn attr(&mut self) -> Res<Attr> {
         match self.peek() {
             TokenKind::Int
                 if self.peek_at(1) == TokenKind::Colon && self.peek_at(2) == TokenKind::Bare =>
@@ -303,7 +303,7 @@ impl Reader<'_, '_> {
     }
 
     /// `{a = 1, b}` if there is one here.
-    pub(super) fn opt_dict(&mut self) -> Res<Option<Attr>> {
+    pub(crate) fn opt_dict(&mut self) -> Res<Option<Attr>> {
         match self.peek() {
             TokenKind::Region if self.is_empty_region() => {
                 self.at += 1;
@@ -317,7 +317,7 @@ impl Reader<'_, '_> {
     }
 
     /// Whether the region here is `{}`, which may as well be an empty dictionary.
-    pub(super) fn is_empty_region(&self) -> bool {
+    pub(crate) fn is_empty_region(&self) -> bool {
         if self.peek() != TokenKind::Region {
             return false;
         }
@@ -338,7 +338,7 @@ impl Reader<'_, '_> {
     }
 
     /// `{a = 1, b}` or nothing, added to the attributes of the op.
-    pub(super) fn attr_dict(&mut self) -> Res {
+    pub(crate) fn attr_dict(&mut self) -> Res {
         if !matches!(self.peek(), TokenKind::LBrace | TokenKind::Region) {
             return Ok(());
         }
@@ -348,7 +348,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn add_dict(&mut self, dict: Attr) {
+    pub(crate) fn add_dict(&mut self, dict: Attr) {
         let AttrData::Dict(entries) = self.env.interner.attr_data(dict) else { return };
         // Names within a dictionary differ.
         let n_before = self.out.attrs.len();
@@ -361,7 +361,7 @@ impl Reader<'_, '_> {
     }
 
     /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its operands.
-    pub(super) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+    pub(crate) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         if let Some(plain) = self.plain_exprs() {
             return Ok(plain);
         }
@@ -413,7 +413,7 @@ impl Reader<'_, '_> {
     }
 
     /// One such expression, up to a comma or closing bracket.
-    pub(super) fn ssa_expr(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+    pub(crate) fn ssa_expr(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         let mut depth = 0usize;
         let mut end = self.at;
         while let Some(token) = self.tokens.get(end) {
@@ -437,7 +437,7 @@ impl Reader<'_, '_> {
     }
 
     /// `dense<..>` whose type is known from elsewhere.
-    pub(super) fn elements_of(&mut self, ty: Type) -> Res<Attr> {
+    pub(crate) fn elements_of(&mut self, ty: Type) -> Res<Attr> {
         let (end, _) = self.value_extent(Until::Colon)?;
         self.parse(
             end,

@@ -8,7 +8,7 @@ use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, namespace};
 
 impl Printer<'_> {
     /// Writes an op in its own form, after its indentation; says whether it could.
-    pub(super) fn try_custom(&mut self, op: Op) -> bool {
+    pub(crate) fn try_custom(&mut self, op: Op) -> bool {
         let ir = self.ir;
         let data = ir.op(op);
         let spec = data.kind.spec();
@@ -31,7 +31,7 @@ impl Printer<'_> {
         let dialect = self.default_dialect;
         self.op_name(spec.name);
         self.default_dialect = namespace::inner_dialect(dialect, spec.name);
-        let is_written = self.write_form(spec.form).is_ok();
+        let is_written = self.write_syntax(spec.syntax).is_ok();
         self.default_dialect = dialect;
         let place = std::mem::replace(&mut self.place, outer);
         let is_whole = place.is_some_and(|it| {
@@ -50,12 +50,12 @@ impl Printer<'_> {
     /// Whether the form would write the name of an attribute, where it may want the attribute itself. Types may have names everywhere.
     fn writes_name(&mut self, op: Op) -> bool {
         let (ir, tool) = (self.ir, self.tool);
-        let form = ir.op(op).kind.spec().form;
+        let syntax = ir.op(op).kind.spec().syntax;
         ir.extra(op).attrs.iter().any(|&(name, attr)| {
             let name = ir.interner.str(name);
             name != SYMBOL
                 && self.text.is_named(attr)
-                && form.iter().any(|it| it.attrs(tool).contains(&name))
+                && syntax.iter().any(|it| it.attributes(tool).contains(&name))
         })
     }
 
@@ -68,19 +68,19 @@ impl Printer<'_> {
     }
 
     /// The region of this number, in the order of the generic form.
-    pub(super) fn region_at(&self, at: usize) -> Fits<Region> {
+    pub(crate) fn region_at(&self, at: usize) -> Fits<Region> {
         self.ir.ordered_regions(self.op_id()).get(at).copied().ok_or(Unfit)
     }
 
     /// The arguments of a region's entry block, which the header writes.
-    pub(super) fn header_arguments(&mut self, region: Region) -> Fits<Vec<Value>> {
+    pub(crate) fn header_arguments(&mut self, region: Region) -> Fits<Vec<Value>> {
         self.place()?.has_arguments = true;
         let entry = self.ir.entry_block(region);
         Ok(self.ir.block(entry).args.to_vec())
     }
 
     /// The next region is there, and its form does not write it.
-    pub(super) fn skip_region(&mut self) {
+    pub(crate) fn skip_region(&mut self) {
         if let Some(place) = &mut self.place {
             place.n_regions += 1;
             place.has_arguments = false;
@@ -88,19 +88,19 @@ impl Printer<'_> {
     }
 
     /// ` {..}`, the next region.
-    pub(super) fn next_region(&mut self) -> Fits {
+    pub(crate) fn next_region(&mut self) -> Fits {
         let at = self.place()?.n_regions;
         let region = self.region_at(at)?;
         self.braces(region)
     }
 
     /// ` {..}`, a region, without the terminator that goes without saying.
-    pub(super) fn braces(&mut self, region: Region) -> Fits {
+    pub(crate) fn braces(&mut self, region: Region) -> Fits {
         self.braces_and_end(region, false)
     }
 
     /// ` {..}`, a region, with its terminator even if that goes without saying, or without it.
-    pub(super) fn braces_and_end(&mut self, region: Region, says_end: bool) -> Fits {
+    pub(crate) fn braces_and_end(&mut self, region: Region, says_end: bool) -> Fits {
         let place = self.place()?;
         place.n_regions += 1;
         let op = place.op;

@@ -26,7 +26,7 @@ impl Printer<'_> {
     }
 
     /// ` loc("f":1:2)`
-    pub(super) fn argument_location(&mut self, value: Value) {
+    pub(crate) fn argument_location(&mut self, value: Value) {
         let location = self.ir.argument_location(value).filter(|_| self.locations.is_some());
         if let Some(location) = location {
             self.text.push(" ");

@@ -11,7 +11,6 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::Verifier;
-use crate::dialect::format::Element;
 use crate::{
     Attr, AttrData, Code, Def, Dim, Form, Op, OpKind, Region, Traits, Type, TypeData, Value,
 };
@@ -274,11 +273,10 @@ impl Verifier<'_> {
 
     /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each after its memref; `None` if a map is missing.
     fn dma_accesses(&self, op: Op) -> Option<SmallVec<[Range<usize>; 3]>> {
-        let form = self.ir.op(op).kind.spec().form;
-        let maps = form.iter().find_map(|it| match it {
-            Element::AccessedTypes(maps) => Some(*maps),
-            _ => None,
-        })?;
+        let maps: &[&str] = match self.ir.op(op).kind {
+            OpKind::AffineDmaStart => &["src_map", "dst_map", "tag_map"],
+            _ => &["tag_map"],
+        };
         let mut at = 0;
         let access = |name: &&str| {
             let (n_dims, n_symbols) = self.map_shape(op, name)?;

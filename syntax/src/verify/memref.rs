@@ -5,7 +5,7 @@
 
 use super::Verifier;
 use super::layouts::unlike;
-use crate::dialect::format::DYNAMIC;
+use crate::op_traits::DYNAMIC;
 use crate::{Attr, AttrData, Code, Dim, Form, Op, OpKind};
 
 /// A dimension as lists of static sizes have it.

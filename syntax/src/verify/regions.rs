@@ -5,7 +5,7 @@
 use rustc_hash::FxHashSet;
 
 use super::Verifier;
-use crate::dialect::format::RMW;
+use crate::op_traits::RMW;
 use crate::{AttrData, Block, Code, Form, Op, OpKind, Sign, Traits, Type, TypeData};
 
 /// The types of what ends a region: of the operands of its terminator.

@@ -1,6 +1,11 @@
 //! Rows of `affine`: loops and accesses whose indices are affine maps.
 
 use crate::dialect::prelude::*;
+use crate::dialect::syntax::affine::{
+    ACCESS, AFFINE_FOR, AFFINE_PARALLEL, CONDITION, COPIED_TYPES, DELINEARIZE, DESTINATION_ACCESS,
+    LINEARIZE, MAP, OPT_STRIDE, PREFETCH_KIND, SOURCE_ACCESS, TAG_ACCESS, WAITED_TYPE,
+};
+use crate::dialect::syntax::loops::OPT_ELSE;
 
 pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     name: "affine.for",
@@ -20,7 +25,7 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::AffineYield),
     effects: Effects::NONE,
     speculation: Speculation::UnitStep,
-    form: &[AffineFor, Region, AttrDict],
+    syntax: &[AFFINE_FOR, Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -36,7 +41,7 @@ pub(in crate::dialect) const IF: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::AffineYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    form: &[AffineApply("condition"), OptArrowTypes, Region, OptElse, AttrDict],
+    syntax: &[CONDITION, OptArrowTypes, Region, OPT_ELSE, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -59,7 +64,7 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::AffineYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    form: &[AffineParallel, Region, AttrDict],
+    syntax: &[AFFINE_PARALLEL, Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -67,7 +72,7 @@ pub(in crate::dialect) const YIELD: OpSpec = OpSpec {
     name: "affine.yield",
     doc: "Ends a region of an `affine` op with its results.",
     parents: &["affine.for", "affine.if", "affine.parallel"],
-    form: &[AttrDict, OptOperandsTypes],
+    syntax: &[AttrDict, OptOperandsTypes],
     ..OpSpec::TERMINATOR
 };
 
@@ -79,7 +84,7 @@ pub(in crate::dialect) const APPLY: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
-    form: &[AffineApply("map"), AttrDict, ResultIs(Type::INDEX)],
+    syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
 
@@ -91,7 +96,7 @@ pub(in crate::dialect) const MIN: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
-    form: &[AffineApply("map"), AttrDict, ResultIs(Type::INDEX)],
+    syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
 
@@ -103,7 +108,7 @@ pub(in crate::dialect) const MAX: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
-    form: &[AffineApply("map"), AttrDict, ResultIs(Type::INDEX)],
+    syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
 
@@ -115,7 +120,7 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    form: &[AffineAccess("map"), AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
+    syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
     ..OpSpec::NONE
 };
 
@@ -126,7 +131,7 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    form: &[Operands(1), COMMA, AffineAccess("map"), AttrDict, COLON, TypeOf(Bind::StoreTo)],
+    syntax: &[Operands(1), COMMA, ACCESS, AttrDict, COLON, TypeOf(Bind::StoreTo)],
     ..OpSpec::NONE
 };
 
@@ -138,14 +143,7 @@ pub(in crate::dialect) const VECTOR_LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    form: &[
-        AffineAccess("map"),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        COMMA,
-        TypeOf(Bind::Result),
-    ],
+    syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::Operand(0)), COMMA, TypeOf(Bind::Result)],
     ..OpSpec::NONE
 };
 
@@ -156,10 +154,10 @@ pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    form: &[
+    syntax: &[
         Operands(1),
         COMMA,
-        AffineAccess("map"),
+        ACCESS,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(1)),
@@ -180,7 +178,7 @@ pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
         AttrSpec::required("localityHint", AttrClass::I32),
         AttrSpec::required("map", AttrClass::Map),
     ],
-    form: &[AffineAccess("map"), COMMA, PrefetchKind, AttrDict, COLON, TypeOf(Bind::Operand(0))],
+    syntax: &[ACCESS, COMMA, PREFETCH_KIND, AttrDict, COLON, TypeOf(Bind::Operand(0))],
     ..OpSpec::NONE
 };
 
@@ -194,17 +192,17 @@ pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
         AttrSpec::discardable("src_map", AttrClass::Map),
         AttrSpec::discardable("tag_map", AttrClass::Map),
     ],
-    form: &[
-        AffineAccess("src_map"),
+    syntax: &[
+        SOURCE_ACCESS,
         COMMA,
-        AffineAccess("dst_map"),
+        DESTINATION_ACCESS,
         COMMA,
-        AffineAccess("tag_map"),
+        TAG_ACCESS,
         COMMA,
         Operand(Type::INDEX),
-        OptStride,
+        OPT_STRIDE,
         COLON,
-        AccessedTypes(&["src_map", "dst_map", "tag_map"]),
+        COPIED_TYPES,
     ],
     ..OpSpec::NONE
 };
@@ -214,13 +212,7 @@ pub(in crate::dialect) const DMA_WAIT: OpSpec = OpSpec {
     doc: "Waits until what `affine.dma_start` started with the same tag is done.",
     operands: Count::at_least(1),
     attrs: &[AttrSpec::discardable("tag_map", AttrClass::Map)],
-    form: &[
-        AffineAccess("tag_map"),
-        COMMA,
-        Operand(Type::INDEX),
-        COLON,
-        AccessedTypes(&["tag_map"]),
-    ],
+    syntax: &[TAG_ACCESS, COMMA, Operand(Type::INDEX), COLON, WAITED_TYPE],
     ..OpSpec::NONE
 };
 
@@ -232,7 +224,7 @@ pub(in crate::dialect) const DELINEARIZE_INDEX: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("static_basis", AttrClass::DenseI64)],
     speculation: Speculation::Never,
-    form: &[Operand(Type::INDEX), Delinearize],
+    syntax: &[Operand(Type::INDEX), DELINEARIZE],
     ..OpSpec::PURE
 };
 
@@ -247,6 +239,6 @@ pub(in crate::dialect) const LINEARIZE_INDEX: OpSpec = OpSpec {
         AttrSpec::optional("operandSegmentSizes", AttrClass::DenseI32),
         AttrSpec::optional("static_basis", AttrClass::DenseI64),
     ],
-    form: &[Linearize],
+    syntax: &[LINEARIZE],
     ..OpSpec::PURE
 };

@@ -1,6 +1,10 @@
 //! Rows of `arith`: constants, arithmetic, comparisons and casts.
 
 use crate::dialect::prelude::*;
+use crate::dialect::syntax::flags::{
+    CMPF_PREDICATE, CMPI_PREDICATE, CONSTANT_VALUE, OPT_FASTMATH, OPT_OVERFLOW, OPT_ROUNDING,
+};
+use crate::dialect::syntax::types::SELECT_TYPES;
 
 /// `overflow<nsw, nuw>`
 pub(super) const OVERFLOW_FLAGS: AttrSpec = AttrSpec::with_default(
@@ -21,7 +25,7 @@ pub(super) const INT_BINARY: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike]).agree(Agreement::Same),
-    form: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
     ..OpSpec::PURE
 };
 
@@ -31,7 +35,7 @@ pub(super) const FLOAT_BINARY: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FloatLike]).agree(Agreement::Same),
     attrs: &[FASTMATH_FLAGS],
-    form: &[Operands(2), OptFlags(&FASTMATH), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
     ..OpSpec::PURE
 };
 
@@ -39,7 +43,14 @@ pub(super) const FLOAT_BINARY: OpSpec = OpSpec {
 pub(super) const CAST: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), Word("to"), TypeOf(Bind::Result)],
+    syntax: &[
+        Operands(1),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
     ..OpSpec::PURE
 };
 
@@ -49,7 +60,7 @@ pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     traits: Traits::CONSTANT,
     results: Count::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::Typed)],
-    form: &[AttrDict, ConstantValue],
+    syntax: &[AttrDict, CONSTANT_VALUE],
     ..OpSpec::PURE
 };
 
@@ -58,7 +69,7 @@ pub(in crate::dialect) const ADDI: OpSpec = OpSpec {
     doc: "Integer addition, wrapping.",
     traits: Traits::COMMUTATIVE,
     attrs: &[OVERFLOW_FLAGS],
-    form: &[Operands(2), OptFlags(&OVERFLOW), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -66,7 +77,7 @@ pub(in crate::dialect) const SUBI: OpSpec = OpSpec {
     name: "arith.subi",
     doc: "Integer subtraction, wrapping.",
     attrs: &[OVERFLOW_FLAGS],
-    form: &[Operands(2), OptFlags(&OVERFLOW), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -75,7 +86,7 @@ pub(in crate::dialect) const MULI: OpSpec = OpSpec {
     doc: "Integer multiplication, wrapping.",
     traits: Traits::COMMUTATIVE,
     attrs: &[OVERFLOW_FLAGS],
-    form: &[Operands(2), OptFlags(&OVERFLOW), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -83,7 +94,7 @@ pub(in crate::dialect) const SHLI: OpSpec = OpSpec {
     name: "arith.shli",
     doc: "Shift left; the amount must be less than the width.",
     attrs: &[OVERFLOW_FLAGS],
-    form: &[Operands(2), OptFlags(&OVERFLOW), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -92,7 +103,7 @@ pub(in crate::dialect) const DIVSI: OpSpec = OpSpec {
     doc: "Signed integer division, towards zero.",
     attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
     speculation: Speculation::SignedDivisor,
-    form: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -101,7 +112,7 @@ pub(in crate::dialect) const DIVUI: OpSpec = OpSpec {
     doc: "Unsigned integer division.",
     attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
     speculation: Speculation::Divisor,
-    form: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -109,7 +120,7 @@ pub(in crate::dialect) const SHRSI: OpSpec = OpSpec {
     name: "arith.shrsi",
     doc: "Arithmetic shift right.",
     attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
-    form: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -117,7 +128,7 @@ pub(in crate::dialect) const SHRUI: OpSpec = OpSpec {
     name: "arith.shrui",
     doc: "Logical shift right.",
     attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
-    form: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -252,7 +263,7 @@ pub(in crate::dialect) const NEGF: OpSpec = OpSpec {
     name: "arith.negf",
     doc: "Floating-point negation.",
     operands: Count::exactly(1),
-    form: &[Operands(1), OptFlags(&FASTMATH), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
     ..FLOAT_BINARY
 };
 
@@ -263,14 +274,7 @@ pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::BoolLike]).agree(Agreement::Compared),
     attrs: &[AttrSpec::required("predicate", AttrClass::I64)],
-    form: &[
-        Predicate(CMPI_PREDICATES),
-        COMMA,
-        Operands(2),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Compared),
-    ],
+    syntax: &[CMPI_PREDICATE, COMMA, Operands(2), AttrDict, COLON, TypeOf(Bind::Compared)],
     ..OpSpec::PURE
 };
 
@@ -283,11 +287,11 @@ pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::BoolLike])
         .agree(Agreement::Compared),
     attrs: &[FASTMATH_FLAGS, AttrSpec::required("predicate", AttrClass::I64)],
-    form: &[
-        Predicate(CMPF_PREDICATES),
+    syntax: &[
+        CMPF_PREDICATE,
         COMMA,
         Operands(2),
-        OptFlags(&FASTMATH),
+        OPT_FASTMATH,
         AttrDict,
         COLON,
         TypeOf(Bind::Compared),
@@ -300,7 +304,7 @@ pub(in crate::dialect) const SELECT: OpSpec = OpSpec {
     doc: "The second operand if the condition is true, else the third.",
     operands: Count::exactly(3),
     results: Count::exactly(1),
-    form: &[Operands(3), AttrDict, COLON, Select],
+    syntax: &[Operands(3), AttrDict, COLON, SELECT_TYPES],
     ..OpSpec::PURE
 };
 
@@ -318,7 +322,7 @@ pub(in crate::dialect) const EXTUI: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FixedIntLike])
         .agree(Agreement::Cast(WidthChange::Grows)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    form: &[
+    syntax: &[
         Operands(1),
         OptWord("nneg", "nonNeg"),
         AttrDict,
@@ -336,9 +340,9 @@ pub(in crate::dialect) const TRUNCI: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FixedIntLike])
         .agree(Agreement::Cast(WidthChange::Shrinks)),
     attrs: &[AttrSpec::optional("overflowFlags", AttrClass::Dialect("#arith.overflow"))],
-    form: &[
+    syntax: &[
         Operands(1),
-        OptFlags(&OVERFLOW),
+        OPT_OVERFLOW,
         AttrDict,
         COLON,
         TypeOf(Bind::Operands),
@@ -354,9 +358,9 @@ pub(in crate::dialect) const EXTF: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FloatLike])
         .agree(Agreement::Cast(WidthChange::Grows)),
     attrs: &[AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath"))],
-    form: &[
+    syntax: &[
         Operands(1),
-        OptFlags(&FASTMATH),
+        OPT_FASTMATH,
         AttrDict,
         COLON,
         TypeOf(Bind::Operands),
@@ -375,10 +379,10 @@ pub(in crate::dialect) const TRUNCF: OpSpec = OpSpec {
         AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
         AttrSpec::optional("roundingmode", AttrClass::I32),
     ],
-    form: &[
+    syntax: &[
         Operands(1),
-        OptRounding,
-        OptFlags(&FASTMATH),
+        OPT_ROUNDING,
+        OPT_FASTMATH,
         AttrDict,
         COLON,
         TypeOf(Bind::Operands),
@@ -402,7 +406,7 @@ pub(in crate::dialect) const UITOFP: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FloatLike])
         .agree(Agreement::Cast(WidthChange::Any)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    form: &[
+    syntax: &[
         Operands(1),
         OptWord("nneg", "nonNeg"),
         AttrDict,
@@ -444,7 +448,7 @@ pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
         .agree(Agreement::Cast(WidthChange::Any)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    form: &[
+    syntax: &[
         Operands(1),
         OptWord("nneg", "nonNeg"),
         AttrDict,
@@ -469,9 +473,9 @@ pub(in crate::dialect) const SCALING_EXTF: OpSpec = OpSpec {
     doc: "Widens a floating-point number and scales it.",
     operands: Count::exactly(2),
     attrs: &[AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath"))],
-    form: &[
+    syntax: &[
         Operands(2),
-        OptFlags(&FASTMATH),
+        OPT_FASTMATH,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(0)),
@@ -491,10 +495,10 @@ pub(in crate::dialect) const SCALING_TRUNCF: OpSpec = OpSpec {
         AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
         AttrSpec::optional("roundingmode", AttrClass::I32),
     ],
-    form: &[
+    syntax: &[
         Operands(2),
-        OptRounding,
-        OptFlags(&FASTMATH),
+        OPT_ROUNDING,
+        OPT_FASTMATH,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(0)),
@@ -513,10 +517,10 @@ pub(in crate::dialect) const CONVERTF: OpSpec = OpSpec {
         AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
         AttrSpec::optional("roundingmode", AttrClass::I32),
     ],
-    form: &[
+    syntax: &[
         Operands(1),
-        OptRounding,
-        OptFlags(&FASTMATH),
+        OPT_ROUNDING,
+        OPT_FASTMATH,
         AttrDict,
         COLON,
         TypeOf(Bind::Operands),
@@ -533,7 +537,14 @@ pub(in crate::dialect) const ADDUI_EXTENDED: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
-    form: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(1)), COMMA, TypeOf(Bind::NextResult)],
+    syntax: &[
+        Operands(2),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::AllAnd(1)),
+        COMMA,
+        TypeOf(Bind::NextResult),
+    ],
     ..OpSpec::PURE
 };
 
@@ -543,7 +554,14 @@ pub(in crate::dialect) const SUBUI_EXTENDED: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
-    form: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(1)), COMMA, TypeOf(Bind::NextResult)],
+    syntax: &[
+        Operands(2),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::AllAnd(1)),
+        COMMA,
+        TypeOf(Bind::NextResult),
+    ],
     ..OpSpec::PURE
 };
 
@@ -555,7 +573,7 @@ pub(in crate::dialect) const MULSI_EXTENDED: OpSpec = OpSpec {
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::IntLike])
         .agree(Agreement::Exactly),
-    form: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
     ..OpSpec::PURE
 };
 
@@ -567,6 +585,6 @@ pub(in crate::dialect) const MULUI_EXTENDED: OpSpec = OpSpec {
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::IntLike])
         .agree(Agreement::Exactly),
-    form: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
     ..OpSpec::PURE
 };

@@ -1,6 +1,7 @@
 //! Rows of `builtin`.
 
 use crate::dialect::prelude::*;
+use crate::dialect::syntax::func::OPT_SYMBOL_NAME;
 
 pub(in crate::dialect) const MODULE: OpSpec = OpSpec {
     name: "builtin.module",
@@ -17,7 +18,7 @@ pub(in crate::dialect) const MODULE: OpSpec = OpSpec {
         AttrSpec::optional("sym_name", AttrClass::Str),
         AttrSpec::optional("sym_visibility", AttrClass::Str),
     ],
-    form: &[OptSymbolName, AttrDictWithKeyword, Region],
+    syntax: &[OPT_SYMBOL_NAME, AttrDictWithKeyword, Region],
     ..OpSpec::NONE
 };
 
@@ -27,6 +28,6 @@ pub(in crate::dialect) const UNREALIZED_CONVERSION_CAST: OpSpec = OpSpec {
           who resolves it.",
     operands: Count::ANY,
     results: Count::at_least(1),
-    form: &[OptOperandsTypes, Word("to"), ResultTypes, AttrDict],
+    syntax: &[OptOperandsTypes, Word("to"), ResultTypes, AttrDict],
     ..OpSpec::PURE
 };

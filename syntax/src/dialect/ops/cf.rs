@@ -1,12 +1,13 @@
 //! Rows of `cf`: branches between blocks.
 
 use crate::dialect::prelude::*;
+use crate::dialect::syntax::branch::{OPT_WEIGHTS, SUCCESSOR_SEGMENTS, SWITCH_CASES};
 
 pub(in crate::dialect) const BR: OpSpec = OpSpec {
     name: "cf.br",
     doc: "Goes to a block, passing its arguments.",
     successors: Count::exactly(1),
-    form: &[Successor, AttrDict],
+    syntax: &[Successor, AttrDict],
     ..OpSpec::TERMINATOR
 };
 
@@ -21,15 +22,15 @@ pub(in crate::dialect) const COND_BR: OpSpec = OpSpec {
         AttrSpec::optional("branch_weights", AttrClass::Any),
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
-    form: &[
+    syntax: &[
         Operand(Type::I1),
-        OptWeights,
+        OPT_WEIGHTS,
         COMMA,
         Successor,
         COMMA,
         Successor,
         AttrDict,
-        SuccessorSegments,
+        SUCCESSOR_SEGMENTS,
     ],
     ..OpSpec::TERMINATOR
 };
@@ -46,13 +47,13 @@ pub(in crate::dialect) const SWITCH: OpSpec = OpSpec {
         AttrSpec::optional("case_values", AttrClass::IntElements),
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
-    form: &[
+    syntax: &[
         Operand(Type::UNKNOWN),
         COLON,
         TypeOf(Bind::Operand(0)),
         COMMA,
         Token(TokenKind::LSquare),
-        Switch,
+        SWITCH_CASES,
         Token(TokenKind::RSquare),
         AttrDict,
     ],
@@ -65,6 +66,6 @@ pub(in crate::dialect) const ASSERT: OpSpec = OpSpec {
     operands: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::I1], &[]),
     attrs: &[AttrSpec::required("msg", AttrClass::Str)],
-    form: &[Operand(Type::I1), COMMA, StrAttr("msg"), AttrDict],
+    syntax: &[Operand(Type::I1), COMMA, StrAttr("msg"), AttrDict],
     ..OpSpec::NONE
 };

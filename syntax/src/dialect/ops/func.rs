@@ -1,6 +1,8 @@
 //! Rows of `func`: functions and calls.
 
 use crate::dialect::prelude::*;
+use crate::dialect::syntax::flags::OPT_NO_INLINE;
+use crate::dialect::syntax::func::{SIGNATURE, SYMBOL_NAME, VISIBILITY};
 
 pub(in crate::dialect) const FUNC: OpSpec = OpSpec {
     name: "func.func",
@@ -16,7 +18,7 @@ pub(in crate::dialect) const FUNC: OpSpec = OpSpec {
         AttrSpec::required("sym_name", AttrClass::Str),
         AttrSpec::optional("sym_visibility", AttrClass::Str),
     ],
-    form: &[Visibility, SymbolName, FuncSignature, AttrDictWithKeyword, OptRegion],
+    syntax: &[VISIBILITY, SYMBOL_NAME, SIGNATURE, OptRegion],
     ..OpSpec::NONE
 };
 
@@ -32,14 +34,7 @@ pub(in crate::dialect) const CALL: OpSpec = OpSpec {
         AttrSpec::optional("no_inline", AttrClass::Unit),
         AttrSpec::optional("res_attrs", AttrClass::Dictionaries),
     ],
-    form: &[
-        SymbolUse("callee"),
-        ParenOperands(Type::UNKNOWN),
-        OptFlags(&NO_INLINE),
-        AttrDict,
-        COLON,
-        FunctionType(0),
-    ],
+    syntax: &[SymbolUse("callee"), ParenOperands, OPT_NO_INLINE, AttrDict, COLON, FunctionType(0)],
     ..OpSpec::NONE
 };
 
@@ -53,7 +48,7 @@ pub(in crate::dialect) const CALL_INDIRECT: OpSpec = OpSpec {
         AttrSpec::optional("arg_attrs", AttrClass::Dictionaries),
         AttrSpec::optional("res_attrs", AttrClass::Dictionaries),
     ],
-    form: &[Operand(Type::UNKNOWN), ParenOperands(Type::UNKNOWN), AttrDict, COLON, FunctionType(1)],
+    syntax: &[Operand(Type::UNKNOWN), ParenOperands, AttrDict, COLON, FunctionType(1)],
     ..OpSpec::NONE
 };
 
@@ -63,7 +58,7 @@ pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     traits: Traits::CONSTANT,
     results: Count::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::FlatSymbol)],
-    form: &[AttrDict, SymbolUse("value"), COLON, TypeOf(Bind::Result)],
+    syntax: &[AttrDict, SymbolUse("value"), COLON, TypeOf(Bind::Result)],
     ..OpSpec::PURE
 };
 
@@ -71,6 +66,6 @@ pub(in crate::dialect) const RETURN: OpSpec = OpSpec {
     name: "func.return",
     doc: "Returns from a function with the values of its results.",
     parents: &["func.func"],
-    form: &[AttrDict, OptOperandsTypes],
+    syntax: &[AttrDict, OptOperandsTypes],
     ..OpSpec::TERMINATOR
 };

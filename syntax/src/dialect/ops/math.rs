@@ -2,18 +2,19 @@
 
 use super::arith::{FLOAT_BINARY, INT_BINARY};
 use crate::dialect::prelude::*;
+use crate::dialect::syntax::flags::OPT_FASTMATH;
 
 /// One number to one of the same type.
 pub(super) const UNARY: OpSpec = OpSpec {
     operands: Count::exactly(1),
-    form: &[Operands(1), OptFlags(&FASTMATH), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
     ..FLOAT_BINARY
 };
 
 /// Bits of one integer to one of the same type.
 pub(super) const INT_UNARY: OpSpec = OpSpec {
     operands: Count::exactly(1),
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::All)],
     ..INT_BINARY
 };
 
@@ -108,7 +109,7 @@ pub(in crate::dialect) const FMA: OpSpec = OpSpec {
     name: "math.fma",
     doc: "The first number times the second plus the third, rounded once.",
     operands: Count::exactly(3),
-    form: &[Operands(3), OptFlags(&FASTMATH), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(3), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
     ..FLOAT_BINARY
 };
 
@@ -116,9 +117,9 @@ pub(in crate::dialect) const FPOWI: OpSpec = OpSpec {
     name: "math.fpowi",
     doc: "A floating-point number to the power of an integer.",
     types: TypeRule::new(&[TypeClass::FloatLike, TypeClass::IntLike], &[TypeClass::FloatLike]),
-    form: &[
+    syntax: &[
         Operands(2),
-        OptFlags(&FASTMATH),
+        OPT_FASTMATH,
         AttrDict,
         COLON,
         TypeOf(Bind::FirstAndResult),

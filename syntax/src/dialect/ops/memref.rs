@@ -1,6 +1,12 @@
 //! Rows of `memref`: buffers. Its other ops are passed over as unknown ones.
 
 use crate::dialect::prelude::*;
+use crate::dialect::syntax::affine::PREFETCH_KIND;
+use crate::dialect::syntax::memref::{
+    ALIGNMENT, ALLOCATED_SIZES, GLOBAL_HEADER, OPT_ALIGNMENT, OPT_NONTEMPORAL, OUTPUT_SHAPE,
+    PERMUTATION, REASSOCIATION, REINTERPRET_CAST_LISTS, RMW_KIND, RMW_TYPES, SUBVIEW_LISTS,
+};
+use crate::dialect::syntax::types::OPT_ARROW_PAREN_TYPES;
 
 pub(in crate::dialect) const ALLOC: OpSpec = OpSpec {
     name: "memref.alloc",
@@ -14,14 +20,7 @@ pub(in crate::dialect) const ALLOC: OpSpec = OpSpec {
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
     effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
-    form: &[
-        Indices(TokenKind::LParen),
-        Indices(TokenKind::LSquare),
-        OptInt("alignment"),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Result),
-    ],
+    syntax: &[ALLOCATED_SIZES, OPT_ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Result)],
     ..OpSpec::NONE
 };
 
@@ -37,14 +36,7 @@ pub(in crate::dialect) const ALLOCA: OpSpec = OpSpec {
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
     effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
-    form: &[
-        Indices(TokenKind::LParen),
-        Indices(TokenKind::LSquare),
-        OptInt("alignment"),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Result),
-    ],
+    syntax: &[ALLOCATED_SIZES, OPT_ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Result)],
     ..OpSpec::NONE
 };
 
@@ -56,14 +48,7 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    form: &[
-        Operands(1),
-        Indices(TokenKind::LSquare),
-        OptNontemporal,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::ElementOf(0)),
-    ],
+    syntax: &[Operands(1), Indices, OPT_NONTEMPORAL, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
     ..OpSpec::NONE
 };
 
@@ -74,14 +59,7 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Any, TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    form: &[
-        Operands(2),
-        Indices(TokenKind::LSquare),
-        OptNontemporal,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::StoreTo),
-    ],
+    syntax: &[Operands(2), Indices, OPT_NONTEMPORAL, AttrDict, COLON, TypeOf(Bind::StoreTo)],
     ..OpSpec::NONE
 };
 
@@ -91,7 +69,7 @@ pub(in crate::dialect) const DEALLOC: OpSpec = OpSpec {
     operands: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[]),
     effects: Effects::Known(&[(Access::Free, Buffer::Operand(0))]),
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
     ..OpSpec::NONE
 };
 
@@ -102,7 +80,7 @@ pub(in crate::dialect) const DIM: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::Index]),
     speculation: Speculation::Dimension,
-    form: &[
+    syntax: &[
         AttrDict,
         Operands(1),
         COMMA,
@@ -120,7 +98,14 @@ pub(in crate::dialect) const CAST: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), Word("to"), TypeOf(Bind::Result)],
+    syntax: &[
+        Operands(1),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
     ..OpSpec::PURE
 };
 
@@ -130,7 +115,14 @@ pub(in crate::dialect) const MEMORY_SPACE_CAST: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), Word("to"), TypeOf(Bind::Result)],
+    syntax: &[
+        Operands(1),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
     ..OpSpec::PURE
 };
 
@@ -143,7 +135,7 @@ pub(in crate::dialect) const COPY: OpSpec = OpSpec {
         (Access::Read, Buffer::Operand(0)),
         (Access::Write, Buffer::Operand(1)),
     ]),
-    form: &[
+    syntax: &[
         Operands(2),
         AttrDict,
         COLON,
@@ -167,9 +159,9 @@ pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
         AttrSpec::required("static_sizes", AttrClass::DenseI64),
         AttrSpec::required("static_strides", AttrClass::DenseI64),
     ],
-    form: &[
+    syntax: &[
         Operands(1),
-        Subview,
+        SUBVIEW_LISTS,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(0)),
@@ -192,9 +184,9 @@ pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
         AttrSpec::required("static_sizes", AttrClass::DenseI64),
         AttrSpec::required("static_strides", AttrClass::DenseI64),
     ],
-    form: &[
+    syntax: &[
         Operands(1),
-        ReinterpretCast,
+        REINTERPRET_CAST_LISTS,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(0)),
@@ -211,9 +203,9 @@ pub(in crate::dialect) const COLLAPSE_SHAPE: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("reassociation", AttrClass::I64Arrays)],
-    form: &[
+    syntax: &[
         Operands(1),
-        Reassociation,
+        REASSOCIATION,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(0)),
@@ -233,10 +225,10 @@ pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
         AttrSpec::required("reassociation", AttrClass::I64Arrays),
         AttrSpec::required("static_output_shape", AttrClass::DenseI64),
     ],
-    form: &[
+    syntax: &[
         Operands(1),
-        Reassociation,
-        OutputShape,
+        REASSOCIATION,
+        OUTPUT_SHAPE,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(0)),
@@ -258,7 +250,7 @@ pub(in crate::dialect) const GLOBAL: OpSpec = OpSpec {
         AttrSpec::optional("sym_visibility", AttrClass::Str),
         AttrSpec::required("type", AttrClass::Type),
     ],
-    form: &[Global, AttrDict],
+    syntax: &[GLOBAL_HEADER, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -268,7 +260,7 @@ pub(in crate::dialect) const GET_GLOBAL: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("name", AttrClass::FlatSymbol)],
-    form: &[SymbolUse("name"), COLON, TypeOf(Bind::Result), AttrDict],
+    syntax: &[SymbolUse("name"), COLON, TypeOf(Bind::Result), AttrDict],
     ..OpSpec::PURE
 };
 
@@ -280,7 +272,7 @@ pub(in crate::dialect) const ALLOCA_SCOPE: OpSpec = OpSpec {
     regions: Count::exactly(1),
     implicit_terminator: Some(OpKind::MemrefAllocaScopeReturn),
     effects: Effects::NONE,
-    form: &[OptArrowTypes, Region, AttrDict],
+    syntax: &[OPT_ARROW_PAREN_TYPES, Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -288,7 +280,7 @@ pub(in crate::dialect) const ALLOCA_SCOPE_RETURN: OpSpec = OpSpec {
     name: "memref.alloca_scope.return",
     doc: "Ends `memref.alloca_scope` with its results.",
     parents: &["memref.alloca_scope"],
-    form: &[AttrDict, OptOperandsTypes],
+    syntax: &[AttrDict, OptOperandsTypes],
     ..OpSpec::TERMINATOR
 };
 
@@ -303,7 +295,7 @@ pub(in crate::dialect) const ATOMIC_RMW: OpSpec = OpSpec {
         (Access::Read, Buffer::Operand(1)),
         (Access::Write, Buffer::Operand(1)),
     ]),
-    form: &[RmwKind, Operands(2), Indices(TokenKind::LSquare), AttrDict, COLON, RmwTypes],
+    syntax: &[RMW_KIND, Operands(2), Indices, AttrDict, COLON, RMW_TYPES],
     ..OpSpec::NONE
 };
 
@@ -314,14 +306,7 @@ pub(in crate::dialect) const GENERIC_ATOMIC_RMW: OpSpec = OpSpec {
     results: Count::exactly(1),
     regions: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
-    form: &[
-        Operands(1),
-        Indices(TokenKind::LSquare),
-        COLON,
-        TypeOf(Bind::ElementOf(0)),
-        Region,
-        AttrDict,
-    ],
+    syntax: &[Operands(1), Indices, COLON, TypeOf(Bind::ElementOf(0)), Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -330,7 +315,7 @@ pub(in crate::dialect) const ATOMIC_YIELD: OpSpec = OpSpec {
     doc: "Ends `memref.generic_atomic_rmw` with the new element.",
     operands: Count::exactly(1),
     parents: &["memref.generic_atomic_rmw"],
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
     ..OpSpec::TERMINATOR
 };
 
@@ -341,7 +326,7 @@ pub(in crate::dialect) const ASSUME_ALIGNMENT: OpSpec = OpSpec {
     results: Count { least: 0, most: 1 },
     types: TypeRule::new(&[TypeClass::MemRef], &[]),
     attrs: &[AttrSpec::required("alignment", AttrClass::I32)],
-    form: &[Operands(1), COMMA, Int32("alignment"), AttrDict, COLON, TypeOf(Bind::Assumed)],
+    syntax: &[Operands(1), COMMA, ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Assumed)],
     ..OpSpec::NONE
 };
 
@@ -352,9 +337,9 @@ pub(in crate::dialect) const TRANSPOSE: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("permutation", AttrClass::Map)],
-    form: &[
+    syntax: &[
         Operands(1),
-        Permutation("permutation"),
+        PERMUTATION,
         AttrDict,
         COLON,
         TypeOf(Bind::Operands),
@@ -370,12 +355,12 @@ pub(in crate::dialect) const VIEW: OpSpec = OpSpec {
     operands: Count::at_least(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
-    form: &[
+    syntax: &[
         Operands(1),
         Token(TokenKind::LSquare),
         Operand(Type::INDEX),
         Token(TokenKind::RSquare),
-        Indices(TokenKind::LSquare),
+        Indices,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(0)),
@@ -391,7 +376,7 @@ pub(in crate::dialect) const EXTRACT_STRIDED_METADATA: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::at_least(2),
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
-    form: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, ResultTypes, AttrDict],
+    syntax: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, ResultTypes, AttrDict],
     ..OpSpec::PURE
 };
 
@@ -401,7 +386,7 @@ pub(in crate::dialect) const EXTRACT_ALIGNED_POINTER_AS_INDEX: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::Index]),
-    form: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, TypeOf(Bind::Result), AttrDict],
+    syntax: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, TypeOf(Bind::Result), AttrDict],
     ..OpSpec::PURE
 };
 
@@ -411,7 +396,7 @@ pub(in crate::dialect) const RESHAPE: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::RankedMemRef], &[TypeClass::MemRef]),
-    form: &[
+    syntax: &[
         Operands(1),
         Token(TokenKind::LParen),
         Operands(1),
@@ -433,14 +418,7 @@ pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
         AttrSpec::required("isWrite", AttrClass::Bool),
         AttrSpec::required("localityHint", AttrClass::I32),
     ],
-    form: &[
-        Operands(1),
-        Indices(TokenKind::LSquare),
-        COMMA,
-        PrefetchKind,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-    ],
+    syntax: &[Operands(1), Indices, COMMA, PREFETCH_KIND, COLON, TypeOf(Bind::Operand(0))],
     ..OpSpec::NONE
 };
 
@@ -450,6 +428,6 @@ pub(in crate::dialect) const RANK: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::Index]),
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operand(0)), ResultIs(Type::INDEX)],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operand(0)), ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };

@@ -9,7 +9,7 @@ pub(in crate::dialect) const ADD: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Noisy], &[TypeClass::Noisy]),
-    form: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
     ..OpSpec::PURE
 };
 
@@ -20,7 +20,7 @@ pub(in crate::dialect) const SUB: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Noisy], &[TypeClass::Noisy]),
-    form: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
     ..OpSpec::PURE
 };
 
@@ -31,7 +31,7 @@ pub(in crate::dialect) const MUL: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Noisy], &[TypeClass::Noisy]),
-    form: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
     ..OpSpec::PURE
 };
 
@@ -41,7 +41,7 @@ pub(in crate::dialect) const ENCODE: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Plain], &[TypeClass::Noisy]),
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), ARROW, TypeOf(Bind::Result)],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), ARROW, TypeOf(Bind::Result)],
     ..OpSpec::PURE
 };
 
@@ -53,7 +53,7 @@ pub(in crate::dialect) const DECODE: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Noisy], &[TypeClass::Plain]),
     speculation: Speculation::Never,
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), ARROW, TypeOf(Bind::Result)],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands), ARROW, TypeOf(Bind::Result)],
     ..OpSpec::PURE
 };
 
@@ -65,6 +65,6 @@ pub(in crate::dialect) const REDUCE_NOISE: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Noisy], &[TypeClass::Noisy]),
     speculation: Speculation::Never,
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::All)],
     ..OpSpec::PURE
 };

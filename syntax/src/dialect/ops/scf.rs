@@ -1,6 +1,10 @@
 //! Rows of `scf`: structured control flow.
 
 use crate::dialect::prelude::*;
+use crate::dialect::syntax::loops::{
+    INDEX_SWITCH_CASES, OPT_ELSE, SCF_FOR, SCF_FORALL, SCF_PARALLEL, SCF_REDUCE, SCF_WHILE,
+};
+use crate::dialect::syntax::types::OPT_ARROW_PAREN_TYPES;
 
 pub(in crate::dialect) const IF: OpSpec = OpSpec {
     name: "scf.if",
@@ -13,7 +17,7 @@ pub(in crate::dialect) const IF: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::ScfYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    form: &[Operand(Type::I1), OptArrowTypes, Region, OptElse, AttrDict],
+    syntax: &[Operand(Type::I1), OPT_ARROW_PAREN_TYPES, Region, OPT_ELSE, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -38,7 +42,7 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::ScfYield),
     effects: Effects::NONE,
     speculation: Speculation::UnitStep,
-    form: &[ScfFor, Region, AttrDict],
+    syntax: &[SCF_FOR, Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -51,7 +55,7 @@ pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
     results: Count::ANY,
     regions: Count::exactly(2),
     effects: Effects::NONE,
-    form: &[ScfWhile, Region, Word("do"), Region, AttrDictWithKeyword],
+    syntax: &[SCF_WHILE, Region, Word("do"), Region, AttrDictWithKeyword],
     ..OpSpec::NONE
 };
 
@@ -62,7 +66,7 @@ pub(in crate::dialect) const CONDITION: OpSpec = OpSpec {
     operands: Count::at_least(1),
     types: TypeRule::new(&[TypeClass::I1, TypeClass::Any], &[]),
     parents: &["scf.while"],
-    form: &[
+    syntax: &[
         Token(TokenKind::LParen),
         Operand(Type::I1),
         Token(TokenKind::RParen),
@@ -76,7 +80,7 @@ pub(in crate::dialect) const YIELD: OpSpec = OpSpec {
     name: "scf.yield",
     doc: "Ends a region of an `scf` op with the values that the op yields or carries.",
     parents: &["scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while"],
-    form: &[AttrDict, OptOperandsTypes],
+    syntax: &[AttrDict, OptOperandsTypes],
     ..OpSpec::TERMINATOR
 };
 
@@ -93,7 +97,7 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     attrs: &[AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32)],
     implicit_terminator: Some(OpKind::ScfReduce),
     effects: Effects::NONE,
-    form: &[ScfParallel, Region, AttrDict],
+    syntax: &[SCF_PARALLEL, Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -106,7 +110,7 @@ pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
     parents: &["scf.parallel"],
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    form: &[ScfReduce, AttrDict],
+    syntax: &[SCF_REDUCE, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -115,7 +119,7 @@ pub(in crate::dialect) const REDUCE_RETURN: OpSpec = OpSpec {
     doc: "Ends a region of `scf.reduce` with the combined value.",
     operands: Count::exactly(1),
     parents: &["scf.reduce"],
-    form: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
     ..OpSpec::TERMINATOR
 };
 
@@ -137,7 +141,7 @@ pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
     ],
     implicit_terminator: Some(OpKind::ScfForallInParallel),
     effects: Effects::NONE,
-    form: &[ScfForall, Region, AttrDict],
+    syntax: &[SCF_FORALL, Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -152,7 +156,7 @@ pub(in crate::dialect) const FORALL_IN_PARALLEL: OpSpec = OpSpec {
     parents: &["scf.forall"],
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    form: &[Region, AttrDict],
+    syntax: &[Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -163,7 +167,7 @@ pub(in crate::dialect) const EXECUTE_REGION: OpSpec = OpSpec {
     regions: Count::exactly(1),
     attrs: &[AttrSpec::optional("no_inline", AttrClass::Unit)],
     effects: Effects::NONE,
-    form: &[OptArrowTypes, OptWord("no_inline", "no_inline"), Region, AttrDict],
+    syntax: &[OptArrowTypes, OptWord("no_inline", "no_inline"), Region, AttrDict],
     ..OpSpec::NONE
 };
 
@@ -179,6 +183,6 @@ pub(in crate::dialect) const INDEX_SWITCH: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::ScfYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    form: &[Operand(Type::INDEX), AttrDict, OptArrowResultTypes, IndexSwitch],
+    syntax: &[Operand(Type::INDEX), AttrDict, INDEX_SWITCH_CASES],
     ..OpSpec::NONE
 };

@@ -10,9 +10,9 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::Vector]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    form: &[
+    syntax: &[
         Operands(1),
-        Indices(TokenKind::LSquare),
+        Indices,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(0)),
@@ -29,11 +29,11 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Vector, TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    form: &[
+    syntax: &[
         Operands(1),
         COMMA,
         Operands(1),
-        Indices(TokenKind::LSquare),
+        Indices,
         AttrDict,
         COLON,
         TypeOf(Bind::Operand(1)),

@@ -3,8 +3,8 @@
 //! *Law.* With what its places hold, the template of every op is read as its custom form without a syntax problem (names may be
 //! undefined).
 
-use super::format::{Bind, Element};
-use super::row::OpSpec;
+use super::{Bind, Element};
+use crate::dialect::row::OpSpec;
 use crate::op_traits::{Agreement, TypeClass, WidthChange};
 use crate::{TokenKind, Type};
 
@@ -34,7 +34,7 @@ impl OpSpec {
             n_results: 0,
             n_regions: 0,
         };
-        self.form.iter().for_each(|it| template.element(*it));
+        self.syntax.iter().for_each(|it| template.element(*it));
         template.out
     }
 
@@ -145,7 +145,6 @@ impl Template<'_> {
         self.word(if is_first { "{\n  $0\n}" } else { "{\n}" });
     }
 
-    /// An arm for each element, so that one that nobody can complete does not compile.
     fn element(&mut self, element: Element) {
         match element {
             Element::Token(kind) => match kind {
@@ -166,18 +165,10 @@ impl Template<'_> {
                     self.operand(Type::UNKNOWN);
                 }
             }
-            Element::ParenOperands(_) => self.push("(«»)"),
-            Element::Indices(open) => {
-                // Of an allocation both lists may be empty, and that in brackets missing.
-                let is_of_result = self.spec.operands.least == 0;
-                match open {
-                    TokenKind::LParen => self.push("()"),
-                    _ if is_of_result => {}
-                    _ => self.push("[«%i»]"),
-                }
-            }
-            Element::ConstantValue => self.word("«0» : «i32»"),
+            Element::ParenOperands => self.push("(«»)"),
+            Element::Indices => self.push("[«%i»]"),
             Element::StrAttr(_) => self.word("\"«text»\""),
+            Element::SymbolUse(_) => self.word("@«name»"),
             Element::TypeOf(bind) => self.bound_type(bind),
             Element::ResultTypes => {
                 let n = self.spec.results.least.max(1);
@@ -194,64 +185,31 @@ impl Template<'_> {
                     (0..self.spec.results.least).map(|at| self.result_type(at)).collect();
                 self.word(&format!("({}) -> ({})", inputs.join(", "), results.join(", ")));
             }
-            Element::Predicate(names) => self.word(&format!("«{}»", names[0])),
-            Element::Select => self.word("«i32»"),
-            Element::SymbolName | Element::SymbolUse(_) => self.word("@«name»"),
             Element::Successor => self.word("^«bb1»"),
-            Element::Switch => self.word("default: ^«bb1»"),
             Element::Region | Element::OptRegion => self.region(),
-            Element::FuncSignature => self.push("(«%a: !noisy.i32») -> «!noisy.i32»"),
-            Element::ScfFor => self.word("«%i» = «%lb» to «%ub» step «%step»"),
-            Element::ScfWhile => self.word("(«%x» = «%a») : («i32») -> «i32»"),
-            Element::ScfParallel => self.word("(«%i») = («%lb») to («%ub») step («%step»)"),
-            Element::ScfForall => self.word("(«%i») in («4»)"),
-            Element::IndexSwitch => {
-                self.word("case «0» {\n  $0\n}\ndefault {\n}");
-                self.n_regions += 2;
-            }
-            Element::AffineFor => self.word("«%i» = «0» to «4»"),
-            Element::AffineParallel => self.word("(«%i») = («0») to («4»)"),
-            Element::AffineApply("condition") => self.word("«affine_set<(d0) : (d0 >= 0)>»(«%i»)"),
-            Element::AffineApply(_) => self.word("«affine_map<(d0) -> (d0)>»(«%i»)"),
-            Element::AffineAccess(_) => {
-                self.operand(Type::UNKNOWN);
-                self.push("[«%i»]");
-            }
-            Element::AccessedTypes(maps) => {
-                self.word(&vec!["«memref<4xi32>»"; maps.len()].join(", "));
-            }
-            Element::PrefetchKind => self.word("«read», locality<«3»>, «data»"),
-            Element::Delinearize => self.word("into («4», «8») : «index, index»"),
-            Element::Linearize => self.word("[«%i», «%j»] by («4», «8») : index"),
-            Element::Int32(_) => self.word("«16»"),
-            Element::Permutation(_) => self.word("(«i, j») -> («j, i»)"),
-            Element::Subview => self.push("[«0»] [«4»] [«1»]"),
-            Element::ReinterpretCast => {
-                self.word("to offset: [«0»], sizes: [«4»], strides: [«1»]");
-            }
-            Element::Reassociation => self.word("«[[0, 1]]»"),
-            Element::OutputShape => self.word("output_shape [«4», «8»]"),
-            Element::Global => self.word("@«name» : «memref<4xi32>»"),
-            Element::RmwKind => self.word("«addi»"),
-            Element::RmwTypes => self.word("(«i32», «memref<4xi32>») -> «i32»"),
+            Element::Own(syntax) => self.own(syntax.snippet),
             Element::OptWord(..)
             | Element::OptOperandsTypes
             | Element::AttrDict
             | Element::AttrDictWithKeyword
             | Element::ResultIs(_)
-            | Element::OptArrowTypes
-            | Element::OptArrowResultTypes
-            | Element::OptFlags(_)
-            | Element::OptRounding
-            | Element::OptSymbolName
-            | Element::OptWeights
-            | Element::SuccessorSegments
-            | Element::OptElse
-            | Element::Visibility
-            | Element::ScfReduce
-            | Element::OptStride
-            | Element::OptNontemporal
-            | Element::OptInt(_) => {}
+            | Element::OptArrowTypes => {}
+        }
+    }
+
+    /// The snippet of a [`Syntax`](super::Syntax).
+    fn own(&mut self, snippet: &str) {
+        let (snippet, is_apart) = match snippet.strip_prefix(' ') {
+            Some(rest) => (rest, true),
+            None => (snippet, false),
+        };
+        if let Some(rest) = snippet.strip_prefix("«%»") {
+            self.operand(Type::UNKNOWN);
+            self.push(rest);
+        } else if is_apart {
+            self.word(snippet);
+        } else {
+            self.push(snippet);
         }
     }
 }
