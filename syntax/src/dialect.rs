@@ -18,8 +18,8 @@ mod syntax;
 
 pub use crate::namespace::{is_closed, is_read_by_mlir};
 pub use crate::op_traits::{
-    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, Presence, RMW, Speculation,
-    Traits, TypeClass, TypeRule, WidthChange,
+    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, PassedOperands, Presence, RMW,
+    Speculation, Traits, TypeClass, TypeRule, WidthChange,
 };
 pub use built_in::{ALL, N_BUILT_IN};
 pub use registry::{RegisterError, ops, register};
@@ -27,6 +27,7 @@ pub use row::OpSpec;
 pub use syntax::{ARROW, Bind, COLON, COMMA, Element, Syntax};
 
 pub use crate::OpKind;
+pub use crate::print::ResultNames;
 
 impl OpKind {
     /// Returns true for ops, false for labels, aliases, resource sections, chunks and junk.

@@ -1,5 +1,7 @@
 //! What is known of dialects: whose ops are all known, who is the default dialect where, and which names need no dialect then.
 
+use crate::OpKind;
+
 /// HEIR's op that computes on what is encrypted. It has no row: its custom form is read like that of any op that nobody knows, but for what
 /// [`crate::Ir::is_secret_generic`] tells.
 pub(crate) const SECRET_GENERIC: &str = "secret.generic";
@@ -74,8 +76,7 @@ pub fn is_read_by_mlir(dialect: &str) -> bool {
 /// Whether `name` (no dot) is an op of that default dialect; such a name at the start of a line starts an op.
 pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
     match dialect {
-        "builtin" => matches!(name, "module" | "unrealized_conversion_cast"),
-        "func" => matches!(name, "func" | "call" | "call_indirect" | "constant" | "return"),
+        "builtin" | "func" => OpKind::of(&format!("{dialect}.{name}")) != OpKind::Unknown,
         "pdl" => matches!(
             name,
             "pattern"
@@ -210,10 +211,12 @@ pub(crate) fn inner_dialect(around: Option<&'static str>, written: &str) -> Opti
 }
 
 fn default_dialect_of(full_name: &str) -> Option<&'static str> {
+    let kind = OpKind::of(full_name);
+    if kind != OpKind::Unknown {
+        return kind.spec().default_dialect;
+    }
     let dialect = full_name.split('.').next().unwrap_or_default();
     match full_name {
-        "builtin.module" => Some("builtin"),
-        "func.func" => Some("func"),
         "transform.sequence"
         | "transform.named_sequence"
         | "transform.with_pdl_patterns"

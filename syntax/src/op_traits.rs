@@ -1,5 +1,7 @@
 //! The vocabulary in which rows of the op table state facts: traits, counts, types, attributes, effects.
 
+use crate::Tool;
+
 bitflags::bitflags! {
     /// Properties that an op has or has not.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,12 @@ bitflags::bitflags! {
         const NO_TERMINATOR = 1 << 7;
         /// Its result is the constant that its attribute `value` states.
         const CONSTANT = 1 << 8;
+        /// Its first region, the default one, stands last in the custom form.
+        const DEFAULT_REGION_LAST = 1 << 9;
+        /// Ops in its regions must not access memory.
+        const NO_ACCESS_INSIDE = 1 << 10;
+        /// A terminator that is printed even where its text may be left out.
+        const ALWAYS_PRINTED = 1 << 11;
     }
 }
 
@@ -206,6 +214,8 @@ pub enum Presence {
     Optional,
     /// If it is not there it is this text.
     Default(&'static str),
+    /// It may be missing; tools later than LLVM 19 then print this text in the generic form.
+    NewDefault(&'static str),
 }
 
 /// An attribute that means something to its op.
@@ -243,13 +253,44 @@ impl AttrSpec {
         Self { name, class, presence: Presence::Required, is_inherent: false }
     }
 
+    /// A property that may be missing; tools later than LLVM 19 then print this text.
+    pub const fn with_new_default(
+        name: &'static str,
+        class: AttrClass,
+        default: &'static str,
+    ) -> Self {
+        Self { name, class, presence: Presence::NewDefault(default), is_inherent: true }
+    }
+
+    /// The text that the generic form of a tool has for it where it is missing.
+    pub(crate) const fn printed_default(&self, tool: Tool) -> Option<&'static str> {
+        match (self.presence, tool) {
+            (Presence::Default(text), _) | (Presence::NewDefault(text), Tool::Heir24) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The text of its default, if it has one.
     pub const fn default(&self) -> Option<&'static str> {
         match self.presence {
             Presence::Default(text) => Some(text),
-            Presence::Required | Presence::Optional => None,
+            Presence::Required | Presence::Optional | Presence::NewDefault(_) => None,
         }
     }
+}
+
+/// The operands that a branch passes to its successors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassedOperands {
+    /// None, or the op is no branch.
+    None,
+    /// All, to the only successor.
+    All,
+    /// Each group of `operandSegmentSizes` after the first, to one successor.
+    Segments,
+    /// The second group, to the first successor; the third one to the others, as
+    /// `case_operand_segments` splits it.
+    Cases,
 }
 
 /// What an op does to a buffer.

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 pub use crate::Tool;
 use crate::{Block, Ir, Op, Value};
 pub use lines::{Lines, Shape};
+pub use number::ResultNames;
 use printer::Printer;
 pub use printer::ShownRegion;
 

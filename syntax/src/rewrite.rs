@@ -48,6 +48,7 @@ use smallvec::SmallVec;
 
 use crate::ir::seq;
 use crate::ir::{OpData, Operand, Successor, ValueData};
+use crate::op_traits::PassedOperands;
 use crate::{
     Attr, AttrData, Block, Def, Form, Ir, Name, Op, OpKind, Region, Span, Type, TypeData, Value,
 };
@@ -193,12 +194,12 @@ impl Ir {
     fn count_segments(&mut self, op: Op, n_own: usize, passed: &[&[Value]]) {
         let count = |it: &[&[Value]]| it.iter().map(|it| it.len() as i64).sum::<i64>();
         let own = n_own as i64;
-        match (self.op(op).kind, passed) {
-            (OpKind::CfCondBr, [yes, no]) => {
+        match (self.op(op).kind.spec().passed, passed) {
+            (PassedOperands::Segments, [yes, no]) => {
                 let sizes = [own, count(&[yes]), count(&[no])];
                 self.set_segments(op, "operandSegmentSizes", &sizes);
             }
-            (OpKind::CfSwitch, [default, cases @ ..]) => {
+            (PassedOperands::Cases, [default, cases @ ..]) => {
                 let sizes = [own, count(&[default]), count(cases)];
                 self.set_segments(op, "operandSegmentSizes", &sizes);
                 let sizes: Vec<i64> = cases.iter().map(|it| it.len() as i64).collect();

@@ -18,11 +18,14 @@ mod flow;
 mod layouts;
 mod memref;
 mod regions;
+mod rules;
 mod scopes;
 mod secret;
 mod symbols;
 mod types;
 mod verdicts;
+
+pub(crate) use rules::Rules;
 
 use std::cell::Cell;
 
@@ -113,7 +116,7 @@ impl Order {
 
 /// Verifies ops of one IR.
 #[derive(Debug)]
-struct Verifier<'a> {
+pub(crate) struct Verifier<'a> {
     ir: &'a Ir,
     flows: &'a FxHashMap<Region, Flow>,
     order: Option<&'a Order>,
@@ -149,13 +152,18 @@ impl<'a> Verifier<'a> {
             out.own = std::mem::take(&mut self.problems);
             if out.own.is_empty() {
                 self.secret(op);
-                self.symbol_rules(op);
+                if let Some(rule) = self.rules(op).symbols {
+                    rule(self, op);
+                }
+                self.defined_once(op);
                 self.block_rules(op);
                 if self.problems.is_empty() {
                     self.region_rules(op);
                 }
-                if self.problems.is_empty() {
-                    self.affine_rules(op);
+                if self.problems.is_empty()
+                    && let Some(rule) = self.rules(op).indices
+                {
+                    rule(self, op);
                 }
                 self.scopes(op);
             }

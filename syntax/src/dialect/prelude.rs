@@ -4,7 +4,9 @@ pub(super) use super::row::OpSpec;
 pub(super) use super::syntax::Element::*;
 pub(super) use super::syntax::{ARROW, Bind, COLON, COMMA};
 pub(super) use crate::op_traits::{
-    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, Speculation, Traits, TypeClass,
-    TypeRule, WidthChange,
+    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, PassedOperands, Speculation,
+    Traits, TypeClass, TypeRule, WidthChange,
 };
+pub(super) use crate::print::ResultNames;
+pub(super) use crate::verify::Rules;
 pub(super) use crate::{OpKind, TokenKind, Type};

@@ -6,7 +6,11 @@
 
 use super::syntax::Element;
 use crate::OpKind;
-use crate::op_traits::{AttrSpec, Buffer, Count, Effects, Speculation, Traits, TypeRule};
+use crate::op_traits::{
+    AttrSpec, Buffer, Count, Effects, PassedOperands, Speculation, Traits, TypeRule,
+};
+use crate::print::ResultNames;
+use crate::verify::Rules;
 
 /// A row of the table.
 #[derive(Debug)]
@@ -35,10 +39,18 @@ pub struct OpSpec {
     pub implicit_terminator: Option<OpKind>,
     /// The ops one of which must hold it; empty: any.
     pub parents: &'static [&'static str],
+    /// The operands that it passes to its successors.
+    pub passed: PassedOperands,
+    /// The names that it suggests for its results.
+    pub result_names: ResultNames,
+    /// The dialect that names of ops in its regions may leave out; [`None`]: they name theirs.
+    pub default_dialect: Option<&'static str>,
     /// What it does besides giving results.
     pub effects: Effects,
     /// Whether it may run where it did not.
     pub speculation: Speculation,
+    /// Its verifier rules beyond those that follow from the other fields.
+    pub(crate) rules: Rules,
     /// Its custom syntax, in the order of the text.
     pub syntax: &'static [Element],
 }
@@ -58,8 +70,12 @@ impl OpSpec {
         attrs: &[],
         implicit_terminator: None,
         parents: &[],
+        passed: PassedOperands::None,
+        result_names: ResultNames::None,
+        default_dialect: None,
         effects: Effects::Unknown,
         speculation: Speculation::Never,
+        rules: Rules::NONE,
         syntax: &[],
     };
 

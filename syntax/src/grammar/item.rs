@@ -3,7 +3,7 @@
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
-use crate::op_traits::AttrSpec;
+use crate::op_traits::{AttrSpec, PassedOperands};
 use crate::{
     Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, TokenKind, Type, TypeData,
     namespace,
@@ -428,13 +428,13 @@ impl Reader<'_, '_> {
     /// Which operands go to which successor, where the op is known.
     fn generic_successors(&mut self) {
         let n = self.out.operands.len() as u32;
-        match self.out.kind {
-            OpKind::CfBr => {
+        match self.out.kind.spec().passed {
+            PassedOperands::All => {
                 if let [only] = self.out.successors.as_mut_slice() {
                     only.operands = 0..n;
                 }
             }
-            OpKind::CfCondBr => {
+            PassedOperands::Segments => {
                 let sizes = self.attr_ints("operandSegmentSizes");
                 if let [condition, yes, no] = sizes[..]
                     && let [first, second] = self.out.successors.as_mut_slice()
@@ -446,7 +446,7 @@ impl Reader<'_, '_> {
                     second.operands = condition + yes..n;
                 }
             }
-            OpKind::CfSwitch => {
+            PassedOperands::Cases => {
                 let sizes = self.attr_ints("operandSegmentSizes");
                 let cases = self.attr_ints("case_operand_segments");
                 if let [flag, default, rest] = sizes[..]
@@ -462,7 +462,7 @@ impl Reader<'_, '_> {
                     }
                 }
             }
-            _ => {}
+            PassedOperands::None => {}
         }
     }
 

@@ -85,7 +85,7 @@ impl Ir {
     pub(crate) fn ordered_regions(&self, op: Op) -> Vec<Region> {
         let data = self.op(op);
         let mut regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
-        if data.kind == OpKind::ScfIndexSwitch && data.form == Form::Custom {
+        if data.kind.has(crate::Traits::DEFAULT_REGION_LAST) && data.form == Form::Custom {
             // The default stands last in the custom form.
             let default = regions.pop();
             regions.splice(0..0, default);

@@ -140,7 +140,7 @@ impl Printer<'_> {
         }
         // `mlir-opt` writes this one, whether or not it was written.
         let missing = ir.missing_terminator(op, region);
-        if let Some(end) = missing.filter(|it| says_end || *it == OpKind::ScfReduce) {
+        if let Some(end) = missing.filter(|it| says_end || it.has(Traits::ALWAYS_PRINTED)) {
             self.indent(self.depth);
             self.text.push(end.spec().name);
             self.text.push("\n");
@@ -170,7 +170,7 @@ impl Printer<'_> {
         let [only] = blocks else { return None };
         let terminator = ir.op(op).kind.implicit_terminator()?;
         // `mlir-opt` writes it all the same.
-        if terminator == OpKind::ScfReduce {
+        if terminator.has(Traits::ALWAYS_PRINTED) {
             return None;
         }
         let last = ir.last_op(*only)?;

@@ -140,10 +140,9 @@ impl Printer<'_> {
         let mut regions: Vec<Option<Region>> =
             ir.ordered_regions(op).into_iter().map(Some).collect();
         // Regions that the custom form may leave out.
-        match ir.op(op).kind {
-            OpKind::FuncFunc => regions.resize(1, None),
-            OpKind::ScfIf | OpKind::AffineIf => regions.resize(2, None),
-            _ => {}
+        let data = ir.op(op);
+        if data.form == Form::Custom {
+            regions.resize(regions.len().max(data.kind.spec().regions.least), None);
         }
         if regions.is_empty() {
             return;
@@ -198,7 +197,7 @@ impl Printer<'_> {
             self.indent(self.depth);
             push_quoted(&mut self.text.out, terminator.spec().name);
             self.text.push("()");
-            if terminator == OpKind::ScfForallInParallel {
+            if terminator.spec().regions.least > 0 {
                 self.text.push(" ({\n");
                 self.indent(self.depth);
                 self.text.push("^bb0:\n");
@@ -348,16 +347,11 @@ enum Inherent {
 
 /// Inherent attributes with their defaults, by name, and the others.
 fn split_attrs(ir: &Ir, op: Op, tool: Tool) -> (Vec<NamedInherent>, Vec<(Name, Attr)>) {
-    let kind = ir.op(op).kind;
-    let spec = kind.spec();
+    let spec = ir.op(op).kind.spec();
     let attrs = &ir.extra(op).attrs;
     let mut inherent = Vec::new();
     for known in spec.inherent() {
-        // Flags that LLVM 19 does not have yet.
-        let default = match (tool, kind) {
-            (Tool::Heir24, OpKind::ArithTrunci) => Some("#arith.overflow<none>"),
-            _ => known.default(),
-        };
+        let default = known.printed_default(tool);
         match attrs.iter().find(|it| ir.interner.str(it.0) == known.name) {
             Some(&(_, attr)) => inherent.push((known.name, Inherent::Attr(attr))),
             None => inherent.extend(default.map(|it| (known.name, Inherent::Default(it)))),

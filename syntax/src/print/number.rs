@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Names;
-use crate::{AttrData, Block, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
+use crate::{AttrData, Block, Ir, Op, Region, Traits, Type, TypeData, Value};
 
 /// A piece of the text of all names; empty: none.
 type Piece = (u32, u32);
@@ -284,12 +284,36 @@ impl Naming {
     }
 }
 
+/// The names that an op suggests for its results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultNames {
+    /// None: results are numbered.
+    None,
+    /// The name of the op, without its dialect.
+    OfOp,
+    /// These, one for each result; none if there are more or fewer results.
+    Each(&'static [&'static str]),
+    /// A name from the attribute `value`: `c7_i32`, `true`, `cst`.
+    ConstantValue,
+    /// `base_buffer`, `offset`, and packs of `sizes` and `strides`.
+    StridedMetadata,
+}
+
 /// The names that an op suggests for its results, each with how many results it names; empty for most ops.
 pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
     let data = ir.op(op);
     let one = |name: &str| vec![(Some(name.to_owned()), 1)];
-    match data.kind {
-        OpKind::ArithConstant => {
+    match data.kind.spec().result_names {
+        ResultNames::None => Vec::new(),
+        ResultNames::OfOp => {
+            let name = data.kind.spec().name;
+            one(name.split_once('.').map_or(name, |it| it.1))
+        }
+        ResultNames::Each(names) if data.results.len() == names.len() => {
+            names.iter().map(|it| (Some((*it).to_owned()), 1)).collect()
+        }
+        ResultNames::Each(_) => Vec::new(),
+        ResultNames::ConstantValue => {
             let value = ir.attr(op, "value").map(|it| ir.interner.attr_data(it));
             match value {
                 Some(AttrData::Bool(it)) => one(if *it { "true" } else { "false" }),
@@ -303,14 +327,7 @@ pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
                 _ => one("cst"),
             }
         }
-        OpKind::FuncConstant => one("f"),
-        OpKind::ArithMulsiExtended | OpKind::ArithMuluiExtended if data.results.len() == 2 => {
-            ["low", "high"].map(|it| (Some(it.to_owned()), 1)).to_vec()
-        }
-        OpKind::ArithAdduiExtended if data.results.len() == 2 => {
-            ["sum", "overflow"].map(|it| (Some(it.to_owned()), 1)).to_vec()
-        }
-        OpKind::MemrefExtractStridedMetadata => {
+        ResultNames::StridedMetadata => {
             let name = |it: &str| Some(it.to_owned());
             let rank = data.results.len().saturating_sub(2) / 2;
             let mut names = vec![(name("base_buffer"), 1), (name("offset"), 1)];
@@ -319,19 +336,5 @@ pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
             }
             names
         }
-        OpKind::MemrefExtractAlignedPointerAsIndex => one("intptr"),
-        OpKind::MemrefMemorySpaceCast => one("memspacecast"),
-        OpKind::MemrefAlloc
-        | OpKind::MemrefAlloca
-        | OpKind::MemrefCast
-        | OpKind::MemrefCollapseShape
-        | OpKind::MemrefDim
-        | OpKind::MemrefExpandShape
-        | OpKind::MemrefReinterpretCast
-        | OpKind::MemrefReshape
-        | OpKind::MemrefSubview
-        | OpKind::MemrefTranspose
-        | OpKind::MemrefView => one(&data.kind.spec().name["memref.".len()..]),
-        _ => Vec::new(),
     }
 }

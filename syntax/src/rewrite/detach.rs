@@ -74,7 +74,7 @@ impl Ir {
             for (&region, missing) in regions.iter().zip(missing) {
                 let Some(block) = self.give_label(region, is_custom) else { continue };
                 let Some(kind) = missing else { continue };
-                let n_regions = usize::from(kind == OpKind::ScfForallInParallel);
+                let n_regions = kind.spec().regions.least;
                 let new = NewOp::new(kind.spec().name).regions(n_regions);
                 let terminator = self.insert(new, Point::End(block));
                 for (_, region) in self.op(terminator).regions.clone() {
@@ -86,12 +86,7 @@ impl Ir {
             }
             let regions = self.ordered_regions(op);
             self.ops[op.index()].regions = regions.into_iter().map(|it| (0, it)).collect();
-            let wanted = match self.op(op).kind {
-                OpKind::FuncFunc => 1,
-                OpKind::ScfIf | OpKind::AffineIf => 2,
-                _ => 0,
-            };
-            while self.op(op).regions.len() < wanted {
+            while self.op(op).regions.len() < self.op(op).kind.spec().regions.least {
                 self.add_region(op);
             }
         }

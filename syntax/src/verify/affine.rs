@@ -19,43 +19,35 @@ use crate::{
 pub(super) const MAX_STEPS: usize = 16;
 
 impl Verifier<'_> {
-    pub(super) fn affine_rules(&mut self, op: Op) {
-        use OpKind as K;
-        let kind = self.ir.op(op).kind;
-        match kind {
-            K::AffineFor => {
-                let Some(&[lower, upper, _]) = self.segments(op).as_deref() else { return };
-                self.map_operands(op, 0, lower, "lowerBoundMap");
-                self.map_operands(op, lower, upper, "upperBoundMap");
+    pub(crate) fn bounds_of_for(&mut self, op: Op) {
+        let Some(&[lower, upper, _]) = self.segments(op).as_deref() else { return };
+        self.map_operands(op, 0, lower, "lowerBoundMap");
+        self.map_operands(op, lower, upper, "upperBoundMap");
+    }
+
+    pub(crate) fn bounds_of_parallel(&mut self, op: Op) {
+        let n = self.map_shape(op, "lowerBoundsMap").map_or(0, |it| it.0 + it.1);
+        let n_upper = self.ir.op(op).operands.len().saturating_sub(n);
+        self.map_operands(op, 0, n, "lowerBoundsMap");
+        self.map_operands(op, n, n_upper, "upperBoundsMap");
+    }
+
+    pub(crate) fn operands_of_condition(&mut self, op: Op) {
+        let n = self.ir.op(op).operands.len();
+        self.map_operands(op, 0, n, "condition");
+    }
+
+    /// The operands from `first` on are indices, as many as `map` takes.
+    pub(crate) fn access_indices(&mut self, op: Op, first: usize) {
+        self.takes_all(op, first);
+        self.indices(op, first..self.ir.op(op).operands.len());
+    }
+
+    pub(crate) fn copied_indices(&mut self, op: Op) {
+        for indices in self.dma_accesses(op).unwrap_or_default() {
+            if self.problems.is_empty() {
+                self.indices(op, indices);
             }
-            K::AffineParallel => {
-                let n = self.map_shape(op, "lowerBoundsMap").map_or(0, |it| it.0 + it.1);
-                let n_upper = self.ir.op(op).operands.len().saturating_sub(n);
-                self.map_operands(op, 0, n, "lowerBoundsMap");
-                self.map_operands(op, n, n_upper, "upperBoundsMap");
-            }
-            K::AffineIf => {
-                let n = self.ir.op(op).operands.len();
-                self.map_operands(op, 0, n, "condition");
-            }
-            K::AffineApply | K::AffineMin | K::AffineMax => self.takes_all(op, 0),
-            K::AffineLoad | K::AffineVectorLoad | K::AffinePrefetch => {
-                self.takes_all(op, 1);
-                self.indices(op, 1..self.ir.op(op).operands.len());
-            }
-            K::AffineStore | K::AffineVectorStore => {
-                self.takes_all(op, 2);
-                self.indices(op, 2..self.ir.op(op).operands.len());
-            }
-            K::AffineDmaStart | K::AffineDmaWait => {
-                let accesses = self.dma_accesses(op).unwrap_or_default();
-                for it in accesses {
-                    if self.problems.is_empty() {
-                        self.indices(op, it);
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
@@ -87,7 +79,7 @@ impl Verifier<'_> {
     }
 
     /// The operands from `first` on are as many as `map` takes; the custom form is held against that where it is read.
-    fn takes_all(&mut self, op: Op, first: usize) {
+    pub(crate) fn takes_all(&mut self, op: Op, first: usize) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if self.ir.op(op).form == Form::Generic
             && let Some((n_dims, n_symbols)) = self.map_shape(op, "map")
@@ -236,7 +228,7 @@ impl Verifier<'_> {
         }
     }
 
-    pub(super) fn applied(&mut self, op: Op) {
+    pub(crate) fn applied(&mut self, op: Op) {
         if let Some(n) = self.n_map_results(op).filter(|n| *n != 1) {
             let message = format!("the map of `affine.apply` has one result, not {n}");
             self.tell(op, Code::WrongCount, message);
@@ -244,7 +236,16 @@ impl Verifier<'_> {
     }
 
     /// The map has an index for each dimension of the memref (operand `at`), and what is read or written is of its element type.
-    pub(super) fn accessed(&mut self, op: Op, at: usize) {
+    pub(crate) fn accessed(&mut self, op: Op, at: usize) {
+        self.accessed_by(op, at, false);
+    }
+
+    /// As [`Self::accessed`] for a vector of elements.
+    pub(crate) fn accessed_as_vector(&mut self, op: Op, at: usize) {
+        self.accessed_by(op, at, true);
+    }
+
+    fn accessed_by(&mut self, op: Op, at: usize, is_vector: bool) {
         let memref = self.operand_type(op, at);
         let rank = self.dims(memref).map(<[Dim]>::len);
         if let (Some(n), Some(rank)) = (self.n_map_results(op), rank)
@@ -254,8 +255,6 @@ impl Verifier<'_> {
             self.tell(op, Code::IndexCount, message);
             return;
         }
-        let is_vector =
-            matches!(self.ir.op(op).kind, OpKind::AffineVectorLoad | OpKind::AffineVectorStore);
         let (operands, results) = self.all_types(op);
         let moved = if at == 0 { results.first() } else { operands.first() };
         let Some(&moved) = moved else { return };
@@ -289,7 +288,7 @@ impl Verifier<'_> {
 
     /// The operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each with the indices that its map takes, then the number of
     /// elements, and maybe a stride and the number of elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
-    pub(super) fn copied(&mut self, op: Op) {
+    pub(crate) fn copied(&mut self, op: Op) {
         let Some(accesses) = self.dma_accesses(op) else { return };
         let is_start = self.ir.op(op).kind == OpKind::AffineDmaStart;
         let n = self.ir.op(op).operands.len();
@@ -321,7 +320,7 @@ impl Verifier<'_> {
         }
     }
 
-    pub(super) fn delinearized(&mut self, op: Op) {
+    pub(crate) fn delinearized(&mut self, op: Op) {
         // In LLVM 19 the basis is operands only; newer ones may leave the first out.
         let n_basis =
             match self.ir.attr(op, "static_basis").map(|it| self.ir.interner.attr_data(it)) {

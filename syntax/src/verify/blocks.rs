@@ -109,8 +109,8 @@ impl Verifier<'_> {
         let kind = self.ir.op(op).kind;
         let is_access = matches!(kind.spec().effects, Effects::Known([_, ..]));
         let around = self.ir.parent_op(op).filter(|_| is_access).map(|it| self.ir.op(it).kind);
-        if around == Some(OpKind::MemrefGenericAtomicRmw) {
-            let message = "the body of 'memref.generic_atomic_rmw' must not access memory";
+        if let Some(around) = around.filter(|it| it.has(Traits::NO_ACCESS_INSIDE)) {
+            let message = format!("the body of '{}' must not access memory", around.spec().name);
             self.tell(op, Code::MisplacedOp, message);
         }
         let wanted = kind.spec().parents;

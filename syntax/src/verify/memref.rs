@@ -84,7 +84,7 @@ impl Verifier<'_> {
     }
 
     /// Of `memref.subview` and `memref.reinterpret_cast`: offsets, sizes and strides.
-    pub(super) fn slice(&mut self, op: Op) {
+    pub(crate) fn slice(&mut self, op: Op) {
         if self.ir.op(op).kind == OpKind::MemrefSubview {
             self.offsets_and_sizes(op);
         }
@@ -201,7 +201,7 @@ impl Verifier<'_> {
     }
 
     /// Of `memref.load`, `vector.load` and the like: an index for each dimension of the buffer, which is operand `at`.
-    pub(super) fn an_index_for_each_dimension(&mut self, op: Op, at: usize) {
+    pub(crate) fn an_index_for_each_dimension(&mut self, op: Op, at: usize) {
         let n_given = self.ir.op(op).operands.len() - at - 1;
         let Some(rank) = self.dims(self.operand_type(op, at)).map(<[Dim]>::len) else { return };
         if rank != n_given {
@@ -211,7 +211,7 @@ impl Verifier<'_> {
     }
 
     /// Of `memref.alloc` and `memref.alloca`: a size for each dimension that is dynamic.
-    pub(super) fn a_size_for_each_dynamic_dimension(&mut self, op: Op) {
+    pub(crate) fn a_size_for_each_dynamic_dimension(&mut self, op: Op) {
         let Some(&n_given) = self.segments(op).as_ref().and_then(|it| it.first()) else { return };
         let result = self.ir.op(op).results.first().map(|&it| self.value_type(it));
         let Some(dims) = result.and_then(|it| self.dims(it)) else { return };
@@ -223,7 +223,7 @@ impl Verifier<'_> {
     }
 
     /// Of `memref.assume_alignment`.
-    pub(super) fn alignment(&mut self, op: Op) {
+    pub(crate) fn alignment(&mut self, op: Op) {
         let value = self.ir.attr(op, "alignment").and_then(|it| self.ir.interner.int_value(it));
         if let Some(it) =
             value.filter(|it| u128::try_from(*it).map_or(true, |it| !it.is_power_of_two()))
@@ -234,7 +234,7 @@ impl Verifier<'_> {
     }
 
     /// Of `memref.collapse_shape` and `memref.expand_shape`: each group of dimensions of the longer shape is one dimension of the shorter.
-    pub(super) fn groups_of_dimensions(&mut self, op: Op, expands: bool) {
+    pub(crate) fn groups_of_dimensions(&mut self, op: Op, expands: bool) {
         if let Err((code, message)) = self.grouped(op, expands) {
             self.tell(op, code, message);
         }

@@ -33,22 +33,8 @@ impl Verifier<'_> {
         if self.ends_otherwise(op) || data.form == Form::Generic && self.lacks_block(op) {
             return;
         }
-        match data.kind {
-            OpKind::BuiltinModule => self.module(op),
-            OpKind::FuncFunc => self.signature(op),
-            OpKind::ScfIf | OpKind::AffineIf => self.branches(op),
-            OpKind::ScfFor => self.counted(op, 3),
-            OpKind::AffineFor => self.affine_for(op),
-            OpKind::ScfWhile => self.scf_while(op),
-            OpKind::ScfParallel => self.scf_parallel(op),
-            OpKind::ScfReduce => self.scf_reduce(op),
-            OpKind::ScfForall => self.scf_forall(op),
-            OpKind::ScfIndexSwitch => self.index_switch(op),
-            OpKind::ScfExecuteRegion => self.execute_region(op),
-            OpKind::AffineParallel => self.affine_parallel(op),
-            OpKind::MemrefGenericAtomicRmw => self.atomic_body(op),
-            OpKind::MemrefAllocaScope => self.scope_body(op),
-            _ => {}
+        if let Some(rule) = self.rules(op).regions {
+            rule(self, op);
         }
     }
 
@@ -97,12 +83,9 @@ impl Verifier<'_> {
         if data.kind.implicit_terminator().is_none() {
             return false;
         }
-        let needs_block = |n: usize| match data.kind {
-            OpKind::ScfIf => n == 0,
-            kind => kind != OpKind::AffineIf,
-        };
+        let n_required = data.regions.len().min(self.rules(op).n_required_blocks);
         let is_missing = |n: usize| self.region(op, n).is_some_and(|it| self.entry(it).is_none());
-        let Some(n) = (0..data.regions.len()).find(|&n| needs_block(n) && is_missing(n)) else {
+        let Some(n) = (0..n_required).find(|&n| is_missing(n)) else {
             return false;
         };
         self.tell(op, Code::NoBlock, format!("region #{n} needs a block"));
@@ -162,7 +145,7 @@ impl Verifier<'_> {
         self.flows(op, &given, wanted, &format!("the end of region #{n}"), "the op")
     }
 
-    fn module(&mut self, op: Op) {
+    pub(crate) fn module(&mut self, op: Op) {
         let Some(region) = self.region(op, 0) else { return };
         let block = self.entry(region);
         if block.is_some_and(|it| !self.ir.block(it).args.is_empty()) {
@@ -188,7 +171,7 @@ impl Verifier<'_> {
     }
 
     /// The arguments of the body of a function are those of its type.
-    fn signature(&mut self, op: Op) {
+    pub(crate) fn signature(&mut self, op: Op) {
         let Some(ty) = self.function_type(op) else { return };
         let TypeData::Function { inputs, .. } = self.ir.interner.type_data(ty) else { return };
         let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
@@ -210,7 +193,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn branches(&mut self, op: Op) {
+    pub(crate) fn branches(&mut self, op: Op) {
         let results = self.result_types(op);
         let has_else = self.region(op, 1).and_then(|it| self.entry(it)).is_some()
             // `else {}` has a block with an implicit terminator.
@@ -237,7 +220,7 @@ impl Verifier<'_> {
     }
 
     /// A loop with operands carried from `first` on.
-    fn counted(&mut self, op: Op, first: usize) {
+    pub(crate) fn counted(&mut self, op: Op, first: usize) {
         let operands = self.operand_types(op);
         let results = self.result_types(op);
         let Some(inits) = operands.get(first..) else { return };
@@ -273,7 +256,7 @@ impl Verifier<'_> {
             .then_some(sizes)
     }
 
-    fn affine_for(&mut self, op: Op) {
+    pub(crate) fn affine_for(&mut self, op: Op) {
         let Some(sizes) = self.segments(op) else { return };
         let [lower, upper, _] = sizes[..] else { return };
         let operands = self.operand_types(op);
@@ -298,7 +281,7 @@ impl Verifier<'_> {
         self.yields_or_empty(op, 0, &results);
     }
 
-    fn scf_while(&mut self, op: Op) {
+    pub(crate) fn scf_while(&mut self, op: Op) {
         let (Some(before), Some(after)) = (self.region(op, 0), self.region(op, 1)) else { return };
         let (Some(before), Some(after)) = (self.entry(before), self.entry(after)) else {
             self.tell(op, Code::NoBlock, "both regions need a block");
@@ -336,7 +319,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn scf_parallel(&mut self, op: Op) {
+    pub(crate) fn scf_parallel(&mut self, op: Op) {
         let Some(sizes) = self.segments(op) else { return };
         let [lower, upper, step, inits] = sizes[..] else { return };
         let results = self.result_types(op);
@@ -400,7 +383,7 @@ impl Verifier<'_> {
     }
 
     /// Each operand of `scf.reduce` has a region of two arguments of its type, and is of the type of the result of the loop.
-    fn scf_reduce(&mut self, op: Op) {
+    pub(crate) fn scf_reduce(&mut self, op: Op) {
         let operands = self.operand_types(op);
         if operands.len() != self.ir.op(op).regions.len() {
             let message = format!(
@@ -436,7 +419,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn scf_forall(&mut self, op: Op) {
+    pub(crate) fn scf_forall(&mut self, op: Op) {
         let Some(sizes) = self.segments(op) else { return };
         let [lower, upper, step, outputs] = sizes[..] else { return };
         if !self.has_bounds_for_each_loop(op, &sizes) {
@@ -483,7 +466,7 @@ impl Verifier<'_> {
         self.flows(op, &wanted, &given, "the loop", "its body");
     }
 
-    fn index_switch(&mut self, op: Op) {
+    pub(crate) fn index_switch(&mut self, op: Op) {
         let results = self.result_types(op);
         let n_regions = self.ir.op(op).regions.len();
         if let Some(cases) = self.ir.attr(op, "cases")
@@ -520,7 +503,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn execute_region(&mut self, op: Op) {
+    pub(crate) fn execute_region(&mut self, op: Op) {
         let results = self.result_types(op);
         let Some(region) = self.region(op, 0) else { return };
         let Some(entry) = self.entry(region) else {
@@ -543,7 +526,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn affine_parallel(&mut self, op: Op) {
+    pub(crate) fn affine_parallel(&mut self, op: Op) {
         if !self.has_bounds_for_each_index(op) {
             return;
         }

@@ -54,17 +54,6 @@ fn global_type(ir: &Ir, op: Op) -> Option<Type> {
 }
 
 impl Verifier<'_> {
-    pub(super) fn symbol_rules(&mut self, op: Op) {
-        match self.ir.op(op).kind {
-            OpKind::FuncFunc => self.function(op),
-            OpKind::FuncCall => self.call(op),
-            OpKind::FuncConstant => self.reference(op),
-            OpKind::MemrefGetGlobal => self.global_reference(op),
-            _ => {}
-        }
-        self.defined_once(op);
-    }
-
     /// The region whose symbols an op sees.
     fn table(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
@@ -80,7 +69,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn defined_once(&mut self, op: Op) {
+    pub(super) fn defined_once(&mut self, op: Op) {
         let data = self.ir.op(op);
         if !data.kind.has(Traits::SYMBOL) {
             return;
@@ -107,7 +96,7 @@ impl Verifier<'_> {
     }
 
     /// Attributes of arguments and results have names of dialects; a declaration is private.
-    fn function(&mut self, op: Op) {
+    pub(crate) fn function(&mut self, op: Op) {
         for (attrs, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {
             let Some(attr) = self.ir.attr(op, attrs) else { continue };
             let AttrData::Array(list) = self.ir.interner.attr_data(attr) else { continue };
@@ -181,7 +170,7 @@ impl Verifier<'_> {
     }
 
     /// `memref.get_global` names a global, whose type it has.
-    fn global_reference(&mut self, op: Op) {
+    pub(crate) fn global_reference(&mut self, op: Op) {
         let Some(symbol) = self.ir.attr(op, "name") else { return };
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return };
         let ([name], Some(region)) = (&path[..], self.table(op)) else { return };
@@ -204,7 +193,7 @@ impl Verifier<'_> {
     }
 
     /// `func.constant` has the type of its function.
-    fn reference(&mut self, op: Op) {
+    pub(crate) fn reference(&mut self, op: Op) {
         let Some((name, ty)) = self.callee(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let given = self.value_type(result);
@@ -219,14 +208,14 @@ impl Verifier<'_> {
         }
     }
 
-    fn call(&mut self, op: Op) {
+    pub(crate) fn call(&mut self, op: Op) {
         let Some((name, ty)) = self.callee(op, "callee") else { return };
         let name = self.ir.interner.str(name);
         self.called(op, 0, format_args!("'{name}'"), ty);
     }
 
     /// `func.call_indirect` in generic form: what it passes and gives is that of the function that is its first operand.
-    pub(super) fn call_indirect(&mut self, op: Op) {
+    pub(crate) fn call_indirect(&mut self, op: Op) {
         self.called(op, 1, format_args!("the callee"), self.operand_type(op, 0));
     }
 

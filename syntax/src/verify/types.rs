@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::Verifier;
 use crate::op_traits::{Agreement, TypeClass, TypeRule, WidthChange};
-use crate::{AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
+use crate::{AttrData, Code, Dim, Op, Sign, Type, TypeData};
 
 impl TypeClass {
     /// How messages call it.
@@ -50,46 +50,12 @@ impl Verifier<'_> {
         if !self.problems.is_empty() {
             return;
         }
-        match kind {
-            OpKind::ArithConstant => self.constant(op),
-            OpKind::ArithSelect => self.select(op),
-            OpKind::ArithAdduiExtended | OpKind::ArithSubuiExtended => self.carry(op),
-            OpKind::ArithIndexCast | OpKind::ArithIndexCastui => self.index_cast(op),
-            OpKind::ScfFor => self.bounds(op),
-            OpKind::ArithCmpi => self.case_below(op, "predicate", 10),
-            OpKind::ArithCmpf => self.case_below(op, "predicate", 16),
-            OpKind::AffinePrefetch => {
-                self.accessed(op, 0);
-                self.case_below(op, "localityHint", 4);
+        for rule in kind.spec().rules.types {
+            rule(self, op);
+            if !self.problems.is_empty() {
+                return;
             }
-            OpKind::AffineApply => self.applied(op),
-            OpKind::AffineLoad | OpKind::AffineVectorLoad => self.accessed(op, 0),
-            OpKind::AffineStore | OpKind::AffineVectorStore => self.accessed(op, 1),
-            OpKind::AffineDmaStart | OpKind::AffineDmaWait => self.copied(op),
-            OpKind::AffineDelinearizeIndex => self.delinearized(op),
-            OpKind::CfSwitch => self.cases(op),
-            OpKind::FuncCallIndirect => self.call_indirect(op),
-            OpKind::MathFpowi => self.first_and_result(op),
-            OpKind::MemrefLoad | OpKind::MemrefGenericAtomicRmw | OpKind::VectorLoad => {
-                self.an_index_for_each_dimension(op, 0);
-            }
-            OpKind::MemrefStore | OpKind::MemrefAtomicRmw | OpKind::VectorStore => {
-                self.an_index_for_each_dimension(op, 1);
-            }
-            OpKind::MemrefAlloc | OpKind::MemrefAlloca => {
-                self.a_size_for_each_dynamic_dimension(op);
-            }
-            OpKind::MemrefPrefetch => {
-                self.an_index_for_each_dimension(op, 0);
-                self.case_below(op, "localityHint", 4);
-            }
-            OpKind::MemrefSubview | OpKind::MemrefReinterpretCast => self.slice(op),
-            OpKind::MemrefAssumeAlignment => self.alignment(op),
-            OpKind::MemrefCollapseShape => self.groups_of_dimensions(op, false),
-            OpKind::MemrefExpandShape => self.groups_of_dimensions(op, true),
-            _ => {}
         }
-        self.buffer(op);
     }
 
     fn is(&self, ty: Type, class: TypeClass) -> bool {
@@ -336,7 +302,7 @@ impl Verifier<'_> {
     }
 
     /// The second result of an addition with carry is `i1`, shaped as the sum.
-    fn carry(&mut self, op: Op) {
+    pub(crate) fn carry(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [sum, carry]) = (&operands[..], &results[..]) else { return };
         let (first, sum, carry) = (*first, *sum, *carry);
@@ -358,7 +324,7 @@ impl Verifier<'_> {
     }
 
     /// The result has the type of the first operand.
-    fn first_and_result(&mut self, op: Op) {
+    pub(crate) fn first_and_result(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [result]) = (&operands[..], &results[..]) else { return };
         if self.clash(*first, *result) {
@@ -371,7 +337,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn index_cast(&mut self, op: Op) {
+    pub(crate) fn index_cast(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([from], [to]) = (&operands[..], &results[..]) else { return };
         let element = |ty: Type| self.ir.interner.element_type(ty);
@@ -387,7 +353,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn select(&mut self, op: Op) {
+    pub(crate) fn select(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([condition, yes, no], [result]) = (&operands[..], &results[..]) else { return };
         if let Some(other) = [no, result].into_iter().find(|it| self.clash(*yes, **it)) {
@@ -420,7 +386,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn constant(&mut self, op: Op) {
+    pub(crate) fn constant(&mut self, op: Op) {
         let Some(value) = self.ir.attr(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let interner = &self.ir.interner;
@@ -466,7 +432,7 @@ impl Verifier<'_> {
     }
 
     /// The bounds and the step of `scf.for` are of one type.
-    fn bounds(&mut self, op: Op) {
+    pub(crate) fn bounds(&mut self, op: Op) {
         let types: Vec<Type> = (0..3).map(|at| self.operand_type(op, at)).collect();
         if let Some(other) = types.iter().find(|it| self.clash(types[0], **it)) {
             let message = format!(
@@ -479,7 +445,7 @@ impl Verifier<'_> {
     }
 
     /// An attribute is a number below this.
-    fn case_below(&mut self, op: Op, attr: &str, end: i128) {
+    pub(crate) fn case_below(&mut self, op: Op, attr: &str, end: i128) {
         let value = self.ir.attr(op, attr).map(|it| self.ir.interner.attr_data(it));
         if let Some(AttrData::Int { value, .. }) = value
             && !(0..end).contains(value)
@@ -490,7 +456,7 @@ impl Verifier<'_> {
     }
 
     /// As many values as cases.
-    fn cases(&mut self, op: Op) {
+    pub(crate) fn cases(&mut self, op: Op) {
         let n_cases = self.ir.extra(op).successors.len() - 1;
         let Some(values) = self.ir.attr(op, "case_values") else { return };
         let AttrData::Elements(_, ty) = self.ir.interner.attr_data(values) else { return };

@@ -247,7 +247,8 @@ fn readers_of_indices(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
 
 /// Whether it matters to an op how its indices are computed: in affine maps, and for steps that must be positive.
 pub(super) fn reads_indices(kind: OpKind) -> bool {
-    kind == OpKind::ScfParallel || kind.spec().name.starts_with("affine.")
+    let rules = &kind.spec().rules;
+    rules.indices.is_some() || rules.reads_indices
 }
 
 /// An op and all that it holds.

@@ -25,6 +25,11 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::AffineYield),
     effects: Effects::NONE,
     speculation: Speculation::UnitStep,
+    rules: Rules {
+        regions: Some(|it, op| it.affine_for(op)),
+        indices: Some(|it, op| it.bounds_of_for(op)),
+        ..Rules::NONE
+    },
     syntax: &[AFFINE_FOR, Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -41,6 +46,12 @@ pub(in crate::dialect) const IF: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::AffineYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
+    rules: Rules {
+        regions: Some(|it, op| it.branches(op)),
+        n_required_blocks: 0,
+        indices: Some(|it, op| it.operands_of_condition(op)),
+        ..Rules::NONE
+    },
     syntax: &[CONDITION, OptArrowTypes, Region, OPT_ELSE, AttrDict],
     ..OpSpec::NONE
 };
@@ -64,6 +75,11 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::AffineYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
+    rules: Rules {
+        regions: Some(|it, op| it.affine_parallel(op)),
+        indices: Some(|it, op| it.bounds_of_parallel(op)),
+        ..Rules::NONE
+    },
     syntax: &[AFFINE_PARALLEL, Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -84,6 +100,11 @@ pub(in crate::dialect) const APPLY: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
+    rules: Rules {
+        types: &[|it, op| it.applied(op)],
+        indices: Some(|it, op| it.takes_all(op, 0)),
+        ..Rules::NONE
+    },
     syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
@@ -96,6 +117,7 @@ pub(in crate::dialect) const MIN: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
+    rules: Rules { indices: Some(|it, op| it.takes_all(op, 0)), ..Rules::NONE },
     syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
@@ -108,6 +130,7 @@ pub(in crate::dialect) const MAX: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
+    rules: Rules { indices: Some(|it, op| it.takes_all(op, 0)), ..Rules::NONE },
     syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
@@ -120,6 +143,11 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
+    rules: Rules {
+        types: &[|it, op| it.accessed(op, 0)],
+        indices: Some(|it, op| it.access_indices(op, 1)),
+        ..Rules::NONE
+    },
     syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
     ..OpSpec::NONE
 };
@@ -131,6 +159,11 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
+    rules: Rules {
+        types: &[|it, op| it.accessed(op, 1)],
+        indices: Some(|it, op| it.access_indices(op, 2)),
+        ..Rules::NONE
+    },
     syntax: &[Operands(1), COMMA, ACCESS, AttrDict, COLON, TypeOf(Bind::StoreTo)],
     ..OpSpec::NONE
 };
@@ -143,6 +176,11 @@ pub(in crate::dialect) const VECTOR_LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
+    rules: Rules {
+        types: &[|it, op| it.accessed_as_vector(op, 0)],
+        indices: Some(|it, op| it.access_indices(op, 1)),
+        ..Rules::NONE
+    },
     syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::Operand(0)), COMMA, TypeOf(Bind::Result)],
     ..OpSpec::NONE
 };
@@ -154,6 +192,11 @@ pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
+    rules: Rules {
+        types: &[|it, op| it.accessed_as_vector(op, 1)],
+        indices: Some(|it, op| it.access_indices(op, 2)),
+        ..Rules::NONE
+    },
     syntax: &[
         Operands(1),
         COMMA,
@@ -178,6 +221,14 @@ pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
         AttrSpec::required("localityHint", AttrClass::I32),
         AttrSpec::required("map", AttrClass::Map),
     ],
+    rules: Rules {
+        types: &[|it, op| {
+            it.accessed(op, 0);
+            it.case_below(op, "localityHint", 4);
+        }],
+        indices: Some(|it, op| it.access_indices(op, 1)),
+        ..Rules::NONE
+    },
     syntax: &[ACCESS, COMMA, PREFETCH_KIND, AttrDict, COLON, TypeOf(Bind::Operand(0))],
     ..OpSpec::NONE
 };
@@ -192,6 +243,11 @@ pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
         AttrSpec::discardable("src_map", AttrClass::Map),
         AttrSpec::discardable("tag_map", AttrClass::Map),
     ],
+    rules: Rules {
+        types: &[|it, op| it.copied(op)],
+        indices: Some(|it, op| it.copied_indices(op)),
+        ..Rules::NONE
+    },
     syntax: &[
         SOURCE_ACCESS,
         COMMA,
@@ -212,6 +268,11 @@ pub(in crate::dialect) const DMA_WAIT: OpSpec = OpSpec {
     doc: "Waits until what `affine.dma_start` started with the same tag is done.",
     operands: Count::at_least(1),
     attrs: &[AttrSpec::discardable("tag_map", AttrClass::Map)],
+    rules: Rules {
+        types: &[|it, op| it.copied(op)],
+        indices: Some(|it, op| it.copied_indices(op)),
+        ..Rules::NONE
+    },
     syntax: &[TAG_ACCESS, COMMA, Operand(Type::INDEX), COLON, WAITED_TYPE],
     ..OpSpec::NONE
 };
@@ -224,6 +285,7 @@ pub(in crate::dialect) const DELINEARIZE_INDEX: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("static_basis", AttrClass::DenseI64)],
     speculation: Speculation::Never,
+    rules: Rules { types: &[|it, op| it.delinearized(op)], ..Rules::NONE },
     syntax: &[Operand(Type::INDEX), DELINEARIZE],
     ..OpSpec::PURE
 };

@@ -60,6 +60,8 @@ pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     traits: Traits::CONSTANT,
     results: Count::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::Typed)],
+    result_names: ResultNames::ConstantValue,
+    rules: Rules { types: &[|it, op| it.constant(op)], ..Rules::NONE },
     syntax: &[AttrDict, CONSTANT_VALUE],
     ..OpSpec::PURE
 };
@@ -274,6 +276,7 @@ pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::BoolLike]).agree(Agreement::Compared),
     attrs: &[AttrSpec::required("predicate", AttrClass::I64)],
+    rules: Rules { types: &[|it, op| it.case_below(op, "predicate", 10)], ..Rules::NONE },
     syntax: &[CMPI_PREDICATE, COMMA, Operands(2), AttrDict, COLON, TypeOf(Bind::Compared)],
     ..OpSpec::PURE
 };
@@ -287,6 +290,7 @@ pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::BoolLike])
         .agree(Agreement::Compared),
     attrs: &[FASTMATH_FLAGS, AttrSpec::required("predicate", AttrClass::I64)],
+    rules: Rules { types: &[|it, op| it.case_below(op, "predicate", 16)], ..Rules::NONE },
     syntax: &[
         CMPF_PREDICATE,
         COMMA,
@@ -304,6 +308,7 @@ pub(in crate::dialect) const SELECT: OpSpec = OpSpec {
     doc: "The second operand if the condition is true, else the third.",
     operands: Count::exactly(3),
     results: Count::exactly(1),
+    rules: Rules { types: &[|it, op| it.select(op)], ..Rules::NONE },
     syntax: &[Operands(3), AttrDict, COLON, SELECT_TYPES],
     ..OpSpec::PURE
 };
@@ -339,7 +344,11 @@ pub(in crate::dialect) const TRUNCI: OpSpec = OpSpec {
     doc: "Keeps the low bits of an integer.",
     types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FixedIntLike])
         .agree(Agreement::Cast(WidthChange::Shrinks)),
-    attrs: &[AttrSpec::optional("overflowFlags", AttrClass::Dialect("#arith.overflow"))],
+    attrs: &[AttrSpec::with_new_default(
+        "overflowFlags",
+        AttrClass::Dialect("#arith.overflow"),
+        "#arith.overflow<none>",
+    )],
     syntax: &[
         Operands(1),
         OPT_OVERFLOW,
@@ -439,6 +448,7 @@ pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
     doc: "Between `index` and integers, with the sign.",
     types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
         .agree(Agreement::Cast(WidthChange::Any)),
+    rules: Rules { types: &[|it, op| it.index_cast(op)], ..Rules::NONE },
     ..CAST
 };
 
@@ -448,6 +458,7 @@ pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
         .agree(Agreement::Cast(WidthChange::Any)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
+    rules: Rules { types: &[|it, op| it.index_cast(op)], ..Rules::NONE },
     syntax: &[
         Operands(1),
         OptWord("nneg", "nonNeg"),
@@ -537,6 +548,8 @@ pub(in crate::dialect) const ADDUI_EXTENDED: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
+    result_names: ResultNames::Each(&["sum", "overflow"]),
+    rules: Rules { types: &[|it, op| it.carry(op)], ..Rules::NONE },
     syntax: &[
         Operands(2),
         AttrDict,
@@ -554,6 +567,7 @@ pub(in crate::dialect) const SUBUI_EXTENDED: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
+    rules: Rules { types: &[|it, op| it.carry(op)], ..Rules::NONE },
     syntax: &[
         Operands(2),
         AttrDict,
@@ -573,6 +587,7 @@ pub(in crate::dialect) const MULSI_EXTENDED: OpSpec = OpSpec {
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::IntLike])
         .agree(Agreement::Exactly),
+    result_names: ResultNames::Each(&["low", "high"]),
     syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
     ..OpSpec::PURE
 };
@@ -585,6 +600,7 @@ pub(in crate::dialect) const MULUI_EXTENDED: OpSpec = OpSpec {
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::IntLike])
         .agree(Agreement::Exactly),
+    result_names: ResultNames::Each(&["low", "high"]),
     syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
     ..OpSpec::PURE
 };

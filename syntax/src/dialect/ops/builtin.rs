@@ -18,6 +18,8 @@ pub(in crate::dialect) const MODULE: OpSpec = OpSpec {
         AttrSpec::optional("sym_name", AttrClass::Str),
         AttrSpec::optional("sym_visibility", AttrClass::Str),
     ],
+    default_dialect: Some("builtin"),
+    rules: Rules { regions: Some(|it, op| it.module(op)), ..Rules::NONE },
     syntax: &[OPT_SYMBOL_NAME, AttrDictWithKeyword, Region],
     ..OpSpec::NONE
 };

@@ -7,6 +7,7 @@ pub(in crate::dialect) const BR: OpSpec = OpSpec {
     name: "cf.br",
     doc: "Goes to a block, passing its arguments.",
     successors: Count::exactly(1),
+    passed: PassedOperands::All,
     syntax: &[Successor, AttrDict],
     ..OpSpec::TERMINATOR
 };
@@ -22,6 +23,7 @@ pub(in crate::dialect) const COND_BR: OpSpec = OpSpec {
         AttrSpec::optional("branch_weights", AttrClass::Any),
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
+    passed: PassedOperands::Segments,
     syntax: &[
         Operand(Type::I1),
         OPT_WEIGHTS,
@@ -47,6 +49,8 @@ pub(in crate::dialect) const SWITCH: OpSpec = OpSpec {
         AttrSpec::optional("case_values", AttrClass::IntElements),
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
+    passed: PassedOperands::Cases,
+    rules: Rules { types: &[|it, op| it.cases(op)], ..Rules::NONE },
     syntax: &[
         Operand(Type::UNKNOWN),
         COLON,

@@ -18,6 +18,12 @@ pub(in crate::dialect) const FUNC: OpSpec = OpSpec {
         AttrSpec::required("sym_name", AttrClass::Str),
         AttrSpec::optional("sym_visibility", AttrClass::Str),
     ],
+    default_dialect: Some("func"),
+    rules: Rules {
+        symbols: Some(|it, op| it.function(op)),
+        regions: Some(|it, op| it.signature(op)),
+        ..Rules::NONE
+    },
     syntax: &[VISIBILITY, SYMBOL_NAME, SIGNATURE, OptRegion],
     ..OpSpec::NONE
 };
@@ -34,6 +40,7 @@ pub(in crate::dialect) const CALL: OpSpec = OpSpec {
         AttrSpec::optional("no_inline", AttrClass::Unit),
         AttrSpec::optional("res_attrs", AttrClass::Dictionaries),
     ],
+    rules: Rules { symbols: Some(|it, op| it.call(op)), ..Rules::NONE },
     syntax: &[SymbolUse("callee"), ParenOperands, OPT_NO_INLINE, AttrDict, COLON, FunctionType(0)],
     ..OpSpec::NONE
 };
@@ -48,6 +55,7 @@ pub(in crate::dialect) const CALL_INDIRECT: OpSpec = OpSpec {
         AttrSpec::optional("arg_attrs", AttrClass::Dictionaries),
         AttrSpec::optional("res_attrs", AttrClass::Dictionaries),
     ],
+    rules: Rules { types: &[|it, op| it.call_indirect(op)], ..Rules::NONE },
     syntax: &[Operand(Type::UNKNOWN), ParenOperands, AttrDict, COLON, FunctionType(1)],
     ..OpSpec::NONE
 };
@@ -58,6 +66,8 @@ pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     traits: Traits::CONSTANT,
     results: Count::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::FlatSymbol)],
+    result_names: ResultNames::Each(&["f"]),
+    rules: Rules { symbols: Some(|it, op| it.reference(op)), ..Rules::NONE },
     syntax: &[AttrDict, SymbolUse("value"), COLON, TypeOf(Bind::Result)],
     ..OpSpec::PURE
 };

@@ -20,6 +20,14 @@ pub(in crate::dialect) const ALLOC: OpSpec = OpSpec {
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
     effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[
+            |it, op| it.a_size_for_each_dynamic_dimension(op),
+            |it, op| it.allocated_buffer(op),
+        ],
+        ..Rules::NONE
+    },
     syntax: &[ALLOCATED_SIZES, OPT_ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Result)],
     ..OpSpec::NONE
 };
@@ -36,6 +44,14 @@ pub(in crate::dialect) const ALLOCA: OpSpec = OpSpec {
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
     effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[
+            |it, op| it.a_size_for_each_dynamic_dimension(op),
+            |it, op| it.allocated_buffer(op),
+        ],
+        ..Rules::NONE
+    },
     syntax: &[ALLOCATED_SIZES, OPT_ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Result)],
     ..OpSpec::NONE
 };
@@ -48,6 +64,10 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
+    rules: Rules {
+        types: &[|it, op| it.an_index_for_each_dimension(op, 0), |it, op| it.loaded_element(op)],
+        ..Rules::NONE
+    },
     syntax: &[Operands(1), Indices, OPT_NONTEMPORAL, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
     ..OpSpec::NONE
 };
@@ -59,6 +79,10 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Any, TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
+    rules: Rules {
+        types: &[|it, op| it.an_index_for_each_dimension(op, 1), |it, op| it.stored_element(op)],
+        ..Rules::NONE
+    },
     syntax: &[Operands(2), Indices, OPT_NONTEMPORAL, AttrDict, COLON, TypeOf(Bind::StoreTo)],
     ..OpSpec::NONE
 };
@@ -80,6 +104,7 @@ pub(in crate::dialect) const DIM: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::Index]),
     speculation: Speculation::Dimension,
+    result_names: ResultNames::OfOp,
     syntax: &[
         AttrDict,
         Operands(1),
@@ -98,6 +123,8 @@ pub(in crate::dialect) const CAST: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
+    result_names: ResultNames::OfOp,
+    rules: Rules { types: &[|it, op| it.cast_of_buffer(op)], ..Rules::NONE },
     syntax: &[
         Operands(1),
         AttrDict,
@@ -115,6 +142,8 @@ pub(in crate::dialect) const MEMORY_SPACE_CAST: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
+    result_names: ResultNames::Each(&["memspacecast"]),
+    rules: Rules { types: &[|it, op| it.other_space(op)], ..Rules::NONE },
     syntax: &[
         Operands(1),
         AttrDict,
@@ -135,6 +164,7 @@ pub(in crate::dialect) const COPY: OpSpec = OpSpec {
         (Access::Read, Buffer::Operand(0)),
         (Access::Write, Buffer::Operand(1)),
     ]),
+    rules: Rules { types: &[|it, op| it.copied_buffers(op)], ..Rules::NONE },
     syntax: &[
         Operands(2),
         AttrDict,
@@ -159,6 +189,11 @@ pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
         AttrSpec::required("static_sizes", AttrClass::DenseI64),
         AttrSpec::required("static_strides", AttrClass::DenseI64),
     ],
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[|it, op| it.slice(op), |it, op| it.same_elements_and_space(op)],
+        ..Rules::NONE
+    },
     syntax: &[
         Operands(1),
         SUBVIEW_LISTS,
@@ -184,6 +219,11 @@ pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
         AttrSpec::required("static_sizes", AttrClass::DenseI64),
         AttrSpec::required("static_strides", AttrClass::DenseI64),
     ],
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[|it, op| it.slice(op), |it, op| it.same_elements_and_space(op)],
+        ..Rules::NONE
+    },
     syntax: &[
         Operands(1),
         REINTERPRET_CAST_LISTS,
@@ -203,6 +243,14 @@ pub(in crate::dialect) const COLLAPSE_SHAPE: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("reassociation", AttrClass::I64Arrays)],
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[
+            |it, op| it.groups_of_dimensions(op, false),
+            |it, op| it.same_elements_and_space(op),
+        ],
+        ..Rules::NONE
+    },
     syntax: &[
         Operands(1),
         REASSOCIATION,
@@ -225,6 +273,14 @@ pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
         AttrSpec::required("reassociation", AttrClass::I64Arrays),
         AttrSpec::required("static_output_shape", AttrClass::DenseI64),
     ],
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[
+            |it, op| it.groups_of_dimensions(op, true),
+            |it, op| it.same_elements_and_space(op),
+        ],
+        ..Rules::NONE
+    },
     syntax: &[
         Operands(1),
         REASSOCIATION,
@@ -250,6 +306,7 @@ pub(in crate::dialect) const GLOBAL: OpSpec = OpSpec {
         AttrSpec::optional("sym_visibility", AttrClass::Str),
         AttrSpec::required("type", AttrClass::Type),
     ],
+    rules: Rules { types: &[|it, op| it.global_value(op)], ..Rules::NONE },
     syntax: &[GLOBAL_HEADER, AttrDict],
     ..OpSpec::NONE
 };
@@ -260,6 +317,7 @@ pub(in crate::dialect) const GET_GLOBAL: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("name", AttrClass::FlatSymbol)],
+    rules: Rules { symbols: Some(|it, op| it.global_reference(op)), ..Rules::NONE },
     syntax: &[SymbolUse("name"), COLON, TypeOf(Bind::Result), AttrDict],
     ..OpSpec::PURE
 };
@@ -272,6 +330,7 @@ pub(in crate::dialect) const ALLOCA_SCOPE: OpSpec = OpSpec {
     regions: Count::exactly(1),
     implicit_terminator: Some(OpKind::MemrefAllocaScopeReturn),
     effects: Effects::NONE,
+    rules: Rules { regions: Some(|it, op| it.scope_body(op)), ..Rules::NONE },
     syntax: &[OPT_ARROW_PAREN_TYPES, Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -295,6 +354,10 @@ pub(in crate::dialect) const ATOMIC_RMW: OpSpec = OpSpec {
         (Access::Read, Buffer::Operand(1)),
         (Access::Write, Buffer::Operand(1)),
     ]),
+    rules: Rules {
+        types: &[|it, op| it.an_index_for_each_dimension(op, 1), |it, op| it.combined_element(op)],
+        ..Rules::NONE
+    },
     syntax: &[RMW_KIND, Operands(2), Indices, AttrDict, COLON, RMW_TYPES],
     ..OpSpec::NONE
 };
@@ -302,10 +365,16 @@ pub(in crate::dialect) const ATOMIC_RMW: OpSpec = OpSpec {
 pub(in crate::dialect) const GENERIC_ATOMIC_RMW: OpSpec = OpSpec {
     name: "memref.generic_atomic_rmw",
     doc: "Reads an element, computes a new one in its region and writes it, at once.",
+    traits: Traits::NO_ACCESS_INSIDE,
     operands: Count::at_least(1),
     results: Count::exactly(1),
     regions: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    rules: Rules {
+        types: &[|it, op| it.an_index_for_each_dimension(op, 0), |it, op| it.loaded_element(op)],
+        regions: Some(|it, op| it.atomic_body(op)),
+        ..Rules::NONE
+    },
     syntax: &[Operands(1), Indices, COLON, TypeOf(Bind::ElementOf(0)), Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -326,6 +395,7 @@ pub(in crate::dialect) const ASSUME_ALIGNMENT: OpSpec = OpSpec {
     results: Count { least: 0, most: 1 },
     types: TypeRule::new(&[TypeClass::MemRef], &[]),
     attrs: &[AttrSpec::required("alignment", AttrClass::I32)],
+    rules: Rules { types: &[|it, op| it.alignment(op)], ..Rules::NONE },
     syntax: &[Operands(1), COMMA, ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Assumed)],
     ..OpSpec::NONE
 };
@@ -337,6 +407,8 @@ pub(in crate::dialect) const TRANSPOSE: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("permutation", AttrClass::Map)],
+    result_names: ResultNames::OfOp,
+    rules: Rules { types: &[|it, op| it.transposed_buffer(op)], ..Rules::NONE },
     syntax: &[
         Operands(1),
         PERMUTATION,
@@ -355,6 +427,8 @@ pub(in crate::dialect) const VIEW: OpSpec = OpSpec {
     operands: Count::at_least(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    result_names: ResultNames::OfOp,
+    rules: Rules { types: &[|it, op| it.viewed_buffer(op)], ..Rules::NONE },
     syntax: &[
         Operands(1),
         Token(TokenKind::LSquare),
@@ -376,6 +450,8 @@ pub(in crate::dialect) const EXTRACT_STRIDED_METADATA: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::at_least(2),
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
+    result_names: ResultNames::StridedMetadata,
+    rules: Rules { types: &[|it, op| it.strided_metadata(op)], ..Rules::NONE },
     syntax: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, ResultTypes, AttrDict],
     ..OpSpec::PURE
 };
@@ -386,6 +462,7 @@ pub(in crate::dialect) const EXTRACT_ALIGNED_POINTER_AS_INDEX: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::Index]),
+    result_names: ResultNames::Each(&["intptr"]),
     syntax: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, TypeOf(Bind::Result), AttrDict],
     ..OpSpec::PURE
 };
@@ -396,6 +473,8 @@ pub(in crate::dialect) const RESHAPE: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::RankedMemRef], &[TypeClass::MemRef]),
+    result_names: ResultNames::OfOp,
+    rules: Rules { types: &[|it, op| it.reshaped_buffer(op)], ..Rules::NONE },
     syntax: &[
         Operands(1),
         Token(TokenKind::LParen),
@@ -418,6 +497,13 @@ pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
         AttrSpec::required("isWrite", AttrClass::Bool),
         AttrSpec::required("localityHint", AttrClass::I32),
     ],
+    rules: Rules {
+        types: &[|it, op| {
+            it.an_index_for_each_dimension(op, 0);
+            it.case_below(op, "localityHint", 4);
+        }],
+        ..Rules::NONE
+    },
     syntax: &[Operands(1), Indices, COMMA, PREFETCH_KIND, COLON, TypeOf(Bind::Operand(0))],
     ..OpSpec::NONE
 };

@@ -17,6 +17,7 @@ pub(in crate::dialect) const IF: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::ScfYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
+    rules: Rules { regions: Some(|it, op| it.branches(op)), n_required_blocks: 1, ..Rules::NONE },
     syntax: &[Operand(Type::I1), OPT_ARROW_PAREN_TYPES, Region, OPT_ELSE, AttrDict],
     ..OpSpec::NONE
 };
@@ -42,6 +43,11 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::ScfYield),
     effects: Effects::NONE,
     speculation: Speculation::UnitStep,
+    rules: Rules {
+        types: &[|it, op| it.bounds(op)],
+        regions: Some(|it, op| it.counted(op, 3)),
+        ..Rules::NONE
+    },
     syntax: &[SCF_FOR, Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -55,6 +61,7 @@ pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
     results: Count::ANY,
     regions: Count::exactly(2),
     effects: Effects::NONE,
+    rules: Rules { regions: Some(|it, op| it.scf_while(op)), ..Rules::NONE },
     syntax: &[SCF_WHILE, Region, Word("do"), Region, AttrDictWithKeyword],
     ..OpSpec::NONE
 };
@@ -97,6 +104,11 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     attrs: &[AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32)],
     implicit_terminator: Some(OpKind::ScfReduce),
     effects: Effects::NONE,
+    rules: Rules {
+        regions: Some(|it, op| it.scf_parallel(op)),
+        reads_indices: true,
+        ..Rules::NONE
+    },
     syntax: &[SCF_PARALLEL, Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -104,12 +116,13 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
 pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
     name: "scf.reduce",
     doc: "Ends `scf.parallel`: each operand is combined by its region over all iterations.",
-    traits: Traits::TERMINATOR,
+    traits: Traits::TERMINATOR.union(Traits::ALWAYS_PRINTED),
     operands: Count::ANY,
     regions: Count::ANY,
     parents: &["scf.parallel"],
     effects: Effects::NONE,
     speculation: Speculation::Regions,
+    rules: Rules { regions: Some(|it, op| it.scf_reduce(op)), ..Rules::NONE },
     syntax: &[SCF_REDUCE, AttrDict],
     ..OpSpec::NONE
 };
@@ -141,6 +154,7 @@ pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
     ],
     implicit_terminator: Some(OpKind::ScfForallInParallel),
     effects: Effects::NONE,
+    rules: Rules { regions: Some(|it, op| it.scf_forall(op)), ..Rules::NONE },
     syntax: &[SCF_FORALL, Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -167,6 +181,7 @@ pub(in crate::dialect) const EXECUTE_REGION: OpSpec = OpSpec {
     regions: Count::exactly(1),
     attrs: &[AttrSpec::optional("no_inline", AttrClass::Unit)],
     effects: Effects::NONE,
+    rules: Rules { regions: Some(|it, op| it.execute_region(op)), ..Rules::NONE },
     syntax: &[OptArrowTypes, OptWord("no_inline", "no_inline"), Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -174,7 +189,7 @@ pub(in crate::dialect) const EXECUTE_REGION: OpSpec = OpSpec {
 pub(in crate::dialect) const INDEX_SWITCH: OpSpec = OpSpec {
     name: "scf.index_switch",
     doc: "Runs the region of the case that the operand equals, else the default.",
-    traits: Traits::SINGLE_BLOCK,
+    traits: Traits::SINGLE_BLOCK.union(Traits::DEFAULT_REGION_LAST),
     operands: Count::exactly(1),
     results: Count::ANY,
     regions: Count::at_least(1),
@@ -183,6 +198,7 @@ pub(in crate::dialect) const INDEX_SWITCH: OpSpec = OpSpec {
     implicit_terminator: Some(OpKind::ScfYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
+    rules: Rules { regions: Some(|it, op| it.index_switch(op)), ..Rules::NONE },
     syntax: &[Operand(Type::INDEX), AttrDict, INDEX_SWITCH_CASES],
     ..OpSpec::NONE
 };

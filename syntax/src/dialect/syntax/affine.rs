@@ -8,7 +8,7 @@ use crate::grammar::resolve_types::MAX_TERMS;
 use crate::intern::Types;
 use crate::op_traits::{DYNAMIC, RMW};
 use crate::print::printer::{Fits, Printer, Unfit, fits};
-use crate::{Attr, AttrData, Code, Dim, OpKind, TokenKind, Type, TypeData, Value};
+use crate::{Attr, AttrData, Code, Dim, TokenKind, Type, TypeData, Value};
 
 /// `%i = 0 to 4 step 2 iter_args(%x = %y) -> (f32)`
 pub(in crate::dialect) const AFFINE_FOR: Element = Element::Own(&Syntax {
@@ -173,7 +173,7 @@ impl Reader<'_, '_> {
     }
 
     /// `(%d0, %d1)[%s0]`: the operands of a map.
-    fn dims_and_symbols(&mut self, shape: Option<Shape>) -> Res {
+    fn dims_and_symbols(&mut self, shape: Option<Shape>, is_applied: bool) -> Res {
         let first = self.out.operands.len();
         let span = self.token().span();
         self.expect(TokenKind::LParen)?;
@@ -189,8 +189,7 @@ impl Reader<'_, '_> {
             let message = format!(
                 "{n_dims} dimension and {n_symbols} symbol operands for a map of {dims} and {symbols}"
             );
-            if matches!(self.out.kind, OpKind::AffineApply | OpKind::AffineMax | OpKind::AffineMin)
-            {
+            if is_applied {
                 self.structure(Code::WrongCount, span, message);
             } else {
                 self.mismatch(Code::OperandCount, span, message);
@@ -203,7 +202,7 @@ impl Reader<'_, '_> {
     pub(crate) fn affine_apply(&mut self, name: &str) -> Res {
         let (attr, shape) = self.map(name == "condition")?;
         self.set_attr(name, attr);
-        self.dims_and_symbols(shape)
+        self.dims_and_symbols(shape, name == "map")
     }
 
     /// `%m[%i + 1, symbol(%n)]`
@@ -306,7 +305,7 @@ impl Reader<'_, '_> {
                     let message = format!("a bound with several results needs '{many}'");
                     return Err(self.broken(Code::InvalidBound, span, message));
                 }
-                self.dims_and_symbols(shape)?;
+                self.dims_and_symbols(shape, false)?;
                 Ok(attr)
             }
         }
