@@ -14,6 +14,7 @@ mod ops;
 mod prelude;
 mod registry;
 mod row;
+mod snippet;
 mod syntax;
 
 pub use crate::namespace::{is_closed, is_read_by_mlir};

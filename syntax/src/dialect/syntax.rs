@@ -12,7 +12,6 @@ pub(super) mod flags;
 pub(super) mod func;
 pub(super) mod loops;
 pub(super) mod memref;
-mod snippet;
 pub(super) mod types;
 
 pub use element::{ARROW, Bind, COLON, COMMA, Element, Syntax};

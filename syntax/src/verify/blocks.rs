@@ -2,7 +2,7 @@
 
 use super::Verifier;
 use super::verdicts::ends_block;
-use crate::op_traits::Effects;
+use crate::op_traits::{Effects, PassedOperands};
 use crate::{Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
 impl Verifier<'_> {
@@ -17,18 +17,13 @@ impl Verifier<'_> {
             return;
         }
         self.successors(op);
-        match self.ir.op(op).kind {
-            OpKind::FuncFunc => self.empty_body(op),
-            OpKind::FuncReturn => self.returned(op),
-            OpKind::AffineYield => self.affine_yield(op),
-            OpKind::ScfReduce => self.reduced(op),
-            OpKind::ScfReduceReturn => self.reduction(op),
-            _ => {}
+        if let Some(rule) = self.rules(op).blocks {
+            rule(self, op);
         }
     }
 
     /// A body that has a block, for its arguments are named, and no op in it.
-    fn empty_body(&mut self, function: Op) {
+    pub(crate) fn empty_body(&mut self, function: Op) {
         let Some(&(_, body)) = self.ir.op(function).regions.first() else { return };
         let has_block = !self.ir.block(self.ir.region(body).entry).args.is_empty();
         if has_block && self.ir.items(body).next().is_none() {
@@ -138,8 +133,8 @@ impl Verifier<'_> {
             if range.end > data.operands.len() {
                 continue;
             }
-            // The real tools tell at the op, which `cf.switch` writes on a line of its own.
-            let at_op = data.kind == OpKind::CfSwitch;
+            // `mlir-opt` tells it at the op, and prints cases on lines of their own.
+            let at_op = data.kind.spec().passed == PassedOperands::Cases;
             if range.len() != args.len() {
                 let message = format!(
                     "passes {} operands, but ^{} has {} arguments",
@@ -167,7 +162,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn returned(&mut self, op: Op) {
+    pub(crate) fn returned(&mut self, op: Op) {
         let Some(func) = self.ir.parent_op(op) else { return };
         let Some(ty) = self.function_type(func) else { return };
         let TypeData::Function { results, .. } = self.ir.interner.type_data(ty) else { return };
@@ -176,7 +171,7 @@ impl Verifier<'_> {
     }
 
     /// `affine.yield` gives the results of the op around.
-    fn affine_yield(&mut self, op: Op) {
+    pub(crate) fn affine_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results = &self.ir.op(parent).results;
         let wanted: Vec<Type> = results.iter().map(|&it| self.value_type(it)).collect();
@@ -184,7 +179,7 @@ impl Verifier<'_> {
     }
 
     /// `scf.reduce` gives the results of the loop around.
-    fn reduced(&mut self, op: Op) {
+    pub(crate) fn reduced(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results: Vec<Type> =
             self.ir.op(parent).results.iter().map(|&it| self.value_type(it)).collect();
@@ -206,7 +201,7 @@ impl Verifier<'_> {
     }
 
     /// `scf.reduce.return` gives what the reduction takes.
-    fn reduction(&mut self, op: Op) {
+    pub(crate) fn reduction(&mut self, op: Op) {
         let args = &self.ir.block(self.block_of(op)).args;
         let (Some(&first), 1) = (args.first(), self.ir.op(op).operands.len()) else { return };
         let (given, wanted) = (self.operand_type(op, 0), self.value_type(first));

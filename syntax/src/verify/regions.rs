@@ -138,8 +138,12 @@ impl Verifier<'_> {
         let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { return true };
         let Some(given) = self.given(op, block) else { return true };
         let last = self.ir.last_op(block);
-        if last.is_some_and(|it| self.ir.op(it).kind == OpKind::AffineYield) {
-            // Told of the yield itself.
+        let name = self.ir.op(op).kind.spec().name;
+        let has_rule = |it: Op| {
+            self.rules(it).blocks.is_some() && self.ir.op(it).kind.spec().parents.contains(&name)
+        };
+        if last.is_some_and(has_rule) {
+            // The terminator tells this itself.
             return true;
         }
         self.flows(op, &given, wanted, &format!("the end of region #{n}"), "the op")

@@ -14,6 +14,8 @@ pub(crate) struct Rules {
     pub(crate) types: &'static [Rule],
     /// A rule about the symbols that the op defines or refers to.
     pub(crate) symbols: Option<Rule>,
+    /// A rule about the blocks of the op, or about the block or op around it.
+    pub(crate) blocks: Option<Rule>,
     /// A rule about the regions of the op, their arguments and terminators.
     pub(crate) regions: Option<Rule>,
     /// Number of regions, from the first on, that need a block in the generic form, if the op has
@@ -30,6 +32,7 @@ impl Rules {
     pub(crate) const NONE: Rules = Rules {
         types: &[],
         symbols: None,
+        blocks: None,
         regions: None,
         n_required_blocks: usize::MAX,
         indices: None,

@@ -88,6 +88,7 @@ pub(in crate::dialect) const YIELD: OpSpec = OpSpec {
     name: "affine.yield",
     doc: "Ends a region of an `affine` op with its results.",
     parents: &["affine.for", "affine.if", "affine.parallel"],
+    rules: Rules { blocks: Some(|it, op| it.affine_yield(op)), ..Rules::NONE },
     syntax: &[AttrDict, OptOperandsTypes],
     ..OpSpec::TERMINATOR
 };

@@ -22,6 +22,7 @@ pub(in crate::dialect) const FUNC: OpSpec = OpSpec {
     rules: Rules {
         symbols: Some(|it, op| it.function(op)),
         regions: Some(|it, op| it.signature(op)),
+        blocks: Some(|it, op| it.empty_body(op)),
         ..Rules::NONE
     },
     syntax: &[VISIBILITY, SYMBOL_NAME, SIGNATURE, OptRegion],
@@ -76,6 +77,7 @@ pub(in crate::dialect) const RETURN: OpSpec = OpSpec {
     name: "func.return",
     doc: "Returns from a function with the values of its results.",
     parents: &["func.func"],
+    rules: Rules { blocks: Some(|it, op| it.returned(op)), ..Rules::NONE },
     syntax: &[AttrDict, OptOperandsTypes],
     ..OpSpec::TERMINATOR
 };

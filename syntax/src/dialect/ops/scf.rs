@@ -122,7 +122,11 @@ pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
     parents: &["scf.parallel"],
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    rules: Rules { regions: Some(|it, op| it.scf_reduce(op)), ..Rules::NONE },
+    rules: Rules {
+        regions: Some(|it, op| it.scf_reduce(op)),
+        blocks: Some(|it, op| it.reduced(op)),
+        ..Rules::NONE
+    },
     syntax: &[SCF_REDUCE, AttrDict],
     ..OpSpec::NONE
 };
@@ -132,6 +136,7 @@ pub(in crate::dialect) const REDUCE_RETURN: OpSpec = OpSpec {
     doc: "Ends a region of `scf.reduce` with the combined value.",
     operands: Count::exactly(1),
     parents: &["scf.reduce"],
+    rules: Rules { blocks: Some(|it, op| it.reduction(op)), ..Rules::NONE },
     syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
     ..OpSpec::TERMINATOR
 };

@@ -3,8 +3,8 @@
 //! *Law.* With what its places hold, the template of every op is read as its custom form without a syntax problem (names may be
 //! undefined).
 
-use super::{Bind, Element};
-use crate::dialect::row::OpSpec;
+use super::row::OpSpec;
+use super::syntax::{Bind, Element};
 use crate::op_traits::{Agreement, TypeClass, WidthChange};
 use crate::{TokenKind, Type};
 
@@ -197,7 +197,7 @@ impl Template<'_> {
         }
     }
 
-    /// The snippet of a [`Syntax`](super::Syntax).
+    /// The snippet of a [`Syntax`](super::syntax::Syntax).
     fn own(&mut self, snippet: &str) {
         let (snippet, is_apart) = match snippet.strip_prefix(' ') {
             Some(rest) => (rest, true),
