@@ -1,4 +1,5 @@
-//! The vocabulary in which rows of the op table state facts: traits, counts, types, attributes, effects.
+//! The vocabulary in which rows of the op table state facts: traits, counts, types, attributes,
+//! effects.
 
 use crate::Tool;
 
@@ -56,13 +57,13 @@ impl Count {
         Self { least: n, most: usize::MAX }
     }
 
-    /// Whether `n` is such a number.
+    /// Returns true if `n` is within the limits.
     pub const fn contains(self, n: usize) -> bool {
         self.least <= n && n <= self.most
     }
 }
 
-/// What a type must be.
+/// A class of types, which a type of an op must be of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeClass {
     /// Any type.
@@ -75,9 +76,9 @@ pub enum TypeClass {
     FloatLike,
     /// `i1`, or a shape of it.
     BoolLike,
-    /// What is cast from and to `index`: as [`Self::IntLike`], or in memory.
+    /// The operand or result of a cast from or to `index`: as [`Self::IntLike`], or in memory.
     IndexCast,
-    /// What `arith.bitcast` takes.
+    /// The operand of `arith.bitcast`.
     Bits,
     /// `!noisy.i32`.
     Noisy,
@@ -156,12 +157,13 @@ impl TypeRule {
     }
 }
 
-/// What an attribute must be.
+/// A class of attributes, which an attribute of an op must be of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttrClass {
     /// Any attribute.
     Any,
-    /// What may have a type (`TypedAttrInterface`): a number, a string, elements, an attribute of a dialect.
+    /// An attribute that may have a type (`TypedAttrInterface`): a number, a string, elements, an
+    /// attribute of a dialect.
     Typed,
     /// `unit`.
     Unit,
@@ -205,7 +207,7 @@ pub enum AttrClass {
     Dialect(&'static str),
 }
 
-/// Whether an attribute must be there.
+/// Says if an attribute must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// It must.
@@ -223,11 +225,11 @@ pub enum Presence {
 pub struct AttrSpec {
     /// Its name.
     pub name: &'static str,
-    /// What it must be.
+    /// Its class.
     pub class: AttrClass,
-    /// Whether it must be there.
+    /// Says if it must be there.
     pub presence: Presence,
-    /// Whether the generic form writes it between `<{` and `}>`: a property.
+    /// True for a property: the generic form prints it between `<{` and `}>`.
     pub is_inherent: bool,
 }
 
@@ -242,8 +244,8 @@ impl AttrSpec {
         Self { name, class, presence: Presence::Optional, is_inherent: true }
     }
 
-    /// A property with a default. It is left out of the attributes of an op when it has that value, so that plain arithmetic carries no
-    /// attributes.
+    /// A property with a default. It is left out of the attributes of an op when it has that value,
+    /// so that plain arithmetic carries no attributes.
     pub const fn with_default(name: &'static str, class: AttrClass, default: &'static str) -> Self {
         Self { name, class, presence: Presence::Default(default), is_inherent: true }
     }
@@ -293,7 +295,7 @@ pub enum PassedOperands {
     Cases,
 }
 
-/// What an op does to a buffer.
+/// An access of an op to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It reads it.
@@ -315,7 +317,7 @@ pub enum Buffer {
     Result(usize),
 }
 
-/// What an op does besides giving results.
+/// The effects of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effects {
     /// Anything: calls, messages, memory.
@@ -329,7 +331,7 @@ impl Effects {
     pub const NONE: Effects = Effects::Known(&[]);
 }
 
-/// Whether an op may run where the program would not have run it.
+/// The condition under which an op may run where the program would not have run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speculation {
     /// It may not: it may trap, not end, or is undefined for some operands.
@@ -338,7 +340,8 @@ pub enum Speculation {
     Always,
     /// It is if all ops in its regions are.
     Regions,
-    /// As [`Self::Regions`], if its step (operand 2, or the attribute `step`) is the constant 1: only then does the loop surely end.
+    /// As [`Self::Regions`], if its step (operand 2, or the attribute `step`) is the constant 1:
+    /// only then does the loop surely end.
     UnitStep,
     /// If operand 1, the divisor, is a constant other than 0.
     Divisor,
@@ -350,10 +353,12 @@ pub enum Speculation {
     Map,
 }
 
-/// What stands for an operand in a list of integers some of which are operands (`static_offsets`, `staticStep`).
+/// Stands for an operand in a list of integers some of which are operands (`static_offsets`,
+/// `staticStep`).
 pub(crate) const DYNAMIC: i64 = i64::MIN;
 
-/// The lists of `memref.subview` and `memref.reinterpret_cast` in which operands stand as [`DYNAMIC`].
+/// The lists of `memref.subview` and `memref.reinterpret_cast` in which operands stand as
+/// [`DYNAMIC`].
 pub(crate) const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
 /// Kinds of `memref.atomic_rmw` and `affine.parallel` reductions, in the order of their numbers.

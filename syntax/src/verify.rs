@@ -1,14 +1,17 @@
-//! What a verifier rejects in well-formed text: structure and types of the seven core dialects, op by op.
+//! The verifier: structure and types of the core dialects, op by op.
 //!
-//! A rule looks at one op: at what it says, at what its operands, successors and symbols mean, at the op around it and at the first and
-//! last items of its own blocks. [`Verdicts`] says what else may change under an edit and verifies that again, and nothing else. A
-//! rule is silent at what it does not know: ops and types of other dialects, ops with an error of their own. What is verified:
-//! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs (`memref.rs`), where their elements lie
-//!   (`layouts.rs`);
-//! - how blocks end, that nobody branches to an entry block, successor, return and yield operands against what receives them
-//!   (`blocks.rs`);
+//! A rule looks at one op: at what it says, at what its operands, successors and symbols mean, at
+//! the op around it and at the first and last items of its own blocks. [`Verdicts`] says what else
+//! may change under an edit and verifies that again, and nothing else. A rule is silent at what it
+//! does not know: ops and types of other dialects, ops with an error of their own. What is
+//! verified:
+//! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs
+//!   (`memref.rs`), where their elements lie (`layouts.rs`);
+//! - how blocks end, that nobody branches to an entry block, successor, return and yield operands
+//!   against what receives them (`blocks.rs`);
 //! - dominance and isolation of operands (`scopes.rs`, `flow.rs`);
-//! - symbols: defined once, calls name functions and `memref.get_global` a global of that type, public functions have bodies (`symbols.rs`).
+//! - symbols: defined once, calls name functions and `memref.get_global` a global of that type,
+//!   public functions have bodies (`symbols.rs`).
 
 mod affine;
 mod arity;
@@ -36,7 +39,8 @@ use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, 
 use flow::Flow;
 pub(crate) use verdicts::Verdicts;
 
-/// What is wrong with a program, in program order; found on so many threads, with none on the caller's.
+/// The problems of a program, in program order; found on this many threads, or on the caller's if
+/// there are none.
 pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
     let verdicts = Verdicts::new(ir, n_threads);
     if verdicts.iter().next().is_none() {
@@ -49,12 +53,13 @@ pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
     ops.iter().flat_map(|it| problems(it.1).into_iter().map(|problem| (it.0, problem))).collect()
 }
 
-/// What is wrong with one op, in its own text.
+/// The problems of one op, in its own text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// What follows from the op and the types of its operands.
+    /// The problems that follow from the op and the types of its operands.
     pub(crate) own: Vec<Problem>,
-    /// What follows from where it stands and from symbols: not to be told where the text around is broken.
+    /// The problems that follow from the op's place and from symbols. They are not reported where
+    /// the text around is broken.
     pub(crate) placed: Vec<Problem>,
 }
 
@@ -122,7 +127,7 @@ pub(crate) struct Verifier<'a> {
     order: Option<&'a Order>,
     /// The op whose place was asked for last, and its rank.
     ranked: Cell<Option<(Op, usize)>>,
-    /// What was found wrong with the op at hand.
+    /// The problems of the current op so far.
     problems: Vec<Problem>,
 }
 
@@ -131,7 +136,7 @@ impl<'a> Verifier<'a> {
         Self { ir, flows, order, ranked: Cell::new(None), problems: Vec::new() }
     }
 
-    /// What is wrong with an item. Where it is wrong by itself, where it stands is not looked at.
+    /// The problems of an item. If it has problems of its own, its place is not verified.
     fn verify(&mut self, op: Op) -> Verdict {
         let mut out = Verdict::default();
         if self.ir.op(op).kind == OpKind::Label {
@@ -195,7 +200,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// `a` does not agree with `b`, and both are known. The bodies of types of other dialects are text, in which blanks say nothing.
+    /// `a` does not agree with `b`, and both are known. The bodies of types of other dialects are
+    /// text, in which blanks say nothing.
     fn clash(&self, a: Type, b: Type) -> bool {
         if a == b || a == Type::UNKNOWN || b == Type::UNKNOWN {
             return false;
@@ -265,7 +271,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Whether a definition stands before a user of the same region.
+    /// Returns true if a definition stands before a user in the same region.
     fn is_before(&self, it: Op, user: Op) -> bool {
         if let Some(order) = self.order {
             return order.number[it.index()] < order.number[user.index()];
@@ -279,14 +285,15 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Whether the op itself was read without a problem, by a grammar that is known.
+/// Returns true if the op itself was read without a problem, by a known grammar.
 fn is_understood(ir: &Ir, op: Op) -> bool {
     let is_wrong = |it: &Problem| it.category() != Category::Structure;
     matches!(ir.op(op).form, Form::Generic | Form::Custom)
         && !ir.extra(op).problems.iter().any(is_wrong)
 }
 
-/// Whether an op is a `secret.generic` in its custom form, in whose header each name behind `%` is an operand.
+/// Returns true if an op is a `secret.generic` in its custom form, in whose header each name after
+/// `%` is an operand.
 fn is_custom_generic(ir: &Ir, op: Op) -> bool {
     ir.op(op).form == Form::Opaque && ir.is_secret_generic(op)
 }

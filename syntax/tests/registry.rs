@@ -122,7 +122,8 @@ fn problems(text: &str) -> String {
     Source::new(text).problems().into_iter().map(line).collect()
 }
 
-/// An op that is one row: read, printed in both forms, read again, verified by its counts, types, attributes and place, completed.
+/// An op that is one row: read, printed in both forms, read again, verified by its counts, types,
+/// attributes and place, completed.
 #[test]
 fn an_op_is_added_by_a_row() {
     let [blend, ..] = examples();

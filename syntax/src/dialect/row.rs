@@ -1,8 +1,8 @@
 //! A row of the op table.
 //!
-//! *Law.* A row says everything that is known of an op by its name alone; parser, printers, verifier,
-//! completion and passes read it there. The facts are those of the op definitions of MLIR 19
-//! (`*Ops.td`); where a later version differs the row says so.
+//! *Law.* A row says everything that is known of an op by its name alone; parser, printers,
+//! verifier, completion and passes read it there. The facts are those of the op definitions of MLIR
+//! 19 (`*Ops.td`); where a later version differs the row says so.
 
 use super::syntax::Element;
 use crate::OpKind;
@@ -23,7 +23,8 @@ pub struct OpSpec {
     pub traits: Traits,
     /// How many operands it has.
     pub operands: Count,
-    /// The groups of its operands, whose sizes the attribute `operandSegmentSizes` states; empty if it has no such attribute.
+    /// The groups of its operands, whose sizes the attribute `operandSegmentSizes` states; empty if
+    /// it has no such attribute.
     pub segments: &'static [Count],
     /// How many results it has.
     pub results: Count,
@@ -45,9 +46,9 @@ pub struct OpSpec {
     pub result_names: ResultNames,
     /// The dialect that names of ops in its regions may leave out; [`None`]: they name theirs.
     pub default_dialect: Option<&'static str>,
-    /// What it does besides giving results.
+    /// Its effects.
     pub effects: Effects,
-    /// Whether it may run where it did not.
+    /// The places where it may run though the program would not run it there.
     pub speculation: Speculation,
     /// Its verifier rules beyond those that follow from the other fields.
     pub(crate) rules: Rules,
@@ -56,7 +57,8 @@ pub struct OpSpec {
 }
 
 impl OpSpec {
-    /// What a row says that says nothing: no operands, results, regions, attributes; anything may happen.
+    /// A row that states nothing: no operands, results, regions or attributes; any effect is
+    /// possible.
     pub const NONE: OpSpec = OpSpec {
         name: "",
         doc: "",
@@ -87,7 +89,7 @@ impl OpSpec {
     pub const TERMINATOR: OpSpec =
         OpSpec { traits: Traits::TERMINATOR, operands: Count::ANY, ..OpSpec::PURE };
 
-    /// Whether its row describes a custom form.
+    /// Returns true if the op has custom syntax.
     pub fn has_custom_form(&self) -> bool {
         !self.syntax.is_empty()
     }
@@ -102,8 +104,9 @@ impl OpSpec {
         self.attrs.iter().filter(|it| it.is_inherent)
     }
 
-    /// Whether a `{` outside brackets, and not after `attributes`, is a region whatever is inside: broken text at the start of a body
-    /// must not cost the body. `is_first`: no region stands before it.
+    /// Returns true if a `{` outside brackets, and not after `attributes`, is a region whatever is
+    /// inside: broken text at the start of a body must not cost the body. `is_first`: no region
+    /// stands before it.
     pub fn brace_is_region(&self, is_first: bool) -> bool {
         let is_region = |it: &Element| matches!(it, Element::Region | Element::OptRegion);
         let Some(region) = self.syntax.iter().position(is_region) else { return false };
@@ -148,7 +151,7 @@ impl OpSpec {
             .then(|| format!("`{}`, the terminator of `{name}`, may not stand in it", end.name))
     }
 
-    /// Whether it has no effects of its own and no regions whose ops could have some.
+    /// Returns true if the op has no effects of its own and no regions whose ops could have some.
     pub fn is_pure(&self) -> bool {
         self.effects == Effects::NONE && self.regions.most == 0
     }

@@ -1,7 +1,8 @@
-//! How an op is written, with places to fill in: derived from its row, for completion and signature help.
+//! How an op is written, with places to fill in: derived from its row, for completion and signature
+//! help.
 //!
-//! *Law.* With what its places hold, the template of every op is read as its custom form without a syntax problem (names may be
-//! undefined).
+//! *Law.* With what its places hold, the template of every op is read as its custom form without a
+//! syntax problem (names may be undefined).
 
 use super::row::OpSpec;
 use super::syntax::{Bind, Element};
@@ -18,9 +19,9 @@ struct Template<'a> {
 }
 
 impl OpSpec {
-    /// How the op is written in its own form, without parts that may be missing. `«...»` is a place to fill in, and `$0` where the
-    /// cursor stays in the end. If the op surely has a result, the text
-    /// starts with the place `«%r»` (or `«%r»:2`) and ` = `.
+    /// How the op is written in its own form, without parts that may be missing. `«...»` is a place
+    /// to fill in, and `$0` where the cursor stays in the end. If the op surely has a result, the
+    /// text starts with the place `«%r»` (or `«%r»:2`) and ` = `.
     pub fn template(&self) -> String {
         let result = match self.results.least {
             0 => String::new(),
@@ -38,7 +39,7 @@ impl OpSpec {
         template.out
     }
 
-    /// What an operand must be; by the last class for those beyond the list.
+    /// The class of an operand. The last class of the list is that of all further operands.
     pub fn operand_class(&self, number: usize) -> TypeClass {
         let classes = self.types.operands;
         classes.get(number).or(classes.last()).copied().unwrap_or(TypeClass::Any)
@@ -88,7 +89,7 @@ impl Template<'_> {
         self.out.push_str(text);
     }
 
-    /// What stands between blanks.
+    /// Adds text that stands between blanks.
     fn word(&mut self, text: &str) {
         if !self.out.ends_with([' ', '(', '[', '<']) {
             self.push(" ");

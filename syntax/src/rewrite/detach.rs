@@ -45,13 +45,13 @@ impl Ir {
         ir
     }
 
-    /// Where the op was read, in bytes of the text that the IR was read from. `None` for ops that were made since, and while the
-    /// text is there ([`Ir::range`]).
+    /// Where the op was read, in bytes of the text that the IR was read from. `None` for ops that
+    /// were made since, and while the text is there ([`Ir::range`]).
     pub fn origin(&self, op: Op) -> Option<Range<usize>> {
         self.origins.get(op.index()).copied().flatten().map(Span::range)
     }
 
-    /// What is wrong with a program by the rules of the verifier that documents are verified by, in program order.
+    /// The problems of a program by the verifier's rules for documents, in program order.
     pub fn verify(&self) -> Vec<(Op, Problem)> {
         self.verify_on(crate::parallel::cores())
     }
@@ -98,8 +98,8 @@ impl Ir {
         self.names.forget_text();
     }
 
-    /// Notes where the ops of a region are, and those in them, and in program order the ops that may have regions; the region starts at
-    /// byte `at`.
+    /// Notes where the ops of a region are, and those in them, and in program order the ops that
+    /// may have regions; the region starts at byte `at`.
     fn note_origins(
         &self,
         region: Region,

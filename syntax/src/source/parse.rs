@@ -1,7 +1,8 @@
-//! Reading a whole text, a stretch of items after the other: the tokens and the skeleton of one are let go of before the
-//! next is lowered, so that they take little room. A stretch may end within regions: what they hold is lowered before the ops around,
-//! which are where they end. In a long text the skeleton, which
-//! depends on nothing but the text, is found by a thread of its own, some stretches ahead.
+//! Reading a whole text, a stretch of items after the other: the tokens and the skeleton of one are
+//! let go of before the next is lowered, so that they take little room. A stretch may end within
+//! regions: what they hold is lowered before the ops around, which are where they end. In a long
+//! text the skeleton, which depends on nothing but the text, is found by a thread of its own, some
+//! stretches ahead.
 //!
 //! *Law.* The IR is the same, wherever stretches end and whoever reads them.
 
@@ -65,7 +66,7 @@ struct Stretch<'t> {
     stream: TokenStream<'t>,
     read: Skeleton,
     end: End,
-    /// What the items hold that are open where it ends.
+    /// The content of the items that are open where it ends.
     open: Vec<OpenParts>,
     /// The split line behind them, if the chunk ends with them and another follows.
     split: Option<Head>,
@@ -78,7 +79,7 @@ struct Stretches<'t> {
     least: usize,
     /// Where the trivia before the next token starts.
     start: u32,
-    /// What is open there.
+    /// The open items there.
     pause: Pause,
     is_done: bool,
 }
@@ -124,8 +125,8 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
     let mut work = Work::default();
     let mut chunks = Vec::new();
     ir.names.in_order = true;
-    // About as many items as lines, of which none is shorter than an op. Room that is not used takes no memory, but the system may have
-    // a limit for it.
+    // About as many items as lines, of which none is shorter than an op. Room that is not used
+    // takes no memory, but the system may have a limit for it.
     let n_lines = byte_to_line_idx(text, text.len()).min(text.len() / LEAST_LINE);
     reserve_with_slack(&mut ir.ops, n_lines);
     reserve_with_slack(&mut ir.links, n_lines);
@@ -223,8 +224,8 @@ mod tests {
         }
     }
 
-    /// Ops that are open where a stretch ends: several regions, with labels and arguments, in each other, of unknown ops, closed by
-    /// nothing, by too much, or by the end of a chunk.
+    /// Ops that are open where a stretch ends: several regions, with labels and arguments, in each
+    /// other, of unknown ops, closed by nothing, by too much, or by the end of a chunk.
     #[test]
     fn where_stretches_end_does_not_matter() {
         let nested = "module @m attributes {a = 1} { // m

@@ -1,10 +1,12 @@
-//! What may stand in affine maps and sets, and what is accessed through them.
+//! Operands of affine maps and sets, and the accesses through maps.
 //!
-//! *Rule* (`isValidDim` and `isValidSymbol` of MLIR 19's `AffineOps.cpp`). A symbol is an `index` that does not change where it is used:
-//! defined directly in the function (or module), a constant, the size of a dimension, or computed from such. A dimension is a symbol, an
-//! index of an affine loop, or computed from such. What an op computes that nobody knows may be either.
+//! *Rule* (`isValidDim` and `isValidSymbol` of MLIR 19's `AffineOps.cpp`). A symbol is an `index`
+//! that does not change where it is used: defined directly in the function (or module), a constant,
+//! the size of a dimension, or computed from such. A dimension is a symbol, an index of an affine
+//! loop, or computed from such. What an op computes that nobody knows may be either.
 //!
-//! *Cost.* What computes an index is followed over [`MAX_STEPS`] ops; what lies beyond is taken for right.
+//! *Cost.* What computes an index is followed over [`MAX_STEPS`] ops; what lies beyond is taken for
+//! right.
 
 use std::ops::Range;
 
@@ -78,7 +80,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The operands from `first` on are as many as `map` takes; the custom form is held against that where it is read.
+    /// The operands from `first` on are as many as `map` takes; the custom form is held against
+    /// that where it is read.
     pub(crate) fn takes_all(&mut self, op: Op, first: usize) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if self.ir.op(op).form == Form::Generic
@@ -166,8 +169,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether the size that `memref.dim` gives is a symbol: one of a memref from outside of the loops, or one that `memref.alloc`
-    /// was given as a symbol (`isDimOpValidSymbol`).
+    /// Returns true if the result of `memref.dim` is a symbol: a size of a memref from outside of
+    /// the loops, or one that `memref.alloc` was given as a symbol (`isDimOpValidSymbol`).
     fn is_valid_size(&self, scope: Region, dim: Op, steps: &mut usize) -> bool {
         let ir = self.ir;
         let operand = |op: Op, at: usize| ir.op(op).operands.get(at).and_then(|it| it.value);
@@ -235,7 +238,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The map has an index for each dimension of the memref (operand `at`), and what is read or written is of its element type.
+    /// The map has an index for each dimension of the memref (operand `at`), and what is read or
+    /// written is of its element type.
     pub(crate) fn accessed(&mut self, op: Op, at: usize) {
         self.accessed_by(op, at, false);
     }
@@ -270,7 +274,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each after its memref; `None` if a map is missing.
+    /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each after its
+    /// memref; `None` if a map is missing.
     fn dma_accesses(&self, op: Op) -> Option<SmallVec<[Range<usize>; 3]>> {
         let maps: &[&str] = match self.ir.op(op).kind {
             OpKind::AffineDmaStart => &["src_map", "dst_map", "tag_map"],
@@ -286,8 +291,9 @@ impl Verifier<'_> {
         maps.iter().map(access).collect()
     }
 
-    /// The operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each with the indices that its map takes, then the number of
-    /// elements, and maybe a stride and the number of elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
+    /// The operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each with the indices
+    /// that its map takes, then the number of elements, and maybe a stride and the number of
+    /// elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
     pub(crate) fn copied(&mut self, op: Op) {
         let Some(accesses) = self.dma_accesses(op) else { return };
         let is_start = self.ir.op(op).kind == OpKind::AffineDmaStart;
@@ -341,7 +347,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `affine.parallel`: as many steps and groups of bounds as indices. Whether they are; tells if they are not.
+    /// Of `affine.parallel`: as many steps and groups of bounds as indices. Whether they are; tells
+    /// if they are not.
     pub(super) fn has_bounds_for_each_index(&mut self, op: Op) -> bool {
         let Some(entry) = self.region(op, 0).and_then(|it| self.entry(it)) else { return true };
         let n = self.ir.block(entry).args.len();
@@ -385,7 +392,7 @@ impl Verifier<'_> {
         true
     }
 
-    /// What the elements of `dense<..>` add up to, of which there are `n`; none is negative.
+    /// The sum of the `n` elements of `dense<..>`, if none is negative.
     fn sum(&self, elements: Attr, n: usize) -> Option<i128> {
         let list = self.ir.interner.element_ints(elements, n)?;
         list.into_iter().map(|it| u64::try_from(it).ok().map(i128::from)).sum()

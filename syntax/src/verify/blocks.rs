@@ -55,7 +55,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether the blocks of a region must end with a terminator.
+    /// Returns true if the blocks of a region must end with a terminator.
     fn needs_terminator(&self, region: Region) -> bool {
         let Some(parent) = self.ir.region(region).parent else { return false };
         let data = self.ir.op(parent);
@@ -91,7 +91,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether the text of the op around leaves the terminators of this region out.
+    /// Returns true if the text of the op around leaves out the terminators of this region.
     fn has_implicit_terminator(&self, region: Region) -> bool {
         self.ir.region(region).parent.is_some_and(|parent| {
             let data = self.ir.op(parent);

@@ -1,7 +1,8 @@
-//! What the types of operands and results of `memref` ops say of one another.
+//! Rules about the types of operands and results of `memref` ops.
 //!
-//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`MemRefOps.cpp` in its sources). A memory space that is neither a number nor a
-//! string may as well be a layout of another dialect: nothing follows from it.
+//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`MemRefOps.cpp` in its sources). A
+//! memory space that is neither a number nor a string may as well be a layout of another dialect:
+//! nothing follows from it.
 
 use super::Verifier;
 use crate::affine::{Affine, Body, Expr};
@@ -9,7 +10,7 @@ use crate::{Attr, AttrData, Code, Dim, Op, Sign, Type, TypeData};
 
 type Wrong = Result<(), (Code, String)>;
 
-/// What stands behind the element type of a memref.
+/// The layout and memory space of a memref.
 struct Surroundings {
     has_layout: bool,
     space: Option<Attr>,
@@ -376,7 +377,8 @@ impl Verifier<'_> {
             _ => (false, false),
         };
         let kind = self.ir.attr(op, "kind").and_then(|it| interner.int_value(it));
-        // `addf`, `maximumf`, `minimumf` and `mulf`; `addi`, `maxs`, `maxu`, `mins`, `minu`, `muli`, `ori` and `andi`.
+        // `addf`, `maximumf`, `minimumf` and `mulf`; `addi`, `maxs`, `maxu`, `mins`, `minu`,
+        // `muli`, `ori` and `andi`.
         let (wants_float, wants_int) = (
             matches!(kind, Some(0 | 3 | 6 | 9)),
             matches!(kind, Some(1 | 4 | 5 | 7 | 8 | 10..=12)),
@@ -393,7 +395,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Of `memref.alloc` and `memref.alloca`: as many symbols as the layout takes, and no negative alignment.
+    /// Of `memref.alloc` and `memref.alloca`: as many symbols as the layout takes, and no negative
+    /// alignment.
     fn allocated(&self, op: Op, ty: Option<Type>) -> Wrong {
         let n_given = self.segments(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
         if let Some(n) = ty.and_then(|it| self.n_layout_symbols(it)).filter(|it| *it != n_given) {

@@ -1,4 +1,5 @@
-//! Ops with regions: how many blocks and which arguments these have, and what flows along the edges between them.
+//! Ops with regions: how many blocks and which arguments these have, and what flows along the edges
+//! between them.
 //!
 //! As in the real tools all of it is told of the op that holds the regions: at its name.
 
@@ -38,7 +39,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Who branches to the first block of a region.
+    /// Reports a branch to the first block of a region.
     fn entries(&mut self, op: Op) {
         for n in 0..self.ir.op(op).regions.len() {
             let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { continue };
@@ -77,7 +78,7 @@ impl Verifier<'_> {
         false
     }
 
-    /// What only the generic form can leave out: the block of a region. Tells of it.
+    /// Reports a region without a block, which only the generic form can have.
     fn lacks_block(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         if data.kind.implicit_terminator().is_none() {
@@ -92,7 +93,8 @@ impl Verifier<'_> {
         true
     }
 
-    /// What the terminator of a block of an op hands over; nothing if the text leaves it out. `None` if that is not known.
+    /// The types that the terminator of a block passes on; none if the text leaves the terminator
+    /// out. `None` if they are unknown.
     fn given(&self, op: Op, block: Block) -> Option<Given> {
         let data = self.ir.op(op);
         let last = self.ir.last_op(block);
@@ -213,7 +215,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// As [`Self::yields`]; a region of braces alone ends with an implicit terminator in custom form.
+    /// As [`Self::yields`]; a region of braces alone ends with an implicit terminator in custom
+    /// form.
     pub(super) fn yields_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let region = self.region(op, n);
         let is_empty = region.is_some_and(|it| self.entry(it).is_none());
@@ -386,7 +389,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Each operand of `scf.reduce` has a region of two arguments of its type, and is of the type of the result of the loop.
+    /// Each operand of `scf.reduce` has a region of two arguments of its type, and is of the type
+    /// of the result of the loop.
     pub(crate) fn scf_reduce(&mut self, op: Op) {
         let operands = self.operand_types(op);
         if operands.len() != self.ir.op(op).regions.len() {
@@ -557,8 +561,9 @@ impl Verifier<'_> {
         self.yields_or_empty(op, 0, &results);
     }
 
-    /// Whether reduction `at` of `affine.parallel` is of this type (`isResultTypeMatchAtomicRMWKind` of MLIR 19's `AffineOps.cpp`); later
-    /// versions have more kinds.
+    /// Returns true if reduction `at` of `affine.parallel` takes this type
+    /// (`isResultTypeMatchAtomicRMWKind` of MLIR 19's `AffineOps.cpp`); later versions have more
+    /// kinds.
     fn can_reduce(&self, op: Op, at: usize, ty: Type) -> bool {
         let interner = &self.ir.interner;
         let kind = self.ir.attr(op, "reductions").and_then(|it| match interner.attr_data(it) {

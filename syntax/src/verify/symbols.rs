@@ -7,12 +7,12 @@ use crate::{
     Attr, AttrData, Code, Form, Ir, Name, Op, OpKind, Region, Span, Traits, Type, TypeData,
 };
 
-/// What a symbol means to who calls it: its first definition in a region.
+/// The first definition of a symbol in a region, as its users see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Callee {
     op: Op,
     kind: OpKind,
-    /// Whether it was understood; and its type.
+    /// True if it was understood; and its type.
     is_understood: bool,
     ty: Option<Type>,
 }
@@ -28,7 +28,7 @@ impl Callee {
         })
     }
 
-    /// Whether it is an op of the table of another kind; of other dialects, who knows.
+    /// Returns true if it is a known op of another kind. An unknown op may be of any kind.
     fn is_other_than(&self, kind: OpKind) -> bool {
         self.kind.has(Traits::SYMBOL) && self.kind != kind
     }
@@ -214,7 +214,8 @@ impl Verifier<'_> {
         self.called(op, 0, format_args!("'{name}'"), ty);
     }
 
-    /// `func.call_indirect` in generic form: what it passes and gives is that of the function that is its first operand.
+    /// `func.call_indirect` in generic form: what it passes and gives is that of the function that
+    /// is its first operand.
     pub(crate) fn call_indirect(&mut self, op: Op) {
         self.called(op, 1, format_args!("the callee"), self.operand_type(op, 0));
     }

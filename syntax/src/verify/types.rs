@@ -1,4 +1,5 @@
-//! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others, op by op.
+//! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others,
+//! op by op.
 
 use smallvec::SmallVec;
 
@@ -31,7 +32,7 @@ impl TypeClass {
     }
 }
 
-/// What a type is a shape of.
+/// The shape of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape<'a> {
     Scalar,
@@ -99,7 +100,7 @@ impl Verifier<'_> {
 
     fn classes(&mut self, op: Op, rule: &TypeRule) {
         let data = self.ir.op(op);
-        // What was found to fit last: most ops have operands of one class and type.
+        // The pair that fit last: most ops have operands of one class and type.
         let mut fits = None;
         for at in 0..data.operands.len() {
             let last = rule.operands.last().copied().unwrap_or(TypeClass::Any);
@@ -134,7 +135,7 @@ impl Verifier<'_> {
         (operands, data.results.iter().map(|&it| self.value_type(it)).collect())
     }
 
-    /// Whether all operands and results of an op, which are to agree, are of one type.
+    /// Returns true if all operands and results of an op, which are to agree, are of one type.
     fn is_of_one_type(&self, op: Op, agree: Agreement) -> bool {
         let data = self.ir.op(op);
         if data.operands.is_empty() || !matches!(agree, Agreement::Same | Agreement::Exactly) {

@@ -1,4 +1,4 @@
-//! What is printed in the ops' own forms is read again as the same program, by us and by `mlir-opt`.
+//! Custom forms that are printed are read again as the same program, by us and by `mlir-opt`.
 
 use noisy_syntax::print::{Tool, custom_as, generic_as};
 use noisy_syntax::{Form, Source, dialect};
@@ -27,7 +27,8 @@ fn own_forms_are_read_again_as_the_same_program() {
             let source = Source::new(&chunk.text);
             let text = custom_as(source.ir(), tool);
             let again = Source::new(&text);
-            // Reading and printing an affine map may change how it is written, in the real tools, too; doing so twice does not.
+            // Reading and printing an affine map may change how it is written, in the real tools,
+            // too; doing so twice does not.
             let twice = Source::new(&generic_as(source.ir(), tool));
             let (before, after) = (generic_as(twice.ir(), tool), generic_as(again.ir(), tool));
             if !again.problems().is_empty() || before != after {
@@ -66,7 +67,8 @@ fn without_their_text_programs_are_the_same() {
 
 #[test]
 fn mlir_opt_accepts_own_forms() {
-    // It does not know the forms of `noisy`. Of `memref` the programs whose ops are all in the table.
+    // It does not know the forms of `noisy`. Of `memref` the programs whose ops are all in the
+    // table.
     let is_for_it = |it: &open::Chunk| {
         (it.is_core || it.is_memref) && it.printed_by == "m19" && !it.generic.contains("\"noisy.")
     };

@@ -1,4 +1,5 @@
-//! The open set: one folder of chunks, each with its re-prints, and an index of what the tools said.
+//! The open set: one folder of chunks, each with its re-prints, and an index of what the tools
+//! said.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +17,9 @@ pub(crate) struct Chunk {
     pub(crate) text: String,
     /// The tool's generic form of it.
     pub(crate) generic: String,
-    /// Whether all its ops are of the dialects that are read in full.
+    /// True if all its ops are of the dialects that are read in full.
     pub(crate) is_core: bool,
-    /// Whether it has ops of `memref`, and otherwise of those dialects only.
+    /// True if it has ops of `memref`, and otherwise of those dialects only.
     pub(crate) is_memref: bool,
 }
 
@@ -49,7 +50,8 @@ fn folder() -> Option<&'static Path> {
     unpacked.as_deref()
 }
 
-/// All chunks of a set of the index that a tool accepted and printed; empty where there is no corpus.
+/// All chunks of a set of the index that a tool accepted and printed; empty where there is no
+/// corpus.
 pub(crate) fn chunks() -> Vec<Chunk> {
     let Some(folder) = folder() else { return Vec::new() };
     let index = fs::read_to_string(folder.join("index.tsv")).expect("the corpus has an index");

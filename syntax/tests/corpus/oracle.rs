@@ -13,8 +13,8 @@ fn mlir_opt() -> Option<String> {
     })
 }
 
-/// The names of the texts that it rejects, each with its first error; `None` where there is no `mlir-opt`. Dialects that it does not
-/// know are allowed.
+/// The names of the texts that it rejects, each with its first error; `None` where there is no
+/// `mlir-opt`. Dialects that it does not know are allowed.
 pub(crate) fn rejected(texts: &[(String, String)]) -> Option<Vec<String>> {
     let Some(tool) = mlir_opt() else {
         eprintln!("no mlir-opt of LLVM 19: nobody to ask");

@@ -88,7 +88,8 @@ impl Reader<'_, '_> {
         self.set_attr("case_operand_segments", segments);
         if !cases.is_empty() {
             let flag = self.out.operands[0].ty;
-            // MLIR reads 64 bits, of which a narrower flag has the low ones, and a wider one has zeros before them.
+            // MLIR reads 64 bits, of which a narrower flag has the low ones, and a wider one has
+            // zeros before them.
             let width = match self.env.interner.type_data(flag) {
                 TypeData::Int { width, .. } => *width,
                 _ => 64,
@@ -183,7 +184,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A case as an unsigned number of the width of the flag, as MLIR writes it; `None` beyond 64 bits.
+    /// A case as an unsigned number of the width of the flag, as MLIR writes it; `None` beyond 64
+    /// bits.
     fn unsigned_case(&self, case: i128) -> Option<u64> {
         let flag = self.ir.op(self.op_id()).operands.first()?.value?;
         let bits = match self.ir.interner.type_data(self.ir.value(flag).ty) {

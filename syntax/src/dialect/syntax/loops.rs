@@ -104,7 +104,8 @@ impl Reader<'_, '_> {
         Ok(first)
     }
 
-    /// Types for the values carried from operand `first` on, and for the arguments that are theirs, the last of the header.
+    /// Types for the values carried from operand `first` on, and for the arguments that are theirs,
+    /// the last of the header.
     pub(crate) fn carry(&mut self, first: usize, types: &[Type], what: &str) {
         let n = self.out.operands.len() - first;
         if n != types.len() {

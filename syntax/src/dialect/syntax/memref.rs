@@ -315,7 +315,8 @@ impl Reader<'_, '_> {
         self.opt_alignment()
     }
 
-    /// `dense<..>` or `dense_resource<..>` without its type, which is that of the global as a tensor.
+    /// `dense<..>` or `dense_resource<..>` without its type, which is that of the global as a
+    /// tensor.
     fn initial_value(&mut self, ty: Type) -> Res<Attr> {
         let start = self.at;
         let TypeData::MemRef { dims, element, .. } = self.env.interner.type_data(ty).clone() else {

@@ -4,7 +4,8 @@ use crate::op_traits::Traits;
 use crate::{Ir, Name, Op, OpKind, Region};
 
 impl Ir {
-    /// Enters the symbol that an op defines and those that it mentions. The op stands in its sequence already.
+    /// Enters the symbol that an op defines and those that it mentions. The op stands in its
+    /// sequence already.
     pub(crate) fn add_symbols(&mut self, op: Op) {
         let region = self.op(op).parent;
         let Some(extra) = &self.ops[op.index()].extra else { return };
@@ -51,9 +52,10 @@ impl Ir {
         self.names.touched.symbols.push(key);
     }
 
-    /// The op that a symbol (the first name of a path) means where an op stands: the definition in the nearest region outward,
-    /// the first in textual order. Nothing outside of the nearest symbol table is meant, as in MLIR's `lookupNearestSymbolFrom`; which ops
-    /// without a row are tables is not known, so it is looked for outside of them, too.
+    /// The op that a symbol (the first name of a path) means where an op stands: the definition in
+    /// the nearest region outward, the first in textual order. Nothing outside of the nearest
+    /// symbol table is meant, as in MLIR's `lookupNearestSymbolFrom`; which ops without a row are
+    /// tables is not known, so it is looked for outside of them, too.
     pub fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
         let mut region = self.op(from).parent;
         loop {
@@ -68,7 +70,8 @@ impl Ir {
         }
     }
 
-    /// Whether from inside an op its own symbols are seen, and none further out; the top of a chunk is a module.
+    /// Returns true if ops inside an op see its symbols, and none further out; the top of a chunk
+    /// is a module.
     pub(crate) fn is_symbol_table(&self, op: Op) -> bool {
         let kind = self.op(op).kind;
         kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE)
@@ -92,7 +95,7 @@ impl Ir {
         uses.flatten().chain(self.names.symbols.values().flatten()).copied()
     }
 
-    /// Whether any region defines a symbol of that name.
+    /// Returns true if any region defines a symbol of that name.
     pub(crate) fn is_symbol_anywhere(&self, name: Name) -> bool {
         self.names.symbols.keys().any(|it| it.1 == name)
     }
