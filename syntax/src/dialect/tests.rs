@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Form, Source};
+use crate::{Form, Source, print};
 
 #[test]
 fn every_op_is_found_by_its_name() {
@@ -75,4 +75,60 @@ fn templates_say_what_the_row_says() {
     for (kind, text) in all {
         assert_eq!(kind.spec().template(), text);
     }
+}
+
+/// Asserts that the ops of a function body are read without a problem, printed as they are written,
+/// and the same in the generic form.
+fn keeps(signature: &str, body: &str) {
+    let text = format!("module {{\n  func.func @f({signature}) {{\n{body}    return\n  }}\n}}\n");
+    let source = Source::new(&text);
+    assert_eq!(source.problems(), []);
+    assert_eq!(print::custom(source.ir()), text);
+    let generic = print::generic(source.ir());
+    assert_eq!(print::custom(Source::new(&generic).ir()), text);
+}
+
+#[test]
+fn keeps_flags_and_predicates() {
+    keeps(
+        "%arg0: i32, %arg1: f32",
+        "    %0 = arith.addi %arg0, %arg0 overflow<nsw, nuw> : i32
+    %1 = arith.cmpi slt, %arg0, %0 : i32
+    %2 = arith.mulf %arg1, %arg1 fastmath<nnan,ninf> : f32
+    %3 = arith.truncf %arg1 upward : f32 to f16
+",
+    );
+}
+
+#[test]
+fn keeps_allocations_and_accesses() {
+    keeps(
+        "%arg0: index",
+        "    %0 = memref.alloc(%arg0) : memref<?xf32>
+    %1 = memref.load %0[%arg0] : memref<?xf32>
+    affine.store %1, %0[%arg0 + 1] : memref<?xf32>
+    %2 = memref.subview %0[0] [%arg0] [1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+",
+    );
+}
+
+#[test]
+fn keeps_regions() {
+    keeps(
+        "%arg0: i1, %arg1: index",
+        "    %0 = scf.if %arg0 -> (i32) {
+      %1 = arith.constant 1 : i32
+      scf.yield %1 : i32
+    } else {
+      %1 = arith.constant 2 : i32
+      scf.yield %1 : i32
+    }
+    scf.index_switch %arg1
+    case 1 {
+      scf.yield
+    }
+    default {
+    }
+",
+    );
 }
