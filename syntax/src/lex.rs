@@ -13,6 +13,7 @@
 use std::ops::Range;
 
 use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, number_end, skip};
+use crate::string::Escape;
 use crate::{OpKind, Token, TokenKind};
 
 /// What splits a file.
@@ -70,10 +71,35 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     }
 }
 
-/// What is wrong with the text of a [`TokenKind::Error`] token.
-pub(crate) fn error_message(text: &str) -> &'static str {
+/// What is wrong with the text of a [`TokenKind::Error`] token, and where in it.
+pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
+    let start = usize::from(text.starts_with('@'));
+    if text[start..].starts_with('"') {
+        if let Some(at) = unknown_escape(text.as_bytes(), start) {
+            let escaped = text[at + 1..].chars().next().map_or(0, char::len_utf8);
+            return (at..at + 1 + escaped, "unknown escape in string literal");
+        }
+        return (0..text.len(), "expected '\"' in string literal");
+    }
+    (0..text.len(), error_message(text))
+}
+
+/// The first escape of the string at `start` that MLIR does not know.
+fn unknown_escape(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        if bytes[at] == b'\\' {
+            let Some(escape) = Escape::at(bytes, at) else { return Some(at) };
+            at += escape.len();
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+fn error_message(text: &str) -> &'static str {
     match text.as_bytes().first() {
-        Some(b'"') => "expected '\"' in string literal",
         Some(b'@') => "@ identifier expected to start with letter or '_'",
         Some(b'%') => "invalid SSA name",
         Some(b'#') => "invalid attribute name",
@@ -273,17 +299,9 @@ fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
             Some(b'"') => return (at + 1, fine),
             None | Some(b'\n' | 0x0B | 0x0C) => return (at, false),
             Some(b'\\') => {
-                let next = bytes.get(at + 1).copied().unwrap_or(b'\n');
-                if matches!(next, b'"' | b'\\' | b'n' | b't') {
-                    at += 2;
-                } else if next.is_ascii_hexdigit()
-                    && bytes.get(at + 2).is_some_and(u8::is_ascii_hexdigit)
-                {
-                    at += 3;
-                } else {
-                    fine = false;
-                    at += 1;
-                }
+                let escape = Escape::at(bytes, at);
+                fine &= escape.is_some();
+                at += escape.map_or(1, Escape::len);
             }
             Some(_) => at += 1,
         }
@@ -550,6 +568,23 @@ mod tests {
                 Split // -----
                 Split // -----"##]],
         );
+    }
+
+    #[test]
+    fn an_unknown_escape_is_told_where_it_stands() {
+        for (text, place, escape) in [
+            ("\"cr\\r\"", 3..5, true),
+            ("@\"\\n\\é\"", 4..7, true),
+            ("\"a\\4\"", 2..4, true),
+            ("\"a\\", 2..3, true),
+            ("\"\\0A\\\"", 0..6, false),
+            ("@\"a", 0..3, false),
+        ] {
+            let token = lex(text).tokens[0];
+            assert_eq!((token.kind, token.range()), (TokenKind::Error, 0..text.len()), "{text}");
+            let (at, message) = error_in(text);
+            assert_eq!((at, message.starts_with("unknown escape")), (place, escape), "{text}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod located;
 mod locations;
 mod number;
 pub(crate) mod printer;
+mod resources;
 
 /// How a program is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::ops::Range;
 use noisy_analyses::Document;
 use noisy_analyses::explain::Saturation;
 use noisy_syntax::dialect::{self, OpKind, TypeClass};
-use noisy_syntax::identifier::is_identifier_byte;
+use noisy_syntax::identifier::{is_bare, is_identifier_byte};
+use noisy_syntax::string::quoted;
 use noisy_syntax::{Ir, Op, Traits, Value};
 use rustc_hash::FxHashSet;
 
@@ -273,7 +274,9 @@ fn symbols(document: &Document) -> Vec<Proposal> {
     while let Some((_, region)) = regions.pop() {
         for op in ir.items(region) {
             if let Some((name, _)) = ir.extra(op).symbol {
-                let label = format!("@{}", ir.interner.str(name));
+                let name = ir.interner.str(name);
+                let label =
+                    if is_bare(name) { format!("@{name}") } else { format!("@{}", quoted(name)) };
                 let detail = ir.op_name(op).to_owned();
                 out.push(Proposal { label, detail, ..Proposal::new(Kind::Symbol) });
             }

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
-use noisy_syntax::identifier::{is_bare, is_suffix, unquoted};
+use noisy_syntax::identifier::{is_bare, is_suffix};
 use noisy_syntax::lex::lex;
+use noisy_syntax::string::{bytes_of, text_of, unquoted};
 use noisy_syntax::{Ir, Name, Op, OpKind, Region, Source, Token, TokenKind, Value};
 
 use super::cursor::{self, Entity};
@@ -58,7 +59,7 @@ pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> R
     }
 }
 
-/// The names of a symbol reference, without their sigils, quotes and escapes, and where they stand with them.
+/// The names of a symbol reference, and where they stand with their sigils, quotes and escapes.
 fn names(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
     let text = source.slice(range.clone());
     let tokens = lex(&text).tokens.into_iter().filter(|it| it.kind == TokenKind::At);
@@ -168,14 +169,16 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     let bare = bare.strip_prefix(sigil).unwrap_or(bare);
     let is_symbol = matches!(entity, Entity::Symbol(_));
     let is_quoted = is_symbol && bare.len() >= 2 && bare.starts_with('"') && bare.ends_with('"');
-    let bare = if is_quoted { unquoted(bare) } else { bare.into() };
+    let bare =
+        if is_quoted { unquoted(bare) } else { text_of(bare.to_owned().into_bytes()).into() };
     if bare.is_empty() || (!is_symbol && !is_suffix(&bare)) {
         return Err(format!(
             "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
         ));
     }
-    // In a string MLIR takes some control characters for its end.
-    if is_symbol && bare.contains(|it: char| it.is_control() || "\"\\".contains(it)) {
+    // In a string MLIR takes some control characters for its end. Bytes that are not UTF-8 are written as escapes.
+    let is_bad = |it: char| it.is_control() || "\"\\".contains(it);
+    if is_symbol && bytes_of(&bare).utf8_chunks().any(|it| it.valid().contains(is_bad)) {
         return Err(format!("{new:?} is not a name of a symbol"));
     }
     if matches!(entity, Entity::Alias(..)) && bare.contains('.') {
@@ -308,6 +311,14 @@ mod tests {
                 "module @q { func.func @f() { return } }\n\"t.x\"() {c = @q::@f} : () -> ()\n",
             ),
             (
+                "func.func private @~a()\n\"t.x\"() {c = [@\"\\61\", @\"\\\\61\"]} : () -> ()\n",
+                "func.func private @q()\n\"t.x\"() {c = [@q, @\"\\\\61\"]} : () -> ()\n",
+            ),
+            (
+                "func.func private @~\"\\FF\"()\n\"t.x\"() {c = [@\"\\ff\", @\"\\\\FF\", @\"\\FE\"]} : () -> ()\n",
+                "func.func private @q()\n\"t.x\"() {c = [@q, @\"\\\\FF\", @\"\\FE\"]} : () -> ()\n",
+            ),
+            (
                 "module @~\"\\61\" { func.func @f() { return } }\n\"t.x\"() {c = @a::@f} : () -> ()\n",
                 "module @q { func.func @f() { return } }\n\"t.x\"() {c = @q::@f} : () -> ()\n",
             ),
@@ -322,6 +333,12 @@ mod tests {
         for new in ["a\u{c}b", "a\u{b}b", "a\tb", "a\nb", "\u{c}", "\"a\\0Cb\"", "a\"b", "a\\b"] {
             assert!(renamed(text, new).is_err(), "{new:?}");
         }
+        assert_eq!(renamed(text, "\"\\fF\""), Ok(text.replace("~f", "\"\\FF\"")));
+        for new in ["\\FF", "\"\\\\FF\"", "\"\\FF\\0A\""] {
+            assert!(renamed(text, new).is_err(), "{new:?}");
+        }
+        let taken = format!("{text}func.func private @\"\\FF\"()\n");
+        assert!(renamed(&taken, "\"\\FF\"").is_err());
         let wanted = text.replace("~f", "\"a b\"");
         for new in ["a b", "@a b", "@\"a b\"", "\"a b\""] {
             assert_eq!(renamed(text, new), Ok(wanted.clone()), "{new}");

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use noisy_analyses::Document;
 use noisy_syntax::OpKind;
+use noisy_syntax::string::unquoted;
 
 use super::{snippet, words};
 
@@ -40,7 +41,7 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
     let name = before[..open].rsplit('@').next().filter(|_| before[..open].contains('@'))?;
     let ir = document.ir();
     let op = ir.item_at(offset).or_else(|| ir.item_at(offset.checked_sub(1)?))?;
-    let function = ir.resolve_symbol(op, ir.interner.find_name(name.trim_matches('"'))?)?;
+    let function = ir.resolve_symbol(op, ir.interner.find_name(&unquoted(name))?)?;
     let &(_, region) = ir.op(function).regions.first()?;
     let mut label = format!("@{name}(");
     let mut parameters = Vec::new();

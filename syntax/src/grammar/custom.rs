@@ -6,6 +6,7 @@
 
 use super::Form;
 use super::reader::{Reader, Res};
+use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, OpKind, Span, TokenKind, Type, namespace};
 
 impl Reader<'_, '_> {
@@ -169,8 +170,7 @@ impl Reader<'_, '_> {
     /// One of these names, bare or as a string: its number.
     pub(crate) fn enum_case(&mut self, names: &[&str]) -> Res<usize> {
         let text = match self.peek() {
-            TokenKind::Bare => self.word(),
-            TokenKind::Str => self.word().trim_matches('"'),
+            TokenKind::Bare | TokenKind::Str => unquoted(self.word()),
             _ => {
                 let message = format!("expected one of {}", names.join(", "));
                 return Err(self.wrong(Code::UnknownCase, message));

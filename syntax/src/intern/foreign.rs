@@ -6,8 +6,9 @@
 //! a fact of the dialect's printer.
 
 use crate::Tool;
-use crate::identifier::{prefixed_len, string_len, word_len};
+use crate::identifier::{prefixed_len, word_len};
 use crate::namespace::is_read_by_mlir;
+use crate::string::string_len;
 
 /// The dialects of `heir-opt --show-dialects` (LLVM 24).
 #[rustfmt::skip]

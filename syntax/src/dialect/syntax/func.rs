@@ -16,9 +16,13 @@ pub(in crate::dialect) const VISIBILITY: Element = Element::Own(&Syntax {
         Ok(())
     },
     write: |it| {
-        if let Some(visibility) = it.string("sym_visibility") {
-            it.word(it.ir.interner.str(visibility));
-        }
+        let Some(attr) = it.op_attr("sym_visibility") else { return Ok(()) };
+        let AttrData::String(name, None) = it.ir.interner.attr_data(attr) else {
+            return Err(Unfit);
+        };
+        let visibility = it.ir.interner.str(*name);
+        fits(matches!(visibility, "public" | "private" | "nested"))?;
+        it.word(visibility);
         Ok(())
     },
     attributes: &["sym_visibility"],
