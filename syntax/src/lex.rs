@@ -1,14 +1,18 @@
 //! The lexer: text to tokens, total and lossless.
 //!
-//! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments) between tokens; what
-//! MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of MLIR's own lexer. Two are not those of a usual one:
+//! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments)
+//! between tokens; what MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of
+//! MLIR's own lexer. Two are not those of a usual one:
 //!
-//! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets, in which `//` is no
-//!   comment and `->` is skipped as a unit. The whole is one token. A body that does not close before a line that
-//!   starts an op is not taken for one: the name is a token and `<` another, so that one unclosed `<` costs a line.
-//! - A comment that ends in `// -----` splits the file there, wherever in its line it stands, and is a token from there on.
+//! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets,
+//!   in which `//` is no comment and `->` is skipped as a unit. The whole is one token. A body that
+//!   does not close before a line that starts an op is not taken for one: the name is a token and
+//!   `<` another, so that one unclosed `<` costs a line.
+//! - A comment that ends in `// -----` splits the file there, wherever in its line it stands, and
+//!   is a token from there on.
 //!
-//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the `<` inside is remembered.
+//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the
+//! `<` inside is remembered.
 
 use std::ops::Range;
 
@@ -16,13 +20,14 @@ use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, numbe
 use crate::string::Escape;
 use crate::{OpKind, Token, TokenKind};
 
-/// What splits a file.
+/// The line that splits a file.
 const SPLIT: &[u8] = b"// -----";
 
-/// What follows it where a pass has printed the program.
+/// The text that follows it where a pass has printed the program.
 const IR_DUMP: &[u8] = b"// IR Dump";
 
-/// What each byte is that is a token by itself whatever follows it (a comment is found before); others are errors.
+/// The kind of each byte that is a token by itself whatever follows it (a comment is found before);
+/// others are errors.
 static SINGLE: [TokenKind; 256] = {
     let mut single = [TokenKind::Error; 256];
     single[b':' as usize] = TokenKind::Colon;
@@ -71,7 +76,7 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     }
 }
 
-/// What is wrong with the text of a [`TokenKind::Error`] token, and where in it.
+/// The problem with the text of a [`TokenKind::Error`] token, and its place in there.
 pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
     let start = usize::from(text.starts_with('@'));
     if text[start..].starts_with('"') {
@@ -136,16 +141,17 @@ impl Lexer {
         (self.at, self.at_line_start)
     }
 
-    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. What was seen after it counts no more.
+    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. What was seen after
+    /// it counts no more.
     pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
         (self.at, self.at_line_start) = (at, at_line_start);
         self.bodies.forget();
     }
 
-    /// The next token of the text, which is the same each time, and the byte after the last that its end depends on. At the
-    /// end: [`TokenKind::Eof`].
-    // The token is put together where it is wanted: as a value in memory it would be written in parts and read at once, which
-    // processors wait for.
+    /// The next token of the text, which is the same each time, and the byte after the last that
+    /// its end depends on. At the end: [`TokenKind::Eof`].
+    // The token is put together where it is wanted: as a value in memory it would be written in
+    // parts and read at once, which processors wait for.
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let (kind, at_line_start) = self.advance(bytes);
@@ -282,7 +288,8 @@ impl Lexer {
         if is_float { TokenKind::Float } else { TokenKind::Int }
     }
 
-    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not well-formed.
+    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not
+    /// well-formed.
     fn string(&mut self, bytes: &[u8]) -> bool {
         let (end, is_fine) = string_end(bytes, self.at);
         self.at = end;
@@ -290,7 +297,8 @@ impl Lexer {
     }
 }
 
-/// The end of the string that starts at `at` and whether it is well-formed; an unterminated one ends with its line.
+/// The end of the string that starts at `at` and whether it is well-formed; an unterminated one
+/// ends with its line.
 fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
     at += 1;
     let mut fine = true;
@@ -313,12 +321,12 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     rest.iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
 }
 
-/// Where a comment, all of its line, splits the file, if it does: at a `// -----` at its end, blanks aside, or if it is the headline
-/// `// -----// IR Dump` of what a pass has printed.
+/// Where a comment, all of its line, splits the file, if it does: at a `// -----` at its end,
+/// blanks aside, or if it is the headline `// -----// IR Dump` of what a pass has printed.
 ///
-/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on after them, in the same line.
-/// Where it would read anything
-/// but an error there, this is the same; and comments of more dashes stay comments for whoever does not split at all.
+/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on after
+/// them, in the same line. Where it would read anything but an error there, this is the same; and
+/// comments of more dashes stay comments for whoever does not split at all.
 fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
     if text.strip_prefix(SPLIT).is_some_and(|it| it.starts_with(IR_DUMP)) {
@@ -326,14 +334,15 @@ fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     }
     let blanks = text.iter().rev().take_while(|it| matches!(it, b' ' | b'\t')).count();
     let before = text[..text.len() - blanks].strip_suffix(SPLIT)?;
-    // What MLIR would read before it is a slash.
+    // MLIR would read a slash before it.
     (before.last() != Some(&b'/')).then_some(comment.start + before.len())
 }
 
-/// What looking for the ends of dialect bodies has found.
+/// The ends of dialect bodies found so far.
 ///
-/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of every `<` that it passed:
-/// those still open fail where it failed. Thus nothing is looked at twice, however many bodies are left open.
+/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of
+/// every `<` that it passed: those still open fail where it failed. Thus nothing is looked at
+/// twice, however many bodies are left open.
 #[derive(Debug, Default)]
 struct Bodies {
     /// Each `<` that the last failed look passed and the byte after its `>`; 0 if it is still open.
@@ -349,8 +358,8 @@ impl Bodies {
         self.passed.clear();
     }
 
-    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op, and the byte after the last
-    /// that was looked at.
+    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op,
+    /// and the byte after the last that was looked at.
     fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
         if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
             return match self.passed[found].1 {
@@ -427,14 +436,15 @@ impl Bodies {
     }
 }
 
-/// Whether the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the name of a known op) or splits the
-/// file; if so, how far that had to be looked at.
+/// Returns an offset if the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the
+/// name of a known op) or splits the file; if so, how far that had to be looked at.
 fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
     while matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
     }
     if let Some(after) = bytes[at..].strip_prefix(SPLIT) {
-        // NB no byte is looked at after one that is not as it must be: it may be the last of the body.
+        // NB no byte is looked at after one that is not as it must be: it may be the last of the
+        // body.
         let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
         let is_split = match after.get(blanks) {
             None | Some(b'\n' | b'\r') => true,

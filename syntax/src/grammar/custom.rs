@@ -1,8 +1,9 @@
-//! Reads an op along the description of its form in the op table; `print/form.rs` writes along the same one.
+//! Reads an op along the description of its form in the op table; `print/form.rs` writes along the
+//! same one.
 //!
-//! Each element of a description has an arm in [`Reader::element`]. What takes more than a few lines stands in a file by its idea,
-//! and its writer in the file of the same name in `print/`: `types.rs`, `flag.rs`, `branch.rs`, `func.rs`,
-//! `loops.rs`, `affine.rs`, `memref.rs`.
+//! Each element of a description has an arm in [`Reader::element`]. Longer parts stand in a file by
+//! their idea, and its writer in the file of the same name in `print/`: `types.rs`, `flag.rs`,
+//! `branch.rs`, `func.rs`, `loops.rs`, `affine.rs`, `memref.rs`.
 
 use super::Form;
 use super::reader::{Reader, Res};
@@ -35,8 +36,8 @@ impl Reader<'_, '_> {
         self.read_syntax(self.out.kind.spec().syntax)
     }
 
-    /// `linalg.map { arith.addf } ins(...)`: inside an op that nobody knows, a name, perhaps attributes, and no operands, on
-    /// the line of the brace.
+    /// `linalg.map { arith.addf } ins(...)`: inside an op that nobody knows, a name, perhaps
+    /// attributes, and no operands, on the line of the brace.
     fn is_inline_payload(&mut self) -> bool {
         let is_end = match self.tokens.get(1).map(|it| it.kind) {
             None => true,

@@ -9,9 +9,10 @@ pub(crate) struct Flags {
     pub(crate) attr: &'static str,
     /// `#dialect.name` of its text.
     pub(crate) prefix: &'static str,
-    /// All flags, in the order of printing, with the bits of each; a flag of several bits comes first.
+    /// All flags, in the order of printing, with the bits of each; a flag of several bits comes
+    /// first.
     pub(crate) cases: &'static [(&'static str, u32)],
-    /// What stands between two flags when printed.
+    /// The separator between two flags when printed.
     pub(crate) separator: &'static str,
 }
 
@@ -58,7 +59,8 @@ pub(crate) const FASTMATH: Flags = Flags {
     separator: ",",
 };
 
-/// An attribute of flags as it is printed, from its text; `None` if it is none of these, an error if it has other flags.
+/// An attribute of flags as it is printed, from its text; `None` if it is none of these, an error
+/// if it has other flags.
 pub(crate) fn flags_attr(text: &str) -> Option<Result<String, String>> {
     let all = [&OVERFLOW, &FASTMATH];
     let flags = all.into_iter().find(|it| text.starts_with(it.prefix))?;

@@ -1,4 +1,5 @@
-//! What all items share: result names, the generic form, labels, aliases and resource sections.
+//! The parts that items share: result names, the generic form, labels, aliases and resource
+//! sections.
 
 use rustc_hash::FxHashSet;
 
@@ -23,7 +24,7 @@ impl Reader<'_, '_> {
         };
         if result.is_err() {
             self.out.form = Form::Broken;
-            // What the header defines is defined, whatever is wrong after it.
+            // The header defines its arguments even if the text after it is wrong.
             if !self.header_arguments.is_empty() {
                 let arguments = std::mem::take(&mut self.header_arguments);
                 self.out.region_arguments.push(arguments);
@@ -32,8 +33,8 @@ impl Reader<'_, '_> {
         self.symbols();
     }
 
-    /// Nothing may follow. What does on a line of its own is a problem, but not one of the item, which is as it is without that line:
-    /// a line that is being typed leaves the one above as it was.
+    /// Nothing may follow. Text on a line of its own is a problem, but not one of the item, which
+    /// is read without that line: a line that is being typed leaves the one above as it was.
     fn end(&mut self) -> Res {
         let is_apart = self.peek() != TokenKind::Eof && self.token().at_line_start;
         let is_junk = is_apart && !self.is_known_op();
@@ -49,7 +50,7 @@ impl Reader<'_, '_> {
     fn nothing_more(&mut self) -> Res {
         match self.peek() {
             TokenKind::Eof => Ok(()),
-            // What follows is taken for the next op.
+            // The text that follows belongs to the next op.
             TokenKind::Percent => {
                 self.at += 1;
                 Err(self.expected("'=' after the SSA name"))
@@ -67,7 +68,8 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Err(self.expected("'=' in alias definition"))
             }
-            // As the real tools do, from the end of what stands before; but to the end of what cannot be one, lines below.
+            // As the real tools do, from the end of what stands before; but to the end of what
+            // cannot be one, lines below.
             kind if kind != TokenKind::Error && self.token().at_line_start => {
                 let span = Span::new(self.end_before(), self.token().end);
                 Err(self.broken(Code::ExpectedToken, span, "expected an operation".into()))
@@ -76,7 +78,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether the name of an op of a known dialect stands here.
+    /// Returns true if the name of a known op stands here.
     fn is_known_op(&mut self) -> bool {
         if self.peek() != TokenKind::Bare {
             return false;
@@ -85,7 +87,8 @@ impl Reader<'_, '_> {
         name.is_some_and(|it| self.env.interner.op_kind(it) != OpKind::Unknown)
     }
 
-    /// An op that does not start a line is part of the item of the one before it. Legal, but hardly ever meant.
+    /// An op that does not start a line is part of the item of the one before it. Legal, but hardly
+    /// ever meant.
     fn second_op(&mut self) -> Res {
         if !self.is_known_op() {
             let message = format!("custom op '{}' is unknown", self.word());
@@ -126,7 +129,8 @@ impl Reader<'_, '_> {
             self.list(TokenKind::RParen, |it| {
                 let name_span = it.token().span();
                 let operand = it.value(Type::UNKNOWN)?;
-                // MLIR takes `%a#0` for `%a` here, and not in other lists of arguments; `%a#1` is no value that `%a` means.
+                // MLIR takes `%a#0` for `%a` here, and not in other lists of arguments; `%a#1` is
+                // no value that `%a` means.
                 let name = (operand.number == 0).then_some(operand.name);
                 if !it.eat(TokenKind::Colon) {
                     return Err(it.expected("':' and a type"));
@@ -383,7 +387,8 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Properties that are not written as a dictionary; known ops have no others than an alias of one.
+    /// Properties that are not written as a dictionary; known ops have no others than an alias of
+    /// one.
     fn other_properties(&mut self) -> Res<Attr> {
         let span = self.token().span();
         let attr = self.attr()?;
@@ -397,8 +402,8 @@ impl Reader<'_, '_> {
         Ok(attr)
     }
 
-    /// `<{..}>`: of an op whose attributes are known, those that it has (what is a property differs between versions); the others
-    /// mean nothing.
+    /// `<{..}>`: of an op whose attributes are known, those that it has (what is a property differs
+    /// between versions); the others mean nothing.
     fn add_properties(&mut self, dict: Attr) {
         let kind = self.out.kind;
         self.add_dict(dict);

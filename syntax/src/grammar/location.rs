@@ -23,7 +23,8 @@ impl Reader<'_, '_> {
             end,
             |grammar, words| run(&grammar.location, words, Raw::Location),
             |it, raw| match raw {
-                // An alias directly in `loc(#x)` may be defined later: names are judged by who knows the whole file.
+                // An alias directly in `loc(#x)` may be defined later: names are judged by who
+                // knows the whole file.
                 Raw::Location(LocTree::Alias(word)) => {
                     let alias = it.name(word.text);
                     let span = word.span();

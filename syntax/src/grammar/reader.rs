@@ -1,8 +1,8 @@
 //! The reader: a position in the tokens of one item, and how problems are told.
 //!
-//! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As in the real tools, what is
-//! *expected* is told after the token before, everything else at the current token. Problems of types are pushed and
-//! reading goes on.
+//! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As
+//! in the real tools, what is *expected* is told after the token before, everything else at the
+//! current token. Problems of types are pushed and reading goes on.
 
 use super::ParsedOperand;
 use super::{Alias, AliasUse, Env, Parsed};
@@ -34,7 +34,8 @@ pub(crate) struct Reader<'r, 'e> {
 }
 
 impl<'r> Reader<'r, '_> {
-    /// What an alias stands for here; another answer may make another of this item.
+    /// The meaning of an alias here. The lookup is recorded, because another meaning may change the
+    /// item.
     pub(crate) fn look_up(&mut self, alias: Name) -> Option<Alias> {
         let found = self.env.aliases.get(&alias).copied();
         self.out.alias_reads.push((alias, found));
@@ -171,8 +172,9 @@ impl<'r> Reader<'r, '_> {
         Broken
     }
 
-    /// What is wrong with the body of a dialect type or attribute whose name ends at `at`: it is no token if it is not balanced. MLIR
-    /// tells that at the last string before the bracket that does not fit, and else at the `<`.
+    /// The problem with the body of a dialect type or attribute whose name ends at `at`, if its
+    /// brackets do not balance. MLIR tells that at the last string before the bracket that does not
+    /// fit, and else at the `<`.
     fn unbalanced(&self, at: u32) -> Option<(Span, String)> {
         let is_name =
             |it: &Token| it.end == at && matches!(it.kind, TokenKind::Hash | TokenKind::Bang);
@@ -215,8 +217,8 @@ impl<'r> Reader<'r, '_> {
         Some((told, format!("unbalanced {open} in the body of a dialect type or attribute")))
     }
 
-    /// Whether the item ends with a region that the text does not close: then what misses after it is no problem of its
-    /// own.
+    /// Returns true if the item ends with a region that the text does not close: then a missing
+    /// rest is no problem of its own.
     fn is_unclosed(&self) -> bool {
         let at_end = self.at >= self.tokens.len();
         at_end

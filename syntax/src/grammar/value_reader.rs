@@ -1,10 +1,12 @@
-//! Types and attributes: the short ways by hand, the long way through the grammar, and what their trees mean.
+//! Types and attributes: the short ways by hand, the long way through the grammar, and what their
+//! trees mean.
 //!
 //! Three ways, tried in this order:
 //! 1. *Single tokens* (`i32`, `!noisy.i32`, `42`, `true`) are looked up or made at once.
-//! 2. *Remembered texts*: a text without aliases always means the same, so what was read once is found by its spelling. The tokens
-//!    are only counted for brackets.
-//! 3. *The grammar* (`values.rs`), whose trees are lowered here. This is where numbers are held against their types.
+//! 2. *Remembered texts*: a text without aliases always means the same, so what was read once is
+//!    found by its spelling. The tokens are only counted for brackets.
+//! 3. *The grammar* (`values.rs`), whose trees are lowered here. This is where numbers are held
+//!    against their types.
 
 use super::ast::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
 use super::elements;
@@ -18,7 +20,8 @@ use super::{Alias, Parsed};
 use crate::affine::{Affine, Body, Expr};
 use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
 
-/// What HEIR's type of a secret is one of, from its name as it is interned; none of a secret within another.
+/// The type inside HEIR's `!secret.secret<..>`, from its interned name; `None` for a secret within
+/// another.
 fn secret_body(canonical: &str) -> Option<&str> {
     let body = canonical.strip_prefix("secret.secret<")?.strip_suffix('>')?;
     (!body.contains("secret")).then_some(body)
@@ -316,7 +319,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether the region here is `{}`, which may as well be an empty dictionary.
+    /// Returns true if the region here is `{}`, which may also be an empty dictionary.
     pub(crate) fn is_empty_region(&self) -> bool {
         if self.peek() != TokenKind::Region {
             return false;
@@ -360,7 +363,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its operands.
+    /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its
+    /// operands.
     pub(crate) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         if let Some(plain) = self.plain_exprs() {
             return Ok(plain);
@@ -473,7 +477,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What a rule of the grammar gave.
+/// The result of a rule of the grammar.
 pub(super) enum Raw<'a> {
     Type(TypeTree<'a>),
     Attr(AttrTree<'a>),
@@ -482,7 +486,7 @@ pub(super) enum Raw<'a> {
     Elements(Word<'a>, Option<Literal<'a>>),
 }
 
-/// Whether a number has at most 32 bits.
+/// Returns true if a number has at most 32 bits.
 pub(super) fn has_32_bits(text: &str) -> bool {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).is_ok(),

@@ -1,7 +1,8 @@
-//! Ops in their own forms, as `mlir-opt` prints them: the same rows of the op table that are read are walked and written.
+//! Ops in their own forms, as `mlir-opt` prints them: the same rows of the op table that are read
+//! are walked and written.
 //!
-//! An op that its form cannot say is printed in the generic form instead: each element says whether the op fits, and in the end everything
-//! that the op has must have been said.
+//! An op that its form cannot say is printed in the generic form instead: each element says whether
+//! the op fits, and in the end everything that the op has must have been said.
 
 use super::printer::{Fits, HOLE, Place, Printer, SYMBOL, ShownRegion, Unfit, fits};
 use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, namespace};
@@ -47,7 +48,8 @@ impl Printer<'_> {
         true
     }
 
-    /// Whether the form would write the name of an attribute, where it may want the attribute itself. Types may have names everywhere.
+    /// Returns true if the syntax would print the name of an attribute where it may need the
+    /// attribute itself. Types may have names everywhere.
     fn writes_name(&mut self, op: Op) -> bool {
         let (ir, tool) = (self.ir, self.tool);
         let syntax = ir.op(op).kind.spec().syntax;
@@ -151,7 +153,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Whether a region is one block without arguments and ops.
+    /// Returns true if a region is one block without arguments and ops.
     fn is_empty_block(&self, op: Op, region: Region) -> bool {
         let ir = self.ir;
         let mut items = ir.items(region);
@@ -164,7 +166,8 @@ impl Printer<'_> {
         }
     }
 
-    /// The terminator at the end of the only block of a region, if reading the text without it gives it back.
+    /// The terminator at the end of the only block of a region, if reading the text without it
+    /// gives it back.
     fn hidden_terminator(&self, op: Op, blocks: &[Block]) -> Option<Op> {
         let ir = self.ir;
         let [only] = blocks else { return None };

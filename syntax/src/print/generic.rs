@@ -1,6 +1,7 @@
 //! Ops in the generic form, as `mlir-opt --mlir-print-op-generic` prints them.
 //!
-//! Aliases are spelled out, terminators that the text leaves out are there, inherent attributes stand between `<{` and `}>`.
+//! Aliases are spelled out, terminators that the text leaves out are there, inherent attributes
+//! stand between `<{` and `}>`.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ use crate::string::push_quoted;
 use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
 
 impl Printer<'_> {
-    /// What was written, below the aliases that it uses.
+    /// The print, below the aliases that it uses.
     pub(super) fn finish(mut self) -> String {
         let (above, below) = self.location_definitions();
         self.text.out += &below;
@@ -83,7 +84,7 @@ impl Printer<'_> {
         let ir = self.ir;
         let data = ir.op(op);
         if let Some(shown) = &mut self.shown {
-            // What its own form could not say.
+            // Its custom syntax could not state this.
             shown.clear();
         }
         push_quoted(&mut self.text.out, ir.interner.str(data.name));
@@ -175,7 +176,8 @@ impl Printer<'_> {
         self.text.push("}");
     }
 
-    /// Whether the first block of a region has a label. Only a region in generic form can be without any block.
+    /// Returns true if the first block of a region has a label. Only a region in generic form can
+    /// be without any block.
     fn has_first_label(&self, parent: Op, block: Block) -> bool {
         let ir = self.ir;
         let data = ir.block(block);

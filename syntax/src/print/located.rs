@@ -1,5 +1,6 @@
-//! Locations, as `mlir-opt --mlir-print-debuginfo` prints them: `loc(#loc3)` behind an op, `loc("f":1:2)` behind an argument. Arguments spell
-//! theirs out, and so do all ops in the local scope.
+//! Locations, as `mlir-opt --mlir-print-debuginfo` prints them: `loc(#loc3)` behind an op,
+//! `loc("f":1:2)` behind an argument. Arguments spell theirs out, and so do all ops in the local
+//! scope.
 
 use super::locations::LocationNames;
 use super::printer::Printer;
@@ -34,7 +35,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What the names of locations stand for: above the program, and below it.
+    /// The definitions of the names of locations: above the program, and below it.
     pub(super) fn location_definitions(&mut self) -> (String, String) {
         let (mut above, mut below) = (String::new(), String::new());
         let Some(names) = self.locations.take() else { return (above, below) };

@@ -1,12 +1,12 @@
 //! Numbers for values and blocks, as MLIR gives them.
 //!
-//! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`, those of other blocks numbered like results, blocks `^bb0`.
-//! Isolated ops number from 0 on. What stands in a region is numbered before what is nested in it, so that a nested op may use
-//! what is defined
-//! after it; the numbers of what a region defines are free again after the region.
+//! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`, those of other blocks numbered
+//! like results, blocks `^bb0`. Isolated ops number from 0 on. The values of a region are numbered
+//! before those of nested regions, so that a nested op may use what is defined after it; the
+//! numbers of what a region defines are free again after the region.
 //!
-//! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom print takes: [`Naming`]. A name that is taken in the
-//! region or around gets a number after it.
+//! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom print takes:
+//! [`Naming`]. A name that is taken in the region or around gets a number after it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ pub(super) struct Numbers {
     text: String,
     /// By the index of the value.
     values: Vec<Piece>,
-    /// What stands on the left of an op, by the index of the op.
+    /// The left side of each op, by the index of the op.
     lefts: Vec<Piece>,
     blocks: FxHashMap<Block, u32>,
     /// Labels that are given, without `^`.
@@ -40,13 +40,13 @@ pub(super) struct Numbers {
 #[derive(Debug, Default)]
 struct Naming {
     taken: FxHashSet<Box<str>>,
-    /// What was taken, in order, so that the end of a region gives it back.
+    /// The names taken, in order, so that the end of a region frees them.
     order: Vec<Box<str>>,
     next: u32,
 }
 
 impl Numbers {
-    /// Whether results are named as their ops suggest.
+    /// True if results are named as their ops suggest.
     pub(super) fn new(has_names: bool) -> Self {
         Self { naming: has_names.then(Naming::default), ..Self::default() }
     }
@@ -131,7 +131,7 @@ impl Numbers {
         (start, self.text.len() as u32)
     }
 
-    /// What stands on the left of an op with results: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
+    /// The left side of an op with results: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
     pub(super) fn left(&self, op: Op) -> Option<&str> {
         self.piece(self.lefts.get(op.index()).copied())
     }
@@ -140,8 +140,8 @@ impl Numbers {
         piece.filter(|it| it.0 < it.1).map(|it| &self.text[it.0 as usize..it.1 as usize])
     }
 
-    /// Numbers ops that stand side by side, and then all that is in them. `regions` gives the regions of an op in the order in which
-    /// they are printed.
+    /// Numbers ops that stand side by side, and then all that is in them. `regions` gives the
+    /// regions of an op in the order in which they are printed.
     pub(super) fn add(&mut self, ir: &Ir, ops: &[Op], regions: &dyn Fn(Op) -> Vec<Region>) {
         let (n_ops, n_values, ..) = ir.bounds();
         self.lefts.resize(n_ops, (0, 0));
@@ -212,7 +212,8 @@ impl Numbers {
         (start, self.text.len() as u32)
     }
 
-    /// What the regions of an op define. The numbers are free again after each region.
+    /// Numbers the values that the regions of an op define. The numbers are free again after each
+    /// region.
     fn inside(&mut self, ir: &Ir, op: Op, regions: &dyn Fn(Op) -> Vec<Region>) {
         let data = ir.op(op);
         if data.regions.is_empty() {
@@ -299,7 +300,8 @@ pub enum ResultNames {
     StridedMetadata,
 }
 
-/// The names that an op suggests for its results, each with how many results it names; empty for most ops.
+/// The names that an op suggests for its results, each with how many results it names; empty for
+/// most ops.
 pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
     let data = ir.op(op);
     let one = |name: &str| vec![(Some(name.to_owned()), 1)];

@@ -1,7 +1,8 @@
-//! A print under construction: what is numbered and written so far, and what custom forms are written with.
+//! A print under construction: what is numbered and written so far, and what custom forms are
+//! written with.
 //!
-//! A form can say less than an op may hold (all operands of one type, an attribute that must be there). Whoever writes a part of a form
-//! returns [`Unfit`] where the op does not fit.
+//! A form can say less than an op may hold (all operands of one type, an attribute that must be
+//! there). Whoever writes a part of a form returns [`Unfit`] where the op does not fit.
 
 use super::Style;
 use super::locations::LocationNames;
@@ -18,7 +19,7 @@ pub(crate) struct Unfit;
 pub struct ShownRegion {
     /// The region.
     pub region: Region,
-    /// Whether its first block has a label of its own.
+    /// True if its first block has a label.
     pub has_label: bool,
     /// The terminator that goes without saying.
     pub hidden: Option<Op>,
@@ -30,7 +31,7 @@ pub(crate) const HOLE: &str = "\u{1}";
 /// The attribute that names a symbol: it is a string wherever it stands.
 pub(crate) const SYMBOL: &str = "sym_name";
 
-/// Whether the op fits.
+/// The result of printing a part of an op: an error if the op does not fit its syntax.
 pub(crate) type Fits<X = ()> = Result<X, Unfit>;
 
 /// `Ok` if the op fits.
@@ -249,7 +250,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The sizes of the segments of the operands, as many as are wanted, which add up to all operands.
+    /// The sizes of the segments of the operands, as many as are wanted, which add up to all
+    /// operands.
     pub(crate) fn segment_sizes<const N: usize>(&self) -> Fits<[usize; N]> {
         let sizes = self.ints("operandSegmentSizes")?;
         let sizes: Vec<usize> = sizes
@@ -261,7 +263,8 @@ impl<'a> Printer<'a> {
         sizes.try_into().map_err(|_| Unfit)
     }
 
-    /// `{a = 1}` of the attributes that no element of the form writes, with what stands before it; or nothing.
+    /// `{a = 1}` of the attributes that no element of the form writes, with what stands before it;
+    /// or nothing.
     pub(crate) fn other_attrs(&mut self, before: &str) {
         let ir = self.ir;
         let op = self.op_id();

@@ -3,10 +3,10 @@
 //! *Rule* (`isValidDim` and `isValidSymbol` of MLIR 19's `AffineOps.cpp`). A symbol is an `index`
 //! that does not change where it is used: defined directly in the function (or module), a constant,
 //! the size of a dimension, or computed from such. A dimension is a symbol, an index of an affine
-//! loop, or computed from such. What an op computes that nobody knows may be either.
+//! loop, or computed from such. A result of an unknown op may be either.
 //!
-//! *Cost.* What computes an index is followed over [`MAX_STEPS`] ops; what lies beyond is taken for
-//! right.
+//! *Cost.* The ops that compute an index are followed over [`MAX_STEPS`] ops; an index from further
+//! away is accepted.
 
 use std::ops::Range;
 
@@ -347,8 +347,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `affine.parallel`: as many steps and groups of bounds as indices. Whether they are; tells
-    /// if they are not.
+    /// Of `affine.parallel`: as many steps and groups of bounds as indices. Returns false, and
+    /// tells, if they are not.
     pub(super) fn has_bounds_for_each_index(&mut self, op: Op) -> bool {
         let Some(entry) = self.region(op, 0).and_then(|it| self.entry(it)) else { return true };
         let n = self.ir.block(entry).args.len();

@@ -1,8 +1,8 @@
 //! Rules about the types of operands and results of `memref` ops.
 //!
-//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`MemRefOps.cpp` in its sources). A
-//! memory space that is neither a number nor a string may as well be a layout of another dialect:
-//! nothing follows from it.
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here (`MemRefOps.cpp` in its
+//! sources). A memory space that is neither a number nor a string may as well be a layout of
+//! another dialect: nothing follows from it.
 
 use super::Verifier;
 use crate::affine::{Affine, Body, Expr};

@@ -1,8 +1,8 @@
 //! Rules about the layouts of the results of ops that give another view of a buffer.
 //!
-//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`inferTransposeResultType`,
-//! `computeCollapsedLayoutMap`, `computeExpandedLayoutMap` in its sources). Nothing follows from
-//! layouts that are maps.
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here
+//! (`inferTransposeResultType`, `computeCollapsedLayoutMap`, `computeExpandedLayoutMap` in its
+//! sources). Nothing follows from layouts that are maps.
 
 use super::Verifier;
 use crate::{Dim, Layout, Type};

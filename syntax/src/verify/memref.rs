@@ -1,7 +1,7 @@
 //! Rules about attributes of `memref` ops that state shapes: groups of dimensions, offsets, sizes,
 //! alignments.
 //!
-//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`verifyCollapsedShape`,
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here (`verifyCollapsedShape`,
 //! `verifyOffsetSizeAndStrideOp` in its sources). A dynamic size agrees with every dynamic size,
 //! and layouts differ only where both are known.
 
@@ -50,7 +50,7 @@ fn operand_for_each_dynamic(
 
 impl Verifier<'_> {
     /// Of `scf.forall`: as many bounds and steps as there are loops, and an operand for each that
-    /// is dynamic. Whether they are; tells if they are not.
+    /// is dynamic. Returns false, and tells, if they are not.
     pub(super) fn has_bounds_for_each_loop(&mut self, op: Op, n_given: &[usize]) -> bool {
         let lists = ["staticLowerBound", "staticUpperBound", "staticStep"]
             .map(|it| self.ir.attr(op, it).and_then(|it| self.integers(it)));

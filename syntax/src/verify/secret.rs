@@ -1,6 +1,6 @@
 //! HEIR's `secret.generic` and its end, whose form is known so far also where it is custom: how
-//! many values go in and come out, and of which types. What goes in loses its secret, what comes
-//! out is one.
+//! many values go in and come out, and of which types. Operands lose their secret inside, results
+//! are secrets.
 //!
 //! *Source.* HEIR, `GenericOp::verify` and `YieldOp::verify` in
 //! `lib/Dialect/Secret/IR/SecretOps.cpp`.
