@@ -1,4 +1,4 @@
-//! The codes of all problems. What each is about stands in `catalogue.md`, in the same order.
+//! The codes of all problems; `catalogue.md` describes them in the same order.
 
 use std::fmt;
 use std::sync::LazyLock;

@@ -1,13 +1,9 @@
 //! The grammar of one item: an op, a block label, an alias or a resource section, over its tokens.
 //!
-//! *Who reads what.* The skeleton has found the item's extent and cut out its regions. Here
-//! `item.rs` reads what all items share (result names, the generic form, labels, aliases);
-//! `custom.rs` walks the custom form that the op table describes, with a file for each idea in it;
-//! `opaque.rs` guesses at ops that no table knows. Types and attributes inside are the business of
-//! `value_reader.rs` and the chumsky grammar in `values.rs`.
-//!
-//! *Who writes what.* The custom form is printed from the same description: the writer of what a
-//! file here reads stands in the file of the same name in `print/`.
+//! The skeleton has found the item's extent and cut out its regions. Here `item.rs` reads the parts
+//! that items share (result names, the generic form, labels, aliases); `custom.rs` reads custom
+//! forms along the syntax in the row of the op (`dialect/syntax/`); `opaque.rs` guesses at unknown
+//! ops. `value_reader.rs` and the chumsky grammar in `values.rs` read types and attributes.
 //!
 //! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where
 //! they are.

@@ -141,8 +141,8 @@ impl Lexer {
         (self.at, self.at_line_start)
     }
 
-    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. What was seen after
-    /// it counts no more.
+    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. Facts found after it
+    /// are dropped.
     pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
         (self.at, self.at_line_start) = (at, at_line_start);
         self.bodies.forget();

@@ -2,14 +2,14 @@
 
 use crate::OpKind;
 
-/// HEIR's op that computes on what is encrypted. It has no row: its custom form is read like that
-/// of any op that nobody knows, but for what [`crate::Ir::is_secret_generic`] tells.
+/// HEIR's op that computes on encrypted values. It has no row: its custom form is read like that of
+/// any unknown op, except for the facts at [`crate::Ir::is_secret_generic`].
 pub(crate) const SECRET_GENERIC: &str = "secret.generic";
 
-/// The name of its end.
+/// The name of its terminator.
 pub(crate) const SECRET_YIELD: &str = "secret.yield";
 
-/// Dialects of HEIR in whose ops without a region each name behind `%` is an operand, in custom
+/// Dialects of HEIR. In their ops without a region each name after `%` is an operand, in custom
 /// form, too.
 pub(crate) const OF_OPERANDS: [&str; 8] =
     ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
@@ -199,8 +199,8 @@ pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
         .any(|dialect| is_unprefixed_op(dialect, name))
 }
 
-/// The default dialect inside the regions of an op that nobody knows: it may have any, so a name
-/// without a dot may be right there.
+/// The default dialect inside the regions of an unknown op: it may be any, so a name without a dot
+/// may be valid there.
 pub(crate) const SOME_DIALECT: &str = "?";
 
 /// The default dialect inside the regions of an op written in custom form with the name `written`,

@@ -34,12 +34,12 @@ bitflags::bitflags! {
     }
 }
 
-/// How many there may be, at least and at most.
+/// Limits on a number of operands, results, regions or successors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// At least.
+    /// The least number.
     pub least: usize,
-    /// At most; [`usize::MAX`] if there is no limit.
+    /// The greatest number; [`usize::MAX`] if there is no limit.
     pub most: usize,
 }
 
@@ -47,12 +47,12 @@ impl Count {
     /// Any number.
     pub const ANY: Count = Count::at_least(0);
 
-    /// Exactly so many.
+    /// Exactly this many.
     pub const fn exactly(n: usize) -> Self {
         Self { least: n, most: n }
     }
 
-    /// So many or more.
+    /// This many or more.
     pub const fn at_least(n: usize) -> Self {
         Self { least: n, most: usize::MAX }
     }
@@ -105,7 +105,7 @@ pub enum TypeClass {
 /// How the types of an op agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// In no way, or in a way that the verifier knows by the kind of the op.
+    /// In no way, or as a verifier rule of the op demands.
     Free,
     /// All operands and results are of one type, but for unknown sizes.
     Same,
@@ -210,17 +210,18 @@ pub enum AttrClass {
 /// Says if an attribute must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It must.
+    /// It is required.
     Required,
-    /// It may.
+    /// It is optional.
     Optional,
-    /// If it is not there it is this text.
+    /// It is optional; if it is missing it has this value.
     Default(&'static str),
-    /// It may be missing; tools later than LLVM 19 then print this text in the generic form.
+    /// It is optional; if it is missing, tools later than LLVM 19 print this value in the generic
+    /// form.
     NewDefault(&'static str),
 }
 
-/// An attribute that means something to its op.
+/// An attribute with a meaning for its op.
 #[derive(Clone, Copy, Debug)]
 pub struct AttrSpec {
     /// Its name.
@@ -234,12 +235,12 @@ pub struct AttrSpec {
 }
 
 impl AttrSpec {
-    /// A property that must be there.
+    /// A required property.
     pub const fn required(name: &'static str, class: AttrClass) -> Self {
         Self { name, class, presence: Presence::Required, is_inherent: true }
     }
 
-    /// A property that may be missing.
+    /// An optional property.
     pub const fn optional(name: &'static str, class: AttrClass) -> Self {
         Self { name, class, presence: Presence::Optional, is_inherent: true }
     }
@@ -250,12 +251,12 @@ impl AttrSpec {
         Self { name, class, presence: Presence::Default(default), is_inherent: true }
     }
 
-    /// An attribute that must be there and is no property.
+    /// A required attribute that is no property.
     pub const fn discardable(name: &'static str, class: AttrClass) -> Self {
         Self { name, class, presence: Presence::Required, is_inherent: false }
     }
 
-    /// A property that may be missing; tools later than LLVM 19 then print this text.
+    /// An optional property that tools later than LLVM 19 print with this value if it is missing.
     pub const fn with_new_default(
         name: &'static str,
         class: AttrClass,
@@ -264,7 +265,7 @@ impl AttrSpec {
         Self { name, class, presence: Presence::NewDefault(default), is_inherent: true }
     }
 
-    /// The text that the generic form of a tool has for it where it is missing.
+    /// The value that a tool prints in the generic form if it is missing.
     pub(crate) const fn printed_default(&self, tool: Tool) -> Option<&'static str> {
         match (self.presence, tool) {
             (Presence::Default(text), _) | (Presence::NewDefault(text), Tool::Heir24) => Some(text),
@@ -272,7 +273,7 @@ impl AttrSpec {
         }
     }
 
-    /// The text of its default, if it has one.
+    /// Its default value, if it has one.
     pub const fn default(&self) -> Option<&'static str> {
         match self.presence {
             Presence::Default(text) => Some(text),
@@ -298,17 +299,17 @@ pub enum PassedOperands {
 /// An access of an op to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It reads it.
+    /// Reads it.
     Read,
-    /// It writes it.
+    /// Writes it.
     Write,
-    /// It makes it.
+    /// Allocates it.
     Allocate,
-    /// It ends it.
+    /// Frees it.
     Free,
 }
 
-/// Which value of an op is the buffer.
+/// The value of an op that is the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// The operand of this number.
@@ -322,23 +323,24 @@ pub enum Buffer {
 pub enum Effects {
     /// Anything: calls, messages, memory.
     Unknown,
-    /// These accesses and no others. If the op has regions, what the ops in them do comes on top.
+    /// These accesses and no others. If the op has regions, the effects of the ops inside are
+    /// added.
     Known(&'static [(Access, Buffer)]),
 }
 
 impl Effects {
-    /// Nothing by itself.
+    /// No effects of its own.
     pub const NONE: Effects = Effects::Known(&[]);
 }
 
 /// The condition under which an op may run where the program would not have run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speculation {
-    /// It may not: it may trap, not end, or is undefined for some operands.
+    /// Nowhere: it may trap, not end, or is undefined for some operands.
     Never,
-    /// It is defined for all operands, and always ends.
+    /// Everywhere: it is defined for all operands, and always ends.
     Always,
-    /// It is if all ops in its regions are.
+    /// Everywhere if that holds for all ops in its regions.
     Regions,
     /// As [`Self::Regions`], if its step (operand 2, or the attribute `step`) is the constant 1:
     /// only then does the loop surely end.

@@ -53,8 +53,8 @@ struct Line<T> {
 }
 
 /// Applies `work` to `0..n` on so many threads, with none on the caller's, and `take`s the results
-/// in order, each as soon as its turn comes, until one says that it is enough. Who has made what is
-/// due takes it, and what waits behind it, with nobody to be woken for that.
+/// in order, each as soon as its turn comes, until one says that it is enough. The thread that made
+/// the next part takes it, and the parts waiting behind it, so no other thread is woken for that.
 pub fn in_order<T: Send>(
     n_threads: usize,
     n: usize,

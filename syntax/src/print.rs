@@ -1,8 +1,7 @@
 //! Printing: ops as MLIR prints them, in the generic form and in each op's own.
 //!
-//! An op is printed in its own form along the row of the op table that it is read along: `form.rs`
-//! walks the row, with a file for each idea in it. An op that its form cannot say is printed in the
-//! generic form instead, and in the end everything that the op has must have been said.
+//! An op is printed in its custom form along the syntax in its row, along which it is read, too
+//! (`dialect/syntax/`). An op that does not fit its syntax is printed in the generic form instead.
 
 use rustc_hash::FxHashMap;
 

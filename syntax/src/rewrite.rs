@@ -415,7 +415,7 @@ impl Ir {
     }
 
     /// Splits the block of an op: the op and those after it are in the new block, which has
-    /// arguments of these types. Who branched to the old block still does.
+    /// arguments of these types. Branches to the old block keep it.
     pub fn split_before(&mut self, op: Op, types: &[Type]) -> Block {
         let (region, rank) = self.spot(Point::Before(op));
         self.label(region, rank, types)
@@ -446,7 +446,7 @@ impl Ir {
         value
     }
 
-    /// Erases an argument of a block. What branches to the block must be told apart.
+    /// Erases an argument of a block. Branches to the block must be changed separately.
     ///
     /// # Errors
     /// If it is used.

@@ -22,9 +22,9 @@
 //! *What is not read.* Wherever an item may start, the caller may say that old items are to be
 //! taken over from there on.
 //!
-//! *Law.* The items' texts, their regions' tails and braces, in order, are the text. What an item
-//! is is a function of the tokens from its start to its `lookahead`, of what its `context_deps`
-//! name, and of nothing else before it. *Cost.* Linear, no recursion.
+//! *Law.* The items' texts, their regions' tails and braces, in order, are the text. An item
+//! depends on the tokens from its start to its `lookahead`, on the context that its `context_deps`
+//! name, and on nothing else before it. *Cost.* Linear, no recursion.
 
 mod bounds;
 mod parser;

@@ -108,7 +108,7 @@ impl Token {
     }
 }
 
-/// A range of bytes, 8 bytes small. What it is relative to is said where it is used.
+/// A range of bytes, 8 bytes small. Its users say what it is relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.

@@ -1,17 +1,16 @@
 //! The verifier: structure and types of the core dialects, op by op.
 //!
-//! A rule looks at one op: at what it says, at what its operands, successors and symbols mean, at
-//! the op around it and at the first and last items of its own blocks. [`Verdicts`] says what else
-//! may change under an edit and verifies that again, and nothing else. A rule is silent at what it
-//! does not know: ops and types of other dialects, ops with an error of their own. What is
-//! verified:
+//! A rule reads one op: its text, the meaning of its operands, successors and symbols, the op
+//! around it, and the first and last items of its own blocks. [`Verdicts`] lists the ops that an
+//! edit may affect and verifies these alone again. A rule reports nothing about unknown ops and
+//! types, and about ops with an error of their own. Verified are:
 //! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs
-//!   (`memref.rs`), where their elements lie (`layouts.rs`);
-//! - how blocks end, that nobody branches to an entry block, successor, return and yield operands
-//!   against what receives them (`blocks.rs`);
+//!   (`memref.rs`), their layouts (`layouts.rs`);
+//! - ends of blocks, no branches to entry blocks, operands of successors, returns and yields
+//!   against their receivers (`blocks.rs`);
 //! - dominance and isolation of operands (`scopes.rs`, `flow.rs`);
-//! - symbols: defined once, calls name functions and `memref.get_global` a global of that type,
-//!   public functions have bodies (`symbols.rs`).
+//! - symbols: one definition each; calls name functions and `memref.get_global` a global of that
+//!   type; public functions have bodies (`symbols.rs`).
 
 mod affine;
 mod arity;
@@ -69,7 +68,7 @@ impl Verdict {
     }
 }
 
-/// Where everything stands, for who asks of every op.
+/// The places of all items, for a run over every op.
 #[derive(Debug)]
 struct Order {
     /// All items in textual order.
@@ -80,7 +79,7 @@ struct Order {
     block: Vec<Block>,
     /// Regions with labels.
     with_labels: Vec<Region>,
-    /// There is an op that reads how an index is computed.
+    /// True if a rule of some op depends on how an index is computed.
     reads_indices: bool,
 }
 
@@ -125,7 +124,7 @@ pub(crate) struct Verifier<'a> {
     ir: &'a Ir,
     flows: &'a FxHashMap<Region, Flow>,
     order: Option<&'a Order>,
-    /// The op whose place was asked for last, and its rank.
+    /// The op ranked last, and its rank.
     ranked: Cell<Option<(Op, usize)>>,
     /// The problems of the current op so far.
     problems: Vec<Problem>,
@@ -182,7 +181,7 @@ impl<'a> Verifier<'a> {
         out
     }
 
-    /// Operands that are given another type than their value has.
+    /// Reports operands whose written type differs from that of their value.
     fn given_types(&mut self, op: Op) {
         for operand in &self.ir.op(op).operands {
             let Some(value) = operand.value else { continue };
@@ -200,8 +199,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// `a` does not agree with `b`, and both are known. The bodies of types of other dialects are
-    /// text, in which blanks say nothing.
+    /// Returns true if both types are known and differ. The bodies of types of other dialects are
+    /// text, in which blanks are irrelevant.
     fn clash(&self, a: Type, b: Type) -> bool {
         if a == b || a == Type::UNKNOWN || b == Type::UNKNOWN {
             return false;

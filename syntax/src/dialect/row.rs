@@ -12,25 +12,25 @@ use crate::op_traits::{
 use crate::print::ResultNames;
 use crate::verify::Rules;
 
-/// A row of the table.
+/// A row of the op table: everything that is known of an op by its name.
 #[derive(Debug)]
 pub struct OpSpec {
-    /// Full name.
+    /// Full name, such as `arith.addi`.
     pub name: &'static str,
-    /// One paragraph of documentation for hover, Markdown.
+    /// One paragraph of documentation in Markdown, for hover.
     pub doc: &'static str,
-    /// Its properties.
+    /// Its traits.
     pub traits: Traits,
-    /// How many operands it has.
+    /// The number of its operands.
     pub operands: Count,
     /// The groups of its operands, whose sizes the attribute `operandSegmentSizes` states; empty if
     /// it has no such attribute.
     pub segments: &'static [Count],
-    /// How many results it has.
+    /// The number of its results.
     pub results: Count,
-    /// How many regions it has.
+    /// The number of its regions.
     pub regions: Count,
-    /// How many blocks it names.
+    /// The number of its successors.
     pub successors: Count,
     /// The types of its operands and results.
     pub types: TypeRule,
@@ -38,7 +38,7 @@ pub struct OpSpec {
     pub attrs: &'static [AttrSpec],
     /// The op that ends a block of its regions where the text leaves the terminator out.
     pub implicit_terminator: Option<OpKind>,
-    /// The ops one of which must hold it; empty: any.
+    /// The names of the ops that it may stand in; empty: any op.
     pub parents: &'static [&'static str],
     /// The operands that it passes to its successors.
     pub passed: PassedOperands,
@@ -85,7 +85,7 @@ impl OpSpec {
     pub const PURE: OpSpec =
         OpSpec { effects: Effects::NONE, speculation: Speculation::Always, ..OpSpec::NONE };
 
-    /// A terminator that hands over its operands.
+    /// A terminator that passes on its operands.
     pub const TERMINATOR: OpSpec =
         OpSpec { traits: Traits::TERMINATOR, operands: Count::ANY, ..OpSpec::PURE };
 
@@ -94,12 +94,12 @@ impl OpSpec {
         !self.syntax.is_empty()
     }
 
-    /// An attribute by its name.
+    /// Returns an attribute by its name.
     pub fn attr(&self, name: &str) -> Option<&AttrSpec> {
         self.attrs.iter().find(|it| it.name == name)
     }
 
-    /// Its properties: what the generic form writes between `<{` and `}>`.
+    /// Returns its properties: the generic form prints them between `<{` and `}>`.
     pub fn inherent(&self) -> impl Iterator<Item = &AttrSpec> {
         self.attrs.iter().filter(|it| it.is_inherent)
     }
@@ -114,7 +114,7 @@ impl OpSpec {
         !elements.iter().any(|it| matches!(it, Element::AttrDict))
     }
 
-    /// A way in which the row contradicts itself or others, if there is one.
+    /// Returns a contradiction within the row or with the row of its terminator, if there is one.
     pub(crate) fn contradiction(&self) -> Option<String> {
         let name = self.name;
         if !self.attrs.is_sorted_by_key(|it| it.name) {

@@ -1,7 +1,7 @@
-//! How an op is written, with places to fill in: derived from its row, for completion and signature
-//! help.
+//! Templates of ops with places to fill in, for completion and signature help: derived from their
+//! rows.
 //!
-//! *Law.* With what its places hold, the template of every op is read as its custom form without a
+//! *Law.* With its places filled, the template of every op is read as its custom form without a
 //! syntax problem (names may be undefined).
 
 use super::row::OpSpec;
@@ -19,9 +19,9 @@ struct Template<'a> {
 }
 
 impl OpSpec {
-    /// How the op is written in its own form, without parts that may be missing. `«...»` is a place
-    /// to fill in, and `$0` where the cursor stays in the end. If the op surely has a result, the
-    /// text starts with the place `«%r»` (or `«%r»:2`) and ` = `.
+    /// The custom syntax of the op, without optional parts. `«...»` is a place to fill in, and `$0`
+    /// the final place of the cursor. If the op surely has a result, the text starts with the place
+    /// `«%r»` (or `«%r»:2`) and ` = `.
     pub fn template(&self) -> String {
         let result = match self.results.least {
             0 => String::new(),
@@ -39,7 +39,7 @@ impl OpSpec {
         template.out
     }
 
-    /// The class of an operand. The last class of the list is that of all further operands.
+    /// Returns the class of an operand. The last class of the list is that of all further operands.
     pub fn operand_class(&self, number: usize) -> TypeClass {
         let classes = self.types.operands;
         classes.get(number).or(classes.last()).copied().unwrap_or(TypeClass::Any)
@@ -50,7 +50,8 @@ impl OpSpec {
     }
 }
 
-/// A type of a class, as a place unless there is one type only; `is_wide`: the wider one of a cast.
+/// An example type of a class, as a place unless the class has one type only; `is_wide`: the wider
+/// one of a cast.
 fn sample(class: TypeClass, is_wide: bool) -> &'static str {
     match class {
         TypeClass::Noisy => "!noisy.i32",
@@ -97,7 +98,7 @@ impl Template<'_> {
         self.push(text);
     }
 
-    /// The name of the next operand: `%a`, `%b`, ...; that of a condition says so.
+    /// Adds the name of the next operand: `%a`, `%b`, ..., or `%condition`.
     fn operand(&mut self, ty: Type) {
         let at = self.n_operands;
         self.n_operands += 1;
@@ -118,7 +119,7 @@ impl Template<'_> {
         sample(self.spec.result_class(at), grows)
     }
 
-    /// A type whose owner is known.
+    /// Adds a type.
     fn bound_type(&mut self, bind: Bind) {
         let text = match bind {
             Bind::All
@@ -139,7 +140,7 @@ impl Template<'_> {
         self.word(text);
     }
 
-    /// A region; the cursor stays in the first one.
+    /// Adds a region; the cursor ends in the first one.
     fn region(&mut self) {
         let is_first = self.n_regions == 0;
         self.n_regions += 1;

@@ -1,9 +1,7 @@
-//! Reads an op along the description of its form in the op table; `print/form.rs` writes along the
-//! same one.
+//! Reads an op in its custom form, along the syntax in its row; has the helpers that read pieces of
+//! syntax.
 //!
-//! Each element of a description has an arm in [`Reader::element`]. Longer parts stand in a file by
-//! their idea, and its writer in the file of the same name in `print/`: `types.rs`, `flag.rs`,
-//! `branch.rs`, `func.rs`, `loops.rs`, `affine.rs`, `memref.rs`.
+//! The elements of syntax stand in `dialect/syntax/`, each with its reader and its printer.
 
 use super::Form;
 use super::reader::{Reader, Res};
@@ -11,7 +9,7 @@ use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, OpKind, Span, TokenKind, Type, namespace};
 
 impl Reader<'_, '_> {
-    /// An op in custom form.
+    /// Reads an op in custom form.
     pub(crate) fn custom(&mut self) -> Res {
         let token = self.bump();
         let written = self.slice(token);
@@ -36,8 +34,8 @@ impl Reader<'_, '_> {
         self.read_syntax(self.out.kind.spec().syntax)
     }
 
-    /// `linalg.map { arith.addf } ins(...)`: inside an op that nobody knows, a name, perhaps
-    /// attributes, and no operands, on the line of the brace.
+    /// `linalg.map { arith.addf } ins(...)`: inside an unknown op, a name, perhaps attributes, and
+    /// no operands, on the line of the brace.
     fn is_inline_payload(&mut self) -> bool {
         let is_end = match self.tokens.get(1).map(|it| it.kind) {
             None => true,
@@ -91,7 +89,7 @@ impl Reader<'_, '_> {
         self.operand_types(first)
     }
 
-    /// Types for operands `first..`, separated by commas.
+    /// Reads types for operands `first..`, separated by commas.
     fn operand_types(&mut self, first: usize) -> Res {
         let mut at = first;
         loop {
@@ -168,7 +166,7 @@ impl Reader<'_, '_> {
         Ok(value as i64)
     }
 
-    /// One of these names, bare or as a string: its number.
+    /// Reads one of these names, bare or as a string, and returns its number.
     pub(crate) fn enum_case(&mut self, names: &[&str]) -> Res<usize> {
         let text = match self.peek() {
             TokenKind::Bare | TokenKind::Str => unquoted(self.word()),

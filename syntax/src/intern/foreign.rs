@@ -1,9 +1,9 @@
 //! Types and attributes of dialects that are not read here, spelled as a tool spells them.
 //!
 //! A tool that does not know the dialect prints the body as it is written, blanks, line ends and
-//! `//` included. One that does parses it and prints it anew. What that changes is known here as
-//! far as it is common: layout ([`respace`]), and for some the rows of the tables below, each a
-//! fact of the dialect's printer.
+//! `//` included. One that does parses it and prints it anew. The common changes of that are known
+//! here: layout ([`respace`]), and for some the rows of the tables below, each a fact of the
+//! dialect's printer.
 
 use crate::Tool;
 use crate::identifier::{prefixed_len, word_len};

@@ -205,9 +205,9 @@ pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> Root {
     Root((middle != NONE).then_some(middle))
 }
 
-/// Takes one item out of its region in an IR without text: its children take its place. What was
-/// looked at and how many regions are nested mean nothing without the text; above it they stay what
-/// they were.
+/// Takes one item out of its region in an IR without text: its children take its place. The
+/// lookahead and the depth of nesting mean nothing without the text; above the item they keep their
+/// values.
 pub(crate) fn remove(ir: &mut Ir, op: Op) {
     let region = ir.op(op).parent;
     let Link { up, left, right, own_has, .. } = *link(ir, op);

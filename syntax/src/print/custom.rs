@@ -1,14 +1,15 @@
-//! Ops in their own forms, as `mlir-opt` prints them: the same rows of the op table that are read
-//! are walked and written.
+//! Prints ops in their custom forms, as `mlir-opt` does, along the syntax in their rows.
 //!
-//! An op that its form cannot say is printed in the generic form instead: each element says whether
-//! the op fits, and in the end everything that the op has must have been said.
+//! An op that does not fit its syntax is printed in the generic form instead: each element reports
+//! if the op fits, and in the end all of its operands, results, successors and regions must be
+//! printed.
 
 use super::printer::{Fits, HOLE, Place, Printer, SYMBOL, ShownRegion, Unfit, fits};
 use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, namespace};
 
 impl Printer<'_> {
-    /// Writes an op in its own form, after its indentation; says whether it could.
+    /// Prints an op in its custom form, after its indentation; returns false if the op does not
+    /// fit.
     pub(crate) fn try_custom(&mut self, op: Op) -> bool {
         let ir = self.ir;
         let data = ir.op(op);
@@ -61,7 +62,7 @@ impl Printer<'_> {
         })
     }
 
-    /// The name of an op, without its dialect where that goes without saying.
+    /// Prints the name of an op, without its dialect if that is the default one.
     fn op_name(&mut self, name: &'static str) {
         let short = name.split_once('.').filter(|(dialect, name)| {
             self.default_dialect == Some(dialect) && namespace::is_unprefixed_op(dialect, name)
@@ -74,14 +75,14 @@ impl Printer<'_> {
         self.ir.ordered_regions(self.op_id()).get(at).copied().ok_or(Unfit)
     }
 
-    /// The arguments of a region's entry block, which the header writes.
+    /// Takes the arguments of a region's entry block, which the header prints.
     pub(crate) fn header_arguments(&mut self, region: Region) -> Fits<Vec<Value>> {
         self.place()?.has_arguments = true;
         let entry = self.ir.entry_block(region);
         Ok(self.ir.block(entry).args.to_vec())
     }
 
-    /// The next region is there, and its form does not write it.
+    /// Takes the next region, which the syntax does not print.
     pub(crate) fn skip_region(&mut self) {
         if let Some(place) = &mut self.place {
             place.n_regions += 1;
@@ -89,19 +90,19 @@ impl Printer<'_> {
         }
     }
 
-    /// ` {..}`, the next region.
+    /// Prints ` {..}`, the next region.
     pub(crate) fn next_region(&mut self) -> Fits {
         let at = self.place()?.n_regions;
         let region = self.region_at(at)?;
         self.braces(region)
     }
 
-    /// ` {..}`, a region, without the terminator that goes without saying.
+    /// Prints ` {..}`, a region, without its implicit terminator.
     pub(crate) fn braces(&mut self, region: Region) -> Fits {
         self.braces_and_end(region, false)
     }
 
-    /// ` {..}`, a region, with its terminator even if that goes without saying, or without it.
+    /// Prints ` {..}`, a region, with its implicit terminator or without it.
     pub(crate) fn braces_and_end(&mut self, region: Region, says_end: bool) -> Fits {
         let place = self.place()?;
         place.n_regions += 1;

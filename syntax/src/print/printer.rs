@@ -1,8 +1,8 @@
-//! A print under construction: what is numbered and written so far, and what custom forms are
-//! written with.
+//! A print under construction: the numbers given and the text so far, and the helpers that print
+//! custom syntax.
 //!
-//! A form can say less than an op may hold (all operands of one type, an attribute that must be
-//! there). Whoever writes a part of a form returns [`Unfit`] where the op does not fit.
+//! Custom syntax can state less than an op may hold (all operands of one type, a required
+//! attribute). The printer of a piece of syntax returns [`Unfit`] for an op that does not fit.
 
 use super::Style;
 use super::locations::LocationNames;
@@ -10,7 +10,7 @@ use super::number::Numbers;
 use crate::intern::{AliasNames, Text, Types};
 use crate::{Attr, AttrData, Block, Ir, Name, Op, OpKind, Region, Tool, Type, Value};
 
-/// An op that its form cannot say.
+/// The op does not fit its custom syntax.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unfit;
 
@@ -21,7 +21,7 @@ pub struct ShownRegion {
     pub region: Region,
     /// True if its first block has a label.
     pub has_label: bool,
-    /// The terminator that goes without saying.
+    /// The terminator that the text leaves out.
     pub hidden: Option<Op>,
 }
 
@@ -34,12 +34,12 @@ pub(crate) const SYMBOL: &str = "sym_name";
 /// The result of printing a part of an op: an error if the op does not fit its syntax.
 pub(crate) type Fits<X = ()> = Result<X, Unfit>;
 
-/// `Ok` if the op fits.
+/// Returns `Ok` if the op fits.
 pub(crate) fn fits(condition: bool) -> Fits {
     if condition { Ok(()) } else { Err(Unfit) }
 }
 
-/// The op that is being written, and how much of it was.
+/// The op that is being printed, and the counts of its parts that are printed.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) op: Op,
@@ -58,19 +58,19 @@ pub(crate) struct Printer<'a> {
     pub(crate) tool: Tool,
     pub(crate) text: Text<'a>,
     pub(super) numbers: Numbers,
-    /// Ops are printed in their own forms.
+    /// True if ops are printed in their custom forms.
     pub(crate) is_custom: bool,
     /// See [`Style::has_names`].
     pub(crate) has_names: bool,
     /// The names of locations, if they are printed.
     pub(super) locations: Option<LocationNames>,
-    /// How many regions are around.
+    /// The number of regions around.
     pub(crate) depth: usize,
-    /// The dialect that op names need not mention.
+    /// The dialect that op names may leave out.
     pub(crate) default_dialect: Option<&'static str>,
-    /// The op that is being written in its own form.
+    /// The op that is being printed in its custom form.
     pub(crate) place: Option<Place>,
-    /// Regions are not printed but noted here, in order, if this is there.
+    /// The regions in order, if they are noted instead of printed.
     pub(crate) shown: Option<Vec<ShownRegion>>,
 }
 
@@ -113,20 +113,20 @@ impl<'a> Printer<'a> {
         self.place.as_mut().ok_or(Unfit)
     }
 
-    /// A blank, unless there is one or a bracket was opened.
+    /// Adds a blank, unless there is one or a bracket was opened.
     pub(crate) fn blank(&mut self) {
         if !self.text.out.ends_with([' ', '(', '[', '<']) {
             self.text.push(" ");
         }
     }
 
-    /// A keyword or anything else that stands between blanks.
+    /// Adds a keyword or other text that stands between blanks.
     pub(crate) fn word(&mut self, word: &str) {
         self.blank();
         self.text.push(word);
     }
 
-    /// The next operand, which is not written yet.
+    /// Takes the next operand.
     pub(crate) fn take_operand(&mut self) -> Fits<Value> {
         let place = self.place()?;
         let at = place.n_operands;
@@ -135,13 +135,13 @@ impl<'a> Printer<'a> {
         self.ir.op(op).operands.get(at).and_then(|it| it.value).ok_or(Unfit)
     }
 
-    /// How many operands are not written yet.
+    /// The number of operands that are not taken yet.
     pub(crate) fn n_left(&self) -> usize {
         let n_written = self.place.as_ref().map_or(0, |it| it.n_operands);
         self.ir.op(self.op_id()).operands.len().saturating_sub(n_written)
     }
 
-    /// The next operands.
+    /// Takes the next operands.
     pub(crate) fn take_operands(&mut self, n: usize) -> Fits<Vec<Value>> {
         (0..n).map(|_| self.take_operand()).collect()
     }
@@ -158,7 +158,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// The indentation of a line of the op's own, so many levels further in.
+    /// Indents a line within the op by this many further levels.
     pub(crate) fn line_start(&mut self, further: usize) {
         self.indent(self.depth + further);
     }
@@ -172,7 +172,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// The next operand after a blank; of this type, if one is given.
+    /// Prints the next operand after a blank; it has this type unless that is [`Type::UNKNOWN`].
     pub(crate) fn operand(&mut self, ty: Type) -> Fits {
         let value = self.take_operand()?;
         fits(ty == Type::UNKNOWN || self.type_of(value) == ty)?;
@@ -180,7 +180,7 @@ impl<'a> Printer<'a> {
         self.value(value)
     }
 
-    /// The operands that are left, with their types.
+    /// Prints values with their types.
     pub(crate) fn values_types(&mut self, values: &[Value]) -> Fits {
         self.values(values)?;
         self.text.push(" : ");
@@ -199,7 +199,7 @@ impl<'a> Printer<'a> {
         operand.value.map(|it| self.type_of(it)).ok_or(Unfit)
     }
 
-    /// The type of the next result.
+    /// Takes the next result and returns its type.
     pub(crate) fn take_result(&mut self) -> Fits<Type> {
         let place = self.place()?;
         let at = place.n_results;
@@ -208,7 +208,7 @@ impl<'a> Printer<'a> {
         self.ir.op(op).results.get(at).map(|it| self.type_of(*it)).ok_or(Unfit)
     }
 
-    /// The types of all results that are not said yet.
+    /// Takes the results that are left and returns their types.
     pub(crate) fn take_results(&mut self) -> Fits<Vec<Type>> {
         let op = self.op_id();
         let n = self.ir.op(op).results.len() - self.place()?.n_results;
@@ -250,8 +250,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The sizes of the segments of the operands, as many as are wanted, which add up to all
-    /// operands.
+    /// The sizes of the `N` segments of the operands, if they add up to all operands.
     pub(crate) fn segment_sizes<const N: usize>(&self) -> Fits<[usize; N]> {
         let sizes = self.ints("operandSegmentSizes")?;
         let sizes: Vec<usize> = sizes
@@ -263,8 +262,8 @@ impl<'a> Printer<'a> {
         sizes.try_into().map_err(|_| Unfit)
     }
 
-    /// `{a = 1}` of the attributes that no element of the form writes, with what stands before it;
-    /// or nothing.
+    /// Prints the dictionary of the attributes that no element of the syntax states, after the word
+    /// `before`; nothing if there are none.
     pub(crate) fn other_attrs(&mut self, before: &str) {
         let ir = self.ir;
         let op = self.op_id();
@@ -283,13 +282,13 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An attribute after a blank.
+    /// Prints an attribute after a blank.
     pub(crate) fn attr_word(&mut self, attr: Attr, types: Types) {
         self.blank();
         self.text.attr_typed(attr, types);
     }
 
-    /// The next successor: its block, and which operands it is passed.
+    /// Takes the next successor: its block, and the range of operands that it is passed.
     pub(crate) fn take_successor(&mut self) -> Fits<(Block, std::ops::Range<u32>)> {
         let place = self.place()?;
         let at = place.n_successors;

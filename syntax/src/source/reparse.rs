@@ -20,9 +20,9 @@
 //! is in its place, and what was not read may now have others: see `ir/names/aliases.rs`. Such
 //! items are read again in the same way, by a change of nothing ([`reread`]).
 //!
-//! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* What is
-//! read, plus the logarithm of the file for each run that is taken over; what is taken over by
-//! another region than its own has its names linked again.
+//! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* The text
+//! that is read, plus the logarithm of the file for each run that is taken over; the names of a run
+//! that another region takes over are linked again.
 
 use ropey::Rope;
 

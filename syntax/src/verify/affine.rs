@@ -17,7 +17,7 @@ use crate::{
     Attr, AttrData, Code, Def, Dim, Form, Op, OpKind, Region, Traits, Type, TypeData, Value,
 };
 
-/// How many ops are looked at after one operand.
+/// Limit on the ops that are followed from one operand.
 pub(super) const MAX_STEPS: usize = 16;
 
 impl Verifier<'_> {
@@ -39,7 +39,7 @@ impl Verifier<'_> {
         self.map_operands(op, 0, n, "condition");
     }
 
-    /// The operands from `first` on are indices, as many as `map` takes.
+    /// Verifies that the operands from `first` on are indices, as many as `map` takes.
     pub(crate) fn access_indices(&mut self, op: Op, first: usize) {
         self.takes_all(op, first);
         self.indices(op, first..self.ir.op(op).operands.len());
@@ -61,7 +61,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The `n` operands from `first` on are what the map takes.
+    /// Verifies the `n` operands from `first` on against the map.
     fn map_operands(&mut self, op: Op, first: usize, n: usize, attr: &str) {
         let Some((n_dims, n_symbols)) = self.map_shape(op, attr) else { return };
         if !self.problems.is_empty() || n != n_dims + n_symbols {
@@ -80,8 +80,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The operands from `first` on are as many as `map` takes; the custom form is held against
-    /// that where it is read.
+    /// Verifies in the generic form that the operands from `first` on are as many as `map` takes;
+    /// the parser verifies the custom form.
     pub(crate) fn takes_all(&mut self, op: Op, first: usize) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if self.ir.op(op).form == Form::Generic
@@ -112,7 +112,7 @@ impl Verifier<'_> {
         self.is_valid(scope, value, is_symbol, &mut steps)
     }
 
-    /// The region whose own values are symbols; `None` if that is not known.
+    /// The region whose own values are symbols; `None` if it is unknown.
     fn affine_scope(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
         loop {
@@ -210,7 +210,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The integer that the op says that defines a value, if it says one as a constant does.
+    /// The integer in the attribute `value` of the op that defines a value.
     pub(super) fn constant_index(&self, value: Value) -> Option<i128> {
         let Def::Result(defining_op, _) = self.ir.value(value).def else { return None };
         match self.ir.interner.attr_data(self.ir.attr(defining_op, "value")?) {
@@ -238,8 +238,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The map has an index for each dimension of the memref (operand `at`), and what is read or
-    /// written is of its element type.
+    /// Verifies that the map has an index for each dimension of the memref (operand `at`), and that
+    /// the value read or written has its element type.
     pub(crate) fn accessed(&mut self, op: Op, at: usize) {
         self.accessed_by(op, at, false);
     }

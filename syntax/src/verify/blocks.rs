@@ -22,7 +22,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A body that has a block, for its arguments are named, and no op in it.
+    /// Reports a body with arguments and no op.
     pub(crate) fn empty_body(&mut self, function: Op) {
         let Some(&(_, body)) = self.ir.op(function).regions.first() else { return };
         let has_block = !self.ir.block(self.ir.region(body).entry).args.is_empty();
@@ -32,7 +32,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A label at the start of a region whose arguments the op around has named already.
+    /// Reports a label at the start of a region whose arguments the op around has named already.
     pub(super) fn named_twice(&mut self, label: Op) {
         let region = self.ir.op(label).parent;
         let mut args = self.ir.block(self.ir.region(region).entry).args.iter();
@@ -46,7 +46,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A label that no op follows.
+    /// Reports a label that no op follows.
     pub(super) fn label_rules(&mut self, label: Op) {
         if ends_block(self.ir, label) && self.needs_terminator(self.ir.op(label).parent) {
             let name = self.ir.interner.str(self.ir.op(label).name);
@@ -99,7 +99,7 @@ impl Verifier<'_> {
         })
     }
 
-    /// An op that stands in certain ops only, or must not access memory where it stands.
+    /// Verifies that the op may stand in the op around it, and may access memory there.
     fn place(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
         let is_access = matches!(kind.spec().effects, Effects::Known([_, ..]));
@@ -170,7 +170,7 @@ impl Verifier<'_> {
         self.agree(op, 0, &results, "the function returns");
     }
 
-    /// `affine.yield` gives the results of the op around.
+    /// Verifies the operands of `affine.yield` against the results of the op around.
     pub(crate) fn affine_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results = &self.ir.op(parent).results;
@@ -178,7 +178,7 @@ impl Verifier<'_> {
         self.agree(op, 0, &wanted, "the op around gives");
     }
 
-    /// `scf.reduce` gives the results of the loop around.
+    /// Verifies the operands of `scf.reduce` against the results of the loop around.
     pub(crate) fn reduced(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results: Vec<Type> =
@@ -200,7 +200,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// `scf.reduce.return` gives what the reduction takes.
+    /// Verifies the operand of `scf.reduce.return` against the arguments of the reduction.
     pub(crate) fn reduction(&mut self, op: Op) {
         let args = &self.ir.block(self.block_of(op)).args;
         let (Some(&first), 1) = (args.first(), self.ir.op(op).operands.len()) else { return };
@@ -215,7 +215,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Operands from `first` on agree with these types.
+    /// Verifies the operands from `first` on against these types.
     fn agree(&mut self, op: Op, first: usize, wanted: &[Type], what: &str) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if n != wanted.len() {

@@ -9,7 +9,7 @@ use super::Verifier;
 use crate::op_traits::RMW;
 use crate::{AttrData, Block, Code, Form, Op, OpKind, Sign, Traits, Type, TypeData};
 
-/// The types of what ends a region: of the operands of its terminator.
+/// The types of the operands of a region's terminator.
 type Given = Vec<Type>;
 
 impl Verifier<'_> {
@@ -51,7 +51,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// A block of an op with one terminator of its own that ends with another. Tells of it.
+    /// Reports a block that ends with another terminator than the implicit one of its op; returns
+    /// true if there is one.
     fn ends_otherwise(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         let Some(end) = data.kind.implicit_terminator() else { return false };
@@ -109,7 +110,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Says what is wrong if one list of types does not fit the other.
+    /// Reports the first difference between two lists of types; returns true if there is none.
     pub(super) fn flows(
         &mut self,
         op: Op,
@@ -135,7 +136,7 @@ impl Verifier<'_> {
         true
     }
 
-    /// The only block of a region hands over what the op gives.
+    /// Verifies that the terminator of a region with one block passes on the results of the op.
     pub(super) fn yields(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { return true };
         let Some(given) = self.given(op, block) else { return true };
@@ -176,7 +177,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The arguments of the body of a function are those of its type.
+    /// Verifies the arguments of the body of a function against its type.
     pub(crate) fn signature(&mut self, op: Op) {
         let Some(ty) = self.function_type(op) else { return };
         let TypeData::Function { inputs, .. } = self.ir.interner.type_data(ty) else { return };
@@ -215,8 +216,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// As [`Self::yields`]; a region of braces alone ends with an implicit terminator in custom
-    /// form.
+    /// As [`Self::yields`]; an empty region in custom form ends with an implicit terminator.
     pub(super) fn yields_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let region = self.region(op, n);
         let is_empty = region.is_some_and(|it| self.entry(it).is_none());
@@ -226,7 +226,7 @@ impl Verifier<'_> {
         self.yields(op, n, wanted)
     }
 
-    /// A loop with operands carried from `first` on.
+    /// Verifies a loop with operands carried from `first` on.
     pub(crate) fn counted(&mut self, op: Op, first: usize) {
         let operands = self.operand_types(op);
         let results = self.result_types(op);

@@ -87,7 +87,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Values are told of once among this many operands of an op.
+/// Among this many operands of an op, each value is reported once.
 const SHORT: usize = 8;
 
 enum Reach {

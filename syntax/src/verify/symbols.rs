@@ -95,7 +95,8 @@ impl Verifier<'_> {
         function_type(self.ir, func)
     }
 
-    /// Attributes of arguments and results have names of dialects; a declaration is private.
+    /// Verifies that attributes of arguments and results have dialect names, and that a declaration
+    /// is private.
     pub(crate) fn function(&mut self, op: Op) {
         for (attrs, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {
             let Some(attr) = self.ir.attr(op, attrs) else { continue };
@@ -142,7 +143,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The function that an attribute names, with its type; tells if there is none.
+    /// The function that an attribute names, with its type; reports a missing one.
     fn callee(&mut self, op: Op, attr: &str) -> Option<(Name, Type)> {
         let symbol = self.ir.attr(op, attr)?;
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return None };
@@ -163,13 +164,13 @@ impl Verifier<'_> {
         }
     }
 
-    /// Where the first symbol that an op names stands.
+    /// The place of the first symbol that an op names.
     fn symbol_span(&self, op: Op) -> Span {
         let uses = &self.ir.extra(op).symbol_uses;
         uses.first().map_or(self.ir.op(op).name_span, |it| it.2)
     }
 
-    /// `memref.get_global` names a global, whose type it has.
+    /// Verifies that `memref.get_global` names a global of its type.
     pub(crate) fn global_reference(&mut self, op: Op) {
         let Some(symbol) = self.ir.attr(op, "name") else { return };
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return };
@@ -192,7 +193,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// `func.constant` has the type of its function.
+    /// Verifies the type of `func.constant` against its function.
     pub(crate) fn reference(&mut self, op: Op) {
         let Some((name, ty)) = self.callee(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
@@ -214,13 +215,13 @@ impl Verifier<'_> {
         self.called(op, 0, format_args!("'{name}'"), ty);
     }
 
-    /// `func.call_indirect` in generic form: what it passes and gives is that of the function that
-    /// is its first operand.
+    /// Verifies the operands and results of `func.call_indirect` in generic form against the type
+    /// of its first operand.
     pub(crate) fn call_indirect(&mut self, op: Op) {
         self.called(op, 1, format_args!("the callee"), self.operand_type(op, 0));
     }
 
-    /// Operands from `first` on and results are those of a function of a type.
+    /// Verifies operands from `first` on, and results, against a function type.
     fn called(&mut self, op: Op, first: usize, name: fmt::Arguments<'_>, ty: Type) {
         let TypeData::Function { inputs, results } = self.ir.interner.type_data(ty) else { return };
         let data = self.ir.op(op);

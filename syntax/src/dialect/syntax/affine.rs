@@ -265,7 +265,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// An integer that MLIR reads as an attribute of type `index`: of those `-0` is out of range.
+    /// Reads an integer that is an attribute of type `index`, for which MLIR rejects `-0`.
     fn index_attribute(&mut self) -> Res<i64> {
         let start = self.at;
         let is_negative = self.peek() == TokenKind::Minus;
@@ -490,7 +490,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Where each of `new` stands in `all`, to which it is added if it is not yet there.
+/// The position of each of `new` in `all`, to which missing ones are added.
 fn place(all: &mut Vec<ParsedOperand>, new: &[ParsedOperand]) -> Vec<u32> {
     new.iter()
         .map(|it| {
@@ -517,7 +517,7 @@ fn renumber(expr: &crate::affine::Expr, dims: &[u32], symbols: &[u32]) -> crate:
 }
 
 impl Printer<'_> {
-    /// An affine map or set, an attribute of the op.
+    /// An attribute of the op that is an affine map or set.
     fn map(&self, name: &str) -> Fits<(Attr, &Affine)> {
         let attr = self.op_attr(name).ok_or(Unfit)?;
         match self.ir.interner.attr_data(attr) {

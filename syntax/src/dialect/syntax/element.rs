@@ -32,7 +32,7 @@ impl std::fmt::Debug for Syntax {
     }
 }
 
-/// Whose type a written type is.
+/// The operands and results that a written type belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bind {
     /// Of all operands and of the single result.

@@ -268,7 +268,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The body of the function, if it is no declaration.
+    /// The body of the function; `None` for a declaration.
     fn body(&self) -> Option<crate::Region> {
         let body = self.region_at(0).ok()?;
         let is_empty = self.ir.items(body).next().is_none()
@@ -276,7 +276,7 @@ impl Printer<'_> {
         (!is_empty).then_some(body)
     }
 
-    /// The dictionaries of an array attribute of the op, one for each of `n`; empty ones are none.
+    /// The `n` dictionaries of an array attribute of the op; `None` for empty ones.
     fn dicts(&self, name: &str, n: usize) -> Fits<Vec<Option<Attr>>> {
         let Some(attr) = self.op_attr(name) else { return Ok(vec![None; n]) };
         let AttrData::Array(dicts) = self.ir.interner.attr_data(attr) else { return Err(Unfit) };

@@ -79,7 +79,7 @@ pub(in crate::dialect) const OPT_ELSE: Element = Element::Own(&Syntax {
 });
 
 impl Reader<'_, '_> {
-    /// `%i` where it is defined.
+    /// Reads `%i` where it is defined.
     pub(crate) fn argument(&mut self, ty: Type) -> Res<ParsedArgument> {
         let operand = self.value(ty)?;
         if self.tokens[self.at - 1].kind == TokenKind::Hash {
@@ -104,8 +104,8 @@ impl Reader<'_, '_> {
         Ok(first)
     }
 
-    /// Types for the values carried from operand `first` on, and for the arguments that are theirs,
-    /// the last of the header.
+    /// Sets the types of the values carried from operand `first` on, and of their arguments, the
+    /// last ones of the header.
     pub(crate) fn carry(&mut self, first: usize, types: &[Type], what: &str) {
         let n = self.out.operands.len() - first;
         if n != types.len() {
@@ -350,19 +350,19 @@ impl Reader<'_, '_> {
         self.env.interner.attr(AttrData::Array(values))
     }
 
-    /// Operands at the end of the list from elsewhere.
+    /// Adds operands at the end of the list.
     pub(crate) fn push_operands(&mut self, operands: impl IntoIterator<Item = ParsedOperand>) {
         self.out.operands.extend(operands);
     }
 
-    /// Tells of an op's own syntax at its name.
+    /// The place where problems of the op's syntax are reported: its name.
     pub(crate) fn span_of_name(&self) -> Span {
         self.out.name_span
     }
 }
 
 impl Printer<'_> {
-    /// `%x = %y, %z = %w`: arguments and what they are at first, of the same types.
+    /// `%x = %y, %z = %w`: arguments and their initial values, of the same types.
     fn write_assignments(&mut self, arguments: &[Value], values: &[Value]) -> Fits {
         fits(arguments.len() == values.len())?;
         for (i, (argument, value)) in arguments.iter().zip(values).enumerate() {
