@@ -7,8 +7,8 @@
 //! suffix-id ::= digit+ | (letter | [$._-]) (letter | digit | [$._-])*
 //! ```
 //!
-//! A bare identifier is a keyword, the name of an op or of an attribute, or stands after `@`; a suffix identifier stands after
-//! `%`, `^`, `#` or `!`.
+//! A bare identifier is a keyword, the name of an op or of an attribute, or stands after `@`; a
+//! suffix identifier stands after `%`, `^`, `#` or `!`.
 
 /// A byte that a bare identifier may start with.
 pub(crate) const BARE_START: u8 = 1;
@@ -20,7 +20,8 @@ pub(crate) const SUFFIX_START: u8 = 4;
 pub(crate) const SUFFIX: u8 = 8;
 /// A decimal digit.
 pub(crate) const DIGIT: u8 = 16;
-/// A byte of a name after which a body may follow in the pretty form of a dialect type or attribute: no `$`.
+/// A byte of a name after which a body may follow in the pretty form of a dialect type or
+/// attribute: no `$`.
 const WORD: u8 = 32;
 
 /// The classes of each byte; none beyond ASCII.
@@ -45,7 +46,7 @@ static CLASS: [u8; 256] = {
     class
 };
 
-/// Whether a byte is of a class.
+/// Returns true if a byte is of a class.
 pub(crate) fn is(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
@@ -73,17 +74,18 @@ pub(crate) fn word_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, WORD)
 }
 
-/// Whether a byte may stand in an identifier of any kind.
+/// Returns true if a byte may stand in an identifier of any kind.
 pub fn is_identifier_byte(byte: u8) -> bool {
     is(byte, SUFFIX)
 }
 
-/// Whether a text is a bare identifier: what a symbol or the name of an attribute needs no quotes for.
+/// Returns true for a bare identifier, which needs no quotes as a symbol or the name of an
+/// attribute.
 pub fn is_bare(text: &str) -> bool {
     text.bytes().next().is_some_and(|it| is(it, BARE_START)) && bare_len(text) == text.len()
 }
 
-/// Whether a text is a suffix identifier: what may follow `%`, `^`, `#` and `!`.
+/// Returns true for a suffix identifier, which may follow `%`, `^`, `#` and `!`.
 pub fn is_suffix(text: &str) -> bool {
     let bytes = text.as_bytes();
     let class = match bytes.first() {
@@ -94,7 +96,8 @@ pub fn is_suffix(text: &str) -> bool {
     skip(bytes, 0, class) == bytes.len()
 }
 
-/// The end of the number whose first digit is at `at`, and whether it is a float: `12`, `0x1F`, `1.`, `2.5e-3`.
+/// The end of the number whose first digit is at `at`, and whether it is a float: `12`, `0x1F`,
+/// `1.`, `2.5e-3`.
 #[inline]
 pub(crate) fn number_end(bytes: &[u8], at: usize) -> (usize, bool) {
     let peek = |at: usize| bytes.get(at).copied().unwrap_or(0);

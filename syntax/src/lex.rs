@@ -1,7 +1,8 @@
 //! The lexer: text to tokens, total and lossless.
 //!
-//! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments) between tokens; what
-//! MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of MLIR's own lexer. Two are not those of a usual one:
+//! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments)
+//! between tokens; what MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of
+//! MLIR's own lexer. Two are not those of a usual one:
 //!
 //! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets, in which `//` is no
 //!   comment and `->` is skipped as a unit. The whole is one token. A body that does not close before a line that
@@ -9,7 +10,8 @@
 //! - A comment that holds `// -----`, with nothing or a further comment behind it, splits the file there, wherever in its line it stands,
 //!   and is a token from there on.
 //!
-//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the `<` inside is remembered.
+//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the
+//! `<` inside is remembered.
 
 use std::ops::Range;
 
@@ -20,10 +22,11 @@ use crate::{OpKind, Token, TokenKind};
 /// What splits a file.
 const SPLIT: &[u8] = SPLIT_MARKER.as_bytes();
 
-/// What follows it where a pass has printed the program.
+/// The text that follows it where a pass has printed the program.
 const IR_DUMP: &[u8] = b"// IR Dump";
 
-/// What each byte is that is a token by itself whatever follows it (a comment is found before); others are errors.
+/// The kind of each byte that is a token by itself whatever follows it (a comment is found before);
+/// others are errors.
 static SINGLE: [TokenKind; 256] = {
     let mut single = [TokenKind::Error; 256];
     single[b':' as usize] = TokenKind::Colon;
@@ -72,7 +75,7 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     }
 }
 
-/// What is wrong with the text of a [`TokenKind::Error`] token, and where in it.
+/// The problem with the text of a [`TokenKind::Error`] token, and its place in there.
 pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
     let start = usize::from(text.starts_with('@'));
     if text[start..].starts_with('"') {
@@ -137,16 +140,17 @@ impl Lexer {
         (self.at, self.at_line_start)
     }
 
-    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. What was seen after it counts no more.
+    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. Facts found after it
+    /// are dropped.
     pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
         (self.at, self.at_line_start) = (at, at_line_start);
         self.bodies.forget();
     }
 
-    /// The next token of the text, which is the same each time, and the byte after the last that its end depends on. At the
-    /// end: [`TokenKind::Eof`].
-    // The token is put together where it is wanted: as a value in memory it would be written in parts and read at once, which
-    // processors wait for.
+    /// The next token of the text, which is the same each time, and the byte after the last that
+    /// its end depends on. At the end: [`TokenKind::Eof`].
+    // The token is put together where it is wanted: as a value in memory it would be written in
+    // parts and read at once, which processors wait for.
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let (kind, at_line_start) = self.advance(bytes);
@@ -283,7 +287,8 @@ impl Lexer {
         if is_float { TokenKind::Float } else { TokenKind::Int }
     }
 
-    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not well-formed.
+    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not
+    /// well-formed.
     fn string(&mut self, bytes: &[u8]) -> bool {
         let (end, is_fine) = string_end(bytes, self.at);
         self.at = end;
@@ -291,7 +296,8 @@ impl Lexer {
     }
 }
 
-/// The end of the string that starts at `at` and whether it is well-formed; an unterminated one ends with its line.
+/// The end of the string that starts at `at` and whether it is well-formed; an unterminated one
+/// ends with its line.
 fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
     at += 1;
     let mut fine = true;
@@ -357,10 +363,11 @@ pub fn split_places(text: &str) -> Vec<usize> {
     places
 }
 
-/// What looking for the ends of dialect bodies has found.
+/// The ends of dialect bodies found so far.
 ///
-/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of every `<` that it passed:
-/// those still open fail where it failed. Thus nothing is looked at twice, however many bodies are left open.
+/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of
+/// every `<` that it passed: those still open fail where it failed. Thus nothing is looked at
+/// twice, however many bodies are left open.
 #[derive(Debug, Default)]
 struct Bodies {
     /// Each `<` that the last failed look passed and the byte after its `>`; 0 if it is still open.
@@ -376,8 +383,8 @@ impl Bodies {
         self.passed.clear();
     }
 
-    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op, and the byte after the last
-    /// that was looked at.
+    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op,
+    /// and the byte after the last that was looked at.
     fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
         if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
             return match self.passed[found].1 {
@@ -454,14 +461,15 @@ impl Bodies {
     }
 }
 
-/// Whether the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the name of a known op) or splits the
-/// file; if so, how far that had to be looked at.
+/// Returns an offset if the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the
+/// name of a known op) or splits the file; if so, how far that had to be looked at.
 fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
     while matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
     }
     if let Some(after) = bytes[at..].strip_prefix(SPLIT) {
-        // NB no byte is looked at after one that is not as it must be: it may be the last of the body.
+        // NB no byte is looked at after one that is not as it must be: it may be the last of the
+        // body.
         let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
         let is_split = match after.get(blanks) {
             None | Some(b'\n' | b'\r') => true,

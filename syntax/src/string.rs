@@ -1,15 +1,16 @@
 //! String literals: the bytes that they stand for, and one text for each sequence of bytes.
 //!
-//! A string of MLIR is a sequence of bytes: `"\FF"` is one byte that is not UTF-8. Everything here holds strings as text, so that they
-//! can be shown. The text of bytes is
+//! A string of MLIR is a sequence of bytes: `"\FF"` is one byte that is not UTF-8. Everything here
+//! holds strings as text, so that they can be shown. The text of bytes is
 //!
-//! - these bytes, where they are UTF-8 and do not contain what looks like the escape of a byte that is not ASCII (a backslash and two
-//!   upper-case digits from `80` to `FF`);
-//! - otherwise these bytes with each backslash doubled and each byte that is not UTF-8 escaped: `a\FF`, and `\\FF` of the
-//!   backslash followed by two letters.
+//! - these bytes, where they are UTF-8 and do not contain what looks like the escape of a byte that
+//!   is not ASCII (a backslash and two upper-case digits from `80` to `FF`);
+//! - otherwise these bytes with each backslash doubled and each byte that is not UTF-8 escaped:
+//!   `a\FF`, and `\\FF` of the backslash followed by two letters.
 //!
-//! *Law.* Different bytes have different texts ([`bytes_of`] is the inverse of [`text_of`]). So strings are equal if their texts
-//! are; their order is that of their bytes, which is not always that of their texts ([`compare`]).
+//! *Law.* Different bytes have different texts ([`bytes_of`] is the inverse of [`text_of`]). So
+//! strings are equal if their texts are; their order is that of their bytes, which is not always
+//! that of their texts ([`compare`]).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -25,7 +26,7 @@ pub(crate) fn string_len(text: &str) -> usize {
     (at + 1).min(bytes.len())
 }
 
-/// What stands at a backslash in a string literal.
+/// An escape in a string literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
     /// `\n`, `\t`, `\"` or `\\`.
@@ -56,7 +57,8 @@ impl Escape {
     }
 }
 
-/// The bytes that the inside of a literal stands for. A backslash that starts no escape stands for itself.
+/// The bytes that the inside of a literal stands for. A backslash that starts no escape stands for
+/// itself.
 fn unescape(inside: &str) -> Vec<u8> {
     let bytes = inside.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -72,7 +74,8 @@ fn unescape(inside: &str) -> Vec<u8> {
     out
 }
 
-/// True if a text contains what looks like an escaped byte that is not ASCII: then it is no text of bytes that it is equal to.
+/// True if a text contains what looks like an escaped byte that is not ASCII: then it is no text of
+/// bytes that it is equal to.
 fn is_escaped(text: &str) -> bool {
     let is_high = |it: u8| matches!(it, b'8' | b'9' | b'A'..=b'F');
     let is_low = |it: u8| matches!(it, b'0'..=b'9' | b'A'..=b'F');
@@ -121,7 +124,8 @@ pub fn unquoted(literal: &str) -> Cow<'_, str> {
     if inside.contains('\\') { text_of(unescape(inside)).into() } else { inside.into() }
 }
 
-/// Appends the literal of a text; each byte that is not printable ASCII is escaped, as MLIR prints it.
+/// Appends the literal of a text; each byte that is not printable ASCII is escaped, as MLIR prints
+/// it.
 pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     if is_escaped(text) {
@@ -129,7 +133,7 @@ pub fn push_quoted(out: &mut String, text: &str) {
             push_byte(out, byte);
         }
     } else {
-        // What needs no escape is copied in one piece.
+        // Text without escapes is copied in one piece.
         let mut from = 0;
         for (at, byte) in text.bytes().enumerate().filter(|it| !is_plain(it.1)) {
             // Between bytes of one character there is nothing.

@@ -321,8 +321,7 @@ fn is_after_loc(before: &str) -> bool {
 fn ops(is_top_level: bool, result: Option<&str>) -> Vec<Proposal> {
     let of_top = Traits::SYMBOL | Traits::SYMBOL_TABLE;
     let defines_symbol = |kind: &OpKind| kind.spec().traits.intersects(of_top);
-    let mut out: Vec<_> = dialect::ALL
-        .iter()
+    let mut out: Vec<_> = dialect::ops()
         .filter(|kind| defines_symbol(kind) == is_top_level)
         .map(|kind| {
             let name = kind.spec().name;

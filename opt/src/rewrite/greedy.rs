@@ -74,20 +74,21 @@ pub(crate) struct Patterns {
 impl Patterns {
     /// These patterns.
     pub(crate) fn new(all: impl IntoIterator<Item = Pattern>) -> Self {
-        let n = noisy_syntax::dialect::ALL.iter().map(|it| *it as usize + 1).max().unwrap_or(0);
+        let all: Vec<Pattern> = all.into_iter().collect();
+        let n = all.iter().map(|it| it.kind.index() + 1).max().unwrap_or(0);
         let mut out = Self { by_kind: vec![Vec::new(); n], any: Vec::new() };
         for pattern in all {
             if pattern.kind == OpKind::Unknown {
                 out.any.push(pattern);
             } else {
-                out.by_kind[pattern.kind as usize].push(pattern);
+                out.by_kind[pattern.kind.index()].push(pattern);
             }
         }
         out
     }
 
     fn of(&self, kind: OpKind) -> impl Iterator<Item = &Pattern> {
-        self.by_kind.get(kind as usize).into_iter().flatten().chain(&self.any)
+        self.by_kind.get(kind.index()).into_iter().flatten().chain(&self.any)
     }
 }
 

@@ -252,7 +252,8 @@ pub(super) fn dense(
     Ok(dense_text(reader.env.interner, element, &sizes, &texts))
 }
 
-/// `dense<"0x...">`: the bytes of one element for all of them, or of each. Few elements are printed one by one, many as they are.
+/// `dense<"0x...">`: the bytes of one element for all of them, or of each. Few elements are printed
+/// one by one, many as they are.
 fn blob(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,
@@ -272,7 +273,8 @@ fn blob(
     let bytes: Vec<u8> = (0..digits.len() / 2)
         .map(|it| u8::from_str_radix(&digits[2 * it..2 * it + 2], 16).unwrap_or(0))
         .collect();
-    // Each element takes whole bytes; of one bit, eight are in a byte, and one byte of equal bits stands for all.
+    // Each element takes whole bytes; of one bit, eight are in a byte, and one byte of equal bits
+    // stands for all.
     let n_bytes = width.div_ceil(8) as usize;
     let (is_splat, n_needed) = if width == 1 {
         (matches!(*bytes, [0 | 0xff]), Some(n_elements.div_ceil(8)))

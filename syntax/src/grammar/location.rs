@@ -10,7 +10,7 @@ use crate::{Attr, AttrData, Code, LocationPart, TokenKind};
 
 impl Reader<'_, '_> {
     /// `loc(...)` or nothing.
-    pub(super) fn opt_location(&mut self) -> Res {
+    pub(crate) fn opt_location(&mut self) -> Res {
         if !self.is_word("loc") {
             return Ok(());
         }
@@ -23,7 +23,8 @@ impl Reader<'_, '_> {
             end,
             |grammar, words| run(&grammar.location, words, Raw::Location),
             |it, raw| match raw {
-                // An alias directly in `loc(#x)` may be defined later: names are judged by who knows the whole file.
+                // An alias directly in `loc(#x)` may be defined later: names are judged by who
+                // knows the whole file.
                 Raw::Location(LocTree::Alias(word)) => {
                     let alias = it.name(word.text);
                     let span = word.span();

@@ -1,12 +1,12 @@
-//! What the trees of the grammar mean: types, attributes and affine maps as data.
+//! Lowers the trees of the grammar to types, attributes and affine maps.
 //!
-//! This is where numbers are held against their types, aliases are looked up and affine expressions are simplified. Recursion is
-//! bounded by the nesting of the text, which `words.rs` has bounded.
+//! This is where numbers are held against their types, aliases are looked up and affine expressions
+//! are simplified. Recursion is bounded by the nesting of the text, which `words.rs` has bounded.
 
 use super::Alias;
 use super::ast::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::elements;
-use super::flag::flags_attr;
+use super::flags::flags_attr;
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_SPELLED, MAX_WIDTH, split_dialect, type_word};
 use super::words::Word;
@@ -15,8 +15,9 @@ use crate::identifier::is_bare;
 use crate::string::{self, quoted, unquoted};
 use crate::{Attr, AttrData, Code, Dim, Name, Span, TokenKind, Type, TypeData};
 
-/// A sum or product may have this many terms, a map this many identifiers: they are compared in pairs.
-pub(super) const MAX_TERMS: usize = 1000;
+/// A sum or product may have this many terms, a map this many identifiers: they are compared in
+/// pairs.
+pub(crate) const MAX_TERMS: usize = 1000;
 
 impl Reader<'_, '_> {
     pub(super) fn lower_type(&mut self, tree: &TypeTree<'_>) -> Res<Type> {
@@ -153,7 +154,7 @@ impl Reader<'_, '_> {
         Ok(self.env.interner.ty(data))
     }
 
-    /// What stands behind the element type of a memref: layouts, then a memory space. What says the same as nothing is left out.
+    /// The layouts and the memory space of a memref, without those that are the default.
     fn lower_surroundings(
         &mut self,
         word: &Word<'_>,
@@ -357,7 +358,7 @@ impl Reader<'_, '_> {
     }
 
     /// `dense_resource<key>`, whose key is quoted only where it must be.
-    pub(super) fn resource_text(&mut self, key: &str) -> Name {
+    pub(crate) fn resource_text(&mut self, key: &str) -> Name {
         let key = unquoted(key);
         let key = if is_bare(&key) { key } else { quoted(&key).into() };
         self.name(&format!("dense_resource<{key}>"))
@@ -563,7 +564,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What the leaves of an affine expression are.
+/// The names that the leaves of an affine expression stand for.
 pub(super) enum Inputs<'a> {
     Ids { dims: &'a [Word<'a>], symbols: &'a [Word<'a>] },
     Values { dims: Vec<super::ParsedOperand>, symbols: Vec<super::ParsedOperand> },
@@ -575,7 +576,7 @@ fn strides_of(text: &str) -> Option<usize> {
     Some(strides.split(',').filter(|it| !it.is_empty()).count())
 }
 
-/// Whether a memory space may be this; of other dialects, who knows.
+/// Returns true if an attribute may be a memory space. Attributes of other dialects may be one.
 fn is_memory_space(data: &AttrData) -> bool {
     matches!(
         data,

@@ -1,10 +1,11 @@
 //! Symbols: which op defines `@name` in a region, and which ops mention it.
 
-use crate::dialect::Traits;
+use crate::op_traits::Traits;
 use crate::{Ir, Name, Op, OpKind, Region};
 
 impl Ir {
-    /// Enters the symbol that an op defines and those that it mentions. The op stands in its sequence already.
+    /// Enters the symbol that an op defines and those that it mentions. The op stands in its
+    /// sequence already.
     pub(crate) fn add_symbols(&mut self, op: Op) {
         let region = self.op(op).parent;
         let Some(extra) = &self.ops[op.index()].extra else { return };
@@ -106,7 +107,7 @@ impl Ir {
         uses.flatten().chain(self.names.symbols.values().flatten()).copied()
     }
 
-    /// Whether any region defines a symbol of that name.
+    /// Returns true if any region defines a symbol of that name.
     pub(crate) fn is_symbol_anywhere(&self, name: Name) -> bool {
         self.names.symbols.keys().any(|it| it.1 == name)
     }

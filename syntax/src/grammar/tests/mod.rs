@@ -11,7 +11,8 @@ use super::*;
 use crate::lex::lex;
 use crate::{Interner, TokenKind};
 
-/// The tokens of one op whose regions are written as `{}`, and everything that is in them is left out.
+/// The tokens of one op whose regions are written as `{}`, and everything that is in them is left
+/// out.
 pub(super) fn tokens_of(text: &str) -> Vec<Token> {
     let lexed = lex(text).tokens;
     let all: Vec<Token> = lexed.iter().copied().filter(|it| it.kind != TokenKind::Eof).collect();

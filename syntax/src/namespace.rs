@@ -1,20 +1,26 @@
-//! What is known of dialects: whose ops are all known, who is the default dialect where, and which names need no dialect then.
+//! Dialects: those whose ops are all known, and those whose ops may be named without their dialect.
 
-use super::{ALL, OpKind};
+use crate::OpKind;
 
-/// Whether an unknown op or type of the dialect is an error: nobody else adds to it, and it does not grow.
+/// HEIR's op that computes on encrypted values. It has no row: its custom form is read like that of
+/// any unknown op, except for the facts at [`crate::Ir::is_secret_generic`].
+pub(crate) const SECRET_GENERIC: &str = "secret.generic";
+
+/// The name of its terminator.
+pub(crate) const SECRET_YIELD: &str = "secret.yield";
+
+/// Dialects of HEIR. In their ops without a region each name after `%` is an operand, in custom
+/// form, too.
+pub(crate) const OF_OPERANDS: [&str; 8] =
+    ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
+
+/// Returns true if an unknown op or type of the dialect is an error: the dialect does not grow.
 pub fn is_closed(dialect: &str) -> bool {
     matches!(dialect, "noisy" | "func" | "arith" | "cf" | "builtin")
 }
 
-/// Whether no op of the dialect of this name has a region: of a dialect whose ops are all known.
-pub(crate) fn has_no_regions(name: &str) -> bool {
-    let Some((dialect, _)) = name.split_once('.') else { return false };
-    let is_of = |it: &&OpKind| it.spec().name.split('.').next() == Some(dialect);
-    is_closed(dialect) && ALL.iter().filter(is_of).all(|it| it.spec().regions.most == 0)
-}
-
-/// Whether `mlir-opt` has the dialect, and so reads what stands in its types and attributes (`mlir-opt --show-dialects` of LLVM 19).
+/// Returns true if `mlir-opt` has the dialect, and so reads the bodies of its types and attributes
+/// (`mlir-opt --show-dialects` of LLVM 19).
 pub fn is_read_by_mlir(dialect: &str) -> bool {
     matches!(
         dialect,
@@ -69,11 +75,11 @@ pub fn is_read_by_mlir(dialect: &str) -> bool {
     )
 }
 
-/// Whether `name` (no dot) is an op of that default dialect; such a name at the start of a line starts an op.
+/// Returns true if `name` (no dot) is an op of that default dialect; such a name at the start of a
+/// line starts an op.
 pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
     match dialect {
-        "builtin" => matches!(name, "module" | "unrealized_conversion_cast"),
-        "func" => matches!(name, "func" | "call" | "call_indirect" | "constant" | "return"),
+        "builtin" | "func" => OpKind::of(&format!("{dialect}.{name}")) != OpKind::Unknown,
         "pdl" => matches!(
             name,
             "pattern"
@@ -186,18 +192,19 @@ pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
 /// The default dialect at the top level of a file.
 pub(crate) const TOP: Option<&str> = Some("builtin");
 
-/// Whether `name` (no dot) is an op of some default dialect.
+/// Returns true if `name` (no dot) is an op of some default dialect.
 pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
     ["builtin", "func", "pdl", "transform", "async", "shape"]
         .iter()
         .any(|dialect| is_unprefixed_op(dialect, name))
 }
 
-/// The default dialect inside the regions of an op that nobody knows: it may have any, so a name without a dot may be right there.
+/// The default dialect inside the regions of an unknown op: it may be any, so a name without a dot
+/// may be valid there.
 pub(crate) const SOME_DIALECT: &str = "?";
 
-/// The default dialect inside the regions of an op written in custom form with the name `written`, where `around` is that of the
-/// op's own name; `None`: names need a dialect there.
+/// The default dialect inside the regions of an op written in custom form with the name `written`,
+/// where `around` is that of the op's own name; `None`: names need a dialect there.
 pub(crate) fn inner_dialect(around: Option<&'static str>, written: &str) -> Option<&'static str> {
     match around {
         _ if written.contains('.') => default_dialect_of(written),
@@ -208,10 +215,12 @@ pub(crate) fn inner_dialect(around: Option<&'static str>, written: &str) -> Opti
 }
 
 fn default_dialect_of(full_name: &str) -> Option<&'static str> {
+    let kind = OpKind::of(full_name);
+    if kind != OpKind::Unknown {
+        return kind.spec().default_dialect;
+    }
     let dialect = full_name.split('.').next().unwrap_or_default();
     match full_name {
-        "builtin.module" => Some("builtin"),
-        "func.func" => Some("func"),
         "transform.sequence"
         | "transform.named_sequence"
         | "transform.with_pdl_patterns"

@@ -1,10 +1,12 @@
-//! How an op is written, with places to fill in: derived from its row, for completion and signature help.
+//! Templates of ops with places to fill in, for completion and signature help: derived from their
+//! rows.
 //!
-//! *Law.* With what its places hold, the template of every op is read as its custom form without a syntax problem (names may be
-//! undefined).
+//! *Law.* With its places filled, the template of every op is read as its custom form without a
+//! syntax problem (names may be undefined).
 
-use super::format::{Bind, Element};
-use super::row::{Agreement, OpSpec, TypeClass, WidthChange};
+use super::row::OpSpec;
+use super::syntax::{Bind, Element};
+use crate::op_traits::{Agreement, TypeClass, WidthChange};
 use crate::{TokenKind, Type};
 
 /// A template under construction.
@@ -17,9 +19,9 @@ struct Template<'a> {
 }
 
 impl OpSpec {
-    /// How the op is written in its own form, without parts that may be missing. `«...»` is a place to fill in, and `$0` where the
-    /// cursor stays in the end. If the op surely has a result, the text
-    /// starts with the place `«%r»` (or `«%r»:2`) and ` = `.
+    /// The custom syntax of the op, without optional parts. `«...»` is a place to fill in, and `$0`
+    /// the final place of the cursor. If the op surely has a result, the text starts with the place
+    /// `«%r»` (or `«%r»:2`) and ` = `.
     pub fn template(&self) -> String {
         let result = match self.results.least {
             0 => String::new(),
@@ -33,11 +35,11 @@ impl OpSpec {
             n_results: 0,
             n_regions: 0,
         };
-        self.form.iter().for_each(|it| template.element(*it));
+        self.syntax.iter().for_each(|it| template.element(*it));
         template.out
     }
 
-    /// What an operand must be; by the last class for those beyond the list.
+    /// Returns the class of an operand. The last class of the list is that of all further operands.
     pub fn operand_class(&self, number: usize) -> TypeClass {
         let classes = self.types.operands;
         classes.get(number).or(classes.last()).copied().unwrap_or(TypeClass::Any)
@@ -48,7 +50,8 @@ impl OpSpec {
     }
 }
 
-/// A type of a class, as a place unless there is one type only; `is_wide`: the wider one of a cast.
+/// An example type of a class, as a place unless the class has one type only; `is_wide`: the wider
+/// one of a cast.
 fn sample(class: TypeClass, is_wide: bool) -> &'static str {
     match class {
         TypeClass::Noisy => "!noisy.i32",
@@ -87,7 +90,7 @@ impl Template<'_> {
         self.out.push_str(text);
     }
 
-    /// What stands between blanks.
+    /// Adds text that stands between blanks.
     fn word(&mut self, text: &str) {
         if !self.out.ends_with([' ', '(', '[', '<']) {
             self.push(" ");
@@ -95,7 +98,7 @@ impl Template<'_> {
         self.push(text);
     }
 
-    /// The name of the next operand: `%a`, `%b`, ...; that of a condition says so.
+    /// Adds the name of the next operand: `%a`, `%b`, ..., or `%condition`.
     fn operand(&mut self, ty: Type) {
         let at = self.n_operands;
         self.n_operands += 1;
@@ -116,7 +119,7 @@ impl Template<'_> {
         sample(self.spec.result_class(at), grows)
     }
 
-    /// A type whose owner is known.
+    /// Adds a type.
     fn bound_type(&mut self, bind: Bind) {
         let text = match bind {
             Bind::All
@@ -137,17 +140,16 @@ impl Template<'_> {
         self.word(text);
     }
 
-    /// A region; the cursor stays in the first one.
+    /// Adds a region; the cursor ends in the first one.
     fn region(&mut self) {
         let is_first = self.n_regions == 0;
         self.n_regions += 1;
         self.word(if is_first { "{\n  $0\n}" } else { "{\n}" });
     }
 
-    /// An arm for each element, so that one that nobody can complete does not compile.
     fn element(&mut self, element: Element) {
         match element {
-            Element::Punct(kind) => match kind {
+            Element::Token(kind) => match kind {
                 TokenKind::Comma => self.push(","),
                 TokenKind::LParen => self.push("("),
                 TokenKind::RParen => self.push(")"),
@@ -158,26 +160,18 @@ impl Template<'_> {
                 _ => self.word(":"),
             },
             Element::Word(word) => self.word(word),
-            Element::Use(ty) => self.operand(ty),
-            Element::Uses(n) => {
+            Element::Operand(ty) => self.operand(ty),
+            Element::Operands(n) => {
                 for at in 0..n {
                     self.push(if at > 0 { "," } else { "" });
                     self.operand(Type::UNKNOWN);
                 }
             }
-            Element::ParenUses(_) => self.push("(«»)"),
-            Element::Indices(open) => {
-                // Of an allocation both lists may be empty, and that in brackets missing.
-                let is_of_result = self.spec.operands.least == 0;
-                match open {
-                    TokenKind::LParen => self.push("()"),
-                    _ if is_of_result => {}
-                    _ => self.push("[«%i»]"),
-                }
-            }
-            Element::ConstantValue => self.word("«0» : «i32»"),
+            Element::ParenOperands => self.push("(«»)"),
+            Element::Indices => self.push("[«%i»]"),
             Element::StrAttr(_) => self.word("\"«text»\""),
-            Element::Type(bind) => self.bound_type(bind),
+            Element::SymbolUse(_) => self.word("@«name»"),
+            Element::TypeOf(bind) => self.bound_type(bind),
             Element::ResultTypes => {
                 let n = self.spec.results.least.max(1);
                 let types: Vec<_> = (0..n).map(|at| self.result_type(at)).collect();
@@ -193,64 +187,31 @@ impl Template<'_> {
                     (0..self.spec.results.least).map(|at| self.result_type(at)).collect();
                 self.word(&format!("({}) -> ({})", inputs.join(", "), results.join(", ")));
             }
-            Element::Predicate(names) => self.word(&format!("«{}»", names[0])),
-            Element::Select => self.word("«i32»"),
-            Element::SymbolName | Element::SymbolUse(_) => self.word("@«name»"),
             Element::Successor => self.word("^«bb1»"),
-            Element::Switch => self.word("default: ^«bb1»"),
             Element::Region | Element::OptRegion => self.region(),
-            Element::FuncSignature => self.push("(«%a: !noisy.i32») -> «!noisy.i32»"),
-            Element::ScfFor => self.word("«%i» = «%lb» to «%ub» step «%step»"),
-            Element::ScfWhile => self.word("(«%x» = «%a») : («i32») -> «i32»"),
-            Element::ScfParallel => self.word("(«%i») = («%lb») to («%ub») step («%step»)"),
-            Element::ScfForall => self.word("(«%i») in («4»)"),
-            Element::IndexSwitch => {
-                self.word("case «0» {\n  $0\n}\ndefault {\n}");
-                self.n_regions += 2;
-            }
-            Element::AffineFor => self.word("«%i» = «0» to «4»"),
-            Element::AffineParallel => self.word("(«%i») = («0») to («4»)"),
-            Element::AffineApply("condition") => self.word("«affine_set<(d0) : (d0 >= 0)>»(«%i»)"),
-            Element::AffineApply(_) => self.word("«affine_map<(d0) -> (d0)>»(«%i»)"),
-            Element::AffineAccess(_) => {
-                self.operand(Type::UNKNOWN);
-                self.push("[«%i»]");
-            }
-            Element::AccessedTypes(maps) => {
-                self.word(&vec!["«memref<4xi32>»"; maps.len()].join(", "));
-            }
-            Element::PrefetchKind => self.word("«read», locality<«3»>, «data»"),
-            Element::Delinearize => self.word("into («4», «8») : «index, index»"),
-            Element::Linearize => self.word("[«%i», «%j»] by («4», «8») : index"),
-            Element::Int32(_) => self.word("«16»"),
-            Element::Permutation(_) => self.word("(«i, j») -> («j, i»)"),
-            Element::Subview => self.push("[«0»] [«4»] [«1»]"),
-            Element::ReinterpretCast => {
-                self.word("to offset: [«0»], sizes: [«4»], strides: [«1»]");
-            }
-            Element::Reassociation => self.word("«[[0, 1]]»"),
-            Element::OutputShape => self.word("output_shape [«4», «8»]"),
-            Element::Global => self.word("@«name» : «memref<4xi32>»"),
-            Element::RmwKind => self.word("«addi»"),
-            Element::RmwTypes => self.word("(«i32», «memref<4xi32>») -> «i32»"),
+            Element::Own(syntax) => self.own(syntax.snippet),
             Element::OptWord(..)
-            | Element::OptUsesTypes
+            | Element::OptOperandsTypes
             | Element::AttrDict
             | Element::AttrDictWithKeyword
             | Element::ResultIs(_)
-            | Element::OptArrowTypes
-            | Element::OptArrowResultTypes
-            | Element::OptFlags(_)
-            | Element::OptRounding
-            | Element::OptSymbolName
-            | Element::OptWeights
-            | Element::SuccessorSegments
-            | Element::OptElse
-            | Element::Visibility
-            | Element::ScfReduce
-            | Element::OptStride
-            | Element::OptNontemporal
-            | Element::OptInt(_) => {}
+            | Element::OptArrowTypes => {}
+        }
+    }
+
+    /// The snippet of a [`Syntax`](super::syntax::Syntax).
+    fn own(&mut self, snippet: &str) {
+        let (snippet, is_apart) = match snippet.strip_prefix(' ') {
+            Some(rest) => (rest, true),
+            None => (snippet, false),
+        };
+        if let Some(rest) = snippet.strip_prefix("«%»") {
+            self.operand(Type::UNKNOWN);
+            self.push(rest);
+        } else if is_apart {
+            self.word(snippet);
+        } else {
+            self.push(snippet);
         }
     }
 }
