@@ -40,53 +40,36 @@
 //! outside of cycles visits in proportion to `k` and their uses, each at O(log n) for its place in the text.
 
 mod analysis;
-mod base;
-mod block_cycles;
-mod call_edit;
-mod call_graph;
-mod call_index;
-mod component;
-mod context;
-mod contexts;
-mod edit;
-mod evaluation;
-mod few;
-mod loops;
+mod branches;
+mod calls;
+mod cycles;
+mod input;
 mod observer;
-mod ordered;
-mod pass;
+mod queue;
 mod reads;
-mod recursion;
-mod recursion_edit;
-mod replay;
-mod rounds;
-mod transcript;
+mod traversal;
+mod update;
 mod visit;
 
 pub use analysis::{Calls, Domain, Loops, MAX_APART, SparseForward};
-pub use base::{Base, Input};
-pub use context::{Context, MAX_DEPTH, followed, is_callable, is_exposed, with_stack};
+pub use calls::{Context, MAX_DEPTH, followed, is_callable, is_exposed, with_stack};
+pub use input::{Base, Input};
 pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Part, Round, Visit, Visitor};
-pub use pass::values_within;
 pub use reads::AnalysisContext;
+pub use traversal::values_within;
 
 use std::any::Any;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value, reserve_with_slack};
-use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use rustc_hash::FxHashSet;
 
-use crate::flow;
 #[cfg(doc)]
 use crate::flow::Flow;
 use crate::lattice::Lattice;
-use block_cycles::CyclePass;
-use call_graph::CallGraph;
-use call_index::CallIndex;
-use component::Group;
-use contexts::Contexts;
+use branches::Branches;
+use calls::FollowedCalls;
+use cycles::CycleState;
+use queue::Queue;
 use reads::{Log, Subscriptions};
 
 /// The values whose facts an update changed.
@@ -110,83 +93,39 @@ impl Moved {
     }
 }
 
-/// A pass over blocks of a cyclic region.
-#[derive(Clone, Copy, Debug)]
-struct Pass {
-    region: Region,
-    /// The tick at which it started.
-    start: u32,
-    /// From 1; 0 over a block that is in no cycle.
-    number: u64,
-}
-
-/// Where a task stands in program order: the place in the text, ends before starts there, inner ends before outer ones.
-type Place = (usize, bool, Reverse<usize>);
-
-/// The facts of an analysis, and what keeps them up to date.
+/// The facts of an analysis, kept up to date edit by edit.
 #[derive(Debug)]
 pub struct Sparse<A: SparseForward, O = ()> {
     /// The analysis.
     pub analysis: A,
-    /// Who watches, with what it noted.
+    /// Notes of the observer.
     pub observer: O,
-    /// Who is told of the visits.
     visitor: Option<Box<dyn Visitor<A::Fact>>>,
-    /// What the analysis says.
-    calls: Calls,
     facts: Vec<A::Fact>,
     /// By block.
     live: Vec<bool>,
-    /// By op: a branch or yield that is live.
+    /// By op: true for a live branch or yield.
     reached: Vec<bool>,
-    /// By op: when it was last visited, in ticks of `clock`.
+    /// By op: tick of `clock` of its last visit.
     stamp: Vec<u32>,
     clock: u32,
-    /// Regions with a branch that goes backward.
-    cyclic: FxHashSet<Region>,
-    /// Where the branches went when they were last visited.
-    targets: FxHashMap<Op, SmallVec<[Block; 2]>>,
-    /// The labels that were visited, with the regions they stood in and their blocks.
-    labels: FxHashMap<Op, (Region, Block)>,
-    /// The labels that regions started with when these were last visited.
-    first_labels: FxHashMap<Region, Op>,
-    /// Ops and ends of ops to visit, in program order.
-    queue: BinaryHeap<Reverse<(Place, Op)>>,
-    queued: FxHashSet<(Op, bool)>,
-    /// Values whose facts changed and whose users are not queued yet.
-    dirty: Vec<Value>,
-    /// Whether definitions must be checked to stand before their uses, because facts of later ones are there.
-    checks_order: bool,
     /// Visits before this tick were not part of the last solution from scratch.
     solve_start: u32,
-    /// Visits before this tick were not part of the cycle that is being iterated.
-    cycle_start: u32,
-    /// Cycles that are being iterated.
-    rounds: SmallVec<[Round; 2]>,
-    /// Cyclic regions that are being passed over.
-    passes: SmallVec<[Pass; 2]>,
-    /// What these passes were like, innermost last.
-    cycle_passes: Vec<CyclePass<A::Fact>>,
-    /// Visits that the outermost cycle may still take.
-    fuel: u64,
+    branches: Branches,
+    queue: Queue,
+    /// True if facts of later ops exist, so that definitions must be checked to precede their uses.
+    checks_order: bool,
+    cycle: CycleState<A::Fact>,
+    /// Loops that were iterated. Ops inside have seen each of their rounds, also once they are no
+    /// loops any more.
+    iterated: FxHashSet<Op>,
+    /// Outermost cycles whose fuel ran out, and calls that nest too deep: see
+    /// [`Sparse::undecided`].
+    undecided: FxHashSet<Op>,
     n_visits: usize,
     moved: Moved,
-    contexts: Contexts<A::Fact>,
-    /// Who calls whom, if that matters.
-    call_index: CallIndex,
-    /// Who may come to call itself, as far as calls are followed.
-    call_graph: CallGraph,
-    /// What ops outside of functions say that concerns calls.
-    groups: FxHashMap<Op, Group>,
-    /// Units in the queue that are to be solved with all that they are connected to.
-    whole: FxHashSet<Op>,
-    /// Loops that were iterated. What is inside has seen each of their rounds, also once they are no loops any more.
-    iterated: FxHashSet<Op>,
-    /// Whether what cycles carry is taken to be unknown, because the fuel of the outermost one ran out.
-    is_degraded: bool,
-    /// Outermost cycles whose fuel ran out, and calls of a recursion that nest too deep: see [`Sparse::undecided`].
-    undecided: FxHashSet<Op>,
-    /// What was read besides operands.
+    calls: FollowedCalls<A::Fact>,
+    /// Reads of the analysis besides facts of operands.
     subscriptions: Subscriptions,
 }
 
@@ -202,7 +141,7 @@ impl<A: SparseForward> Sparse<A> {
     /// *Cost.* Linear in the op but for loops, besides tables as long as those of the program.
     pub fn of_op(ir: &Input<'_, A::Base>, analysis: A, op: Op) -> Self {
         let mut it = Self::unsolved(analysis, ());
-        debug_assert!(!it.follows_calls(), "what calls give stands outside of the op");
+        debug_assert!(!it.calls.is_on(), "calls leave the op");
         it.clock += 1;
         it.solve_start = it.clock;
         it.fit(ir);
@@ -237,7 +176,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     fn unsolved(analysis: A, observer: O) -> Self {
         Self {
-            calls: analysis.calls(),
+            calls: FollowedCalls::new(analysis.calls()),
             analysis,
             observer,
             visitor: None,
@@ -246,30 +185,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             reached: Vec::new(),
             stamp: Vec::new(),
             clock: 1,
-            cyclic: FxHashSet::default(),
-            targets: FxHashMap::default(),
-            labels: FxHashMap::default(),
-            first_labels: FxHashMap::default(),
-            queue: BinaryHeap::new(),
-            queued: FxHashSet::default(),
-            dirty: Vec::new(),
-            checks_order: false,
             solve_start: 0,
-            cycle_start: 0,
-            rounds: SmallVec::new(),
-            passes: SmallVec::new(),
-            cycle_passes: Vec::new(),
-            fuel: 0,
-            n_visits: 0,
-            groups: FxHashMap::default(),
-            moved: Moved::All,
-            contexts: Contexts::default(),
-            call_index: CallIndex::default(),
-            call_graph: CallGraph::default(),
-            whole: FxHashSet::default(),
+            branches: Branches::default(),
+            queue: Queue::default(),
+            checks_order: false,
+            cycle: CycleState::default(),
             iterated: FxHashSet::default(),
-            is_degraded: false,
             undecided: FxHashSet::default(),
+            n_visits: 0,
+            moved: Moved::All,
             subscriptions: Subscriptions::default(),
         }
     }
@@ -354,33 +278,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.facts.clear();
         self.live.clear();
         self.reached.clear();
-        self.cyclic.clear();
-        self.targets.clear();
-        self.labels.clear();
-        self.first_labels.clear();
+        self.branches = Branches::default();
+        self.queue = Queue::default();
         self.undecided.clear();
         self.iterated.clear();
-        self.queue.clear();
-        self.queued.clear();
-        self.dirty.clear();
-        self.whole.clear();
-        self.clear_contexts();
-        if self.follows_calls() {
-            self.call_index = CallIndex::new(ir);
-            self.call_graph = CallGraph::new(ir, &self.call_index, self.apart() == 0);
-            self.note_groups(ir);
-        }
+        self.calls.restart(ir);
         self.n_visits = 0;
         self.checks_order = false;
         self.clock += 1;
         self.solve_start = self.clock;
         self.fit(ir);
         self.run_region(ir, ir.root(), true);
-        if self.follows_calls() {
-            let functions = flow::functions(ir);
-            self.contexts.reserve(functions.len(), self.call_index.n_units());
-            self.run_functions(ir, functions);
-        }
+        self.solve_functions(ir);
         if let Some(visitor) = &mut self.visitor {
             visitor.solved(&self.facts, &self.live);
         }
@@ -409,6 +318,3 @@ fn ancestor_in(ir: &Ir, op: Op, region: Region) -> Option<Op> {
     }
     Some(at)
 }
-
-#[cfg(test)]
-mod reads_laws;

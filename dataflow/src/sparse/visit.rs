@@ -3,10 +3,10 @@
 use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::block_cycles::Saturated;
+use super::cycles::{BlockPass, Saturated};
 use super::reads::Log;
 use super::{
-    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Part, Pass, Sparse,
+    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Part, Sparse,
     SparseForward, Visit, ancestor_in,
 };
 use crate::flow::{self, Flow, Interval, Trips};
@@ -36,8 +36,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return Changed::No;
         }
         *slot = fact;
-        if self.checks_order && self.rounds.is_empty() {
-            self.dirty.push(value);
+        if self.checks_order && self.cycle.rounds.is_empty() {
+            self.queue.dirty.push(value);
             if let Moved::These(moved) = &mut self.moved {
                 moved.push(value);
             }
@@ -95,7 +95,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             user.is_some_and(|it| it != defining_op && ir.is_before(defining_op, it))
         };
         let stamp = self.stamp[defining_op.index()];
-        if let Some(&Pass { start, .. }) = self.passes.iter().find(|it| it.region == region) {
+        if let Some(&BlockPass { start, .. }) = self.cycle.passes.iter().find(|it| it.region == region) {
             // Later in the text is legal if its block dominates, and never in the same block.
             let in_other_block = || {
                 ancestor_in(ir, user, region)
@@ -103,7 +103,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             };
             return (if passed { is_before() } else { stamp >= start }) || in_other_block();
         }
-        let since = match self.cycle_start {
+        let since = match self.cycle.start {
             0 if self.checks_order => u32::MAX,
             0 => self.solve_start,
             start => start,
@@ -134,7 +134,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let operands = operands.get_or_insert_with(|| self.operands(ir, op));
                 fact = self.analysis.transfer(&cx, op, index, operands);
                 let computed = Computed { op, result: index, operands, fact: &fact };
-                self.observer.computed(&self.analysis, ir, computed, &self.rounds);
+                self.observer.computed(&self.analysis, ir, computed, &self.cycle.rounds);
                 if fact != A::Fact::bottom() {
                     fact = self.analysis.refine(&cx, value, fact);
                 }
@@ -154,15 +154,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         is_live: bool,
         visit: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let Self { visitor: Some(visitor), facts, live, rounds, .. } = self else {
+        let Self { visitor: Some(visitor), facts, live, cycle, .. } = self else {
             return visit(self);
         };
-        visitor.visits(ir, Visit { op, part, is_live, facts, live, rounds });
+        visitor.visits(ir, Visit { op, part, is_live, facts, live, rounds: &cycle.rounds });
         let out = visit(self);
         let reads = if part == Part::Op { self.operands(ir, op) } else { SmallVec::new() };
-        let Self { visitor, facts, live, rounds, .. } = self;
+        let Self { visitor, facts, live, cycle, .. } = self;
         if let Some(visitor) = visitor {
-            visitor.visited(ir, Visit { op, part, is_live, facts, live, rounds }, &reads);
+            visitor.visited(ir, Visit { op, part, is_live, facts, live, rounds: &cycle.rounds }, &reads);
         }
         out
     }
@@ -218,7 +218,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             && match flow {
                 Flow::Choice => self.may_take(ir, op, index),
                 Flow::For { .. } | Flow::Parallel { .. } => self.trips(ir, op).most != Some(0),
-                Flow::Function => self.is_called(ir, op),
+                Flow::Function => self.calls.is_entered(ir, op),
                 _ => true,
             };
         let entry = flow::entry_block(ir, region);
@@ -287,7 +287,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if ir.op(op).results.is_empty() {
             return;
         }
-        if self.is_followed(ir, op) {
+        if self.calls.is_followed_function(ir, op) {
             // A function gives nothing, though the type behind an early `}` may say that it does.
             for &value in &ir.op(op).results {
                 let _ = self.set(ir, op, value, A::Fact::bottom());
@@ -357,7 +357,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     fn join_branches(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
         let block = ir.label_block(label);
         self.stamp[label.index()] = self.clock;
-        self.labels.insert(label, (ir.op(label).parent, ir.label_block(label)));
+        self.branches.labels.insert(label, (ir.op(label).parent, ir.label_block(label)));
         let data = ir.block(block);
         let live_edges: SmallVec<[(Op, usize); 4]> = data
             .preds
@@ -368,7 +368,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let live = !live_edges.is_empty();
         let mut changed = Changed::when(live != self.live[block.index()]);
         self.live[block.index()] = live;
-        let pass = self.passes.iter().find(|it| it.region == data.region).map(|it| it.number);
+        let pass = self.cycle.passes.iter().find(|it| it.region == data.region).map(|it| it.number);
         let pass = pass.filter(|&it| it > 0);
         for (at, &value) in data.args.iter().enumerate() {
             let mut fact = A::Fact::bottom();
@@ -383,18 +383,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                         }
                     }
                 }
-                if pass.is_some() && self.is_degraded {
+                if pass.is_some() && self.cycle.is_degraded {
                     fact = A::Fact::unknown();
                 } else if let Some(number) = pass {
                     let old = &self.facts[value.index()];
                     let is_saturated = self.is_saturated(old) && self.is_saturated(&fact);
                     let _ = fact.join(old);
-                    let cycle_passes = self.cycle_passes.iter_mut();
-                    let cycle_pass = cycle_passes.rev().find(|it| it.region == data.region);
-                    if let Some(cycle_pass) = cycle_pass.filter(|_| fact != *old) {
+                    let block_cycles = self.cycle.block_cycles.iter_mut();
+                    let block_cycle = block_cycles.rev().find(|it| it.region == data.region);
+                    if let Some(block_cycle) = block_cycle.filter(|_| fact != *old) {
                         if is_saturated {
-                            cycle_pass.open.push((label, at));
-                            match cycle_pass.saturated {
+                            block_cycle.open.push((label, at));
+                            match block_cycle.saturated {
                                 Saturated::Stays => continue,
                                 Saturated::GoesOn => {}
                                 Saturated::IsUnbounded => {
@@ -402,11 +402,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                                 }
                             }
                         }
-                        if cycle_pass.is_head(ir, block, &live_edges) {
+                        if block_cycle.is_head(ir, block, &live_edges) {
                             if number > EXACT_ROUNDS && !is_saturated {
                                 fact = old.widened(fact);
                             }
-                            cycle_pass.moves.push((label, at, number, fact.clone()));
+                            block_cycle.moves.push((label, at, number, fact.clone()));
                         }
                     }
                 }
@@ -414,5 +414,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             changed = changed.or(self.set(ir, label, value, fact));
         }
         changed
+    }
+
+    /// Returns true if the op that computes a value was reached. Then the fact bottom says that the
+    /// op never ends.
+    fn is_computed(&self, ir: &Input<'_, A::Base>, value: Value) -> bool {
+        match ir.value(value).def {
+            Def::Result(op, _) => self.reached[op.index()],
+            Def::Argument(block, _) => self.live[block.index()],
+        }
     }
 }

@@ -4,14 +4,14 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use noisy_dataflow::flow::Interval;
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::{AnalysisContext, Base, Domain, Input, Moved, Sparse, SparseForward};
+use noisy_dataflow::view::{Types, View};
 use noisy_syntax::{AttrData, Def, Interner, Op, Source, Type, Value};
 use rustc_hash::FxHasher;
 
-use super::{AnalysisContext, Base, Domain, Input, Moved, Sparse, SparseForward};
-use crate::flow::Interval;
-use crate::lattice::{Changed, Lattice};
 use crate::random::Random;
-use crate::view::{Types, View};
 
 /// A number that everything that was read goes into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,19 +9,18 @@
 
 use noisy_syntax::Op;
 
-use super::pass::values_within;
-use super::visit::EXACT_ROUNDS;
-use super::{Domain, Input, Observer, Round, Sparse, SparseForward};
 use crate::flow::Trips;
 use crate::lattice::Lattice;
+use crate::sparse::visit::EXACT_ROUNDS;
+use crate::sparse::{Domain, Input, Observer, Round, Sparse, SparseForward, values_within};
 
-/// Starts of rounds that are kept for [`super::LoopTrace`].
+/// Starts of rounds that are kept for [`LoopTrace`](crate::sparse::LoopTrace).
 const KEPT_ROUNDS: usize = 64;
 
 /// Passes over one round of a loop from the carried facts at its start, and returns what it yields.
 pub(super) type Body<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
-/// What iterating a loop was like, as in [`super::LoopTrace`], and what it gives.
+/// What iterating a loop was like, as in [`LoopTrace`](crate::sparse::LoopTrace), and what it gives.
 pub(super) struct Trace<F> {
     pub(super) starts: Vec<Vec<F>>,
     pub(super) is_unbounded: bool,
@@ -38,7 +37,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         once: bool,
         body: Body<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
-        if self.is_degraded {
+        if self.cycle.is_degraded {
             return self.run_unknown(op, inits.len(), body);
         }
         let mut start = inits.clone();
@@ -46,10 +45,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut is_widened = false;
         loop {
             number += 1;
-            self.rounds.push(Round { op, number });
+            self.cycle.rounds.push(Round { op, number });
             let yielded = body(self, &start);
-            self.rounds.pop();
-            if once || self.fuel == 0 {
+            self.cycle.rounds.pop();
+            if once || self.cycle.fuel == 0 {
                 return yielded;
             }
             let mut next = yielded.clone();
@@ -58,9 +57,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if !next.iter().zip(&start).any(rises) {
                 if is_widened && next != start {
                     // Any number of rounds from the inits stays below what one round from a bound on them gives.
-                    self.rounds.push(Round { op, number: number + 1 });
+                    self.cycle.rounds.push(Round { op, number: number + 1 });
                     let yielded = body(self, &next);
-                    self.rounds.pop();
+                    self.cycle.rounds.pop();
                     return yielded;
                 }
                 return yielded;
@@ -84,9 +83,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         body: Body<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
         let start = vec![A::Fact::unknown(); n_carried];
-        self.rounds.push(Round { op, number: 1 });
+        self.cycle.rounds.push(Round { op, number: 1 });
         let yielded = body(self, &start);
-        self.rounds.pop();
+        self.cycle.rounds.pop();
         yielded
     }
 
@@ -99,7 +98,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         trips: Trips,
         body: Body<'_, Self, A::Fact>,
     ) -> Trace<A::Fact> {
-        if self.is_degraded {
+        if self.cycle.is_degraded {
             let mut result = self.run_unknown(op, inits.len(), body);
             if trips.least == 0 || trips.most.is_none() {
                 join_all(&mut result, &inits);
@@ -131,9 +130,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if starts.len() < KEPT_ROUNDS && !is_unbounded {
                 starts.push(start.clone());
             }
-            self.rounds.push(Round { op, number });
+            self.cycle.rounds.push(Round { op, number });
             let yielded = body(self, &start);
-            self.rounds.pop();
+            self.cycle.rounds.pop();
             for (value, joined) in values.iter().zip(&mut joined) {
                 let _ = joined.join(&self.facts[value.index()]);
             }
@@ -143,7 +142,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             } else {
                 self.ascend(&mut next, &start, number, is_unbounded);
             }
-            if most == Some(0) || next == start || self.fuel == 0 {
+            if most == Some(0) || next == start || self.cycle.fuel == 0 {
                 break next;
             }
             let counts = |(a, b): (&A::Fact, &A::Fact)| {

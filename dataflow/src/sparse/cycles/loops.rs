@@ -6,11 +6,11 @@
 
 use noisy_syntax::{Op, Region};
 
-use super::pass::values_in;
-use super::rounds::{Body, join_all};
-use super::{Domain, Input, LoopTrace, Loops, Observer, Part, Sparse, SparseForward};
+use super::iteration::{Body, join_all};
 use crate::flow::{self, Flow, Trips};
 use crate::lattice::Lattice;
+use crate::sparse::traversal::values_in;
+use crate::sparse::{Domain, Input, LoopTrace, Loops, Observer, Part, Sparse, SparseForward};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the facts of carried arguments; other arguments of the region are unknown.
@@ -92,7 +92,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     #[inline(never)]
-    pub(super) fn run_for(&mut self, ir: &Input<'_, A::Base>, op: Op, first: usize, live: bool) {
+    pub(in crate::sparse) fn run_for(&mut self, ir: &Input<'_, A::Base>, op: Op, first: usize, live: bool) {
         let data = ir.op(op);
         let region = data.regions[0].1;
         let n = data.operands.len() - first;
@@ -136,7 +136,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 is_unbounded: trace.is_unbounded,
                 most: trips.most,
             };
-            self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
+            self.observer.looped(&self.analysis, ir, op, &info, &self.cycle.rounds);
             return trace.result;
         }
         let mut results = inits.clone();
@@ -150,7 +150,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Passes over the region once, for all runs are alike, and then the reduction as a loop over what they give.
     #[inline(never)]
-    pub(super) fn run_parallel(
+    pub(in crate::sparse) fn run_parallel(
         &mut self,
         ir: &Input<'_, A::Base>,
         op: Op,
@@ -180,7 +180,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             pairs.map(|(at, (a, b))| it.combine(ir, end, at, a, b)).collect()
         };
         let mut results = self.run_counted(ir, end, inits.clone(), trips, &mut combine);
-        if owner && self.fuel == 0 {
+        if owner && self.cycle.fuel == 0 {
             self.degrade(ir, end, |it| {
                 results = it.run_counted(ir, end, inits, trips, &mut combine);
             });
@@ -228,7 +228,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     #[inline(never)]
-    pub(super) fn run_while(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
+    pub(in crate::sparse) fn run_while(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         let (before, after) = (data.regions[0].1, data.regions[1].1);
         let n = data.operands.len();
@@ -258,7 +258,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let trace = self.iterate(ir, op, inits, Trips::ANY, &mut body);
             let info =
                 LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, most: None };
-            self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
+            self.observer.looped(&self.analysis, ir, op, &info, &self.cycle.rounds);
         } else {
             let _ = self.reach_fixpoint(op, inits, false, &mut body);
         }

@@ -16,20 +16,20 @@ use crate::lattice::{Changed, Lattice};
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
     pub(super) fn run_region(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
-        self.contexts.depth += 1;
+        self.calls.depth += 1;
         self.run_items(ir, region, live);
-        self.contexts.depth -= 1;
+        self.calls.depth -= 1;
     }
 
     fn run_items(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
         match ir.region(region).parent.filter(|_| has_backward_branch(ir, region)) {
             Some(holder) => {
-                self.cyclic.insert(region);
+                self.branches.cyclic.insert(region);
                 self.run_blocks(ir, holder, region, live);
             }
             None => {
-                self.cyclic.remove(&region);
-                if !self.rounds.is_empty() || !self.passes.is_empty() {
+                self.branches.cyclic.remove(&region);
+                if self.cycle.is_inside() {
                     self.begin(ir.items(region));
                 } else {
                     self.clock += 1;
@@ -64,8 +64,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let block = ir.label_block(op);
                 self.stamp[op.index()] = self.clock;
                 if Some(op) == first {
-                    self.labels.insert(op, (region, ir.label_block(op)));
-                    self.first_labels.insert(region, op);
+                    self.branches.labels.insert(op, (region, ir.label_block(op)));
+                    self.branches.first_labels.insert(region, op);
                 } else {
                     out = out.or(self.visit_label(ir, op));
                 }
@@ -78,7 +78,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 if !successors.is_empty() {
                     let blocks: SmallVec<[_; 2]> =
                         successors.iter().filter_map(|it| it.block).collect();
-                    self.targets.insert(op, blocks);
+                    self.branches.targets.insert(op, blocks);
                 }
             }
         }
@@ -88,7 +88,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits an op and everything inside.
     pub(super) fn run(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.n_visits += 1;
-        self.fuel = self.fuel.saturating_sub(cost(ir, op));
+        self.cycle.fuel = self.cycle.fuel.saturating_sub(cost(ir, op));
         let data = ir.op(op);
         if data.regions.is_empty() {
             let changed = self.apply(ir, op, live);
@@ -110,7 +110,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             // When all runs are done.
             Flow::Reduce if live && ir.parent_op(op).is_some_and(|it| self.is_loop(ir, it)) => {}
             // After all else.
-            Flow::Function if self.is_followed(ir, op) => {}
+            Flow::Function if self.calls.is_followed_function(ir, op) => {}
             _ => {
                 for index in 0..data.regions.len() {
                     self.open(ir, op, index, live);
@@ -130,21 +130,21 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Gives the outermost cycle its fuel; whether this is the outermost.
     pub(super) fn refuel(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
-        if !self.rounds.is_empty() || !self.passes.is_empty() || self.is_degraded {
+        if self.cycle.is_inside() || self.cycle.is_degraded {
             return false;
         }
         let mut n = 0_u64;
         for &(_, region) in &ir.op(op).regions {
             ir.walk(region, &mut |it| n += cost(ir, it));
         }
-        self.fuel = 200_000 + 64 * n;
+        self.cycle.fuel = 200_000 + 64 * n;
         true
     }
 
     /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with nothing known of what it carries: any number of
     /// rounds stays below that.
     pub(super) fn give_up_if_spent(&mut self, ir: &Input<'_, A::Base>, op: Op) {
-        if self.fuel == 0 && !self.is_degraded {
+        if self.cycle.fuel == 0 && !self.cycle.is_degraded {
             self.degrade(ir, op, |it| {
                 let live = it.is_live(ir, op);
                 let _ = it.run(ir, op, live);
@@ -156,9 +156,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     pub(super) fn degrade(&mut self, ir: &Input<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
         self.reset_within(ir, op);
         self.undecided.insert(op);
-        self.is_degraded = true;
+        self.cycle.is_degraded = true;
         run(self);
-        self.is_degraded = false;
+        self.cycle.is_degraded = false;
     }
 
     /// Sets everything inside a function back to bottom, and forgets what was noted in any of its contexts, even from within another one.

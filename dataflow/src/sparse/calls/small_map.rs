@@ -1,22 +1,22 @@
-//! Vectors and sets for what calls pass and return and for which calls ask for which contexts: most have one element.
+//! Maps and vectors of facts that mostly have one element.
 //!
-//! *Cost.* One key takes no heap memory. Up to [`FEW`] keys are a list that is searched; more are a hash table.
+//! *Cost.* One key takes no heap memory. Up to [`MOST_IN_LIST`] keys are a list that is searched;
+//! more are a hash table.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The facts that a call passes or a function returns. One takes no room of its own.
+/// Facts that a call passes or a function returns. One fact takes no heap memory.
 pub(super) type Facts<F> = SmallVec<[F; 1]>;
 
-/// The most keys of a list.
-const FEW: usize = 8;
+const MOST_IN_LIST: usize = 8;
 
-/// A map that has one key mostly, and room for no more.
+/// A map that mostly has one key.
 #[allow(clippy::box_collection, reason = "a list of its own would double what one key takes")]
 #[derive(Clone, Debug, Default)]
-pub(super) enum FewMap<K, V> {
+pub(super) enum SmallMap<K, V> {
     #[default]
     None,
     One(K, V),
@@ -24,7 +24,7 @@ pub(super) enum FewMap<K, V> {
     Table(Box<FxHashMap<K, V>>),
 }
 
-impl<K: Copy + Eq + Hash, V: Copy> FewMap<K, V> {
+impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::None => 0,
@@ -47,7 +47,7 @@ impl<K: Copy + Eq + Hash, V: Copy> FewMap<K, V> {
         }
     }
 
-    /// The keys with what they have, in no particular order.
+    /// Returns keys and values in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (K, V)> {
         let (one, list, table) = match self {
             Self::None => (None, None, None),
@@ -68,7 +68,7 @@ impl<K: Copy + Eq + Hash, V: Copy> FewMap<K, V> {
         }
     }
 
-    /// Adds a key. Whether it was not there; if it was, it keeps what it had.
+    /// Inserts a key with a value. Returns true if it is new; an old one keeps its value.
     pub(super) fn insert(&mut self, key: K, value: V) -> bool {
         if self.contains(key) {
             return false;
@@ -78,7 +78,7 @@ impl<K: Copy + Eq + Hash, V: Copy> FewMap<K, V> {
             &mut Self::One(first, of) => {
                 *self = Self::List(Box::new(vec![(first, of), (key, value)]));
             }
-            Self::List(it) if it.len() < FEW => it.push((key, value)),
+            Self::List(it) if it.len() < MOST_IN_LIST => it.push((key, value)),
             Self::List(it) => {
                 let all = it.drain(..).chain([(key, value)]);
                 *self = Self::Table(Box::new(all.collect()));
@@ -113,12 +113,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn few_and_many_keys_are_a_map() {
-        let (mut few, mut map) = (FewMap::default(), BTreeMap::new());
+    fn behaves_as_a_map_with_few_and_many_keys() {
+        let (mut few, mut map) = (SmallMap::default(), BTreeMap::new());
         let mut random = Random::new(5);
         let mut most = 0;
         for round in 0..4000_u32 {
-            let key = random.below(3 * FEW);
+            let key = random.below(3 * MOST_IN_LIST);
             match random.below(8) {
                 0..4 => {
                     assert_eq!(few.insert(key, round), !map.contains_key(&key));
@@ -144,6 +144,6 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, map.iter().map(|(&key, &value)| (key, value)).collect::<Vec<_>>());
         }
-        assert!(most > FEW, "{most}");
+        assert!(most > MOST_IN_LIST, "{most}");
     }
 }
