@@ -22,7 +22,7 @@ use self::constants::{ConstantFacts, Constants};
 use self::range::{Bounds, Range};
 use self::ranges::Ranges;
 use crate::flow::{self, Flow, Interval, Trips};
-use crate::sparse::{Base, Input, Moved, Sparse, Visitor};
+use crate::sparse::{Base, Input, Moved, Sparse, VisitRecorder};
 
 /// Elements of constants that edits may leave behind before constants are solved from scratch.
 const MOST_ELEMENTS: usize = 1 << 18;
@@ -79,13 +79,13 @@ impl Integers {
     /// Solves both analyses from scratch; what the visitors of each noted.
     pub(crate) fn visited_by<C, R>(ir: &Ir, constants: C, ranges: R) -> (C, R)
     where
-        C: Visitor<Constant>,
-        R: Visitor<Range>,
+        C: VisitRecorder<Constant>,
+        R: VisitRecorder<Range>,
     {
         let input = Input { ir, base: &() };
-        let first = Sparse::<_>::visited_by(&input, Constants::default(), constants);
+        let first = Sparse::<_>::recorded_by(&input, Constants::default(), constants);
         let constants = ConstantFacts(Sparse::new(&input, Constants::default()));
-        let second = Sparse::<_>::visited_by(&Input { ir, base: &constants }, Ranges, ranges);
+        let second = Sparse::<_>::recorded_by(&Input { ir, base: &constants }, Ranges, ranges);
         (first, second)
     }
 

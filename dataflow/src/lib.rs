@@ -7,5 +7,4 @@ pub mod lattice;
 #[cfg(test)]
 mod random;
 pub mod sparse;
-pub mod twin;
 pub mod view;

@@ -1,43 +1,50 @@
-//! Sparse forward dataflow: a fact per value, from the definitions to the uses, from scratch or from an edit outward.
+//! Sparse forward dataflow: a fact per value, from the definitions to the uses, from scratch or
+//! from an edit outward.
 //!
 //! # Notation
 //!
-//! An op is *live* if its block is; a block is live if it is the entry of a region that its op enters, or if a live branch
-//! may go to it. The solver owns this: dead code has bottom facts, and an analysis cannot be run without it. A *cycle* is a loop
-//! op ([`Flow::For`], [`Flow::While`]) or an op with a region in which a branch goes backward in the text; everything
-//! else is acyclic in program order, because a use that stands before its definition is not an edge: it reads
+//! An op is *live* if its block is; a block is live if it is the entry of a region that its op
+//! enters, or if a live branch may go to it. The solver owns this: dead code has bottom facts, and
+//! an analysis cannot be run without it. A *cycle* is a loop op ([`Flow::For`], [`Flow::While`]) or
+//! an op with a region in which a branch goes backward in the text; everything else is acyclic in
+//! program order, because a use that precedes its definition is not an edge: it reads
 //! [`Domain::unknown`].
 //!
 //! # From scratch
 //!
-//! One pass over all items in program order (`pass.rs`): each op is visited after everything that feeds it. Cycles
-//! are iterated where they stand, innermost first.
+//! One pass over all items in program order (`traversal.rs`): each op is visited after everything
+//! that feeds it. Cycles are iterated where they occur, innermost first (`cycles.rs`).
 //!
 //! # Layers
 //!
-//! An analysis may stand on what was solved before it (its [`SparseForward::Base`]): noise on integers, integer ranges on constants.
-//! Nothing flows the other way, so each is solved by itself, one after the other, and each tells the next which values have new facts
-//! ([`Sparse::moved`]). Conditions and bounds of loops decide where control goes: an analysis of integers knows them by its own facts
-//! ([`SparseForward::interval`]), the others ask their base ([`Base::interval`]).
+//! An analysis may stand on others that were solved before it (its [`SparseForward::Base`]): noise
+//! on integers, integer ranges on constants. Information flows only upward, so each is solved by
+//! itself, one after the other, and each tells the next which values have new facts
+//! ([`Sparse::moved`]). Conditions and bounds of loops decide where control goes: an analysis of
+//! integers knows them by its own facts ([`SparseForward::interval`]), the others ask their base
+//! ([`Base::interval`]).
 //!
 //! # From an edit
 //!
-//! The changed ops go into a queue in program order, by the place where they start in the text; an op with
-//! regions has a second turn at its end, where its results are joined from its yields. A visit that changes a fact queues the
-//! users of that value; one that changes whether a block is live queues its ops. Since an acyclic op is
-//! visited after everything that feeds it, it is visited once. If an op within a cycle is queued, the outermost cycle around it
-//! is reset and iterated as a whole, because facts that were derived around the cycle from an old fact must not stay.
-//! When much of the program turns out to be affected, the pass over everything takes over.
+//! The changed ops go into a queue in program order; an op with regions has a second turn at its
+//! end, where its results are joined from its yields (`update.rs`). A visit that changes a fact
+//! queues the users of that value; one that changes the liveness of a block queues its ops. Since
+//! an acyclic op is visited after everything that feeds it, it is visited once. If an op within a
+//! cycle is queued, the outermost cycle around it is reset and iterated as a whole, because facts
+//! that were derived around the cycle from an old fact must not stay. When much of the program
+//! turns out to be affected, the pass over everything takes over.
 //!
 //! # Calls
 //!
-//! An analysis may follow calls into their callees, each of which is evaluated for the vectors of arguments that it is passed
-//! ([`Calls::Followed`], `contexts.rs`). An edit that reaches a call evaluates the functions that depend on it again (`call_edit.rs`).
+//! An analysis may follow calls into their callees, each of which is evaluated for the vectors of
+//! arguments that calls pass to it ([`Calls::Followed`], `calls.rs`). An edit that reaches a call
+//! evaluates the functions that depend on it again.
 //!
 //! # Law
 //!
-//! After any edits the facts equal those from scratch (property test in `document`). *Cost.* An edit that changes `k` facts
-//! outside of cycles visits in proportion to `k` and their uses, each at O(log n) for its place in the text.
+//! After any edits the facts equal those from scratch. *Cost.* An edit that changes `k` facts
+//! outside of cycles visits in proportion to `k` and their uses, each at O(log n) for its place in
+//! the text.
 
 mod analysis;
 mod branches;
@@ -54,7 +61,7 @@ mod visit;
 pub use analysis::{Calls, Domain, Loops, MAX_APART, SparseForward};
 pub use calls::{Context, MAX_DEPTH, followed, is_callable, is_exposed, with_stack};
 pub use input::{Base, Input};
-pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Part, Round, Visit, Visitor};
+pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Part, Round, Visit, VisitRecorder};
 pub use reads::AnalysisContext;
 pub use traversal::values_within;
 
@@ -75,15 +82,15 @@ use reads::{Log, Subscriptions};
 /// The values whose facts an update changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Moved {
-    /// All may have.
+    /// All values may have new facts.
     #[default]
     All,
-    /// These, some perhaps repeatedly.
+    /// Only these values have new facts; some may occur repeatedly.
     These(Vec<Value>),
 }
 
 impl Moved {
-    /// What moved in either.
+    /// Returns the values whose facts changed in either update.
     #[must_use]
     pub fn and(&self, other: &Moved) -> Moved {
         match (self, other) {
@@ -100,7 +107,7 @@ pub struct Sparse<A: SparseForward, O = ()> {
     pub analysis: A,
     /// Notes of the observer.
     pub observer: O,
-    visitor: Option<Box<dyn Visitor<A::Fact>>>,
+    recorder: Option<Box<dyn VisitRecorder<A::Fact>>>,
     facts: Vec<A::Fact>,
     /// By block.
     live: Vec<bool>,
@@ -135,8 +142,8 @@ impl<A: SparseForward> Sparse<A> {
         Self::observed(ir, analysis, ())
     }
 
-    /// Solves one op that is isolated from above, by itself, for an analysis that follows no calls: nothing outside of it has a fact. Not
-    /// kept up to date.
+    /// Solves one op that is isolated from above, for an analysis that follows no calls. Values
+    /// outside of the op have no facts, and the facts are not kept up to date.
     ///
     /// *Cost.* Linear in the op but for loops, besides tables as long as those of the program.
     pub fn of_op(ir: &Input<'_, A::Base>, analysis: A, op: Op) -> Self {
@@ -151,27 +158,31 @@ impl<A: SparseForward> Sparse<A> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Solves from scratch, watched.
+    /// Solves from scratch with an observer.
     pub fn observed(ir: &Input<'_, A::Base>, analysis: A, observer: O) -> Self {
         let mut it = Self::unsolved(analysis, observer);
         it.solve(ir);
         it
     }
 
-    /// Solves from scratch, and tells of each visit; who was told, with what it noted.
+    /// Solves from scratch and tells a recorder of each visit. Returns the recorder.
     ///
     /// # Panics
     ///
-    /// Never: the visitor is the one that is given.
-    pub fn visited_by<V: Visitor<A::Fact>>(ir: &Input<'_, A::Base>, analysis: A, visitor: V) -> V
+    /// Never: the recorder is the one that is given.
+    pub fn recorded_by<V: VisitRecorder<A::Fact>>(
+        ir: &Input<'_, A::Base>,
+        analysis: A,
+        recorder: V,
+    ) -> V
     where
         O: Default,
     {
         let mut it = Self::unsolved(analysis, O::default());
-        it.visitor = Some(Box::new(visitor));
+        it.recorder = Some(Box::new(recorder));
         it.solve(ir);
-        let visitor: Option<Box<dyn Any>> = it.visitor.map(|it| it as _);
-        *visitor.and_then(|it| it.downcast().ok()).expect("the visitor that was given")
+        let recorder: Option<Box<dyn Any>> = it.recorder.map(|it| it as _);
+        *recorder.and_then(|it| it.downcast().ok()).expect("the recorder that was given")
     }
 
     fn unsolved(analysis: A, observer: O) -> Self {
@@ -179,7 +190,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             calls: FollowedCalls::new(analysis.calls()),
             analysis,
             observer,
-            visitor: None,
+            recorder: None,
             facts: Vec::new(),
             live: Vec::new(),
             reached: Vec::new(),
@@ -198,14 +209,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Whether a value has a fact.
+    /// Returns true if values of this type have facts.
     #[inline]
     fn carries(&self, ir: &Ir, value: Value) -> bool {
         self.analysis.carries(&ir.interner, ir.value(value).ty)
     }
 
-    /// Asks the analysis something about an op, or about a value that it defines or that its regions start with, and remembers what it
-    /// reads.
+    /// Asks the analysis about an op, or about a value that it defines or that its regions start
+    /// with, and remembers the reads.
     #[inline]
     fn ask<T>(
         &mut self,
@@ -220,33 +231,34 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         answer
     }
 
-    /// A fact, refined by what is known of its value.
+    /// Returns a fact with what the program and the base say of its value.
     #[inline]
     fn refined(&mut self, ir: &Input<'_, A::Base>, op: Op, value: Value, fact: A::Fact) -> A::Fact {
         self.ask(ir, op, |it, cx| it.refine(cx, value, fact))
     }
 
-    /// Whether larger facts than this say no more; a cycle in which only such facts change is done.
+    /// Returns true if larger facts say no more; a cycle in which only such facts change is done.
     fn is_saturated(&self, fact: &A::Fact) -> bool {
         self.analysis.unbounded(fact).is_some()
     }
 
-    /// What stands for a saturated fact that would go on to grow; the fact itself if it is not saturated.
+    /// Returns the fact for a saturated one that would go on to grow; the fact itself if it is not
+    /// saturated.
     fn unbounded(&self, fact: &A::Fact) -> A::Fact {
         self.analysis.unbounded(fact).unwrap_or_else(|| fact.clone())
     }
 
-    /// The fact of a value.
+    /// Returns the fact of a value.
     pub fn fact(&self, value: Value) -> Option<&A::Fact> {
         self.facts.get(value.index())
     }
 
-    /// Whether a block can be reached.
+    /// Returns true if a block can be reached.
     pub fn is_block_live(&self, block: Block) -> bool {
         self.live.get(block.index()).copied().unwrap_or(false)
     }
 
-    /// Whether the block of an op can be reached.
+    /// Returns true if the block of an op can be reached.
     pub fn is_live(&self, ir: &Ir, op: Op) -> bool {
         if ir.op(op).kind == OpKind::Chunk {
             return true;
@@ -254,18 +266,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.is_block_live(ir.block_of(op))
     }
 
-    /// The ops at which work ran out, in no particular order: what an outermost cycle carries, or what a call gives, was taken to be
-    /// unknown. The cycle is a loop, an `scf.reduce`, or the op that holds a region with a cycle of blocks.
+    /// Returns the ops at which work ran out, in no particular order: carried facts of an outermost
+    /// cycle, or results of a call, were taken to be unknown. The cycle is a loop, an `scf.reduce`,
+    /// or the op that holds a region with a cycle of blocks.
     pub fn undecided(&self) -> impl Iterator<Item = Op> {
         self.undecided.iter().copied()
     }
 
-    /// The values whose facts the last update changed.
+    /// Returns the values whose facts the last update changed.
     pub fn moved(&self) -> &Moved {
         &self.moved
     }
 
-    /// How many ops the last update visited, rounds counted apart.
+    /// Number of visits of ops in the last update, one for each round of a cycle.
     pub fn n_visits(&self) -> usize {
         self.n_visits
     }
@@ -290,12 +303,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.fit(ir);
         self.run_region(ir, ir.root(), true);
         self.solve_functions(ir);
-        if let Some(visitor) = &mut self.visitor {
-            visitor.solved(&self.facts, &self.live);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.solved(&self.facts, &self.live);
         }
     }
 
-    /// Makes the tables as large as the arenas.
+    /// Makes the tables as long as the arenas.
     fn fit(&mut self, ir: &Input<'_, A::Base>) {
         let (n_ops, n_values, n_blocks, _) = ir.bounds();
         fit(&mut self.facts, n_values, A::Fact::bottom());
@@ -310,7 +323,7 @@ fn fit<T: Clone>(table: &mut Vec<T>, n: usize, new: T) {
     table.resize(n, new);
 }
 
-/// The op itself or the op around it that stands in a region.
+/// Returns the op itself or the op around it that is an item of a region.
 fn ancestor_in(ir: &Ir, op: Op, region: Region) -> Option<Op> {
     let mut at = op;
     while ir.op(at).parent != region {

@@ -15,7 +15,7 @@ use crate::NoiseModel;
 use crate::integers::Integers;
 use crate::lattice::Lattice;
 use crate::noise::{Findings, Noise, NoiseAnalysis};
-use crate::sparse::{Input, Part, Sparse, Visit, Visitor};
+use crate::sparse::{Input, Part, Sparse, Visit, VisitRecorder};
 
 /// Comparisons of facts after which nothing more is recorded.
 const MAX_COMPARED: usize = 500_000_000;
@@ -48,10 +48,10 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
 }
 
 /// Solves the analysis of noise from scratch, and what it stands on; its visits.
-fn visits_of_noise<V: Visitor<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
+fn visits_of_noise<V: VisitRecorder<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
     let integers = Integers::new(ir);
     let input = Input { ir, base: &integers };
-    Sparse::<_, Findings>::visited_by(&input, NoiseAnalysis::new(model), visitor)
+    Sparse::<_, Findings>::recorded_by(&input, NoiseAnalysis::new(model), visitor)
 }
 
 /// Visits as text.
@@ -69,7 +69,7 @@ fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String
     out
 }
 
-impl<F: fmt::Display> Visitor<F> for Told {
+impl<F: fmt::Display> VisitRecorder<F> for Told {
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>) {
         if visit.part == Part::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
@@ -161,7 +161,7 @@ impl<F: Lattice + fmt::Display> Seen<F> {
     }
 }
 
-impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> for Seen<F> {
+impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecorder<F> for Seen<F> {
     fn visits(&mut self, _ir: &Ir, visit: Visit<'_, F>) {
         if self.is_full() {
             return;

@@ -1,4 +1,5 @@
-//! From an edit outward: the queue, and what an op that came, changed or left enters into it.
+//! From an edit outward: the queue, and the ops that an op that was added, changed or removed puts
+//! into it.
 
 use noisy_syntax::{Block, Def, Delta, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -8,7 +9,8 @@ use super::{Domain, Input, Moved, Observer, Sparse, SparseForward, values_within
 use crate::flow::{self, Flow};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Takes in an edit, and what it moved in the base.
+    /// Takes in an edit, and the values with new facts in the base. Afterwards the facts equal
+    /// those from scratch.
     pub fn update(&mut self, ir: &Input<'_, A::Base>, delta: &Delta, below: &Moved) {
         let Moved::These(below) = below else { return self.solve(ir) };
         self.n_visits = 0;
@@ -44,7 +46,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         for &value in below {
             self.enter_moved_below(ir, value);
         }
-        // Most of the program: a pass is cheaper than a queue.
+        // Beyond this a pass over everything is cheaper than a queue.
         let mut many = 1000 + ir.bounds().0 / 16;
         loop {
             let Some((op, is_start)) = self.queue.pop() else {
@@ -64,10 +66,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             if self.calls.is_pending(op) && is_start {
                 if !ir.extra(op).successors.is_empty() {
-                    // It branches beside functions. Nobody writes that, so that it need not be followed.
+                    // A branch beside functions is so rare that it is not followed.
                     return self.solve(ir);
                 }
-                // What calls each other is not part of what a pass would save.
+                // A pass over everything would visit connected units, too.
                 many += self.update_units(ir);
             } else if self.needs_whole_unit(ir, op, is_start) {
                 self.enter_unit(ir, op);
@@ -89,7 +91,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// An op left or changed: whatever its former self fed is entered.
+    /// Queues the ops that depend on the former self of an op that was removed or changed.
     fn enter_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.enter_readers(ir, Read::Op(op));
         self.enter_users_of_definer(ir, op);
@@ -99,8 +101,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.enter_label_of(ir, block);
             }
         }
-        // What followed a label that is gone belongs to the block before it now. One that is the label of its block still has the ops
-        // that it had, but for those that come or go themselves.
+        // The ops after a label that is gone belong to the block before it now. If a label is still
+        // that of its block, the block has the same ops but for those that are added or removed
+        // themselves.
         let label = |it: Op| (ir.op(it).parent, ir.label_block(it));
         let is_label = ir.is_alive(op) && ir.op(op).kind == OpKind::Label;
         if is_label && self.branches.labels.get(&op) == Some(&label(op)) {
@@ -114,7 +117,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues who uses what an op defines and read how. What used the results of one that is gone changed too.
+    /// Queues the users of the values that an op defines which read this definition. Users of an op
+    /// that is gone have changed themselves.
     fn enter_users_of_definer(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if !ir.is_alive(op) {
             return;
@@ -132,7 +136,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues who read something.
+    /// Queues the readers of something.
     fn enter_readers(&mut self, ir: &Input<'_, A::Base>, read: Read) {
         let readers: SmallVec<[Op; 4]> = self.subscriptions.readers(read).collect();
         for op in readers.into_iter().filter(|&it| ir.is_alive(it)) {
@@ -140,7 +144,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues who depends on a value of which something else is known below.
+    /// Queues the ops that depend on a value with new facts in the base.
     fn enter_moved_below(&mut self, ir: &Input<'_, A::Base>, value: Value) {
         if self.subscriptions.reads_own
             && let Some(site) = ir.definition_site(value)
@@ -171,7 +175,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Ops and ends of the region that an op stood in may concern the op that holds it.
+    /// An op in a region may decide about the op that holds it: queues that op, or its end.
     fn enter_around(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let Some(parent) = ir.region(ir.op(op).parent).parent else { return };
         if !ir.is_alive(parent) {
@@ -182,7 +186,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return self.enter_unit(ir, parent);
         }
         match ir.op(parent).kind {
-            // What the op around gives is said by the op at its end.
+            // The op at the end of the region gives the results.
             OpKind::ScfParallel | OpKind::ScfForall => return self.enter(ir, parent),
             OpKind::ScfReduce | OpKind::ScfForallInParallel => {
                 self.enter(ir, parent);
@@ -196,13 +200,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         match Flow::of(ir, parent) {
             Flow::Choice => self.enter_end(ir, parent),
             Flow::For { .. } | Flow::While => self.enter(ir, parent),
-            // A label may have come or gone at the very start.
+            // The region may start with another label.
             _ if ir.op(op).kind == OpKind::Label => self.enter(ir, parent),
             _ => {}
         }
     }
 
-    /// Another block may be the entry of a region now; what was the entry is fed by branches then.
+    /// Queues the entry of a region and its former entry if they differ; a former entry is fed by
+    /// branches now.
     fn check_entry(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         let first = ir.items(region).next().filter(|&it| ir.op(it).kind == OpKind::Label);
         let former = match first {
@@ -223,7 +228,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a whole, the unit.
+    /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a
+    /// whole, the unit.
     pub(super) fn enter(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.calls.is_in_whole_unit(ir, op) {
             return self.enter_unit(ir, op);
@@ -261,7 +267,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     && data.regions.iter().any(|(_, it)| self.branches.cyclic.contains(it))))
     }
 
-    /// Whether an op must be iterated: something is carried from round to round.
+    /// Returns true if an op must be iterated: it carries facts from round to round.
     pub(super) fn is_loop(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         match Flow::of(ir, op) {
             Flow::For { .. } | Flow::Parallel { .. } => {
@@ -294,7 +300,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues the users of what changed.
+    /// Queues the users of values with new facts.
     fn enter_users(&mut self, ir: &Input<'_, A::Base>) {
         let mut dirty = std::mem::take(&mut self.queue.dirty);
         for value in dirty.drain(..) {
@@ -319,7 +325,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let block = ir.label_block(op);
             let was = self.is_block_live(block);
             if ir.prev(op).is_none() {
-                // The entry: its facts come from the op around.
+                // The entry gets its facts from the op around.
                 if let Some(parent) = ir.parent_op(op) {
                     self.enter(ir, parent);
                 }
@@ -373,7 +379,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Remembers where a branch goes; whether it goes backward.
+    /// Notes the targets of a branch. Returns true if it goes backward.
     fn note_branch(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         let successors = &ir.extra(op).successors;
         if successors.is_empty() {
@@ -385,7 +391,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         labels.any(|label| ir.is_before(label, op))
     }
 
-    /// Iterates an outermost cycle anew, and enters the users of what it gives.
+    /// Iterates an outermost cycle anew.
     fn redo_cycle(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let live = self.is_live(ir, op);
         let mut values: Vec<Value> = ir.op(op).results.to_vec();
@@ -398,13 +404,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let _ = self.run(ir, op, live);
         self.cycle.start = 0;
         self.queue.dirty.truncate(n_dirty);
-        self.queue.dirty.extend(ir.op(op).results.iter().zip(&before).filter_map(|(&value, before)| {
-            (self.facts[value.index()] != *before).then_some(value)
-        }));
+        self.queue.dirty.extend(ir.op(op).results.iter().zip(&before).filter_map(
+            |(&value, before)| (self.facts[value.index()] != *before).then_some(value),
+        ));
         self.note_moved(&values, &before);
     }
 
-    /// Says which of these values have other facts now than before.
+    /// Notes the values whose facts differ from those before.
     pub(super) fn note_moved(&mut self, values: &[Value], before: &[A::Fact]) {
         let Moved::These(moved) = &mut self.moved else { return };
         for (value, before) in values.iter().zip(before) {

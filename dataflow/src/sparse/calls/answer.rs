@@ -107,8 +107,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let function = followed(ir, call)?;
         let asker = self.calls.asker;
         let unit = asker.map_or_else(|| unit_of(ir, call), |it| it.0);
-        let is_opaque = self.calls.uncalled.contains(&unit)
-            || self.calls.n_apart() == 0 && asker.is_none();
+        let is_opaque =
+            self.calls.uncalled.contains(&unit) || self.calls.n_apart() == 0 && asker.is_none();
         if is_opaque {
             return None;
         }
@@ -208,10 +208,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let results = self.calls.contexts.get(key).map_or(Facts::new(), |it| it.results.clone());
         let bottom = A::Fact::bottom();
         let is_read = call.is_some_and(|it| self.has_carrying_results(ir, it));
-        if is_read
-            && results.iter().any(|it| *it != bottom)
-            && self.calls.hides_results_of(key.0)
-        {
+        if is_read && results.iter().any(|it| *it != bottom) && self.calls.hides_results_of(key.0) {
             return smallvec![bottom; results.len()];
         }
         results

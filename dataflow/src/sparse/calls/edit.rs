@@ -5,10 +5,10 @@
 //! *By rank.* Where no vectors are joined and every recursion is orderless (`recursion.rs`), the
 //! results of a context depend only on the text of its function, on its vector and on the results
 //! of its callees, and not on which call asks first. So the components that the edit touches are
-//! evaluated again, callees before callers, each in the contexts that are assumed or that calls from
-//! outside ask for. Then follow the callers that asked for a context whose results changed. A new
-//! context is evaluated when a call asks for it. At last, components with contexts that no call asks
-//! for any more are evaluated without these, callers before callees.
+//! evaluated again, callees before callers, each in the contexts that are assumed or that calls
+//! from outside ask for. Then follow the callers that asked for a context whose results changed. A
+//! new context is evaluated when a call asks for it. At last, components with contexts that no call
+//! asks for any more are evaluated without these, callers before callees.
 //!
 //! *By replay.* Everywhere else the order of calls decides which vectors are joined, and the
 //! results that callers got before the joined vector grew; and an edit anywhere among the connected
@@ -265,7 +265,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// context whose results changed. `is_last` is true if nothing will ask for further contexts.
     fn redo(&mut self, ir: &Input<'_, A::Base>, unit: Op, is_last: bool) -> Vec<Op> {
         let mut callers = Vec::new();
-        let (rank, is_recursive) = (self.calls.graph.rank(unit), self.calls.graph.is_recursive(unit));
+        let (rank, is_recursive) =
+            (self.calls.graph.rank(unit), self.calls.graph.is_recursive(unit));
         let mut members = self.calls.members(unit);
         members.retain(|it| ir.is_alive(*it));
         let Some(edit) = self.calls.edit.as_mut() else { return callers };
@@ -320,9 +321,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         for (key, former) in entries {
             let context = self.calls.contexts.get(key).filter(|it| it.results != former);
             let outside = context.into_iter().flat_map(Context::callers);
-            callers.extend(
-                outside.filter(|&it| !is_recursive || self.calls.graph.rank(it) != rank),
-            );
+            callers
+                .extend(outside.filter(|&it| !is_recursive || self.calls.graph.rank(it) != rank));
         }
         for &member in &members {
             self.calls.contexts.retain(member, |it| it.progress == Progress::Solved);

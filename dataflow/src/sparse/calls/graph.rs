@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! The *component* of a unit is its strongly connected component in the graph of calls. The *rank* of
-//! a unit is the number of its component, in an order in which callees come first. A unit is
+//! The *component* of a unit is its strongly connected component in the graph of calls. The *rank*
+//! of a unit is the number of its component, in an order in which callees come first. A unit is
 //! *recursive* if its component has several units, or it calls itself.
 //!
 //! # Law

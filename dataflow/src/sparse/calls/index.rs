@@ -2,9 +2,9 @@
 //!
 //! # Notation
 //!
-//! Facts flow from one unit into another only through calls. A unit is *connected* to the units that
-//! it calls, to those that call it, and to all that these are connected to. Names decide, so that a
-//! call connects units even if the solver does not follow it.
+//! Facts flow from one unit into another only through calls. A unit is *connected* to the units
+//! that it calls, to those that call it, and to all that these are connected to. Names decide, so
+//! that a call connects units even if the solver does not follow it.
 //!
 //! # Law
 //!
@@ -110,9 +110,9 @@ impl CallIndex {
         self.calls.is_empty()
     }
 
-    /// Takes in an edit, as if it had changed the ops `entered`, too. Returns the units with calls or
-    /// callers, before or after it, that define or call a name that an op that came, changed or left
-    /// defines or mentions; of a call only its own unit.
+    /// Takes in an edit, as if it had changed the ops `entered`, too. Returns the units with calls
+    /// or callers, before or after it, that define or call a name that an op that came, changed or
+    /// left defines or mentions; of a call only its own unit.
     pub(super) fn update(&mut self, ir: &Ir, delta: &Delta, entered: &[Op]) -> Vec<Op> {
         let touched = || delta.removed.iter().chain(&delta.changed).copied();
         let mut names: FxHashSet<Name> = FxHashSet::default();
@@ -157,8 +157,8 @@ impl CallIndex {
         self.calls.keys().copied()
     }
 
-    /// Adds the connected units that define or call the names of an op, and its own unit. `seen` are
-    /// names whose callers were added before.
+    /// Adds the connected units that define or call the names of an op, and its own unit. `seen`
+    /// are names whose callers were added before.
     fn concerned(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
         let Some(symbols) = self.of.get(&op) else { return };
         out.extend(Some(symbols.unit).filter(|&it| self.is_connected(it)));

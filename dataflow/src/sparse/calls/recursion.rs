@@ -11,9 +11,9 @@
 //!
 //! In the first evaluation of a member, its calls within the recursion return bottom, as if they
 //! never returned. A recursion is *orderless* if no member asks for more in later evaluations than
-//! in its first, no vectors are joined, no fact is saturated, and no growth was cut off. Since facts
-//! are monotone, each member of such a recursion asks for the same and ends with the same in any
-//! order, so the recursion is the same wherever it is entered. In all others the order of calls
+//! in its first, no vectors are joined, no fact is saturated, and no growth was cut off. Since
+//! facts are monotone, each member of such a recursion asks for the same and ends with the same in
+//! any order, so the recursion is the same wherever it is entered. In all others the order of calls
 //! decides which facts are joined or cut off first (`ordered.rs`).
 //!
 //! *Cost.* Each member is evaluated once, once more if a context that it asks for had returned

@@ -10,8 +10,8 @@
 //! solved already is answered from the transcript. At the first difference the component is
 //! evaluated from its first entry on: with the recorded answers up to the difference, and with new
 //! ones from there on. So evaluating more than necessary is always allowed, and whatever is not
-//! evaluated was compared. A component that the edit touches is evaluated anew, and one with entries
-//! that no ask came to is evaluated up to these entries.
+//! evaluated was compared. A component that the edit touches is evaluated anew, and one with
+//! entries that no ask came to is evaluated up to these entries.
 //!
 //! If calls nest too deep or the budget of a recursion is spent, or if all vectors are joined, the
 //! edit touches all connected units: they are solved as from scratch.

@@ -98,7 +98,8 @@ impl<F> FollowedCalls<F> {
         SmallVec::from_slice(if of.is_empty() { std::slice::from_ref(&function) } else { of })
     }
 
-    /// Forgets the transcript of the component of a function, whose facts are made in another order.
+    /// Forgets the transcript of the component of a function, whose facts are made in another
+    /// order.
     pub(super) fn forget_transcript(&mut self, function: Op) {
         self.transcripts.remove(&self.graph.first(function));
         self.transcripts.remove(&function);

@@ -105,8 +105,8 @@ impl<F> FollowedCalls<F> {
 
     /// Returns true if results of an op may come back to it through calls of its unit. Where all
     /// vectors are joined ([`Calls::JOINED`](crate::sparse::Calls::JOINED)), the results of a call
-    /// depend on the operands of every other, so an op between two calls is part of a cycle, and its
-    /// facts fall only if all of that is solved anew. *Cost.* Linear in the calls of the unit.
+    /// depend on the operands of every other, so an op between two calls is part of a cycle, and
+    /// its facts fall only if all of that is solved anew. *Cost.* Linear in the calls of the unit.
     fn is_between_calls(&self, ir: &Ir, op: Op) -> bool {
         if self.n_apart() > 0 || self.index.is_empty() {
             return false;

@@ -1,10 +1,13 @@
-//! Regions in which a branch goes backward in the text: the order in which their blocks are visited, and the passes over their cycles.
+//! Regions with branches that go backward in the text: the order of their blocks, and the passes
+//! over their cycles.
 //!
-//! *Order.* The strongly connected components of the graph of blocks, in topological order, each in reverse postorder. What a block
-//! dominates comes after it, so a component of one block that does not branch to itself is visited once, however the text orders the
-//! blocks. Any other is a cycle and is passed over, by itself, until a pass changes nothing, with the arguments of its blocks joined to
-//! what they were. A *head* is a block of a cycle that a branch goes back to in this order: every way round the cycle has one. There what
-//! changes is widened, and there growth without end is told.
+//! *Order.* The strongly connected components of the graph of blocks, in topological order, each in
+//! reverse postorder. A dominated block comes after its dominators, so a component of one block
+//! that does not branch to itself is visited once, however the text orders the blocks. Any other
+//! component is a cycle and is passed over, by itself, until a pass changes nothing, with new
+//! arguments of its blocks joined to the old ones. A *head* is a block of a cycle that a branch
+//! goes back to in this order: every way round the cycle has one. At heads changing facts are
+//! widened, and growth without end is reported.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,44 +16,42 @@ use super::BlockPass;
 use crate::cfg::Cfg;
 use crate::flow;
 use crate::lattice::Changed;
-use crate::sparse::{
-    GrowthTrace, Input, Observer, Round, Sparse, SparseForward, ancestor_in,
-};
+use crate::sparse::{GrowthTrace, Input, Observer, Round, Sparse, SparseForward, ancestor_in};
 
-/// Passes in which facts that no longer count may go on to change before they are taken to have no end.
+/// Passes in which saturated facts may go on to change before they become unbounded.
 const MOST_FREE_PASSES: u64 = 16;
 
-/// What becomes of facts in a cycle of blocks that no longer count.
+/// Treatment of saturated facts that change in a cycle of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sparse) enum Saturated {
-    /// They stay as they are.
+    /// They keep their values.
     Stays,
-    /// They go on, to see whether they have an end.
+    /// They may change for some passes, to see if they have an end.
     GoesOn,
-    /// They have none.
+    /// They become unbounded.
     IsUnbounded,
 }
 
-/// Passes over a cycle of blocks.
+/// The passes over a cycle of blocks.
 #[derive(Debug)]
 pub(in crate::sparse) struct BlockCycle<F> {
     pub(in crate::sparse) region: Region,
     pub(in crate::sparse) saturated: Saturated,
-    /// How the arguments of heads changed, in order.
+    /// Changes of arguments of heads, in order: label, index, pass and new fact.
     pub(in crate::sparse) moves: Vec<(Op, usize, u64, F)>,
-    /// The arguments that would change in this pass although they no longer count.
+    /// Saturated arguments that would change in this pass.
     pub(in crate::sparse) open: Vec<(Op, usize)>,
-    /// Where the blocks of the cycle stand in the order.
+    /// Indices of the blocks in the order of the cycle.
     places: FxHashMap<Block, u32>,
 }
 
 impl<F> BlockCycle<F> {
-    /// Whether some of these branches to a block go back to it.
+    /// Returns true if some of these branches to a block go back to it.
     pub(in crate::sparse) fn is_head(&self, ir: &Ir, block: Block, edges: &[(Op, usize)]) -> bool {
         edges.iter().any(|&(op, _)| self.goes_back(ir, block, op))
     }
 
-    /// Whether a branch goes back to a block.
+    /// Returns true if a branch goes back to a block.
     fn goes_back(&self, ir: &Ir, block: Block, branch: Op) -> bool {
         let from = self.places.get(&ir.block_of(branch));
         from.is_some_and(|from| self.places.get(&block).is_some_and(|to| to <= from))
@@ -70,7 +71,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let owner = self.refuel(ir, holder);
         let cfg = Cfg::new(ir, region);
         let items: Vec<Op> = ir.items(region).collect();
-        // Where each block starts among them; the implicit entry starts without a label.
+        // Index of the first item of each block; the implicit entry starts without a label.
         let is_label = |op: &Op| ir.op(*op).kind == OpKind::Label;
         let mut starts: Vec<usize> = (0..items.len()).filter(|&it| is_label(&items[it])).collect();
         if starts.len() < cfg.blocks.len() {
@@ -140,7 +141,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 Saturated::Stays => {
                     left = left.min(open.len() as u64 + 2);
                     if self.cycle.fuel <= cost.saturating_mul(left + 4) {
-                        // Too few visits are left to see whether they have an end.
+                        // Too few visits are left to see if they have an end.
                         left = 0;
                     }
                     it.saturated = Saturated::GoesOn;
@@ -162,7 +163,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.report_growth(ir, holder, &unbounded);
     }
 
-    /// Sets arguments of blocks to facts without end.
+    /// Makes arguments of blocks unbounded.
     fn raise(&mut self, ir: &Input<'_, A::Base>, open: &[(Op, usize)]) {
         for &(label, index) in open {
             let value = ir.block(ir.label_block(label)).args[index];
@@ -171,12 +172,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Ends the passes over a cycle.
+    /// Ends the passes over a cycle, and reports its growth to the observer.
     fn report_growth(&mut self, ir: &Input<'_, A::Base>, holder: Op, unbounded: &[(Op, usize)]) {
         let Some(block_cycle) = self.cycle.block_cycles.pop() else { return };
         let mut unbounded: FxHashSet<(Op, usize)> = unbounded.iter().copied().collect();
         for (label, index, _, fact) in &block_cycle.moves {
-            // What comes out of a callee is without end at once.
+            // A callee returns unbounded facts at once.
             if self.is_saturated(fact) && self.unbounded(fact) == *fact {
                 unbounded.insert((*label, *index));
             }
@@ -207,7 +208,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 }
 
 impl<F> BlockCycle<F> {
-    /// An argument of a head, and the cycle that goes back to it.
+    /// Describes the growth of an argument of a head.
     fn growth_trace(&self, ir: &Ir, label: Op, index: usize) -> GrowthTrace<F> {
         let block = ir.label_block(label);
         let start = self.places.get(&block).copied().unwrap_or(0);
