@@ -9,7 +9,7 @@
 //! *Laws* of an analysis, on random programs:
 //! - the solver is never below the twin;
 //! - the solver equals the twin if nothing was widened and no budget was spent (saturated facts
-//! count as one);
+//!   count as one);
 //! - after every edit of a random script the solver equals itself from scratch.
 
 use std::collections::{HashMap, HashSet};

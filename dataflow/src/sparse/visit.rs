@@ -148,7 +148,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Makes a visit, and tells the recorder before and after.
-    pub(super) fn told<T>(
+    pub(super) fn recorded<T>(
         &mut self,
         ir: &Input<'_, A::Base>,
         op: Op,

@@ -10,7 +10,7 @@ use super::context::ContextKey;
 use super::small_map::Facts;
 use crate::flow;
 use crate::lattice::Lattice;
-use crate::sparse::{CycleState, Domain, Input, Observer, Sparse, SparseForward, values_within};
+use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward, values_within};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Traverses the body of a function in a context, for the `number`-th time from 1. Returns its
@@ -29,7 +29,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.remember(ir, function);
         let asker = self.calls.asker.replace(key);
         // The cycles around a call do not surround the body of its callee.
-        let outer = std::mem::replace(&mut self.cycle, CycleState::default());
+        let outer = std::mem::take(&mut self.cycle);
         self.cycle.fuel = outer.fuel;
         self.calls.depth += 1;
         self.enter_context(Some(id), number);

@@ -30,7 +30,7 @@ use smallvec::smallvec;
 
 use super::FollowedCalls;
 use super::callable::{is_callable, sort_by_name};
-use super::context::{ContextKey, MOST_RISES, Progress, rise};
+use super::context::{Context, ContextKey, MOST_RISES, Progress, rise};
 use super::small_map::Facts;
 use crate::flow;
 use crate::lattice::Lattice;
@@ -255,7 +255,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Queues the members that asked for a context.
     fn queue_readers(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
-        let asking = self.calls.contexts.get(key).into_iter().flat_map(|it| it.asking());
+        let asking = self.calls.contexts.get(key).into_iter().flat_map(Context::asking);
         let asking: Vec<(Op, Op)> = asking.collect();
         for (call, unit) in asking {
             if !self.calls.is_in_recursion(unit) || !self.has_carrying_results(ir, call) {

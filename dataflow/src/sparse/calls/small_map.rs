@@ -14,21 +14,21 @@ pub(super) type Facts<F> = SmallVec<[F; 1]>;
 const MOST_IN_LIST: usize = 8;
 
 /// A map that mostly has one key.
-#[allow(clippy::box_collection, reason = "a list of its own would double what one key takes")]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) enum SmallMap<K, V> {
-    #[default]
-    None,
-    One(K, V),
-    List(Box<Vec<(K, V)>>),
+    List(SmallVec<[(K, V); 1]>),
     Table(Box<FxHashMap<K, V>>),
+}
+
+impl<K, V> Default for SmallMap<K, V> {
+    fn default() -> Self {
+        Self::List(SmallVec::new())
+    }
 }
 
 impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::None => 0,
-            Self::One(..) => 1,
             Self::List(it) => it.len(),
             Self::Table(it) => it.len(),
         }
@@ -40,8 +40,6 @@ impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
 
     pub(super) fn contains(&self, key: K) -> bool {
         match self {
-            Self::None => false,
-            Self::One(it, _) => *it == key,
             Self::List(it) => it.iter().any(|it| it.0 == key),
             Self::Table(it) => it.contains_key(&key),
         }
@@ -49,20 +47,16 @@ impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
 
     /// Returns keys and values in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (K, V)> {
-        let (one, list, table) = match self {
-            Self::None => (None, None, None),
-            &Self::One(key, value) => (Some((key, value)), None, None),
-            Self::List(it) => (None, Some(it.iter()), None),
-            Self::Table(it) => (None, None, Some(it.iter())),
+        let (list, table) = match self {
+            Self::List(it) => (Some(it.iter()), None),
+            Self::Table(it) => (None, Some(it.iter())),
         };
         let table = table.into_iter().flatten().map(|(&key, &value)| (key, value));
-        one.into_iter().chain(list.into_iter().flatten().copied()).chain(table)
+        list.into_iter().flatten().copied().chain(table)
     }
 
     pub(super) fn get_mut(&mut self, key: K) -> Option<&mut V> {
         match self {
-            Self::None => None,
-            Self::One(it, value) => (*it == key).then_some(value),
             Self::List(it) => it.iter_mut().find(|it| it.0 == key).map(|it| &mut it.1),
             Self::Table(it) => it.get_mut(&key),
         }
@@ -74,10 +68,6 @@ impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
             return false;
         }
         match self {
-            Self::None => *self = Self::One(key, value),
-            &mut Self::One(first, of) => {
-                *self = Self::List(Box::new(vec![(first, of), (key, value)]));
-            }
             Self::List(it) if it.len() < MOST_IN_LIST => it.push((key, value)),
             Self::List(it) => {
                 let all = it.drain(..).chain([(key, value)]);
@@ -92,8 +82,6 @@ impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
 
     pub(super) fn remove(&mut self, key: K) {
         match self {
-            Self::One(it, _) if *it == key => *self = Self::None,
-            Self::None | Self::One(..) => {}
             Self::List(it) => it.retain(|it| it.0 != key),
             Self::Table(it) => {
                 it.remove(&key);
@@ -102,7 +90,7 @@ impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
     }
 
     pub(super) fn clear(&mut self) {
-        *self = Self::None;
+        *self = Self::default();
     }
 }
 
