@@ -125,7 +125,7 @@ impl<F> FollowedCalls<F> {
 
     /// Returns true if the transcript of a function describes it. `is_called` is true for an ask by
     /// a call.
-    fn stands(&self, function: Op, is_called: bool) -> bool {
+    fn transcript_holds(&self, function: Op, is_called: bool) -> bool {
         let lacks_results = |it: &Replay<F>| it.without_results.contains(&function);
         let is_doubtful = is_called && self.replay.as_ref().is_some_and(lacks_results)
             || self.uncalled.contains(&function);
@@ -242,7 +242,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         };
         let answer = match answer {
             Some(it) => it,
-            None => self.answer_standing(ir, function, args, call)?,
+            None => self.answer_by_transcript(ir, function, args, call)?,
         };
         let key = (function, answer.context);
         self.calls.contexts.get_mut(key)?.is_assumed |= call.is_none();
@@ -315,7 +315,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Returns the answer of a component by its transcript. `None` if it is evaluated, or must be
     /// from now on.
-    fn answer_standing(
+    fn answer_by_transcript(
         &mut self,
         ir: &Input<'_, A::Base>,
         function: Op,
@@ -324,7 +324,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     ) -> Option<Answer<A::Fact>> {
         let first = self.calls.graph.first(function);
         let n_standing = self.calls.replay.as_ref()?.n_standing(first)?;
-        if !self.calls.stands(function, call.is_some()) {
+        if !self.calls.transcript_holds(function, call.is_some()) {
             self.evaluate_again(ir, first, n_standing, Vec::new());
             return None;
         }
@@ -430,7 +430,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let context = match replay.n_standing(calls.graph.first(callee)) {
             Some(n_standing) => {
                 let context = calls.contexts.get((callee, id));
-                if calls.stands(callee, true) {
+                if calls.transcript_holds(callee, true) {
                     let is_same = match (&request.joined, context) {
                         (Some(_), _) => request.n_entries == n_standing,
                         (None, it) => it.is_some_and(|it| (it.entry as usize) < n_standing),
