@@ -1,53 +1,57 @@
-//! Regions in which a branch goes backward in the text: the order in which their blocks are visited, and the passes over their cycles.
+//! Regions with branches that go backward in the text: the order of their blocks, and the passes
+//! over their cycles.
 //!
-//! *Order.* The strongly connected components of the graph of blocks, in topological order, each in reverse postorder. What a block
-//! dominates comes after it, so a component of one block that does not branch to itself is visited once, however the text orders the
-//! blocks. Any other is a cycle and is passed over, by itself, until a pass changes nothing, with the arguments of its blocks joined to
-//! what they were. A *head* is a block of a cycle that a branch goes back to in this order: every way round the cycle has one. There what
-//! changes is widened, and there growth without end is told.
+//! *Order.* The strongly connected components of the graph of blocks, in topological order, each in
+//! reverse postorder. A dominated block comes after its dominators, so a component of one block
+//! that does not branch to itself is visited once, however the text orders the blocks. Any other
+//! component is a cycle and is passed over, by itself, until a pass changes nothing, with new
+//! arguments of its blocks joined to the old ones. A *head* is a block of a cycle that a branch
+//! goes back to in this order: every way round the cycle has one. At heads changing facts are
+//! widened, and growth without end is reported.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{GrowthTrace, Input, Observer, Pass, Round, Sparse, SparseForward};
+use super::BlockPass;
 use crate::cfg::Cfg;
 use crate::flow;
 use crate::lattice::Changed;
+use crate::sparse::{GrowthTrace, Input, Observer, Round, Sparse, SparseForward, ancestor_in};
 
-/// Passes in which facts that no longer count may go on to change before they are taken to have no end.
+/// Passes in which saturated facts may go on to change before they become unbounded.
 const MOST_FREE_PASSES: u64 = 16;
 
-/// What becomes of facts in a cycle of blocks that no longer count.
+/// Treatment of saturated facts that change in a cycle of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Saturated {
-    /// They stay as they are.
+pub(in crate::sparse) enum Saturated {
+    /// They keep their values.
     Stays,
-    /// They go on, to see whether they have an end.
+    /// They may change for some passes, to see if they have an end.
     GoesOn,
-    /// They have none.
+    /// They become unbounded.
     IsUnbounded,
 }
 
-/// Passes over a cycle of blocks.
+/// The passes over a cycle of blocks.
 #[derive(Debug)]
-pub(super) struct CyclePass<F> {
-    pub(super) region: Region,
-    pub(super) saturated: Saturated,
-    /// How the arguments of heads changed, in order.
-    pub(super) moves: Vec<(Op, usize, u64, F)>,
-    /// The arguments that would change in this pass although they no longer count.
-    pub(super) open: Vec<(Op, usize)>,
-    /// Where the blocks of the cycle stand in the order.
+pub(in crate::sparse) struct BlockCycle<F> {
+    pub(in crate::sparse) region: Region,
+    pub(in crate::sparse) saturated: Saturated,
+    /// Changes of arguments of heads, in order: label, index, pass and new fact.
+    pub(in crate::sparse) moves: Vec<(Op, usize, u64, F)>,
+    /// Saturated arguments that would change in this pass.
+    pub(in crate::sparse) open: Vec<(Op, usize)>,
+    /// Indices of the blocks in the order of the cycle.
     places: FxHashMap<Block, u32>,
 }
 
-impl<F> CyclePass<F> {
-    /// Whether some of these branches to a block go back to it.
-    pub(super) fn is_head(&self, ir: &Ir, block: Block, edges: &[(Op, usize)]) -> bool {
+impl<F> BlockCycle<F> {
+    /// Returns true if some of these branches to a block go back to it.
+    pub(in crate::sparse) fn is_head(&self, ir: &Ir, block: Block, edges: &[(Op, usize)]) -> bool {
         edges.iter().any(|&(op, _)| self.goes_back(ir, block, op))
     }
 
-    /// Whether a branch goes back to a block.
+    /// Returns true if a branch goes back to a block.
     fn goes_back(&self, ir: &Ir, block: Block, branch: Op) -> bool {
         let from = self.places.get(&ir.block_of(branch));
         from.is_some_and(|from| self.places.get(&block).is_some_and(|to| to <= from))
@@ -57,7 +61,7 @@ impl<F> CyclePass<F> {
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits the items of a region with a branch that goes backward, whose entry is set.
     #[inline(never)]
-    pub(super) fn run_blocks(
+    pub(in crate::sparse) fn run_blocks(
         &mut self,
         ir: &Input<'_, A::Base>,
         holder: Op,
@@ -67,7 +71,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let owner = self.refuel(ir, holder);
         let cfg = Cfg::new(ir, region);
         let items: Vec<Op> = ir.items(region).collect();
-        // Where each block starts among them; the implicit entry starts without a label.
+        // Index of the first item of each block; the implicit entry starts without a label.
         let is_label = |op: &Op| ir.op(*op).kind == OpKind::Label;
         let mut starts: Vec<usize> = (0..items.len()).filter(|&it| is_label(&items[it])).collect();
         if starts.len() < cfg.blocks.len() {
@@ -85,9 +89,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.iterate_blocks(ir, holder, region, &ops, places, live);
             } else {
                 self.begin(ops.iter().copied());
-                self.passes.push(Pass { region, start: self.clock, number: 0 });
+                self.cycle.passes.push(BlockPass { region, start: self.clock, number: 0 });
                 let _ = self.pass(ir, region, ops.iter().copied(), live);
-                self.passes.pop();
+                self.cycle.passes.pop();
             }
         }
         if owner {
@@ -106,38 +110,38 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         live: bool,
     ) {
         let (saturated, moves, open) = (Saturated::Stays, Vec::new(), Vec::new());
-        self.cycle_passes.push(CyclePass { region, saturated, moves, open, places });
+        self.cycle.block_cycles.push(BlockCycle { region, saturated, moves, open, places });
         let mut unbounded = Vec::new();
         let mut left = MOST_FREE_PASSES;
         for number in 1.. {
             self.begin(ops.iter().copied());
-            self.passes.push(Pass { region, start: self.clock, number });
+            self.cycle.passes.push(BlockPass { region, start: self.clock, number });
             if number > 1 {
-                self.rounds.push(Round { op: holder, number });
+                self.cycle.rounds.push(Round { op: holder, number });
             }
-            let fuel = self.fuel;
+            let fuel = self.cycle.fuel;
             let changed = self.pass(ir, region, ops.iter().copied(), live);
-            self.passes.pop();
+            self.cycle.passes.pop();
             if number > 1 {
-                self.rounds.pop();
+                self.cycle.rounds.pop();
             }
-            let cost = fuel - self.fuel;
-            if self.is_degraded {
+            let cost = fuel - self.cycle.fuel;
+            if self.cycle.is_degraded {
                 if changed == Changed::No {
                     break;
                 }
                 continue;
             }
-            let Some(it) = self.cycle_passes.last_mut() else { break };
+            let Some(it) = self.cycle.block_cycles.last_mut() else { break };
             let open = std::mem::take(&mut it.open);
             match it.saturated {
-                _ if self.fuel == 0 => break,
+                _ if self.cycle.fuel == 0 => break,
                 Saturated::Stays if changed == Changed::Yes => {}
                 Saturated::Stays if open.is_empty() => break,
                 Saturated::Stays => {
                     left = left.min(open.len() as u64 + 2);
-                    if self.fuel <= cost.saturating_mul(left + 4) {
-                        // Too few visits are left to see whether they have an end.
+                    if self.cycle.fuel <= cost.saturating_mul(left + 4) {
+                        // Too few visits are left to see if they have an end.
                         left = 0;
                     }
                     it.saturated = Saturated::GoesOn;
@@ -159,7 +163,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.report_growth(ir, holder, &unbounded);
     }
 
-    /// Sets arguments of blocks to facts without end.
+    /// Makes arguments of blocks unbounded.
     fn raise(&mut self, ir: &Input<'_, A::Base>, open: &[(Op, usize)]) {
         for &(label, index) in open {
             let value = ir.block(ir.label_block(label)).args[index];
@@ -168,12 +172,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Ends the passes over a cycle.
+    /// Ends the passes over a cycle, and reports its growth to the observer.
     fn report_growth(&mut self, ir: &Input<'_, A::Base>, holder: Op, unbounded: &[(Op, usize)]) {
-        let Some(cycle_pass) = self.cycle_passes.pop() else { return };
+        let Some(block_cycle) = self.cycle.block_cycles.pop() else { return };
         let mut unbounded: FxHashSet<(Op, usize)> = unbounded.iter().copied().collect();
-        for (label, index, _, fact) in &cycle_pass.moves {
-            // What comes out of a callee is without end at once.
+        for (label, index, _, fact) in &block_cycle.moves {
+            // A callee returns unbounded facts at once.
             if self.is_saturated(fact) && self.unbounded(fact) == *fact {
                 unbounded.insert((*label, *index));
             }
@@ -183,28 +187,28 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let mut growths: Vec<GrowthTrace<A::Fact>> = Vec::new();
         let mut place: FxHashMap<(Op, usize), usize> = FxHashMap::default();
-        for (label, index, number, fact) in &cycle_pass.moves {
+        for (label, index, number, fact) in &block_cycle.moves {
             if unbounded.contains(&(*label, *index)) {
                 let at = *place.entry((*label, *index)).or_insert(growths.len());
                 if at == growths.len() {
-                    growths.push(cycle_pass.growth_trace(ir, *label, *index));
+                    growths.push(block_cycle.growth_trace(ir, *label, *index));
                 }
                 growths[at].moves.push((*number, fact.clone()));
             }
         }
         growths.sort_by_cached_key(|it| (ir.start(it.label), it.index));
         let place = |op: Op| {
-            let op = super::ancestor_in(ir, op, cycle_pass.region)?;
-            cycle_pass.places.get(&ir.block_of(op)).copied()
+            let op = ancestor_in(ir, op, block_cycle.region)?;
+            block_cycle.places.get(&ir.block_of(op)).copied()
         };
-        let rounds = std::mem::take(&mut self.rounds);
+        let rounds = std::mem::take(&mut self.cycle.rounds);
         self.observer.cycled(&self.analysis, ir, holder, &growths, &place, &rounds);
-        self.rounds = rounds;
+        self.cycle.rounds = rounds;
     }
 }
 
-impl<F> CyclePass<F> {
-    /// An argument of a head, and the cycle that goes back to it.
+impl<F> BlockCycle<F> {
+    /// Describes the growth of an argument of a head.
     fn growth_trace(&self, ir: &Ir, label: Op, index: usize) -> GrowthTrace<F> {
         let block = ir.label_block(label);
         let start = self.places.get(&block).copied().unwrap_or(0);

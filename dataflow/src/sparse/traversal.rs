@@ -1,10 +1,12 @@
-//! Passes in program order: the solution from scratch.
+//! Visits in program order: the solution from scratch.
 //!
-//! Loops are iterated where they stand (`loops.rs`). *Regions with backward branches* have an order of their own (`block_cycles.rs`).
+//! Loops are iterated where they occur (`cycles/loops.rs`). Regions with backward branches have an
+//! order of their own (`cycles/blocks.rs`).
 //!
-//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted with its operands. If it runs out, the
-//! cycle is passed over once more with everything that it carries unknown, and it is [undecided](Sparse::undecided): the solver does not
-//! hang, and no error is reported about what the cycle carries.
+//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted
+//! with its operands. If it runs out, the cycle is passed over once more with unknown carried
+//! facts, and it is [undecided](Sparse::undecided): the solver does not hang, and no error is
+//! reported about values that the cycle carries.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -16,20 +18,20 @@ use crate::lattice::{Changed, Lattice};
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
     pub(super) fn run_region(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
-        self.contexts.depth += 1;
+        self.calls.depth += 1;
         self.run_items(ir, region, live);
-        self.contexts.depth -= 1;
+        self.calls.depth -= 1;
     }
 
     fn run_items(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
         match ir.region(region).parent.filter(|_| has_backward_branch(ir, region)) {
             Some(holder) => {
-                self.cyclic.insert(region);
+                self.branches.cyclic.insert(region);
                 self.run_blocks(ir, holder, region, live);
             }
             None => {
-                self.cyclic.remove(&region);
-                if !self.rounds.is_empty() || !self.passes.is_empty() {
+                self.branches.cyclic.remove(&region);
+                if self.cycle.is_inside() {
                     self.begin(ir.items(region));
                 } else {
                     self.clock += 1;
@@ -39,7 +41,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Begins a pass over items that may have been visited before: a use before its definition must not take it for visited.
+    /// Begins a pass over items that may have been visited before, so that a use before its
+    /// definition does not take it for visited.
     pub(super) fn begin(&mut self, items: impl Iterator<Item = Op>) {
         self.clock += 1;
         for op in items {
@@ -47,7 +50,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Visits whole blocks of a region. `live` says whether its entry is.
+    /// Visits whole blocks of a region. `live` is true if its entry is live.
     pub(super) fn pass(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -64,8 +67,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let block = ir.label_block(op);
                 self.stamp[op.index()] = self.clock;
                 if Some(op) == first {
-                    self.labels.insert(op, (region, ir.label_block(op)));
-                    self.first_labels.insert(region, op);
+                    self.branches.labels.insert(op, (region, ir.label_block(op)));
+                    self.branches.first_labels.insert(region, op);
                 } else {
                     out = out.or(self.visit_label(ir, op));
                 }
@@ -78,7 +81,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 if !successors.is_empty() {
                     let blocks: SmallVec<[_; 2]> =
                         successors.iter().filter_map(|it| it.block).collect();
-                    self.targets.insert(op, blocks);
+                    self.branches.targets.insert(op, blocks);
                 }
             }
         }
@@ -88,7 +91,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits an op and everything inside.
     pub(super) fn run(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.n_visits += 1;
-        self.fuel = self.fuel.saturating_sub(cost(ir, op));
+        self.cycle.fuel = self.cycle.fuel.saturating_sub(cost(ir, op));
         let data = ir.op(op);
         if data.regions.is_empty() {
             let changed = self.apply(ir, op, live);
@@ -107,10 +110,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             Flow::Parallel { first } if self.is_loop(ir, op) => {
                 self.run_parallel(ir, op, first, live);
             }
-            // When all runs are done.
+            // The region of a reduction runs when all runs are done.
             Flow::Reduce if live && ir.parent_op(op).is_some_and(|it| self.is_loop(ir, it)) => {}
-            // After all else.
-            Flow::Function if self.is_followed(ir, op) => {}
+            // The bodies of functions run after all else.
+            Flow::Function if self.calls.is_followed_function(ir, op) => {}
             _ => {
                 for index in 0..data.regions.len() {
                     self.open(ir, op, index, live);
@@ -121,30 +124,30 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.join_yields(ir, op, live);
             }
         }
-        // Stamps say when an op was done; uses inside of it see none of its results.
+        // A stamp is set when an op is done, so that uses inside of it see none of its results.
         self.stamp[op.index()] = self.clock;
         Changed::when(
             data.results.iter().zip(&before).any(|(it, before)| self.facts[it.index()] != *before),
         )
     }
 
-    /// Gives the outermost cycle its fuel; whether this is the outermost.
+    /// Gives the outermost cycle its fuel. Returns true if `op` is the outermost cycle.
     pub(super) fn refuel(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
-        if !self.rounds.is_empty() || !self.passes.is_empty() || self.is_degraded {
+        if self.cycle.is_inside() || self.cycle.is_degraded {
             return false;
         }
         let mut n = 0_u64;
         for &(_, region) in &ir.op(op).regions {
             ir.walk(region, &mut |it| n += cost(ir, it));
         }
-        self.fuel = 200_000 + 64 * n;
+        self.cycle.fuel = 200_000 + 64 * n;
         true
     }
 
-    /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with nothing known of what it carries: any number of
-    /// rounds stays below that.
+    /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with unknown
+    /// carried facts: those of any number of rounds are below.
     pub(super) fn give_up_if_spent(&mut self, ir: &Input<'_, A::Base>, op: Op) {
-        if self.fuel == 0 && !self.is_degraded {
+        if self.cycle.fuel == 0 && !self.cycle.is_degraded {
             self.degrade(ir, op, |it| {
                 let live = it.is_live(ir, op);
                 let _ = it.run(ir, op, live);
@@ -152,23 +155,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Runs a cycle again, with nothing known of what it carries.
+    /// Runs a cycle again with unknown carried facts.
     pub(super) fn degrade(&mut self, ir: &Input<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
         self.reset_within(ir, op);
         self.undecided.insert(op);
-        self.is_degraded = true;
+        self.cycle.is_degraded = true;
         run(self);
-        self.is_degraded = false;
+        self.cycle.is_degraded = false;
     }
 
-    /// Sets everything inside a function back to bottom, and forgets what was noted in any of its contexts, even from within another one.
+    /// Sets all facts in a function back to bottom and forgets all notes about it, in all of its
+    /// contexts.
     pub(super) fn reset_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
         self.enter_context(None, 1);
         self.reset_within(ir, function);
         self.leave_context();
     }
 
-    /// Sets everything inside an op, and its results, back to bottom.
+    /// Sets the results of an op and all facts inside back to bottom.
     pub(super) fn reset_within(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.observer.forget(op);
         self.undecided.remove(&op);
@@ -202,7 +206,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Sets the results of an op; what is not given is unknown.
+    /// Sets the results of an op. A result without a fact is unknown.
     pub(super) fn set_results(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -222,12 +226,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 }
 
-/// What a visit of an op costs in fuel: a round of a loop that carries a thousand values is more than one step.
+/// Fuel that a visit of an op takes: a round of a loop that carries a thousand values is more than
+/// one step.
 fn cost(ir: &Ir, op: Op) -> u64 {
     1 + ir.op(op).operands.len() as u64 / 4
 }
 
-/// Whether a branch in a region goes to a label that stands before it.
+/// Returns true if a branch in a region goes to a label before it.
 fn has_backward_branch(ir: &Ir, region: Region) -> bool {
     let goes_back = |label: Op, op: Op| ir.op(op).parent == region && !ir.is_before(op, label);
     ir.labels(region).any(|label| {
@@ -236,7 +241,8 @@ fn has_backward_branch(ir: &Ir, region: Region) -> bool {
     })
 }
 
-/// All values defined inside an op: arguments of its regions, results and arguments of what stands in them.
+/// Appends all values defined inside an op: arguments of its regions, and results and arguments of
+/// the ops in them.
 pub fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
     for &(_, region) in &ir.op(op).regions {
         values_in(ir, region, out);

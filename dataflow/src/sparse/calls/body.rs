@@ -1,51 +1,40 @@
-//! The body of a function, passed over in one of its contexts.
+//! The body of a function, traversed in one of its contexts.
 //!
-//! The facts of the values in a body are the join over its contexts: an evaluation starts from bottom, and joins in the end what the values
-//! had before.
+//! The facts of the values in a body are the join over its contexts: an evaluation starts from
+//! bottom, and joins the former facts in the end.
 
-use noisy_syntax::{Def, Op, OpKind, Region, Value};
-use smallvec::{SmallVec, smallvec};
+use noisy_syntax::{OpKind, Region, Value};
+use smallvec::smallvec;
 
-use super::few::Facts;
-use super::{Domain, Input, Observer, Pass, Round, Sparse, SparseForward, values_within};
+use super::context::ContextKey;
+use super::small_map::Facts;
 use crate::flow;
 use crate::lattice::Lattice;
-
-/// What the pass around a call keeps for itself.
-struct Outer {
-    rounds: SmallVec<[Round; 2]>,
-    passes: SmallVec<[Pass; 2]>,
-    fuel: u64,
-    cycle_start: u32,
-    is_degraded: bool,
-}
+use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward, values_within};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Passes over the body of a function in a context; what it returns. The facts of its values are joined with what they were.
+    /// Traverses the body of a function in a context, for the `number`-th time from 1. Returns its
+    /// results.
     pub(super) fn evaluate(
         &mut self,
         ir: &Input<'_, A::Base>,
-        function: Op,
-        at: usize,
+        key: ContextKey,
         number: u64,
     ) -> Facts<A::Fact> {
+        let (function, id) = key;
         let n_results = flow::n_results(ir, function);
         let Some(region) = flow::body(ir, function) else { return Facts::new() };
-        let Some(context) = self.context(function, at) else { return Facts::new() };
-        let (id, args) = (context.id, context.args.clone());
+        let Some(context) = self.calls.contexts.get(key) else { return Facts::new() };
+        let args = context.args.clone();
         self.remember(ir, function);
-        let asker = self.contexts.asker.replace((function, id));
-        let outer = Outer {
-            rounds: std::mem::take(&mut self.rounds),
-            passes: std::mem::take(&mut self.passes),
-            fuel: self.fuel,
-            cycle_start: self.cycle_start,
-            is_degraded: std::mem::replace(&mut self.is_degraded, false),
-        };
-        self.contexts.depth += 1;
+        let asker = self.calls.asker.replace(key);
+        // The cycles around a call do not surround the body of its callee.
+        let outer = std::mem::take(&mut self.cycle);
+        self.cycle.fuel = outer.fuel;
+        self.calls.depth += 1;
         self.enter_context(Some(id), number);
         let mut values: Vec<Value> = Vec::new();
-        if !self.contexts.passed_over.insert(function) {
+        if !self.calls.traversed.insert(function) {
             values_within(ir, function, &mut values);
             self.unreach(ir, region);
         }
@@ -53,11 +42,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             .iter()
             .map(|it| std::mem::replace(&mut self.facts[it.index()], A::Fact::bottom()))
             .collect();
-        let n_dirty = self.dirty.len();
+        let n_dirty = self.queue.dirty.len();
         self.clock += 1;
-        if self.checks_order {
-            self.cycle_start = self.clock;
-        }
+        self.cycle.start = if self.checks_order { self.clock } else { outer.start };
         self.reached[function.index()] = true;
         self.stamp[function.index()] = self.clock;
         let entry = flow::entry_block(ir, region);
@@ -77,15 +64,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         for (value, before) in values.iter().zip(&before) {
             let _ = self.facts[value.index()].join(before);
         }
-        self.dirty.truncate(n_dirty);
+        self.queue.dirty.truncate(n_dirty);
         self.leave_context();
-        self.contexts.depth -= 1;
-        self.rounds = outer.rounds;
-        self.passes = outer.passes;
-        self.fuel = outer.fuel;
-        self.cycle_start = outer.cycle_start;
-        self.is_degraded = outer.is_degraded;
-        self.contexts.asker = asker;
+        self.calls.depth -= 1;
+        self.cycle = outer;
+        self.calls.asker = asker;
         results
     }
 
@@ -104,7 +87,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// What the live returns of a body give, joined; unknown if a live block ends otherwise.
+    /// Returns the join of the operands of live returns; unknown if a live block ends otherwise.
     fn returned_by(&self, ir: &Input<'_, A::Base>, region: Region, n: usize) -> Facts<A::Fact> {
         let mut out: Facts<A::Fact> = smallvec![A::Fact::bottom(); n];
         let unknown = || smallvec![A::Fact::unknown(); n];
@@ -128,13 +111,5 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
         }
         out
-    }
-
-    /// Whether what a value is computed from was reached: then bottom says that it is never computed.
-    pub(super) fn is_computed(&self, ir: &Input<'_, A::Base>, value: Value) -> bool {
-        match ir.value(value).def {
-            Def::Result(op, _) => self.reached[op.index()],
-            Def::Argument(block, _) => self.live[block.index()],
-        }
     }
 }

@@ -1,19 +1,19 @@
-//! Whatever an analysis reads, its facts after edits are those from scratch: with an analysis that reads far and wide, and one that stands
-//! on it and reads there.
+//! After edits, facts equal those from scratch whatever an analysis reads: one that reads
+//! definitions far away, and one that stands on it and reads its facts.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use noisy_dataflow::flow::Interval;
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::{AnalysisContext, Base, Domain, Input, Moved, Sparse, SparseForward};
+use noisy_dataflow::view::{Types, View};
 use noisy_syntax::{AttrData, Def, Interner, Op, Source, Type, Value};
 use rustc_hash::FxHasher;
 
-use super::{AnalysisContext, Base, Domain, Input, Moved, Sparse, SparseForward};
-use crate::flow::Interval;
-use crate::lattice::{Changed, Lattice};
 use crate::random::Random;
-use crate::view::{Types, View};
 
-/// A number that everything that was read goes into.
+/// A digest of everything that an op read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Digest {
     Bottom,
@@ -49,12 +49,13 @@ impl Domain for Digest {
     }
 }
 
-/// Reads what defines operands, what defines the operands of that, what a name means, and types.
+/// Reads the definitions of operands, of their operands, and so on, the meaning of names, and
+/// types.
 #[derive(Debug)]
 struct Curious {
-    /// Whether facts of operands count too.
+    /// True if facts of operands count too.
     adds_facts: bool,
-    /// How far it looks; at 0, at types of operands only.
+    /// Number of definitions that it follows; with 0 it reads types of operands only.
     steps: usize,
 }
 
@@ -66,7 +67,7 @@ fn number(cx: &AnalysisContext<'_, ()>, op: Op, name: &str) -> Option<i128> {
 }
 
 impl Curious {
-    /// What is read of an op, and so many steps further on.
+    /// Reads an op, and definitions from it on for some steps.
     fn look(cx: &AnalysisContext<'_, ()>, op: Op, steps: usize, out: &mut impl Hasher) {
         cx.op_name(op).hash(out);
         number(cx, op, "x").hash(out);
@@ -123,7 +124,7 @@ impl SparseForward for Curious {
     }
 
     fn refine(&self, cx: &AnalysisContext<'_, ()>, value: Value, fact: Digest) -> Digest {
-        // What an argument is told by the op around.
+        // The op around may set an argument.
         match cx.entry_argument(value) {
             Some((holder, _)) if number(cx, holder, "x").is_some_and(|it| it > 1) => Digest::Of(1),
             _ => fact,
@@ -131,7 +132,7 @@ impl SparseForward for Curious {
     }
 }
 
-/// What the curious one has found.
+/// The facts of the first analysis.
 struct Below(Sparse<Curious>);
 
 impl Base for Below {
@@ -146,7 +147,7 @@ impl Base for Below {
     }
 }
 
-/// Reads what is known below of operands, of what defines them from what, and so on.
+/// Reads facts of the base about operands, about operands of their definitions, and so on.
 #[derive(Debug)]
 struct Leaning {
     steps: usize,
@@ -182,7 +183,7 @@ impl SparseForward for Leaning {
     }
 }
 
-/// A program of ops that name values and symbols at random.
+/// Writes ops that name values and symbols at random.
 fn program(random: &mut Random) -> String {
     let mut text = String::new();
     for at in 0..3 {
@@ -201,7 +202,7 @@ fn program(random: &mut Random) -> String {
     text + "  return\n}\n"
 }
 
-/// An edit of a text: a name, a number, a type, an operand, or a line.
+/// Edits a name, a number, a type, an operand, or a line.
 fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let at = random.below(lines.len());
@@ -231,7 +232,7 @@ fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
 }
 
 #[test]
-fn what_is_read_is_read_again_after_edits() {
+fn reads_again_after_edits() {
     let (mut n_moved, mut n_moved_above) = (0, 0);
     for seed in 1..=400 {
         let mut random = Random::new(seed * 7919 + 1);

@@ -1,23 +1,22 @@
-//! From an edit outward: the queue, and what an op that came, changed or left enters into it.
-
-use std::cmp::Reverse;
+//! From an edit outward: the queue, and the ops that an op that was added, changed or removed puts
+//! into it.
 
 use noisy_syntax::{Block, Def, Delta, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
-use super::call_index::unit_of;
 use super::reads::Read;
 use super::{Domain, Input, Moved, Observer, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Takes in an edit, and what it moved in the base.
+    /// Takes in an edit, and the values with new facts in the base. Afterwards the facts equal
+    /// those from scratch.
     pub fn update(&mut self, ir: &Input<'_, A::Base>, delta: &Delta, below: &Moved) {
         let Moved::These(below) = below else { return self.solve(ir) };
         self.n_visits = 0;
         self.moved = Moved::These(Vec::new());
         self.fit(ir);
-        if self.is_regrouped(ir, delta) {
+        if self.calls.is_regrouped(ir, delta) {
             return self.solve(ir);
         }
         self.clock += 1;
@@ -40,50 +39,47 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if let Some((name, _)) = ir.op(op).extra.as_ref().and_then(|it| it.symbol) {
                 self.enter_readers(ir, Read::Name(name));
             }
-            if ir.op(op).kind == OpKind::Label && !self.labels.contains_key(&op) {
+            if ir.op(op).kind == OpKind::Label && !self.branches.labels.contains_key(&op) {
                 self.enter_block(ir, ir.label_block(op));
             }
         }
         for &value in below {
             self.enter_moved_below(ir, value);
         }
-        // Most of the program: a pass is cheaper than a queue.
+        // Beyond this a pass over everything is cheaper than a queue.
         let mut many = 1000 + ir.bounds().0 / 16;
         loop {
-            let Some(Reverse(((_, is_start, _), op))) = self.queue.pop() else {
-                if self.contexts.unused.is_empty() {
+            let Some((op, is_start)) = self.queue.pop() else {
+                if !self.calls.has_unused() {
                     break;
                 }
-                // What is gone has asked for contexts.
-                many += self.redo_units(ir);
+                // Functions that are gone had asked for contexts.
+                many += self.update_units(ir);
                 self.enter_users(ir);
                 continue;
             };
-            self.queued.remove(&(op, is_start));
             if !ir.is_alive(op) {
                 continue;
             }
             if self.n_visits + self.queue.len() > many {
                 return self.solve(ir);
             }
-            if self.whole.contains(&op) && is_start {
+            if self.calls.is_pending(op) && is_start {
                 if !ir.extra(op).successors.is_empty() {
-                    // It branches beside functions. Nobody writes that, so that it need not be followed.
+                    // A branch beside functions is so rare that it is not followed.
                     return self.solve(ir);
                 }
-                // What calls each other is not part of what a pass would save.
-                many += self.redo_units(ir);
-            } else if self.is_whole_by_now(ir, op) || self.is_between_calls(ir, op) {
-                self.enter_whole(ir, op);
+                // A pass over everything would visit connected units, too.
+                many += self.update_units(ir);
+            } else if self.needs_whole_unit(ir, op, is_start) {
+                self.enter_unit(ir, op);
             } else if !is_start {
                 self.join_yields(ir, op, self.is_live(ir, op));
                 self.n_visits += 1;
-            } else if self.reaches_calls(ir, op) {
-                self.enter_whole(ir, op);
             } else if self.is_cycle(ir, op) || self.iterated.remove(&op) {
                 let holds_functions =
                     matches!(ir.op(op).kind, OpKind::Chunk | OpKind::BuiltinModule);
-                if self.follows_calls() && holds_functions {
+                if self.calls.is_on() && holds_functions {
                     // Functions run after all else.
                     return self.solve(ir);
                 }
@@ -95,24 +91,25 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// An op left or changed: whatever its former self fed is entered.
+    /// Queues the ops that depend on the former self of an op that was removed or changed.
     fn enter_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.enter_readers(ir, Read::Op(op));
         self.enter_users_of_definer(ir, op);
         self.subscriptions.forget(op);
-        if let Some(blocks) = self.targets.remove(&op) {
+        if let Some(blocks) = self.branches.targets.remove(&op) {
             for block in blocks {
                 self.enter_label_of(ir, block);
             }
         }
-        // What followed a label that is gone belongs to the block before it now. One that is the label of its block still has the ops
-        // that it had, but for those that come or go themselves.
+        // The ops after a label that is gone belong to the block before it now. If a label is still
+        // that of its block, the block has the same ops but for those that are added or removed
+        // themselves.
         let label = |it: Op| (ir.op(it).parent, ir.label_block(it));
         let is_label = ir.is_alive(op) && ir.op(op).kind == OpKind::Label;
-        if is_label && self.labels.get(&op) == Some(&label(op)) {
+        if is_label && self.branches.labels.get(&op) == Some(&label(op)) {
             return;
         }
-        if let Some((region, _)) = self.labels.remove(&op) {
+        if let Some((region, _)) = self.branches.labels.remove(&op) {
             self.enter_region(ir, region);
             if let Some(parent) = ir.region(region).parent.filter(|&it| ir.is_alive(it)) {
                 self.enter(ir, parent);
@@ -120,7 +117,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues who uses what an op defines and read how. What used the results of one that is gone changed too.
+    /// Queues the users of the values that an op defines which read this definition. Users of an op
+    /// that is gone have changed themselves.
     fn enter_users_of_definer(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if !ir.is_alive(op) {
             return;
@@ -138,7 +136,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues who read something.
+    /// Queues the readers of something.
     fn enter_readers(&mut self, ir: &Input<'_, A::Base>, read: Read) {
         let readers: SmallVec<[Op; 4]> = self.subscriptions.readers(read).collect();
         for op in readers.into_iter().filter(|&it| ir.is_alive(it)) {
@@ -146,7 +144,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues who depends on a value of which something else is known below.
+    /// Queues the ops that depend on a value with new facts in the base.
     fn enter_moved_below(&mut self, ir: &Input<'_, A::Base>, value: Value) {
         if self.subscriptions.reads_own
             && let Some(site) = ir.definition_site(value)
@@ -177,21 +175,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Ops and ends of the region that an op stood in may concern the op that holds it.
+    /// An op in a region may decide about the op that holds it: queues that op, or its end.
     fn enter_around(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let Some(parent) = ir.region(ir.op(op).parent).parent else { return };
         if !ir.is_alive(parent) {
             return;
         }
         self.check_entry(ir, ir.op(op).parent);
-        if !self.call_index.is_empty() {
-            let unit = unit_of(ir, parent);
-            if self.is_whole(unit) {
-                return self.enter_whole(ir, unit);
-            }
+        if self.calls.is_in_whole_unit(ir, parent) {
+            return self.enter_unit(ir, parent);
         }
         match ir.op(parent).kind {
-            // What the op around gives is said by the op at its end.
+            // The op at the end of the region gives the results.
             OpKind::ScfParallel | OpKind::ScfForall => return self.enter(ir, parent),
             OpKind::ScfReduce | OpKind::ScfForallInParallel => {
                 self.enter(ir, parent);
@@ -205,18 +200,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         match Flow::of(ir, parent) {
             Flow::Choice => self.enter_end(ir, parent),
             Flow::For { .. } | Flow::While => self.enter(ir, parent),
-            // A label may have come or gone at the very start.
+            // The region may start with another label.
             _ if ir.op(op).kind == OpKind::Label => self.enter(ir, parent),
             _ => {}
         }
     }
 
-    /// Another block may be the entry of a region now; what was the entry is fed by branches then.
+    /// Queues the entry of a region and its former entry if they differ; a former entry is fed by
+    /// branches now.
     fn check_entry(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         let first = ir.items(region).next().filter(|&it| ir.op(it).kind == OpKind::Label);
         let former = match first {
-            Some(label) => self.first_labels.insert(region, label),
-            None => self.first_labels.remove(&region),
+            Some(label) => self.branches.first_labels.insert(region, label),
+            None => self.branches.first_labels.remove(&region),
         };
         if former == first {
             return;
@@ -232,33 +228,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a whole, the unit.
+    /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a
+    /// whole, the unit.
     pub(super) fn enter(&mut self, ir: &Input<'_, A::Base>, op: Op) {
-        if !self.call_index.is_empty() {
-            let unit = unit_of(ir, op);
-            if self.is_whole(unit) {
-                return self.enter_whole(ir, unit);
-            }
+        if self.calls.is_in_whole_unit(ir, op) {
+            return self.enter_unit(ir, op);
         }
         let target = self.outermost_cycle(ir, op).unwrap_or(op);
-        self.enter_exactly(ir, target);
-    }
-
-    pub(super) fn enter_exactly(&mut self, ir: &Input<'_, A::Base>, target: Op) {
-        if self.queued.insert((target, true)) {
-            let place = (ir.start(target), true, Reverse(0));
-            self.queue.push(Reverse((place, target)));
-        }
+        self.queue.push_start(ir, target);
     }
 
     /// Queues the end of an op with regions.
     fn enter_end(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.outermost_cycle(ir, op).is_some() {
             self.enter(ir, op);
-        } else if self.queued.insert((op, false)) {
-            let start = ir.start(op);
-            let place = (start + ir.len(op), false, Reverse(start));
-            self.queue.push(Reverse((place, op)));
+        } else {
+            self.queue.push_end(ir, op);
         }
     }
 
@@ -278,11 +263,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let data = ir.op(op);
         !data.regions.is_empty()
             && (self.is_loop(ir, op)
-                || (!self.cyclic.is_empty()
-                    && data.regions.iter().any(|(_, it)| self.cyclic.contains(it))))
+                || (!self.branches.cyclic.is_empty()
+                    && data.regions.iter().any(|(_, it)| self.branches.cyclic.contains(it))))
     }
 
-    /// Whether an op must be iterated: something is carried from round to round.
+    /// Returns true if an op must be iterated: it carries facts from round to round.
     pub(super) fn is_loop(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         match Flow::of(ir, op) {
             Flow::For { .. } | Flow::Parallel { .. } => {
@@ -315,15 +300,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues the users of what changed.
+    /// Queues the users of values with new facts.
     fn enter_users(&mut self, ir: &Input<'_, A::Base>) {
-        let mut dirty = std::mem::take(&mut self.dirty);
+        let mut dirty = std::mem::take(&mut self.queue.dirty);
         for value in dirty.drain(..) {
             for &(user, _) in &ir.value(value).uses {
                 self.enter(ir, user);
             }
         }
-        self.dirty = dirty;
+        self.queue.dirty = dirty;
     }
 
     /// Visits an op outside of all cycles.
@@ -340,11 +325,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let block = ir.label_block(op);
             let was = self.is_block_live(block);
             if ir.prev(op).is_none() {
-                // The entry: its facts come from the op around.
+                // The entry gets its facts from the op around.
                 if let Some(parent) = ir.parent_op(op) {
                     self.enter(ir, parent);
                 }
-                self.labels.insert(op, (data.parent, block));
+                self.branches.labels.insert(op, (data.parent, block));
             } else {
                 let _ = self.visit_label(ir, op);
             }
@@ -370,7 +355,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         if self.note_branch(ir, op) {
             // A branch that goes backward makes a cycle of its region.
-            self.cyclic.insert(data.parent);
+            self.branches.cyclic.insert(data.parent);
             self.enter(ir, op);
         }
         for successor in &ir.extra(op).successors {
@@ -394,19 +379,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Remembers where a branch goes; whether it goes backward.
+    /// Notes the targets of a branch. Returns true if it goes backward.
     fn note_branch(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         let successors = &ir.extra(op).successors;
         if successors.is_empty() {
             return false;
         }
-        self.targets.insert(op, successors.iter().filter_map(|it| it.block).collect());
+        self.branches.targets.insert(op, successors.iter().filter_map(|it| it.block).collect());
         let labels = successors.iter().filter_map(|it| ir.block(it.block?).label);
         let mut labels = labels.filter(|&label| ir.op(label).parent == ir.op(op).parent);
         labels.any(|label| ir.is_before(label, op))
     }
 
-    /// Iterates an outermost cycle anew, and enters the users of what it gives.
+    /// Iterates an outermost cycle anew.
     fn redo_cycle(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let live = self.is_live(ir, op);
         let mut values: Vec<Value> = ir.op(op).results.to_vec();
@@ -414,18 +399,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let before: Vec<A::Fact> = values.iter().map(|it| self.facts[it.index()].clone()).collect();
         self.reset_within(ir, op);
         self.clock += 1;
-        self.cycle_start = self.clock;
-        let n_dirty = self.dirty.len();
+        self.cycle.start = self.clock;
+        let n_dirty = self.queue.dirty.len();
         let _ = self.run(ir, op, live);
-        self.cycle_start = 0;
-        self.dirty.truncate(n_dirty);
-        self.dirty.extend(ir.op(op).results.iter().zip(&before).filter_map(|(&value, before)| {
-            (self.facts[value.index()] != *before).then_some(value)
-        }));
+        self.cycle.start = 0;
+        self.queue.dirty.truncate(n_dirty);
+        self.queue.dirty.extend(ir.op(op).results.iter().zip(&before).filter_map(
+            |(&value, before)| (self.facts[value.index()] != *before).then_some(value),
+        ));
         self.note_moved(&values, &before);
     }
 
-    /// Says which of these values have other facts now than before.
+    /// Notes the values whose facts differ from those before.
     pub(super) fn note_moved(&mut self, values: &[Value], before: &[A::Fact]) {
         let Moved::These(moved) = &mut self.moved else { return };
         for (value, before) in values.iter().zip(before) {

@@ -1,27 +1,28 @@
 //! The rounds of a loop.
 //!
-//! With a known limit of the trip count each round starts from exactly what the round before yielded, and the results are those of the
-//! rounds that may be the last, so that the answer equals that of the unrolled program; the facts of the values inside are joined over all
-//! rounds. Rounds that repeat an earlier start are skipped (Brent's cycle detection). Without a limit each round starts from the join of
-//! all rounds so far: the least fixpoint. In either case, when only saturated facts have changed for as many rounds as there are carried
-//! values, whatever still changes is unbounded from there on, and rounds are joined until nothing changes: what they start from is then at
-//! least what any round that is left out would start from.
+//! With a known limit of the trip count, each round starts from exactly the yields of the round
+//! before, and the results are those of the rounds that may be the last, so that the answer equals
+//! that of the unrolled program; the facts of the values inside are joined over all rounds. Rounds
+//! that repeat an earlier start are skipped (Brent's cycle detection). Without a limit, each round
+//! starts from the join of all rounds so far: the least fixpoint. In either case, when only
+//! saturated facts have changed for as many rounds as there are carried values, facts that still
+//! change are unbounded from there on, and rounds are joined until nothing changes: their starts
+//! are then at least those of any round that is left out.
 
 use noisy_syntax::Op;
 
-use super::pass::values_within;
-use super::visit::EXACT_ROUNDS;
-use super::{Domain, Input, Observer, Round, Sparse, SparseForward};
 use crate::flow::Trips;
 use crate::lattice::Lattice;
+use crate::sparse::visit::EXACT_ROUNDS;
+use crate::sparse::{Domain, Input, Observer, Round, Sparse, SparseForward, values_within};
 
-/// Starts of rounds that are kept for [`super::LoopTrace`].
+/// Number of starts of rounds that are kept for [`LoopTrace`](crate::sparse::LoopTrace).
 const KEPT_ROUNDS: usize = 64;
 
-/// Passes over one round of a loop from the carried facts at its start, and returns what it yields.
+/// Passes over one round of a loop from the carried facts at its start, and returns its yields.
 pub(super) type Body<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
-/// What iterating a loop was like, as in [`super::LoopTrace`], and what it gives.
+/// The rounds of a loop, as in [`LoopTrace`](crate::sparse::LoopTrace), and its results.
 pub(super) struct Trace<F> {
     pub(super) starts: Vec<Vec<F>>,
     pub(super) is_unbounded: bool,
@@ -29,8 +30,8 @@ pub(super) struct Trace<F> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Passes over a loop until what it carries is stable (widened after a few rounds, and then brought down once); what it
-    /// yields then.
+    /// Passes over a loop until its carried facts are stable, widened after a few rounds and then
+    /// brought down once. Returns its last yields.
     pub(super) fn reach_fixpoint(
         &mut self,
         op: Op,
@@ -38,7 +39,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         once: bool,
         body: Body<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
-        if self.is_degraded {
+        if self.cycle.is_degraded {
             return self.run_unknown(op, inits.len(), body);
         }
         let mut start = inits.clone();
@@ -46,10 +47,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut is_widened = false;
         loop {
             number += 1;
-            self.rounds.push(Round { op, number });
+            self.cycle.rounds.push(Round { op, number });
             let yielded = body(self, &start);
-            self.rounds.pop();
-            if once || self.fuel == 0 {
+            self.cycle.rounds.pop();
+            if once || self.cycle.fuel == 0 {
                 return yielded;
             }
             let mut next = yielded.clone();
@@ -57,10 +58,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let rises = |(next, start): (&A::Fact, &A::Fact)| !next.is_at_most(start);
             if !next.iter().zip(&start).any(rises) {
                 if is_widened && next != start {
-                    // Any number of rounds from the inits stays below what one round from a bound on them gives.
-                    self.rounds.push(Round { op, number: number + 1 });
+                    // Any number of rounds from the inits stays below the yields of one round from
+                    // a bound on them.
+                    self.cycle.rounds.push(Round { op, number: number + 1 });
                     let yielded = body(self, &next);
-                    self.rounds.pop();
+                    self.cycle.rounds.pop();
                     return yielded;
                 }
                 return yielded;
@@ -76,7 +78,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Passes over a loop once with nothing known of what it carries; what it yields, at least, after any number of rounds.
+    /// Passes over a loop once with unknown carried facts. Returns its yields, which are at least
+    /// those of any round.
     fn run_unknown(
         &mut self,
         op: Op,
@@ -84,9 +87,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         body: Body<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
         let start = vec![A::Fact::unknown(); n_carried];
-        self.rounds.push(Round { op, number: 1 });
+        self.cycle.rounds.push(Round { op, number: 1 });
         let yielded = body(self, &start);
-        self.rounds.pop();
+        self.cycle.rounds.pop();
         yielded
     }
 
@@ -99,7 +102,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         trips: Trips,
         body: Body<'_, Self, A::Fact>,
     ) -> Trace<A::Fact> {
-        if self.is_degraded {
+        if self.cycle.is_degraded {
             let mut result = self.run_unknown(op, inits.len(), body);
             if trips.least == 0 || trips.most.is_none() {
                 join_all(&mut result, &inits);
@@ -111,17 +114,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut joined = vec![A::Fact::bottom(); values.len()];
         let mut start = inits;
         let mut starts = Vec::new();
-        // Whether what still changes is taken to be unbounded.
+        // True once facts that still change are made unbounded.
         let mut is_unbounded = false;
-        // Rounds in which nothing changed but facts that no longer count.
+        // Number of last rounds in which only saturated facts changed.
         let mut saturated = 0;
         // Brent: the start of a round whose number is a power of two.
         let mut kept = start.clone();
         let mut kept_at = 1_u64;
         let mut number = 0_u64;
-        // How many rounds are left, at least and at most.
+        // Least and greatest number of rounds that are left.
         let (mut least, mut most) = (trips.least, trips.most);
-        // What the rounds so far give that may be the last.
+        // Join of the results of rounds so far that may be the last.
         let mut given = vec![A::Fact::bottom(); start.len()];
         if least == 0 && most.is_some() {
             given.clone_from(&start);
@@ -131,9 +134,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if starts.len() < KEPT_ROUNDS && !is_unbounded {
                 starts.push(start.clone());
             }
-            self.rounds.push(Round { op, number });
+            self.cycle.rounds.push(Round { op, number });
             let yielded = body(self, &start);
-            self.rounds.pop();
+            self.cycle.rounds.pop();
             for (value, joined) in values.iter().zip(&mut joined) {
                 let _ = joined.join(&self.facts[value.index()]);
             }
@@ -143,7 +146,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             } else {
                 self.ascend(&mut next, &start, number, is_unbounded);
             }
-            if most == Some(0) || next == start || self.fuel == 0 {
+            if most == Some(0) || next == start || self.cycle.fuel == 0 {
                 break next;
             }
             let counts = |(a, b): (&A::Fact, &A::Fact)| {
@@ -158,7 +161,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             if let Some(most) = &mut most {
                 if next == kept {
-                    // The starts from `kept_at` on repeat: all that may be the last are among those of one period.
+                    // The starts from `kept_at` on repeat: all that may be the last are among those
+                    // of one period.
                     let period = number + 1 - kept_at;
                     let ways = (*most - least).min(period - 1);
                     least %= period;
@@ -174,7 +178,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 join_all(&mut given, &next);
             }
             start = next;
-            // In a cycle of blocks what is passed is joined with what was there: nothing of the round before.
+            // A cycle of blocks joins new arguments with old ones, which must not be those of the
+            // round before.
             for value in &values {
                 self.facts[value.index()] = A::Fact::bottom();
             }
@@ -186,8 +191,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         Trace { starts, is_unbounded, result }
     }
 
-    /// Joins what a round yields with what it started from, so that the next one starts from both. Facts that this changes are widened after
-    /// a few rounds, and, where growth is taken to have no end, unbounded if they are saturated.
+    /// Joins the yields of a round with its start, so that the next one starts from both. Facts
+    /// that this changes are widened after a few rounds, and, if `is_unbounded`, unbounded if they
+    /// are saturated.
     fn ascend(&self, next: &mut [A::Fact], start: &[A::Fact], number: u64, is_unbounded: bool) {
         for (next, start) in next.iter_mut().zip(start) {
             let _ = next.join(start);

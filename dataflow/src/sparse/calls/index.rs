@@ -1,15 +1,16 @@
-//! The graph of calls by name: which units an edit can concern, found from the edit outward.
+//! Calls and callees by name: the units that an edit can concern, found from the edit outward.
 //!
 //! # Notation
 //!
-//! A *unit* is what stands in a module or at the top of the file: a function, or anything else. Facts flow from one unit into another only
-//! through calls. A unit is *connected* to the units that it calls, to those that call it, and to all that these are connected to. Names
-//! decide, so that a call connects units even if the solver does not follow it.
+//! Facts flow from one unit into another only through calls. A unit is *connected* to the units
+//! that it calls, to those that call it, and to all that these are connected to. Names decide, so
+//! that a call connects units even if the solver does not follow it.
 //!
 //! # Law
 //!
-//! After any edits the tables equal those made from scratch. *Cost.* The tables hold the ops that define or mention a symbol, so a document
-//! that mentions no symbols has empty ones. An edit costs what it changes in them; the connected units are found in time linear in them.
+//! After any edits the tables equal those made from scratch. *Cost.* The tables hold the ops that
+//! define or mention a symbol, so a document that mentions no symbols has empty ones. An edit costs
+//! as much as it changes in them; the connected units are found in time linear in their number.
 
 use noisy_syntax::{Delta, Ir, Name, Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,12 +18,12 @@ use smallvec::SmallVec;
 
 use crate::flow::Flow;
 
-/// What an op has to do with symbols.
+/// The symbols that an op defines and mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SymbolOp {
     unit: Op,
     defines: Option<Name>,
-    /// What it refers to; a call calls it.
+    /// Symbols that it refers to; of a call, the callee.
     mentions: SmallVec<[Name; 1]>,
     is_call: bool,
 }
@@ -30,7 +31,7 @@ struct SymbolOp {
 impl SymbolOp {
     fn of(ir: &Ir, op: Op) -> Option<Self> {
         let rest = ir.op(op).extra.as_ref()?;
-        // What only groups is no unit, and a call of it connects nothing.
+        // A module is no unit, and a call of it connects nothing.
         let is_unit = Flow::of(ir, op) != Flow::Group;
         let defines = rest.symbol.filter(|_| is_unit).map(|it| it.0);
         if defines.is_none() && rest.symbol_uses.is_empty() {
@@ -49,7 +50,7 @@ impl SymbolOp {
     }
 }
 
-/// The op itself or the outermost op around it that does more than to group.
+/// Returns the unit of an op: the outermost op around it that is no module, or the op itself.
 pub(super) fn unit_of(ir: &Ir, op: Op) -> Op {
     let (mut unit, mut at) = (op, op);
     while let Some(parent) = ir.parent_op(at) {
@@ -61,18 +62,18 @@ pub(super) fn unit_of(ir: &Ir, op: Op) -> Op {
     unit
 }
 
-/// Few mostly, which take no room of their own.
+/// Most lists are short.
 type Ops = SmallVec<[Op; 4]>;
 
-/// The calls in a document and what they may call.
+/// The calls in a document and their possible callees.
 #[derive(Debug, Default)]
 pub(super) struct CallIndex {
     of: FxHashMap<Op, SymbolOp>,
-    /// The calls in each unit that has any.
+    /// Calls by unit.
     calls: FxHashMap<Op, Ops>,
-    /// The calls of each name.
+    /// Calls by name of the callee.
     callers: FxHashMap<Name, Ops>,
-    /// What defines each name.
+    /// Ops that define each name.
     definitions: FxHashMap<Name, Ops>,
     has_changed: bool,
 }
@@ -91,10 +92,9 @@ fn remove<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Ops>, key: &K, op: O
 }
 
 impl CallIndex {
-    /// Those of a whole document.
     pub(super) fn new(ir: &Ir) -> Self {
         let mut it = Self::default();
-        // In the order of the arena, which is that of the memory.
+        // The order of the arena is that of memory.
         let mut ops: Vec<Op> = ir.symbol_ops().collect();
         ops.sort_unstable();
         ops.dedup();
@@ -105,13 +105,14 @@ impl CallIndex {
         it
     }
 
-    /// Whether nothing calls anything.
+    /// Returns true if there is no call.
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// Takes in an edit. The units with calls or callers, before or after it, that define or call what the edit defines, calls or mentions
-    /// in another way; of a call that came, changed or left only its own unit. What is `entered` is as if the edit had changed it.
+    /// Takes in an edit, as if it had changed the ops `entered`, too. Returns the units with calls
+    /// or callers, before or after it, that define or call a name that an op that came, changed or
+    /// left defines or mentions; of a call only its own unit.
     pub(super) fn update(&mut self, ir: &Ir, delta: &Delta, entered: &[Op]) -> Vec<Op> {
         let touched = || delta.removed.iter().chain(&delta.changed).copied();
         let mut names: FxHashSet<Name> = FxHashSet::default();
@@ -140,31 +141,33 @@ impl CallIndex {
         out
     }
 
-    /// Whether any symbol, or what names one, came, changed or left since this was asked.
+    /// Returns true if an op that defines or mentions a symbol came, changed or left since the last
+    /// call of this method.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 
-    /// How many units have calls in them.
+    /// Number of units with calls in them.
     pub(super) fn n_units(&self) -> usize {
         self.calls.len()
     }
 
-    /// The units with calls in them, in no particular order.
+    /// Returns the units with calls in them, in no particular order.
     pub(super) fn callers(&self) -> impl Iterator<Item = Op> {
         self.calls.keys().copied()
     }
 
-    /// Adds the connected units that name what an op names, and its own; `seen` are names that were asked for.
+    /// Adds the connected units that define or call the names of an op, and its own unit. `seen`
+    /// are names whose callers were added before.
     fn concerned(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
-        let Some(tie) = self.of.get(&op) else { return };
-        out.extend(Some(tie.unit).filter(|&it| self.is_connected(it)));
-        if tie.is_call {
+        let Some(symbols) = self.of.get(&op) else { return };
+        out.extend(Some(symbols.unit).filter(|&it| self.is_connected(it)));
+        if symbols.is_call {
             return;
         }
-        for name in tie.defines.iter().chain(&tie.mentions) {
-            // A mention that is no call says that anybody may call what it names.
-            let always = tie.mentions.contains(name);
+        for name in symbols.defines.iter().chain(&symbols.mentions) {
+            // By a mention that is no call, callers may be out of sight.
+            let always = symbols.mentions.contains(name);
             let define = self.definitions.get(name).into_iter().flatten();
             let define = define.filter_map(|it| Some(self.of.get(it)?.unit));
             out.extend(define.filter(|&it| always || self.is_connected(it)));
@@ -175,53 +178,53 @@ impl CallIndex {
         }
     }
 
-    /// Enters an op. Whether it names a symbol.
+    /// Inserts an op. Returns true if it defines or mentions a symbol.
     fn insert(&mut self, ir: &Ir, op: Op) -> bool {
-        let Some(tie) = SymbolOp::of(ir, op) else { return false };
-        if tie.is_call {
-            push(&mut self.calls, tie.unit, op);
-            for &name in &tie.mentions {
+        let Some(symbols) = SymbolOp::of(ir, op) else { return false };
+        if symbols.is_call {
+            push(&mut self.calls, symbols.unit, op);
+            for &name in &symbols.mentions {
                 push(&mut self.callers, name, op);
             }
         }
-        if let Some(name) = tie.defines {
+        if let Some(name) = symbols.defines {
             push(&mut self.definitions, name, op);
         }
-        self.of.insert(op, tie);
+        self.of.insert(op, symbols);
         true
     }
 
     fn take(&mut self, op: Op) -> Option<SymbolOp> {
-        let tie = self.of.remove(&op)?;
-        if tie.is_call {
-            remove(&mut self.calls, &tie.unit, op);
-            for name in &tie.mentions {
+        let symbols = self.of.remove(&op)?;
+        if symbols.is_call {
+            remove(&mut self.calls, &symbols.unit, op);
+            for name in &symbols.mentions {
                 remove(&mut self.callers, name, op);
             }
         }
-        if let Some(name) = &tie.defines {
+        if let Some(name) = &symbols.defines {
             remove(&mut self.definitions, name, op);
         }
-        Some(tie)
+        Some(symbols)
     }
 
-    /// The calls in a unit, in no particular order.
+    /// Returns the calls in a unit, in no particular order.
     pub(super) fn calls_in(&self, unit: Op) -> &[Op] {
         self.calls.get(&unit).map_or(&[], Ops::as_slice)
     }
 
-    /// Whether an op names a symbol or is one.
+    /// Returns true if an op defines or mentions a symbol.
     pub(super) fn contains(&self, op: Op) -> bool {
         self.of.contains_key(&op)
     }
 
-    /// Whether a unit calls anything, or something in the document calls it.
+    /// Returns true if a unit has calls, or a call names it.
     pub(super) fn is_connected(&self, unit: Op) -> bool {
         let name = self.of.get(&unit).and_then(|it| it.defines);
         self.calls.contains_key(&unit) || name.is_some_and(|it| self.callers.contains_key(&it))
     }
 
-    /// A unit and those that it is connected to, in textual order.
+    /// Returns a unit and those that it is connected to, in textual order.
     pub(super) fn component(&self, ir: &Ir, unit: Op) -> Vec<Op> {
         let mut seen: FxHashSet<Op> = FxHashSet::default();
         seen.insert(unit);
@@ -240,10 +243,10 @@ impl CallIndex {
             }
             for call in self.calls_in(unit) {
                 for name in self.of.get(call).map_or(&[][..], |it| &it.mentions) {
-                    // What is defined further inside is not followed.
+                    // Symbols that are defined within units are not followed.
                     let found = self.definitions.get(name).into_iter().flatten();
                     found
-                        .filter(|it| self.of.get(it).is_some_and(|tie| tie.unit == **it))
+                        .filter(|it| self.of.get(it).is_some_and(|symbols| symbols.unit == **it))
                         .for_each(|it| reach(*it));
                 }
             }

@@ -1,49 +1,52 @@
-//! Which functions may come to call themselves, and an order in which callees come before their callers.
+//! The call graph: its strongly connected components, callees before callers.
 //!
 //! # Notation
 //!
-//! The *component* of a unit is its strongly connected one in the graph of calls. The *rank* of a unit is the number of its component, in
-//! an order in which the components of callees come first. A unit is *recursive* if its component has several units, or it calls itself.
+//! The *component* of a unit is its strongly connected component in the graph of calls. The *rank*
+//! of a unit is the number of its component, in an order in which callees come first. A unit is
+//! *recursive* if its component has several units, or it calls itself.
 //!
 //! # Law
 //!
-//! What a call may run has a lower rank than what the call stands in, or is of its component. *Cost.* Linear in the units and calls of the
-//! document, without a look at any other op; it is made anew when an edit has changed who is called from where.
+//! The callee of a call has a lower rank than the unit of the call, or the same component. *Cost.*
+//! Linear in the units and calls of the document, without a look at any other op; the graph is made
+//! anew when an edit has changed calls or symbols.
 //!
-//! Where all that is passed to a function is joined ([`super::Calls::JOINED`]), what a function takes depends on its callers as what it
-//! returns does on its callees. Then a call goes both ways in this graph, and functions that are connected by calls in any way are one
-//! component.
+//! Where all vectors are joined ([`Calls::JOINED`](crate::sparse::Calls::JOINED)), the arguments of
+//! a function depend on its callers as its results do on its callees. Then a call goes both ways in
+//! this graph, and all functions that are connected by calls are one component.
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::call_index::CallIndex;
+use super::index::CallIndex;
 use crate::flow;
 
-/// The ranks of all units that call or are called.
+/// The components of all units that call or are called.
 #[derive(Debug, Default)]
 pub(super) struct CallGraph {
     rank: FxHashMap<Op, u32>,
-    /// The units of all components, in the order of their ranks, and where those of each start.
+    /// Units in the order of their ranks.
     units: Vec<Op>,
+    /// Index of the first unit, by rank.
     starts: Vec<u32>,
-    /// Whether the units of each may come to call themselves.
+    /// By rank.
     is_recursive: Vec<bool>,
 }
 
-/// The numbers of the units that a unit calls.
+/// Numbers of the units that a unit calls.
 type Callees = SmallVec<[u32; 4]>;
 
-/// A unit on the path of the search.
-struct Visit {
+/// A unit on the path of the depth-first search.
+struct PathStep {
     unit: usize,
-    /// How many of its callees were looked at.
+    /// Number of its callees that were looked at.
     n_seen: usize,
 }
 
 impl CallGraph {
-    /// The graph of a whole document, in which calls go both ways or not.
+    /// Reads the graph of a document, in which calls go both ways or not.
     pub(super) fn new(ir: &Ir, index: &CallIndex, goes_both_ways: bool) -> Self {
         let mut units: Vec<Op> = index.callers().collect();
         units.sort_unstable();
@@ -74,20 +77,20 @@ impl CallGraph {
         it
     }
 
-    /// Tarjan's algorithm, with a stack of its own: the components of callees are finished first.
+    /// Tarjan's algorithm, without recursion.
     fn find_components(&mut self, units: &[Op], callees: &[Callees]) {
         const UNSEEN: usize = usize::MAX;
         let mut index = vec![UNSEEN; units.len()];
         let mut low = vec![0; units.len()];
         let mut is_open = vec![false; units.len()];
-        let (mut open, mut path): (Vec<usize>, Vec<Visit>) = (Vec::new(), Vec::new());
+        let (mut open, mut path): (Vec<usize>, Vec<PathStep>) = (Vec::new(), Vec::new());
         self.rank.reserve(units.len());
         let mut next = 0;
         for root in 0..units.len() {
             if index[root] == UNSEEN {
-                path.push(Visit { unit: root, n_seen: 0 });
+                path.push(PathStep { unit: root, n_seen: 0 });
             }
-            while let Some(&mut Visit { unit, ref mut n_seen }) = path.last_mut() {
+            while let Some(&mut PathStep { unit, ref mut n_seen }) = path.last_mut() {
                 if *n_seen == 0 && index[unit] == UNSEEN {
                     (index[unit], low[unit], is_open[unit]) = (next, next, true);
                     next += 1;
@@ -96,7 +99,7 @@ impl CallGraph {
                 if let Some(&callee) = callees[unit].get(*n_seen) {
                     let callee = callee as usize;
                     if index[callee] == UNSEEN {
-                        path.push(Visit { unit: callee, n_seen: 0 });
+                        path.push(PathStep { unit: callee, n_seen: 0 });
                         continue;
                     }
                     *n_seen += 1;
@@ -125,29 +128,28 @@ impl CallGraph {
         }
     }
 
-    /// The rank of a unit; one that calls nothing and that nothing calls comes last.
+    /// Returns the rank of a unit; a unit without calls and callers comes last.
     pub(super) fn rank(&self, unit: Op) -> u32 {
         self.rank.get(&unit).copied().unwrap_or(u32::MAX)
     }
 
-    /// Whether a unit calls anything or is called.
+    /// Returns true if a unit has calls or callers.
     pub(super) fn contains(&self, unit: Op) -> bool {
         self.rank.contains_key(&unit)
     }
 
-    /// The units of a component, by number.
+    /// Returns the units of a component, by number.
     pub(super) fn component(&self, rank: u32) -> &[Op] {
         let Some(&start) = self.starts.get(rank as usize) else { return &[] };
         let end = self.starts.get(rank as usize + 1).map_or(self.units.len(), |&it| it as usize);
         &self.units[start as usize..end]
     }
 
-    /// The first unit of the component of a unit stands for all of it.
+    /// Returns the first unit of the component of a unit, which stands for the component.
     pub(super) fn first(&self, unit: Op) -> Op {
         self.component(self.rank(unit)).first().copied().unwrap_or(unit)
     }
 
-    /// Whether a unit may come to call itself.
     pub(super) fn is_recursive(&self, unit: Op) -> bool {
         self.is_recursive.get(self.rank(unit) as usize).is_some_and(|&it| it)
     }

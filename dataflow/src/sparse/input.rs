@@ -1,4 +1,4 @@
-//! What an analysis runs on: the program, and the analyses that were solved before.
+//! The input of an analysis: the program, and the analyses that were solved before.
 
 use std::ops::Deref;
 
@@ -6,21 +6,23 @@ use noisy_syntax::{Interner, Ir, Type, Value};
 
 use crate::flow::Interval;
 
-/// What an analysis stands on, solved before. It answers from its facts alone, of which it tells which moved.
+/// Analyses that another one stands on, solved before. They answer from their facts alone, and tell
+/// which of these moved.
 pub trait Base {
-    /// What it knows of a value.
+    /// Facts about a value.
     type Known<'a>
     where
         Self: 'a;
 
-    /// What it knows of a value of a type.
+    /// Returns the facts about a value of a type.
     fn known(&self, interner: &Interner, ty: Type, value: Value) -> Self::Known<'_>;
 
-    /// Where an integer of a type lies: it decides where control goes and how often loops run.
+    /// Returns the range of an integer of a type: it decides where control goes and how often loops
+    /// run.
     fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval;
 }
 
-/// An analysis that stands on nothing.
+/// The base of an analysis that stands on no other.
 impl Base for () {
     type Known<'a> = ();
 
@@ -31,12 +33,12 @@ impl Base for () {
     }
 }
 
-/// What an analysis is run on: the program, and what was solved before. It reads as the [`Ir`].
+/// The input of an analysis. It reads as the [`Ir`].
 #[derive(Debug)]
 pub struct Input<'a, B> {
     /// The program.
     pub ir: &'a Ir,
-    /// What the analysis stands on.
+    /// The analyses that were solved before.
     pub base: &'a B,
 }
 

@@ -1,23 +1,23 @@
-//! Ops that run their regions more than once: what flows into the regions, around and out.
+//! Ops that run their regions more than once: the facts that flow into the regions, around and out.
 //!
-//! *Law.* A body is a function from what is carried into a round to what the round yields; how often it is run is said in `rounds.rs`. The
-//! runs of an `scf.parallel` are alike, so its region is passed over once, and its reduction is a loop over what they give, in either
-//! order.
+//! *Law.* A body is a function from the facts at the start of a round to its yields; `iteration.rs`
+//! says how often it is run. The runs of an `scf.parallel` are alike, so its region is passed over
+//! once, and its reduction is a loop over the operands of its end, in either order.
 
 use noisy_syntax::{Op, Region};
 
-use super::pass::values_in;
-use super::rounds::{Body, join_all};
-use super::{Domain, Input, LoopTrace, Loops, Observer, Part, Sparse, SparseForward};
+use super::iteration::{Body, join_all};
 use crate::flow::{self, Flow, Trips};
 use crate::lattice::Lattice;
+use crate::sparse::traversal::values_in;
+use crate::sparse::{Domain, Input, LoopTrace, Loops, Observer, Part, Sparse, SparseForward};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the facts of carried arguments; other arguments of the region are unknown.
     fn bind(&mut self, ir: &Input<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
         let Some(op) = ir.region(region).parent else { return };
         let index = ir.op(op).regions.iter().position(|it| it.1 == region).unwrap_or(0);
-        self.told(ir, op, Part::Region(index), live, |it| {
+        self.recorded(ir, op, Part::Region(index), live, |it| {
             it.bind_carried(ir, op, region, carried, live);
         });
     }
@@ -60,13 +60,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Sets the results of a loop when its rounds are done.
     fn give_results(&mut self, ir: &Input<'_, A::Base>, op: Op, results: Vec<A::Fact>, live: bool) {
-        self.told(ir, op, Part::Results, live, |it| {
+        self.recorded(ir, op, Part::Results, live, |it| {
             let _ = it.set_results(ir, op, results, live);
         });
     }
 
-    /// The facts that the yields of a region give that are reached and may take their way number `way` (0 out of the loop, 1
-    /// around), joined; bottom if there is none.
+    /// Returns the join of the yields of a region that are reached and may take way number `way` (0
+    /// out of the loop, 1 around); bottom if there is none.
     fn yield_facts(
         &self,
         ir: &Input<'_, A::Base>,
@@ -92,7 +92,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     #[inline(never)]
-    pub(super) fn run_for(&mut self, ir: &Input<'_, A::Base>, op: Op, first: usize, live: bool) {
+    pub(in crate::sparse) fn run_for(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        first: usize,
+        live: bool,
+    ) {
         let data = ir.op(op);
         let region = data.regions[0].1;
         let n = data.operands.len() - first;
@@ -119,7 +125,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.give_results(ir, op, results, live);
     }
 
-    /// Iterates a loop that runs at least once; what its last round yields.
+    /// Iterates a loop that runs at least once. Returns the yields of its last round.
     fn run_counted(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -136,7 +142,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 is_unbounded: trace.is_unbounded,
                 most: trips.most,
             };
-            self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
+            self.observer.looped(&self.analysis, ir, op, &info, &self.cycle.rounds);
             return trace.result;
         }
         let mut results = inits.clone();
@@ -148,9 +154,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         results
     }
 
-    /// Passes over the region once, for all runs are alike, and then the reduction as a loop over what they give.
+    /// Passes over the region once, because all runs are alike, and then iterates the reduction.
     #[inline(never)]
-    pub(super) fn run_parallel(
+    pub(in crate::sparse) fn run_parallel(
         &mut self,
         ir: &Input<'_, A::Base>,
         op: Op,
@@ -167,7 +173,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.run_region(ir, region, enters);
         let end = flow::reduction(ir, op).filter(|_| enters);
         let Some(end) = end.filter(|it| self.reached[it.index()]) else {
-            // Without a run that ends, the initial values are all there is.
+            // Without a run that ends, the results are the initial values.
             let results = if enters { vec![A::Fact::bottom(); inits.len()] } else { inits };
             self.give_results(ir, op, results, live);
             return;
@@ -180,7 +186,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             pairs.map(|(at, (a, b))| it.combine(ir, end, at, a, b)).collect()
         };
         let mut results = self.run_counted(ir, end, inits.clone(), trips, &mut combine);
-        if owner && self.fuel == 0 {
+        if owner && self.cycle.fuel == 0 {
             self.degrade(ir, end, |it| {
                 results = it.run_counted(ir, end, inits, trips, &mut combine);
             });
@@ -188,7 +194,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.give_results(ir, op, results, live);
     }
 
-    /// What a region of a reduction gives for two values, whichever comes first.
+    /// Returns the yield of a region of a reduction for two values, in either order.
     fn combine(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -228,7 +234,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     #[inline(never)]
-    pub(super) fn run_while(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
+    pub(in crate::sparse) fn run_while(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         let (before, after) = (data.regions[0].1, data.regions[1].1);
         let n = data.operands.len();
@@ -258,11 +264,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let trace = self.iterate(ir, op, inits, Trips::ANY, &mut body);
             let info =
                 LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, most: None };
-            self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
+            self.observer.looped(&self.analysis, ir, op, &info, &self.cycle.rounds);
         } else {
             let _ = self.reach_fixpoint(op, inits, false, &mut body);
         }
-        // Once more: what grows without end is marked now.
+        // The results are read after the last round, when unbounded facts are marked.
         let passed = self.yield_facts(ir, before, n_passed, 0);
         self.give_results(ir, op, passed, live);
         if owner {

@@ -1,34 +1,36 @@
-//! The slow twin of the solver: the same equations, iterated without order, without increments and without memory to their least solution.
+//! A slow twin of the solver of `noisy-dataflow`: the same equations, iterated without order,
+//! without increments and without memory to their least solution.
 //!
-//! It shares the transfer functions and the IR with the solver, and nothing else: it reads the shape of ops by itself. Functions are
-//! evaluated in all contexts that were asked for, again and again, until no result changes; a body is gone over until no fact in it
-//! changes; a loop that is replayed is run as often as it runs, any other until what it carries is stable.
+//! It shares the transfer functions and the IR with the solver, and nothing else: it reads the
+//! structure of ops by itself. Functions are evaluated in all contexts that were asked for, again
+//! and again, until no result changes; a body is visited until no fact in it changes; a loop that
+//! is replayed is run as often as it runs, any other until its carried facts are stable.
 //!
-//! *Laws* that an analysis is held to, on random programs:
+//! *Laws* of an analysis, on random programs:
 //! - the solver is never below the twin;
-//! - where nothing was widened and no budget ended it equals the twin (facts that are saturated count as one);
-//! - after every edit of a random script it equals itself from scratch.
+//! - the solver equals the twin if nothing was widened and no budget was spent (saturated facts
+//!   count as one);
+//! - after every edit of a random script the solver equals itself from scratch.
 
 use std::collections::{HashMap, HashSet};
 
+use noisy_dataflow::flow::{self, Interval, Trips};
+use noisy_dataflow::lattice::Lattice;
+use noisy_dataflow::sparse::{Base, Calls, Domain, Input, Loops, SparseForward};
 use noisy_syntax::{AttrData, Block, Op, OpKind, Region, Value};
 
-use crate::flow::{self, Interval, Trips};
-use crate::lattice::Lattice;
-use crate::sparse::{Base, Calls, Domain, Input, Loops, SparseForward};
-
-/// Rounds of a loop, passes over a region and sweeps over all contexts before the twin gives up: what it found so far is below the
-/// least solution.
+/// Limit on rounds of a loop, passes over a region and sweeps over all contexts. When the twin
+/// gives up, its facts are below the least solution.
 const MOST: usize = 80;
-/// Ops that the twin goes over, and facts that it takes from round to round, before it gives up as well: loops in loops take as many rounds
-/// as they have together.
+/// Limit on visits of ops, and on facts that are carried from round to round: nested loops take as
+/// many rounds as the product of theirs.
 const MOST_WORK: usize = 2_000_000;
-/// Contexts of a function that the twin looks at.
+/// Limit on contexts of a function.
 const MOST_CONTEXTS: usize = 40;
 
-/// A function in a context: what is passed, what is returned.
+/// A function in a context.
 #[derive(Debug)]
-struct Known<F> {
+struct KnownContext<F> {
     function: Op,
     args: Vec<F>,
     results: Vec<F>,
@@ -40,24 +42,26 @@ pub struct Twin<'a, A: SparseForward> {
     on: &'a Input<'a, A::Base>,
     analysis: A,
     calls: Calls,
-    /// Whether facts that are saturated are one.
+    /// True if saturated facts count as one.
     collapses: bool,
     functions: HashMap<String, Op>,
-    known: Vec<Known<A::Fact>>,
-    /// Whether calls from the function that is evaluated are opaque.
+    known: Vec<KnownContext<A::Fact>>,
+    /// True if calls of the function that is evaluated are opaque.
     is_by_itself: bool,
-    /// In the context that is evaluated; and over all.
+    /// Facts in the context that is evaluated.
     facts: HashMap<Value, A::Fact>,
+    /// Join of the facts of all contexts.
     all: HashMap<Value, A::Fact>,
     reached: HashSet<Op>,
     has_changed: bool,
     work: usize,
-    /// Whether some iteration was given up.
+    /// True if some iteration was given up.
     is_cut: bool,
 }
 
 impl<'a, A: SparseForward> Twin<'a, A> {
-    /// Iterates an analysis to its least solution. `collapses`: facts that are saturated count as one, so that what grows without end ends.
+    /// Iterates an analysis to its least solution. If `collapses`, saturated facts count as one, so
+    /// that growth without end ends.
     pub fn solve(on: &'a Input<'a, A::Base>, analysis: A, collapses: bool) -> Self {
         let ir = on.ir;
         let symbol = |it: Op| ir.extra(it).symbol.map(|it| ir.interner.str(it.0).to_owned());
@@ -80,18 +84,18 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         for function in ir.functions() {
             if !it.follows() || it.is_exposed(function) {
                 let args = it.assumed(function);
-                it.known.push(Known { function, args, results: it.bottoms(function) });
+                it.known.push(KnownContext { function, args, results: it.bottoms(function) });
             }
         }
         it.sweep(0);
         if matches!(it.calls, Calls::Followed { shows_uncalled: true, .. }) {
-            // What nobody calls is looked at by itself, as if anybody might.
+            // Functions that nothing calls are solved by themselves, with assumed arguments.
             let first = it.known.len();
             it.is_by_itself = true;
             for function in ir.functions() {
                 if !it.known.iter().any(|it| it.function == function) {
                     let args = it.assumed(function);
-                    it.known.push(Known { function, args, results: it.bottoms(function) });
+                    it.known.push(KnownContext { function, args, results: it.bottoms(function) });
                 }
             }
             it.sweep(first);
@@ -99,22 +103,22 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         it
     }
 
-    /// The least fact of a value, over all contexts.
+    /// Returns the least fact of a value, over all contexts.
     pub fn fact(&self, value: Value) -> A::Fact {
         self.all.get(&value).cloned().unwrap_or_else(A::Fact::bottom)
     }
 
-    /// The analysis.
+    /// Returns the analysis.
     pub fn analysis(&self) -> &A {
         &self.analysis
     }
 
-    /// In how many contexts a function was looked at.
+    /// Number of contexts of a function.
     pub fn n_contexts(&self, function: Op) -> usize {
         self.known.iter().filter(|it| it.function == function).count()
     }
 
-    /// Whether some iteration was given up: then facts may be below the least solution.
+    /// Returns true if some iteration was given up: then facts may be below the least solution.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -123,7 +127,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         self.calls != Calls::Opaque
     }
 
-    /// Evaluates all contexts from one on until nothing changes.
+    /// Evaluates all contexts from an index on until nothing changes.
     fn sweep(&mut self, first: usize) {
         for number in 0.. {
             self.has_changed = false;
@@ -142,7 +146,6 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         }
     }
 
-    /// Whether it went over too much.
     fn is_spent(&self) -> bool {
         self.work > MOST_WORK
     }
@@ -154,7 +157,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         vec![A::Fact::bottom(); n]
     }
 
-    /// Whether somebody may call a function that no call shows.
+    /// Returns true if callers of a function may be out of sight.
     fn is_exposed(&self, function: Op) -> bool {
         let ir = self.on.ir;
         let visibility = ir.attr(function, "sym_visibility").map(|it| ir.interner.attr_data(it));
@@ -167,7 +170,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         !is_private || is_taken
     }
 
-    /// The function that an attribute names.
+    /// Returns the function that an attribute names.
     fn named(&self, op: Op, attribute: &str) -> Option<Op> {
         let ir = self.on.ir;
         let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(op, attribute)?) else {
@@ -201,7 +204,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         }
     }
 
-    /// The ops of a kind that end blocks of a region.
+    /// Returns the ops of a kind that end blocks of a region.
     fn ends(&self, region: Region, kind: OpKind) -> Vec<Op> {
         let ir = self.on.ir;
         let last = ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it));
@@ -301,7 +304,8 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         Trips { least, most: Some(most) }
     }
 
-    /// What these ends give that are reached and may take a way, from an operand on.
+    /// Returns the join of the operands, from one on, of the ends that are reached and may take a
+    /// way.
     fn joined(&self, ends: &[Op], from: usize, n: usize, way: Option<usize>) -> Vec<A::Fact> {
         let mut out = vec![A::Fact::bottom(); n];
         for &end in ends {
@@ -314,7 +318,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         out
     }
 
-    /// Takes back what is known within a region.
+    /// Forgets all facts within a region.
     fn forget(&mut self, region: Region) {
         let ir = self.on.ir;
         let mut inside = ir.block(ir.region(region).entry).args.to_vec();
@@ -333,7 +337,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         }
     }
 
-    /// Goes over the live blocks of a region whose entry is set, until nothing changes.
+    /// Visits the live blocks of a region whose entry is set, until nothing changes.
     fn region(&mut self, region: Region) {
         let ir = self.on.ir;
         let mut live = HashSet::from([self.entry(region)]);
@@ -375,7 +379,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     fn op(&mut self, op: Op) {
         self.work += 1;
         if self.is_spent() {
-            // What is left out stays below.
+            // The facts of other rounds stay below.
             self.is_cut = true;
             return;
         }
@@ -463,7 +467,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         data.results.iter().zip(given).for_each(|(&value, fact)| self.set(value, fact));
     }
 
-    /// Runs a loop; every value inside has the join over all rounds.
+    /// Runs a loop. The facts of values inside are joined over all rounds.
     fn repeat(
         &mut self,
         inits: Vec<A::Fact>,
@@ -474,7 +478,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             return inits;
         }
         let replays = A::LOOPS == Loops::Replayed;
-        // After so many rounds the loop may end, and after so many it does.
+        // The least number of rounds, and the number after which the loop ends.
         let least = trips.least;
         let most = trips.replayed().most.filter(|_| replays);
         let mut ends: Vec<Vec<A::Fact>> = Vec::new();
@@ -512,7 +516,8 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             }
             if number == MOST as u64 || self.is_spent() {
                 self.is_cut = true;
-                // What the last of many rounds would give is not known; what comes before the first stays below any join.
+                // The yields of the last of many rounds are unknown here; bottom stays below any
+                // join.
                 break vec![A::Fact::bottom(); inits.len()];
             }
             start = next;
@@ -553,7 +558,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 }
                 None => {
                     let results = self.bottoms(function);
-                    self.known.push(Known { function, args, results });
+                    self.known.push(KnownContext { function, args, results });
                     self.has_changed = true;
                 }
             }
@@ -567,7 +572,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     }
 
     fn in_context(&mut self, function: Op, args: Vec<A::Fact>) -> Vec<A::Fact> {
-        let of = |it: &&Known<A::Fact>| it.function == function;
+        let of = |it: &&KnownContext<A::Fact>| it.function == function;
         if let Some(known) = self.known.iter().filter(of).find(|it| it.args == args) {
             return known.results.clone();
         }
@@ -576,7 +581,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             self.is_cut = true;
             return results;
         }
-        self.known.push(Known { function, args, results: results.clone() });
+        self.known.push(KnownContext { function, args, results: results.clone() });
         self.has_changed = true;
         results
     }
