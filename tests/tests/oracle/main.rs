@@ -249,7 +249,7 @@ fn compare(pass: &str, probes: &[Probed], found: &HashMap<usize, Found>) -> (Str
             Found::Other(kind) => {
                 n_more += usize::from(probe.constant.is_known());
                 if let Some((a, b)) = probe.operands
-                    && !matches!(kind, OpKind::ArithRemsi | OpKind::ArithRemui)
+                    && !matches!(*kind, OpKind::ArithRemsi | OpKind::ArithRemui)
                 {
                     n_removed += 1;
                     if a.smin < 0 || b.smin <= a.smax {
