@@ -43,6 +43,8 @@
 //! Cost: per core the nodes that its absence raises; per use of multipliers their number; a sweep as many states as it meets, at most
 //! [`sweep::MOST_STATES`] at a time.
 
+#![warn(missing_docs)]
+
 mod failure;
 mod file;
 mod noise;

@@ -26,6 +26,7 @@
 //!
 //! What each step is worth is in `docs/placement.md`, with the command that repeats each figure.
 
+#![warn(missing_docs)]
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_range_loop,

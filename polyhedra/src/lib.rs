@@ -5,6 +5,8 @@
 //!
 //! Nothing here knows of programs; [`Conjunction`] is the entry.
 
+#![warn(missing_docs)]
+
 mod budget;
 mod conjunction;
 mod elimination;

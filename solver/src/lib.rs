@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 #![allow(clippy::doc_markdown, reason = "HiGHS is a name, not code")]
 
 mod highs;
