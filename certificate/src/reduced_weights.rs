@@ -1,8 +1,8 @@
-//! What multipliers prove, in integers.
+//! Bounds that multipliers prove, in integers.
 
 use std::collections::BTreeMap;
 
-/// What is decided of a site where a walk is.
+/// The decision about a site at the current step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Open,
@@ -10,27 +10,27 @@ pub(crate) enum Decision {
     Chosen,
 }
 
-/// Bits after the point of multipliers.
+/// Binary places of multipliers after the point.
 pub(crate) const SCALE: u32 = 32;
 
-/// What multipliers prove.
+/// The reduced weights and the bound of some multipliers.
 #[derive(Debug)]
-pub(crate) struct Prices {
-    /// In units of `2^-SCALE` of `grain`, before it is rounded.
+pub(crate) struct ReducedWeights {
+    /// The bound before rounding, in units of `2^-SCALE` of `grain`.
     pub sum: i128,
-    /// What is left of the weight of each site, in the same units.
+    /// The reduced weight of each site, in the same units.
     pub reduced: BTreeMap<u32, i128>,
-    /// All weights are multiples of it.
+    /// A common divisor of all weights.
     pub grain: u64,
 }
 
-impl Prices {
-    /// What they prove of all choices that are open.
+impl ReducedWeights {
+    /// Returns the bound for all open choices.
     pub(crate) fn least(&self) -> u64 {
         self.rounded(self.sum)
     }
 
-    /// What they prove of the choices in which an open site is not as is said.
+    /// Returns the bound for the choices in which an open site is not as decided.
     pub(crate) fn least_without(&self, site: u32, decision: Decision) -> u64 {
         let it = self.reduced.get(&site).copied().unwrap_or(0);
         let other = match decision {
@@ -40,7 +40,7 @@ impl Prices {
         self.rounded(self.sum.saturating_add(other))
     }
 
-    /// The least whole weight at or above it.
+    /// Returns the least whole weight at or above a sum.
     pub(crate) fn rounded(&self, sum: i128) -> u64 {
         let unit = 1_i128 << SCALE;
         let whole = sum.max(0) / unit + i128::from(sum.max(0) % unit != 0);
@@ -48,7 +48,6 @@ impl Prices {
     }
 }
 
-/// The greatest common divisor.
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
