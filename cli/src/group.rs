@@ -10,7 +10,7 @@ use std::sync::Arc;
 use noisy_analyses::fix::shared_cache;
 use noisy_analyses::{Document, diff};
 use noisy_output::{quoted_name, shown_path};
-use noisy_settings::{InARow, Invalid, Settings};
+use noisy_settings::{FolderResolver, Invalid, Settings};
 
 use crate::args::{Check, Format};
 use crate::cache::{Cache, Last, Seen, Slot};
@@ -121,7 +121,12 @@ impl Plan<'_> {
     }
 
     /// What is known of a file before it is analyzed.
-    fn look<'a>(&self, input: &'a Input, configs: &mut InARow<'_>, last: &mut Last) -> Looked<'a> {
+    fn look<'a>(
+        &self,
+        input: &'a Input,
+        configs: &mut FolderResolver<'_>,
+        last: &mut Last,
+    ) -> Looked<'a> {
         let args = self.args;
         let path = input.path(&args.files.stdin_filename);
         let Counting { settings, silenced, layered } = match self.counting(path, configs) {
@@ -250,7 +255,7 @@ impl Plan<'_> {
     fn counting(
         &self,
         path: &Path,
-        configs: &mut InARow<'_>,
+        configs: &mut FolderResolver<'_>,
     ) -> Result<Counting<'_>, Arc<Invalid>> {
         let config = configs.config(path)?;
         let layered = config.for_path(path).map_err(|problems| {
