@@ -1,4 +1,4 @@
-//! Files: read, split into parts, and written as a whole or not at all.
+//! Files: reading, splitting, and atomic writing.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use noisy_output::{MAX_FILE, MAX_STREAM, Output, clean_up_on_signals, reason};
 
-/// The text of a file, `-` for standard input. What is too long is refused before it takes room.
+/// Reads a file, `-` for standard input. Fails early if it is too long.
 pub(super) fn read(file: &str) -> io::Result<String> {
     let bytes = if file == "-" {
         bounded(io::stdin().lock(), MAX_STREAM)?
@@ -31,12 +31,12 @@ fn bounded(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file as a whole, `-` for standard output, as [`Output::to_file`] says.
+/// Writes a file atomically, `-` for standard output, as [`Output::to_file`].
 pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
     if file == "-" {
         return io::stdout().lock().write_all(text.as_bytes());
     }
-    // Only who makes temporary files has a thread that waits for signals.
+    // Only writers of temporary files need the thread that waits for signals.
     clean_up_on_signals();
     let readable = |it: io::Error| io::Error::new(it.kind(), reason(&it));
     let mut out = Output::to_file(Path::new(file)).map_err(readable)?;
@@ -44,7 +44,8 @@ pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
     out.finish()
 }
 
-/// Where a line splits a text: at a marker at its start, or at its end, blanks aside, as in a comment: `// // -----`.
+/// Returns the position at which a line splits a text: a marker at its start, or at its end apart
+/// from blanks, as in a comment: `// // -----`.
 fn split_of(line: &str, marker: &str) -> Option<usize> {
     if line.starts_with(marker) {
         return Some(0);
@@ -53,7 +54,7 @@ fn split_of(line: &str, marker: &str) -> Option<usize> {
     (!before.ends_with('/')).then_some(before.len())
 }
 
-/// The parts of a text between markers, each with the number of lines before it.
+/// Returns the parts of a text between markers, each with the number of lines before it.
 pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<(String, usize)> {
     let Some(marker) = marker else { return vec![(text, 0)] };
     let mut out = vec![(String::new(), 0)];
@@ -69,14 +70,14 @@ pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<(String, usize)> 
     out
 }
 
-/// The marker before a part that starts behind so many lines, with what stands after it in its line.
+/// Returns the marker before a part that starts after this many lines, with the rest of its line.
 pub(super) fn separator<'a>(text: &'a str, marker: &str, first_line: usize) -> &'a str {
     let line = text.split_inclusive('\n').nth(first_line.wrapping_sub(1));
     let found = line.and_then(|it| it.get(split_of(it, marker)?..));
     found.unwrap_or("// -----\n")
 }
 
-/// The text with the lines that would split it made plain comments of the same length.
+/// Replaces markers in the text by plain comments of the same length.
 pub(super) fn one_chunk(text: &str) -> Cow<'_, str> {
     if !text.contains("// -----") {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! `symbol-dce`, `symbol-privatize`: symbols that nothing can reach go.
+//! `symbol-dce`, `symbol-privatize`: removal of unreachable symbols, and visibility.
 
 use noisy_syntax::{AttrData, Ir, Name, Op, Region, Traits};
 use rustc_hash::FxHashSet;
@@ -30,7 +30,7 @@ pub(super) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// How far a symbol can be seen.
+/// Returns the visibility of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visibility {
     Public,
@@ -50,12 +50,12 @@ pub(super) fn visibility(ir: &Ir, op: Op) -> Visibility {
     }
 }
 
-/// The name that an op defines, if it is a symbol.
+/// Returns the name of an op that defines a symbol.
 pub(super) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
     ir.extra(op).symbol.map(|it| it.0)
 }
 
-/// Whether the symbols in the region of an op are its own. Of an op that is not known, they may be.
+/// Returns true if an op is a symbol table. An unknown op may be one.
 fn is_table(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind.has(Traits::SYMBOL_TABLE)
 }
@@ -66,7 +66,7 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             "was scheduled to run under SymbolDCE, but does not define a symbol table".to_owned(),
         )));
     }
-    // Whether the table itself can be seen from further out.
+    // True if the table itself is visible from outside.
     let is_seen = match cx.ir.parent_op(op).filter(|&it| cx.ir.op(it).kind.is_op()) {
         None => false,
         Some(_) => visibility(cx.ir, op) != Visibility::Private,
@@ -75,13 +75,13 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut stack: Vec<Op> = Vec::new();
     roots(cx.ir, op, is_seen, &mut live, &mut stack);
     while let Some(it) = stack.pop() {
-        // What is in a table is live for reasons of its own.
+        // Contents of a table are live for their own reasons.
         let inside = if is_table(cx.ir, it) { Vec::new() } else { nested(cx.ir, it) };
         for user in std::iter::once(it).chain(inside) {
             for target in uses(cx.ir, user) {
                 if live.insert(target) {
                     stack.push(target);
-                    // Symbols of a table that is live may be seen through it.
+                    // Symbols of a live table may be reached through it.
                     if is_table(cx.ir, target) {
                         roots(cx.ir, target, true, &mut live, &mut stack);
                     }
@@ -99,7 +99,7 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The symbols of a table that are live for themselves: those that can be seen, and ops that are no symbols.
+/// Returns the roots of a table: visible symbols, and ops that are no symbols.
 fn roots(ir: &Ir, table: Op, is_seen: bool, live: &mut FxHashSet<Op>, stack: &mut Vec<Op>) {
     for &(_, region) in &ir.op(table).regions {
         for op in ir.items(region).filter(|&it| ir.op(it).kind.is_op()) {
@@ -122,7 +122,7 @@ fn roots(ir: &Ir, table: Op, is_seen: bool, live: &mut FxHashSet<Op>, stack: &mu
     }
 }
 
-/// The symbols that an op refers to, each name of a path in its table.
+/// Returns the symbols that an op references, each name of a path in its table.
 fn uses(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     for path in ir.interner.symbols_in(ir.extra(op).attrs.iter().map(|it| it.1)) {

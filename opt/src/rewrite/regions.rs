@@ -1,6 +1,7 @@
-//! Blocks: those that nothing reaches go, and what only keeps itself alive through block arguments.
+//! Simplification of blocks: erasure of unreachable blocks, and of values that only keep each other
+//! alive through block arguments.
 //!
-//! *Law.* Nothing that is erased can be seen to be missing. *Cost.* Linear in the ops of regions that have several blocks.
+//! *Law.* Erasing is not observable. *Cost.* Linear in the ops of regions with several blocks.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::FxHashSet;
@@ -11,21 +12,21 @@ mod alike;
 mod dead;
 mod merge;
 
-/// What is done to the blocks of regions.
+/// The simplification of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simplify {
     /// Nothing.
     Disabled,
-    /// Blocks that nothing reaches, and dead values, are erased.
+    /// Erase unreachable blocks and dead values.
     Normal,
-    /// Besides, equal blocks become one, and arguments that are always passed the same value are that value.
+    /// Also merge equal blocks, and replace arguments that always have the same value.
     Aggressive,
 }
 
-/// Simplifies the blocks of a region and of those in it; says whether anything changed.
+/// Simplifies the blocks of a region and of its nested regions. Returns true if anything changed.
 pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> bool {
     let before = rewriter.n_changes();
-    // Those of several blocks, and of these the ones that are in no other.
+    // Regions with several blocks, the outermost of them.
     let (mut regions, mut outermost) = (Vec::new(), Vec::new());
     let mut stack = vec![(region, false)];
     while let Some((it, is_inside)) = stack.pop() {
@@ -44,7 +45,7 @@ pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> b
         }
     }
     for &it in &regions {
-        // What is in a region that was erased is gone.
+        // Contents of an erased region are gone.
         if is_alive(rewriter.ir, it) {
             erase_unreachable(rewriter, it);
         }
@@ -73,10 +74,10 @@ fn is_alive(ir: &Ir, region: Region) -> bool {
         .is_some_and(|op| ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region))
 }
 
-/// Erases the blocks of a region that no way leads to; says whether there were any.
+/// Erases the unreachable blocks of a region. Returns true if there were any.
 ///
 /// # Panics
-/// If something that is reached uses what is not: a mistake of who changed the program.
+/// If a reachable op uses a value of an unreachable one, which is a mistake of a pass.
 pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
     let ir = &*rewriter.ir;
     let blocks = ir.blocks(region);
@@ -108,7 +109,7 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
     true
 }
 
-/// The number of the first operand that a branch of this kind passes on.
+/// Returns the index of the first operand that a branch of this kind passes on.
 pub(crate) fn forwarded_kind(kind: OpKind) -> Option<usize> {
     match kind {
         OpKind::CfBr => Some(0),
