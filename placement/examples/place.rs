@@ -6,7 +6,7 @@
 //!   --work STEPS       work limit instead: the same figures on every machine
 //!   --off STEP         a step to leave out: force split prune anneal prove cores partition fix
 //!                      frontier-dp sweep-first cuts branch
-//!   --progress         print changes of cost and bound, at most once per twentieth of the time passed
+//!   --progress         print changes of cost and bound, at most once per 20th of the time passed
 //!   --live             leave out ops whose results are never used
 //! ```
 //!

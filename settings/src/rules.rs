@@ -55,12 +55,7 @@ impl Rules {
         document.diagnostics_with(&self.also())
     }
 
-    /// [`Rules::found`] without the explanations of noise if they are not wanted.
-    pub fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic> {
-        document.diagnostics_in_brief(&self.also())
-    }
-
-    /// Returns the rules that are off by default and on here.
+    /// The rules that are off by default and on here.
     fn also(&self) -> Vec<&str> {
         let set = self.0.iter().filter(|it| *it.1 != Level::Off).map(|it| it.0.as_str());
         set.filter(|it| is_off_by_default(it)).collect()
@@ -120,6 +115,16 @@ impl Rules {
     #[cfg(test)]
     pub(crate) fn levels(&self) -> &BTreeMap<String, Level> {
         &self.0
+    }
+}
+
+impl noisy_analyses::repair::Rules for Rules {
+    fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic> {
+        document.diagnostics_in_brief(&self.also())
+    }
+
+    fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
+        Rules::apply(self, diagnostics);
     }
 }
 

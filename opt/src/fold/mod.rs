@@ -1,14 +1,14 @@
 //! Folds: the result of an op without running it, as a constant or an existing value.
 //!
 //! Constants are folded by the table of the constants analysis
-//! ([`noisy_analyses::integers::fold`]), the only one. An operand that is no constant is
+//! ([`noisy_analyses::facts::integers::fold`]), the only one. An operand that is no constant is
 //! represented by a unique name: a fold that returns an operand (`x + 0`) returns that name.
 //! Folds that depend on more than operands (`(a - b) + b`) are in `values.rs`.
 
 mod values;
 
-use noisy_analyses::integers::constant::Constant;
-use noisy_analyses::integers::{compare, elements::Lists, fold};
+use noisy_analyses::facts::integers::constant::Constant;
+use noisy_analyses::facts::integers::{compare, elements::Lists, fold};
 use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 
@@ -45,7 +45,8 @@ pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1
     if !is_folded(data.kind) || data.results.is_empty() {
         return SmallVec::new();
     }
-    if let Some(value) = values::fold(ir, op) {
+    // In a block that nothing reaches, an op may give its own result back.
+    if let Some(value) = values::fold(ir, op).filter(|it| !data.results.contains(it)) {
         return SmallVec::from_slice(&[Folded::Value(value)]);
     }
     let mut known: SmallVec<[Constant; 3]> = SmallVec::new();

@@ -3,7 +3,7 @@
 //! *Law.* Only ops without effects that are defined for all operands move, because they may then
 //! run although the loop does not. *Cost.* Linear: each op is visited once per loop that it leaves.
 
-use noisy_analyses::invariant::{is_loop, leaves};
+use noisy_analyses::facts::invariant::{is_loop, leaves};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Ir, Op};
 

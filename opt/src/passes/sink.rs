@@ -3,8 +3,8 @@
 //! *Law.* Only ops without effects move, into a region that runs at most once, before all their
 //! users.
 
-use noisy_analyses::cfg::Cfg;
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
+use noisy_dataflow::cfg::Cfg;
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
 

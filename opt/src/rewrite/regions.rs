@@ -23,14 +23,12 @@ pub enum Simplify {
     Aggressive,
 }
 
-/// Simplifies the blocks of a region and of its nested regions. Returns true if anything changed.
-pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> bool {
-    let before = rewriter.n_changes();
-    // Regions with several blocks, the outermost of them.
+/// Returns the regions with several blocks in a region at any depth, the region included, and the
+/// outermost of these.
+fn of_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
     let (mut regions, mut outermost) = (Vec::new(), Vec::new());
     let mut stack = vec![(region, false)];
     while let Some((it, is_inside)) = stack.pop() {
-        let ir = &*rewriter.ir;
         let labels = ir.items(it).filter(|&op| ir.op(op).kind == OpKind::Label);
         let has_several = labels.take(2).count() == 2;
         for op in ir.items(it) {
@@ -44,8 +42,30 @@ pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> b
             }
         }
     }
+    (regions, outermost)
+}
+
+/// Erases the unreachable blocks of a region at any depth. Returns true if there were any.
+pub(super) fn erase_all_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
+    let mut is_changed = false;
+    for it in of_several_blocks(rewriter.ir, region).0 {
+        // Regions in an erased block are gone.
+        is_changed |= is_alive(rewriter.ir, it) && erase_unreachable(rewriter, it);
+    }
+    is_changed
+}
+
+/// Returns the unreachable blocks of a region at any depth.
+pub(super) fn all_unreachable(ir: &Ir, region: Region) -> Vec<Block> {
+    of_several_blocks(ir, region).0.into_iter().flat_map(|it| unreachable(ir, it)).collect()
+}
+
+/// Simplifies the blocks of a region and of those in it; says whether anything changed.
+pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> bool {
+    let before = rewriter.n_changes();
+    let (regions, outermost) = of_several_blocks(rewriter.ir, region);
     for &it in &regions {
-        // Contents of an erased region are gone.
+        // Regions in an erased block are gone.
         if is_alive(rewriter.ir, it) {
             erase_unreachable(rewriter, it);
         }
@@ -74,14 +94,10 @@ fn is_alive(ir: &Ir, region: Region) -> bool {
         .is_some_and(|op| ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region))
 }
 
-/// Erases the unreachable blocks of a region. Returns true if there were any.
-///
-/// # Panics
-/// If a reachable op uses a value of an unreachable one, which is a mistake of a pass.
-pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
-    let ir = &*rewriter.ir;
+/// The blocks of a region that no way leads to.
+fn unreachable(ir: &Ir, region: Region) -> Vec<Block> {
     let blocks = ir.blocks(region);
-    let Some(&entry) = blocks.first() else { return false };
+    let Some(&entry) = blocks.first() else { return blocks };
     let mut reached: FxHashSet<Block> = FxHashSet::default();
     let mut stack = vec![entry];
     reached.insert(entry);
@@ -95,7 +111,15 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
             }
         }
     }
-    let dead: Vec<Block> = blocks.into_iter().filter(|it| !reached.contains(it)).collect();
+    blocks.into_iter().filter(|it| !reached.contains(it)).collect()
+}
+
+/// Erases the blocks of a region that no way leads to; says whether there were any.
+///
+/// # Panics
+/// If something that is reached uses what is not: a mistake of who changed the program.
+pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
+    let dead = unreachable(rewriter.ir, region);
     if dead.is_empty() {
         return false;
     }

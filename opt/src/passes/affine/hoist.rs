@@ -8,8 +8,8 @@
 //! if the loop certainly has an iteration. *Cost.* Dependences are computed once, because they also
 //! hold for moved ops.
 
-use noisy_analyses::effects;
-use noisy_analyses::invariant::is_invariant;
+use noisy_analyses::facts::effects;
+use noisy_analyses::facts::invariant::is_invariant;
 use noisy_loops::{Body, Legality, stays_inside, surely_runs};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Dim, Ir, Op, OpKind, Value};

@@ -5,13 +5,13 @@
 //! and return, are live only if their receiver is. *Cost.* Linear in the ops, their operands and
 //! the calls.
 
-use noisy_analyses::flow;
+use noisy_dataflow::flow;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::rewrite::nested;
-use noisy_analyses::effects;
-use noisy_analyses::values::operand;
+use noisy_analyses::facts::effects;
+use noisy_analyses::facts::values::operand;
 
 /// The live values.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 //! arguments in a region, at any depth, are erased together, because they may use each other.
 //! *Cost.* Linear in the ops of the region and the operands that its branches pass.
 
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 use noisy_syntax::{Block, Def, Ir, Op, Region, Traits, Value};
 use rustc_hash::FxHashSet;
 

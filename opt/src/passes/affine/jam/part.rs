@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::for_loop::For;
 use crate::rewrite::operands;
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 /// The split of a carried value.
 #[derive(Clone, Debug)]
