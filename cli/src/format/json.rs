@@ -1,12 +1,12 @@
-//! JSON: an array of objects, or an object on each line. Both have the same objects: one for each finding, and with
-//! `--fix --statistics` one for what was placed together.
+//! JSON: one array of objects, or one object on each line. The objects are the same: one for each
+//! finding, and with `--fix --statistics` one for each joint placement.
 
 use noisy_analyses::Applicability;
 use serde::Serialize;
 
 use super::{Finding, findings, plain_name};
 use crate::check::Checked;
-use crate::fix::Placed;
+use crate::fix::PlacedGroup;
 use crate::line_col::LineCol;
 
 #[derive(Serialize)]
@@ -59,7 +59,7 @@ impl From<LineCol> for Location {
     }
 }
 
-/// What was placed together, told of only where that is asked for.
+/// A joint placement, printed only if requested.
 #[derive(Serialize)]
 struct PlacedObject<'a> {
     filename: &'a str,
@@ -67,7 +67,7 @@ struct PlacedObject<'a> {
     severity: &'static str,
     code: &'static str,
     message: String,
-    placement: &'a Placed,
+    placement: &'a PlacedGroup,
 }
 
 fn placed(checked: &Checked) -> impl Iterator<Item = String> + '_ {

@@ -1,13 +1,13 @@
 //! Folds: what an op gives without running, as a constant or as a value that is there already.
 //!
-//! Constants are folded by the table of the constants analysis ([`noisy_analyses::integers::fold`]); there is no other. An operand
+//! Constants are folded by the table of the constants analysis ([`noisy_analyses::facts::integers::fold`]); there is no other. An operand
 //! that is no constant is handed to it as a name of its own: a fold that gives one operand back (`x + 0`) gives that name back. What
 //! cannot be said of operands alone (`(a - b) + b`) stands in `values.rs`.
 
 mod values;
 
-use noisy_analyses::integers::constant::Constant;
-use noisy_analyses::integers::{compare, elements::Lists, fold};
+use noisy_analyses::facts::integers::constant::Constant;
+use noisy_analyses::facts::integers::{compare, elements::Lists, fold};
 use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 
@@ -44,7 +44,8 @@ pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1
     if !is_folded(data.kind) || data.results.is_empty() {
         return SmallVec::new();
     }
-    if let Some(value) = values::fold(ir, op) {
+    // In a block that nothing reaches, an op may give its own result back.
+    if let Some(value) = values::fold(ir, op).filter(|it| !data.results.contains(it)) {
         return SmallVec::from_slice(&[Folded::Value(value)]);
     }
     let mut known: SmallVec<[Constant; 3]> = SmallVec::new();

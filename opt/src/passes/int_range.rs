@@ -1,9 +1,9 @@
 //! Passes on what the ranges say: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
 
 use noisy_analyses::Integers;
-use noisy_analyses::effects;
-use noisy_analyses::integers::compare::predicate;
-use noisy_analyses::integers::constant::Constant;
+use noisy_analyses::facts::effects;
+use noisy_analyses::facts::integers::compare::predicate;
+use noisy_analyses::facts::integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Traits, Value};
 
@@ -70,8 +70,10 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         }
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
-        } else if is_trivial_remainder(rewriter.ir, facts, op) {
-            let value = rewriter.operand(op, 0);
+        } else if is_trivial_remainder(rewriter.ir, facts, op)
+            && let value = rewriter.operand(op, 0)
+            && !rewriter.ir.op(op).results.contains(&value)
+        {
             rewriter.replace(op, &[value]);
             n += 1;
         }
@@ -90,7 +92,7 @@ fn constant(rewriter: &mut Rewriter<'_>, facts: &Integers, value: Value, before:
     }
     let Constant::Int(number) = facts.constant(rewriter.ir, value) else { return false };
     let ty = rewriter.ty(value);
-    let lists = noisy_analyses::integers::elements::Lists::default();
+    let lists = noisy_analyses::facts::integers::elements::Lists::default();
     let Some(attr) = constants::to_attr(rewriter.ir, &lists, Constant::Int(number), ty) else {
         return false;
     };

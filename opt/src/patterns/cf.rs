@@ -1,6 +1,6 @@
 //! Rules of branches.
 
-use noisy_analyses::flow;
+use noisy_dataflow::flow;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,6 +35,10 @@ fn merge_into_predecessor(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let block = rewriter.ir.block_of(op);
     let is_only = rewriter.ir.block(target).preds.len() == 1;
     if !is_only || target == block || is_entry(rewriter.ir, target) {
+        return false;
+    }
+    // In blocks that nothing reaches, a passed value may be computed from the argument that it would replace.
+    if rewriter.unreachable.contains(&block) {
         return false;
     }
     let passed = rewriter.ir.passed_operands(op, 0);
