@@ -27,7 +27,6 @@ const BYTES_PER_TOKEN: usize = 4;
 /// How many tokens are lexed at once if the whole text is at hand.
 const BATCH: usize = 256;
 
-/// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct TokenStream<'a> {
     text: Cow<'a, str>,

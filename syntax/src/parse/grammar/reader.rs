@@ -300,7 +300,6 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// An integer attribute.
     pub(crate) fn int_attr(&mut self, value: i64, ty: Type) -> Attr {
         self.env.interner.attr(crate::AttrData::Int { value: value.into(), ty })
     }

@@ -12,7 +12,9 @@
 //! file is a tree of one kind of node.
 
 pub(crate) mod changes;
+pub(crate) mod delta;
 mod locations;
+pub(crate) mod lowering;
 pub(crate) mod names;
 mod position;
 pub(crate) mod seq;

@@ -18,7 +18,6 @@ pub(crate) const BARE: u8 = 2;
 pub(crate) const SUFFIX_START: u8 = 4;
 /// A byte of a suffix identifier.
 pub(crate) const SUFFIX: u8 = 8;
-/// A decimal digit.
 pub(crate) const DIGIT: u8 = 16;
 /// A byte of a name after which a body may follow in the pretty form of a dialect type or
 /// attribute: no `$`.

@@ -47,7 +47,6 @@ pub(crate) struct Item {
     pub(crate) start: u32,
     /// Where its first token starts.
     pub(crate) first: u32,
-    /// Where it ends.
     pub(crate) end: u32,
     /// Its bytes, what was left out of it included.
     pub(crate) len: u32,
@@ -62,7 +61,6 @@ pub(crate) struct Item {
     pub(crate) shape: Shape,
     /// True if its name is quoted.
     pub(crate) quoted: bool,
-    /// Its regions.
     pub(crate) regions: Vec<Inner>,
     /// The default dialect of unprefixed names where it stands.
     pub(crate) default_dialect: Option<&'static str>,

@@ -5,7 +5,6 @@
 pub(crate) struct Flags {
     /// The keyword before `<`.
     pub(crate) word: &'static str,
-    /// The attribute.
     pub(crate) attr: &'static str,
     /// `#dialect.name` of its text.
     pub(crate) prefix: &'static str,

@@ -4,11 +4,12 @@
 //! between tokens; what MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of
 //! MLIR's own lexer. Two are not those of a usual one:
 //!
-//! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets, in which `//` is no
-//!   comment and `->` is skipped as a unit. The whole is one token. A body that does not close before a line that
-//!   starts an op is not taken for one: the name is a token and `<` another, so that one unclosed `<` costs a line.
-//! - A comment that holds `// -----`, with nothing or a further comment behind it, splits the file there, wherever in its line it stands,
-//!   and is a token from there on.
+//! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets,
+//!   in which `//` is no comment and `->` is skipped as a unit. The whole is one token. A body that
+//!   does not close before a line that starts an op is not taken for one: the name is a token and
+//!   `<` another, so that one unclosed `<` costs a line.
+//! - A comment that holds `// -----`, with nothing or a further comment behind it, splits the file
+//!   there, wherever in its line it stands, and is a token from there on.
 //!
 //! *Cost.* Linear. A body that does not close is looked through once: what that look says of the
 //! `<` inside is remembered.
@@ -19,7 +20,7 @@ use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, numbe
 use crate::string::Escape;
 use crate::{OpKind, Token, TokenKind};
 
-/// What splits a file.
+/// The line that splits a file.
 const SPLIT: &[u8] = SPLIT_MARKER.as_bytes();
 
 /// The text that follows it where a pass has printed the program.
@@ -320,12 +321,13 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     rest.iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
 }
 
-/// Where a comment, all of its line, splits the file, if it does: at the first [`SPLIT`] behind which the line is over, blanks aside, or
-/// another comment starts.
+/// Where a comment, all of its line, splits the file, if it does: at the first [`SPLIT`] behind
+/// which the line is over, blanks aside, or another comment starts.
 ///
-/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind them, in the same line. Where it would
-/// read an error there, or an op, the comment stays a comment for everyone who does not split at all: `// ----- A headline -----`. So does
-/// one that quotes the headline of a printed program: `// CHECK: // -----// IR Dump`.
+/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind
+/// them, in the same line. Where it would read an error there, or an op, the comment stays a
+/// comment for everyone who does not split at all: `// ----- A headline -----`. So does one that
+/// quotes the headline of a printed program: `// CHECK: // -----// IR Dump`.
 fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
     let is_split = |at: usize| {
@@ -347,9 +349,10 @@ fn is_over(rest: &[u8]) -> bool {
 /// The marker at which `mlir-opt --split-input-file` splits a text.
 pub const SPLIT_MARKER: &str = "// -----";
 
-/// Returns the places of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text, those in strings and dialect bodies left
-/// out. These are the places of all tokens that split, and those in comments where MLIR reads the rest of the line: in
-/// `// ----- func.func private @f()` the function.
+/// Returns the places of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text,
+/// those in strings and dialect bodies left out. These are the places of all tokens that split, and
+/// those in comments where MLIR reads the rest of the line: in `// ----- func.func private @f()`
+/// the function.
 pub fn split_places(text: &str) -> Vec<usize> {
     let mut places: Vec<usize> = text.match_indices(SPLIT_MARKER).map(|it| it.0).collect();
     if !places.is_empty() {

@@ -22,7 +22,6 @@ pub(super) const MAX_DEPTH: usize = 128;
 pub(super) struct Word<'a> {
     pub(super) kind: TokenKind,
     pub(super) text: &'a str,
-    /// Where it starts.
     pub(super) start: u32,
     /// The token that it is or, if it is a part of several, the last of them.
     pub(super) token: u32,

@@ -44,7 +44,6 @@ pub(crate) struct Work {
     pub(crate) trees: Vec<seq::Root>,
     /// The ops whose items are open where the last stretch ended, outermost first.
     open: Vec<Option<OpenOp>>,
-    /// A scratch buffer.
     parsed: Option<Box<Parsed>>,
 }
 
