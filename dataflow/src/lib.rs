@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod attributes;
 pub mod cfg;
 pub mod dense;
 pub mod flow;

@@ -49,7 +49,7 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let all = sites.over_moduli(ir, heir);
-    let found = |it: &heir::Underflow| Some((*it, it.used?, heir::switches(ir, heir, it.value)?));
+    let found = |it: &heir::Underflow| Some((*it, it.used?, heir.switches(ir, it.value)?));
     let Some((first, used, moduli)) = all.iter().find_map(found) else { return };
     let most = heir.levels_around(ir, first.value);
     let name = ir.value_text(first.value);

@@ -13,7 +13,7 @@ use crate::depth::Depth;
 use crate::flow::Flow;
 use crate::heir::{Ciphertext, Heir, Level, Work, swaps_rows};
 use crate::integers::Integers;
-use crate::noise::model::heir::Latency;
+use crate::heir::Latency;
 
 /// How many ops there are of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

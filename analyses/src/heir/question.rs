@@ -29,29 +29,13 @@ use noisy_placement::{Bits, Instance, Node, NodeRule};
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
-use super::ciphertext::Moved;
-use super::rows::{self, DimensionRule};
-use super::{Ciphertext, Heir, Options, loops};
 use crate::flow::{self, Flow};
-
-/// What is to be placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placed {
-    /// `mgmt.relinearize`
-    Relinearize,
-    /// `mgmt.bootstrap`, with so many levels between two of them.
-    Bootstrap(u32),
-}
-
-impl Placed {
-    /// The op.
-    pub(crate) fn op(self) -> &'static str {
-        match self {
-            Placed::Relinearize => "mgmt.relinearize",
-            Placed::Bootstrap(_) => "mgmt.bootstrap",
-        }
-    }
-}
+use crate::heir::facts::ciphertext::{Ciphertext, Moved};
+use crate::heir::facts::known::Heir;
+use crate::heir::facts::loops;
+use crate::heir::ops::placed::Placed;
+use crate::heir::ops::rules::{self, DimensionRule};
+use crate::heir::options::Options;
 
 /// What a loop carries: the nodes of what it takes and of what it gives to its next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,7 +204,7 @@ pub(crate) fn question(
     builder.collect(body, false)?;
     ir.walk(body, &mut |op| {
         let name = ir.op_name(op);
-        builder.is_managed |= rows::uses_levels(name);
+        builder.is_managed |= rules::uses_levels(name);
         builder.is_relinearized |= name == "mgmt.relinearize";
     });
     builder.nodes(weight)?;
@@ -367,7 +351,7 @@ impl Builder<'_> {
         }
         let Def::Result(op, _) = ir.value(value).def else { return self.fresh_pending };
         let name = ir.op_name(op);
-        if rows::encrypts(name) || rows::is_bootstrap(name) {
+        if rules::encrypts(name) || rules::is_bootstrap(name) {
             return self.fresh_pending;
         }
         let taken = ir.op(op).operands.iter().filter_map(|it| of(it.value?));
@@ -375,7 +359,7 @@ impl Builder<'_> {
         match name {
             "mgmt.modreduce" => largest.saturating_sub(1),
             "mgmt.adjust_scale" => largest.saturating_add(1),
-            _ if rows::multiplies(name) => taken.fold(1, u32::saturating_add),
+            _ if rules::multiplies(name) => taken.fold(1, u32::saturating_add),
             _ => largest,
         }
     }
@@ -393,7 +377,7 @@ impl Builder<'_> {
         let name = ir.op_name(op);
         let operands: Vec<Node> =
             ir.op(op).operands.iter().filter_map(|it| self.node(it.value?)).collect();
-        if rows::encrypts(name) {
+        if rules::encrypts(name) {
             return Ok((NodeRule::Source(self.fresh()), Vec::new()));
         }
         if let Some(callee) = flow::callee(ir, op)
@@ -402,7 +386,7 @@ impl Builder<'_> {
         {
             return Err(format!("{} is returned by a call: {why}", ir.value_text(value)));
         }
-        let dimension = rows::dimension(name);
+        let dimension = rules::dimension(name);
         Ok(match self.placed {
             Placed::Relinearize => match dimension {
                 Some(DimensionRule::Relinearize) => (NodeRule::Source(1), Vec::new()),
@@ -437,7 +421,7 @@ impl Builder<'_> {
             let data = ir.op(op);
             let name = ir.op_name(op);
             if flow::is_yield(ir, op) {
-                return name != "secret.yield" || super::surplus::leaves(ir, op, at as usize);
+                return name != "secret.yield" || leaves(ir, op, at as usize);
             }
             if !data.regions.is_empty() {
                 // What loops take is asked for apart, generics hand it on, and nothing is known of the others.
@@ -446,11 +430,11 @@ impl Builder<'_> {
             let is_encrypted = |it: Value| self.node_of.contains_key(&it);
             let encrypted = data.operands.iter().filter(|it| it.value.is_some_and(is_encrypted));
             let (n, all) = (encrypted.count(), data.operands.len());
-            match rows::dimension(name) {
+            match rules::dimension(name) {
                 Some(DimensionRule::Relinearize) => false,
                 Some(DimensionRule::Product) => true,
                 None => {
-                    rows::takes_two(name)
+                    rules::takes_two(name)
                         || n < all
                         || data.kind == OpKind::FuncCall
                         || ["linalg.", "kernel.", "tensor_ext."]
@@ -465,4 +449,13 @@ impl Builder<'_> {
             self.needs.push(node);
         }
     }
+}
+
+/// True if the result that the end of a generic gives is used by anything but another generic, which may relinearize it.
+pub(crate) fn leaves(ir: &Ir, end: Op, at: usize) -> bool {
+    let result = ir.parent_op(end).and_then(|it| ir.op(it).results.get(at).copied());
+    result.is_none_or(|it| {
+        let uses = &ir.value(it).uses;
+        uses.is_empty() || uses.iter().any(|it| ir.op_name(it.0) != "secret.generic")
+    })
 }

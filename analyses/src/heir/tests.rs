@@ -1,13 +1,17 @@
 mod annotations;
 mod carried;
+mod derivation;
 mod diagnostics;
 mod edits;
 mod goals;
 mod written;
 
-use super::*;
+use noisy_syntax::{Ir, Source, Value};
+
+use super::facts::plaintext;
+use super::{Heir, HeirNoise};
+use crate::integers::Integers;
 use crate::program::Program;
-use noisy_syntax::Source;
 
 /// What is said of each named value, by a model.
 fn said(text: &str, of: &dyn Fn(&Program, &Heir, &Ir, Value) -> Option<String>) -> String {

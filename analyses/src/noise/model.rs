@@ -4,7 +4,7 @@
 //! the full name of an op, so that another scheme is another table: [`ModelSpec`] is what a user writes, [`NoiseModel`] what was
 //! found sound in it and made fast to ask. The built-in one is [`ModelSpec::default`], the `noisy` dialect of the MLIR tutorial.
 
-pub mod heir;
+
 mod pattern;
 mod spec;
 #[cfg(test)]
@@ -88,7 +88,7 @@ pub struct NoiseModel {
     attributes: Vec<String>,
     rules: FxHashMap<String, GrowthRule>,
     /// What is said of HEIR's programs.
-    pub heir: heir::Options,
+    pub heir: crate::heir::Options,
 }
 
 impl Default for NoiseModel {
@@ -126,7 +126,7 @@ impl NoiseModel {
             types: Vec::new(),
             attributes: Vec::new(),
             rules: FxHashMap::default(),
-            heir: heir::Options::default(),
+            heir: crate::heir::Options::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 
-use crate::heir::plaintext;
+use crate::heir::facts::plaintext;
 use crate::laws::Random;
 use crate::{Document, NoiseModel};
 

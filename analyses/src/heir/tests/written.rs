@@ -1,6 +1,6 @@
 //! What HEIR writes where no level follows, and what its analyses see of branches and modules.
 
-use super::*;
+use super::{generic, levels, said};
 
 fn written(text: &str) -> String {
     said(text, &|_, heir, ir, value| heir.written(ir, value).map(|it| it.to_string()))

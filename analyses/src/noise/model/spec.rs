@@ -211,7 +211,7 @@ pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
         types,
         attributes,
         rules,
-        heir: super::heir::Options::default(),
+        heir: crate::heir::Options::default(),
     })
 }
 

@@ -1,0 +1,15 @@
+//! The analyses: levels and polynomials, noise, scales.
+
+pub(crate) mod ciphertext;
+pub(crate) mod clients;
+pub(crate) mod header;
+pub(crate) mod known;
+pub(crate) mod layers;
+pub(crate) mod loops;
+pub(crate) mod movers;
+pub(crate) mod noise;
+pub(crate) mod plaintext;
+pub(crate) mod scale;
+pub(crate) mod unclear;
+pub(crate) mod upkeep;
+pub(crate) mod wild;

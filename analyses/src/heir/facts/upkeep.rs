@@ -1,0 +1,529 @@
+//! What keeps levels and polynomials up to date by edits.
+//!
+//! *Law.* After an edit that is taken in, all that is said equals what is said from scratch. An edit is not taken in, and all is made anew when
+//! somebody asks, where what one place says depends on the whole program: an op that holds others comes, goes or says something else that
+//! counts elsewhere (`header.rs`); a module says that bootstraps use other levels, and there are some; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known, or becomes a ciphertext at another; a value has the largest
+//! level of the program, and that becomes another; the file has several parts or modules within modules.
+//!
+//! *Cost.* In proportion to what the edit moves, and to the calls of the program.
+
+use std::collections::BTreeMap;
+
+use noisy_syntax::{Attr, Def, Delta, Ir, Name, Op, OpKind, Region, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::flow;
+use crate::heir::facts::ciphertext::{Ciphertext, Level};
+use crate::heir::facts::header::Header;
+use crate::heir::facts::known::Heir;
+use crate::heir::facts::plaintext::{self, Direct};
+use crate::heir::facts::{clients, loops, unclear};
+use crate::heir::ops::rules;
+use crate::heir::text::annotation;
+use crate::heir::text::setting::{Difference, Settings};
+use crate::integers::Integers;
+use crate::sparse::{Input, Moved};
+use std::sync::{Arc, OnceLock};
+
+/// What an edit may have changed.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    /// Values of which something else may be known.
+    pub(crate) values: Vec<Value>,
+    /// The ops that changed, those that define or use such values, and those that encode plaintexts for any of these; all alive, each once.
+    pub(crate) ops: Vec<Op>,
+}
+
+impl Touched {
+    /// What follows from the values that moved or of which something else is said, and the ops that changed.
+    pub(crate) fn new(ir: &Ir, heir: &Heir, moved: &[Value], delta: &Delta) -> Self {
+        let mut values: Vec<Value> = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut stack: Vec<Value> = moved.to_vec();
+        while let Some(value) = stack.pop() {
+            if !is_current(ir, value) || !seen.insert(value) {
+                continue;
+            }
+            values.push(value);
+            // What takes its level from what it is fed with.
+            for &(user, index) in &ir.value(value).uses {
+                if !ir.op(user).regions.is_empty() || flow::is_yield(ir, user) {
+                    stack.extend(flow::feeds(ir, user, index as usize));
+                }
+            }
+        }
+        let mut ops = delta.changed.clone();
+        let mut seen: FxHashSet<Op> = ops.iter().copied().collect();
+        for &value in &values {
+            let users = ir.value(value).uses.iter().map(|it| it.0);
+            for op in ir.definition_site(value).into_iter().chain(users) {
+                if ir.is_alive(op) && seen.insert(op) {
+                    ops.push(op);
+                }
+            }
+        }
+        // How often a loop runs follows from constants, which are no ciphertexts that move.
+        let bounded = delta.changed.iter().flat_map(|&it| loops::bounded_by(ir, it));
+        ops.extend(bounded.filter(|&it| seen.insert(it)));
+        let is_init = |op: Op| ir.op_name(op) == "mgmt.init";
+        // What a plaintext that an op wants at a level becomes where branches or rounds meet.
+        let around = |&(user, index): &(Op, u32)| {
+            if flow::is_yield(ir, user) {
+                return ir.parent_op(user);
+            }
+            Some(user).filter(|_| !flow::feeds(ir, user, index as usize).is_empty())
+        };
+        let mut at = 0;
+        let mut looked_at: FxHashSet<Value> = FxHashSet::default();
+        while let Some(&op) = ops.get(at) {
+            at += 1;
+            let data = ir.op(op);
+            let near = if is_init(op) {
+                data.results.to_vec()
+            } else {
+                plaintext::taken(ir, op, &|it| heir.ciphertext(it))
+            };
+            let wants = data.regions.is_empty() && !flow::is_yield(ir, op);
+            for value in near.into_iter().filter(|&it| looked_at.insert(it)) {
+                let uses = &ir.value(value).uses;
+                let meeting = uses.iter().filter(|_| wants).filter_map(around);
+                let near = ir.defining_op(value).into_iter().chain(uses.iter().map(|it| it.0));
+                let encoding = near.filter(|&it| is_init(it));
+                ops.extend(encoding.chain(meeting).filter(|&it| seen.insert(it)));
+            }
+        }
+        Self { values, ops }
+    }
+}
+
+/// Whether a value is still one of the program.
+fn is_current(ir: &Ir, value: Value) -> bool {
+    let is_it = |all: &[Value], at: u32| all.get(at as usize) == Some(&value);
+    match ir.value(value).def {
+        Def::Result(op, at) => ir.is_alive(op) && is_it(&ir.op(op).results, at),
+        Def::Argument(block, at) => {
+            let holder = ir.region(ir.block(block).region).parent;
+            holder.is_some_and(|it| ir.is_alive(it)) && is_it(&ir.block(block).args, at)
+        }
+    }
+}
+
+/// What is said of a value by what defines it, as others read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Said {
+    ty: Type,
+    annotation: Option<Attr>,
+    /// The name of the op.
+    by: Option<Name>,
+}
+
+impl Said {
+    fn of(ir: &Ir, value: Value) -> Self {
+        Self {
+            ty: ir.value(value).ty,
+            annotation: annotation::holder(ir, value).map(|it| it.1),
+            by: ir.defining_op(value).map(|it| ir.op(it).name),
+        }
+    }
+}
+
+/// Of an op: the largest level that it gives, and whether it gives one that is not known, or that is the last.
+const UNKNOWN: u32 = 1 << 31;
+const LAST: u32 = 1 << 30;
+const LARGEST: u32 = LAST - 1;
+
+/// What an edit did to levels and what stands on them.
+#[derive(Debug)]
+pub(crate) struct Upkept {
+    /// The values of which something else may be known.
+    pub(crate) values: Vec<Value>,
+    /// Whether the parameters are others, so that noise, scales and what is reported are to be found anew.
+    pub(crate) has_other_params: bool,
+}
+
+/// The levels and polynomials of a program, kept up to date by edits where they can be.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// The facts.
+    pub(crate) heir: Heir,
+    /// What edits need; `None` if each makes all anew.
+    upkeep: Option<Upkeep>,
+}
+
+impl Kept {
+    /// Analyzes a program; `None` for one that is not HEIR's.
+    pub(crate) fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
+        let heir = Heir::new(ir, integers)?;
+        let upkeep = Upkeep::new(ir, &heir);
+        Some(Self { heir, upkeep })
+    }
+
+    /// Takes in an edit, which the integers have taken in; `None` if all must be made anew.
+    pub(crate) fn update(&mut self, ir: &Ir, integers: &Integers, delta: &Delta) -> Option<Upkept> {
+        let mut upkeep = self.upkeep.take()?;
+        let heir = &mut self.heir;
+        if upkeep.is_structural(ir, delta) {
+            return None;
+        }
+        let is_module = |it: &&Op| ir.op(**it).kind == OpKind::BuiltinModule;
+        let difference = match delta.changed.iter().find(is_module) {
+            Some(_) => resettle(heir, ir, &upkeep)?,
+            None => Difference::default(),
+        };
+        for &op in &delta.changed {
+            // Others may be called with, or by, what HEIR counts no polynomials of.
+            if !heir.uncounted.is_empty() && ir.op(op).kind == OpKind::FuncCall {
+                return None;
+            }
+            heir.facts.analysis.note_call(ir, op);
+        }
+        let mut functions = delta.changed.iter().filter(|&&it| ir.op(it).kind == OpKind::FuncFunc);
+        if functions.any(|&it| heir.facts.analysis.is_called_otherwise(ir, it)) {
+            return None;
+        }
+        let input = Input { ir, base: integers.constants() };
+        heir.facts.update(&input, delta, integers.moved());
+        let Moved::These(moved) = heir.facts.moved() else { return None };
+        let mut moved = moved.clone();
+        // What a loop takes is also what it gives to its next round, which an op at its end says.
+        let edited = delta.changed.iter().chain(&delta.removed);
+        let holders = edited.filter_map(|&it| ir.region(ir.op(it).parent).parent);
+        let loops: FxHashSet<Op> =
+            holders.filter(|&it| ir.is_alive(it) && loops::is_loop(ir, it)).collect();
+        let carried = loops.into_iter().flat_map(|it| plaintext::defined(ir, it));
+        heir.left.resize(ir.bounds().1, None);
+        moved.extend(carried.filter(|&it| heir.find_left(ir, it) != heir.left[it.index()]));
+        moved.extend(upkeep.said_anew(ir, heir, delta));
+        let touched = Touched::new(ir, heir, &moved, delta);
+        upkeep.recount(ir, heir, &touched.ops, &delta.removed)?;
+        if !upkeep.is_regular(ir, heir, &touched.ops) {
+            return None;
+        }
+        let (largest, is_known) = upkeep.largest();
+        let is_other = heir.largest_of_part != [largest] || heir.is_largest_known != [is_known];
+        if is_other && upkeep.has_last() {
+            return None;
+        }
+        heir.largest_of_part = vec![largest];
+        heir.is_largest_known = vec![is_known];
+        heir.sources = OnceLock::new();
+        heir.movers = Default::default();
+        let all = if difference.n_moduli { plaintext::values(ir) } else { Vec::new() };
+        for &value in touched.values.iter().chain(&all) {
+            heir.left[value.index()] = heir.find_left(ir, value);
+        }
+        self.upkeep = Some(upkeep);
+        let has_other_params = difference.params || difference.n_moduli || difference.moves;
+        Some(Upkept { values: touched.values, has_other_params })
+    }
+}
+
+/// Takes in what modules say now; `None` if levels hang on what is other.
+fn resettle(heir: &mut Heir, ir: &Ir, upkeep: &Upkeep) -> Option<Difference> {
+    let settings = Settings::new(ir);
+    let difference = heir.settings().difference(&settings)?;
+    let says_so = heir.facts.analysis.marks_any() || settings.all().any(|it| it.scheme.is_some());
+    if !says_so || difference.moves && upkeep.hangs_on_library() {
+        return None;
+    }
+    heir.facts.analysis.settings = Arc::new(settings);
+    Some(difference)
+}
+
+/// What must be known to take an edit in.
+#[derive(Debug)]
+pub(crate) struct Upkeep {
+    /// Ops that hold others, and calls, with what they say; `None` if that cannot be compared.
+    headers: FxHashMap<Op, Option<Header>>,
+    calls: Vec<Op>,
+    /// At which level plaintexts are wanted by themselves, or a larger one; only of those that were asked for.
+    direct: FxHashMap<Value, Direct>,
+    has_clients: bool,
+    /// What is said of values by what defines them.
+    said: Vec<Option<Said>>,
+    /// By op.
+    levels: Vec<u32>,
+    /// The ops whose levels the library of the module decides.
+    by_library: FxHashSet<Op>,
+    /// How many ops give a level as their largest.
+    n_with: BTreeMap<u32, usize>,
+    n_unknown: usize,
+    n_last: usize,
+}
+
+impl Upkeep {
+    /// Of a program; `None` if no edit can be taken in.
+    pub(crate) fn new(ir: &Ir, heir: &Heir) -> Option<Self> {
+        let known = &heir.facts.analysis;
+        let says_so = known.marks_any() || heir.settings().all().any(|it| it.scheme.is_some());
+        let is_regular = known.variant.is_empty()
+            && known.resized.is_empty()
+            && known.encoded.is_empty()
+            && known.lowered.is_empty()
+            && heir.unclear.is_empty()
+            && heir.dark.is_empty()
+            && heir.wild.is_empty();
+        if !says_so || !is_regular || !heir.settings().is_one() {
+            return None;
+        }
+        let mut it = Self {
+            headers: FxHashMap::default(),
+            calls: Vec::new(),
+            direct: FxHashMap::default(),
+            has_clients: !known.entries.is_empty(),
+            said: vec![None; ir.bounds().1],
+            levels: vec![0; ir.bounds().0],
+            by_library: FxHashSet::default(),
+            n_with: BTreeMap::new(),
+            n_unknown: 0,
+            n_last: 0,
+        };
+        it.add_all(ir, heir, ir.root())?;
+        (!it.has_clients || it.calls.is_empty()).then_some(it)
+    }
+
+    /// `None` if an op cannot be kept up.
+    fn add_all(&mut self, ir: &Ir, heir: &Heir, region: Region) -> Option<()> {
+        for op in ir.items(region) {
+            if is_structural(ir, op) {
+                self.headers.insert(op, Header::of(ir, op));
+                if ir.op(op).kind == OpKind::FuncCall {
+                    self.calls.push(op);
+                }
+            }
+            if is_irregular(ir, heir, op, &mut self.direct) {
+                return None;
+            }
+            self.count(op, levels(ir, heir, op)?);
+            self.note_library(ir, op);
+            for value in plaintext::defined(ir, op) {
+                self.said[value.index()] = Some(Said::of(ir, value));
+            }
+            for &(_, inner) in &ir.op(op).regions {
+                self.add_all(ir, heir, inner)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Of the values that changed ops define, those of which something else is said or left, and new ones.
+    pub(crate) fn said_anew(&mut self, ir: &Ir, heir: &Heir, delta: &Delta) -> Vec<Value> {
+        self.said.resize(ir.bounds().1, None);
+        // What a label names is said by the op around.
+        let entries = delta.changed.iter().flat_map(|&it| {
+            let regions = ir.op(it).regions.iter();
+            regions.flat_map(|it| &ir.block(flow::entry_block(ir, it.1)).args).copied()
+        });
+        let defined = delta.changed.iter().flat_map(|&it| plaintext::defined(ir, it));
+        let defined: FxHashSet<Value> = defined.chain(entries).collect();
+        let is_other = |&value: &Value| {
+            let now = Some(Said::of(ir, value));
+            let before = std::mem::replace(&mut self.said[value.index()], now);
+            before != now || heir.find_left(ir, value) != heir.left[value.index()]
+        };
+        defined.into_iter().filter(is_other).collect()
+    }
+
+    fn note_library(&mut self, ir: &Ir, op: Op) {
+        if rules::is_by_library(ir.op_name(op)) {
+            self.by_library.insert(op);
+        } else if !self.by_library.is_empty() {
+            self.by_library.remove(&op);
+        }
+    }
+
+    /// Whether the library of the module decides the level of some op.
+    pub(crate) fn hangs_on_library(&self) -> bool {
+        !self.by_library.is_empty()
+    }
+
+    /// Whether an edit changes what holds others, or what is said elsewhere.
+    pub(crate) fn is_structural(&mut self, ir: &Ir, delta: &Delta) -> bool {
+        if delta.removed.iter().any(|it| self.headers.contains_key(it)) {
+            return true;
+        }
+        for &op in &delta.changed {
+            let is_other = match self.headers.get(&op) {
+                Some(before) => match (before, Header::of(ir, op)) {
+                    (Some(before), Some(now)) => {
+                        let is_renamed = || before.is_renamed(&now) && !self.names_functions();
+                        *before != now && !is_renamed()
+                    }
+                    _ => true,
+                },
+                None => is_structural(ir, op),
+            };
+            if is_other {
+                return true;
+            }
+        }
+        // The first and the last op of what holds them may be others now.
+        let all = delta.changed.iter().chain(&delta.removed);
+        let holders = all.filter_map(|&it| ir.region(ir.op(it).parent).parent);
+        let mut holders: Vec<Op> = holders.filter(|it| self.headers.contains_key(it)).collect();
+        holders.sort_unstable();
+        holders.dedup();
+        for op in holders {
+            let now = Header::of(ir, op);
+            let before = self.headers.get(&op).and_then(Option::as_ref);
+            // What a label names is taken by the op around.
+            if before.map(Header::n_arguments) != now.as_ref().map(Header::n_arguments) {
+                return true;
+            }
+            self.headers.insert(op, now);
+        }
+        false
+    }
+
+    /// Whether some op calls a function, or says whose client it is.
+    fn names_functions(&self) -> bool {
+        !self.calls.is_empty() || self.headers.values().flatten().any(Header::names_function)
+    }
+
+    /// Whether what was touched can be kept up.
+    pub(crate) fn is_regular(&mut self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
+        let of = |it: Value| heir.ciphertext(it);
+        let has_same_clients = || clients::entries(ir, &heir.facts) == heir.facts.analysis.entries;
+        let is_encoded = self.encodes(ir, heir, ops);
+        !is_encoded
+            && !ops.iter().any(|&it| is_irregular(ir, heir, it, &mut self.direct))
+            && !self.calls.iter().any(|&it| unclear::starts(ir, &of, it))
+            && (!self.has_clients || has_same_clients())
+    }
+
+    /// Whether a plaintext that ops take, or what is encoded of it, may be wanted at several levels.
+    fn encodes(&mut self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
+        let of = |it: Value| heir.ciphertext(it);
+        // What is only encoded is not wanted by that.
+        let wanting = ops.iter().filter(|&&it| ir.op_name(it) != "mgmt.init");
+        let taken: Vec<Value> = wanting.flat_map(|&it| plaintext::taken(ir, it, &of)).collect();
+        for value in &taken {
+            self.direct.remove(value);
+        }
+        let mut seen = FxHashSet::default();
+        let mut is_encoded = |value: Value| {
+            let mut source = |it: Value| {
+                self.direct.entry(it).or_insert_with(|| plaintext::direct(ir, it, &of)).level
+            };
+            plaintext::encoded_for(ir, &of, value, &mut source).is_some()
+        };
+        taken.into_iter().filter(|&it| seen.insert(it)).any(|value| {
+            let users = ir.value(value).uses.iter().map(|it| it.0);
+            let mut encoded = users
+                .filter(|&it| ir.op_name(it) == "mgmt.init")
+                .flat_map(|it| ir.op(it).results.iter().copied());
+            is_encoded(value) || encoded.any(&mut is_encoded)
+        })
+    }
+
+    /// Takes note of the levels of ops; `None` if they cannot be counted.
+    pub(crate) fn recount(
+        &mut self,
+        ir: &Ir,
+        heir: &Heir,
+        ops: &[Op],
+        removed: &[Op],
+    ) -> Option<()> {
+        self.levels.resize(ir.bounds().0, 0);
+        for &op in removed {
+            self.count(op, 0);
+            self.by_library.remove(&op);
+        }
+        for &op in ops {
+            self.count(op, levels(ir, heir, op)?);
+            self.note_library(ir, op);
+        }
+        Some(())
+    }
+
+    fn count(&mut self, op: Op, now: u32) {
+        let before = std::mem::replace(&mut self.levels[op.index()], now);
+        if before == now {
+            return;
+        }
+        let (was, is) = (before & LARGEST, now & LARGEST);
+        if was > 0
+            && let Some(n) = self.n_with.get_mut(&was)
+        {
+            *n -= 1;
+            if *n == 0 {
+                self.n_with.remove(&was);
+            }
+        }
+        if is > 0 {
+            *self.n_with.entry(is).or_default() += 1;
+        }
+        self.n_unknown += usize::from(now & UNKNOWN != 0);
+        self.n_unknown -= usize::from(before & UNKNOWN != 0);
+        self.n_last += usize::from(now & LAST != 0);
+        self.n_last -= usize::from(before & LAST != 0);
+    }
+
+    /// The largest level of any ciphertext, and whether it is known to be that.
+    pub(crate) fn largest(&self) -> (u32, bool) {
+        (self.n_with.last_key_value().map_or(0, |it| *it.0), self.n_unknown == 0)
+    }
+
+    /// Whether the level of some ciphertext is the largest, whichever that is.
+    pub(crate) fn has_last(&self) -> bool {
+        self.n_last > 0
+    }
+}
+
+/// Whether a change of an op changes what is around it or elsewhere.
+fn is_structural(ir: &Ir, op: Op) -> bool {
+    let data = ir.op(op);
+    !data.regions.is_empty()
+        || matches!(data.kind, OpKind::FuncFunc | OpKind::FuncCall)
+        || matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule)
+}
+
+/// Whether levels at an op depend on more than what feeds it.
+fn is_irregular(ir: &Ir, heir: &Heir, op: Op, direct: &mut FxHashMap<Value, Direct>) -> bool {
+    let of = |it: Value| heir.ciphertext(it);
+    let data = ir.op(op);
+    let mut source =
+        |it: Value| *direct.entry(it).or_insert_with(|| plaintext::direct(ir, it, &of));
+    if unclear::starts(ir, &of, op)
+        || !plaintext::widened(ir, op, &of, &mut source).is_empty()
+        || !plaintext::lowered(ir, op, &of, &mut source).is_empty()
+    {
+        return true;
+    }
+    let holder = if flow::is_yield(ir, op) { ir.parent_op(op) } else { None };
+    let mut varies = false;
+    for op in holder.into_iter().chain([op]) {
+        loops::carried_by(ir, op, &mut |it| {
+            let (from, to) = (of(it.init), of(it.yielded));
+            let is_wider = from.dimension().is_some() && from.dimension() < to.dimension();
+            let is_deeper = from.level().is_some() && from.level() < to.level();
+            varies |= it.is_repeated && (is_deeper || is_wider);
+        });
+    }
+    if varies {
+        return true;
+    }
+    // The level of a plaintext follows from its uses.
+    let is_plain = |it: Value| of(it) == Ciphertext::Plain;
+    ir.op_name(op) == "mgmt.modreduce"
+        && data.operands.iter().filter_map(|it| it.value).any(is_plain)
+}
+
+/// The levels that an op gives, as they are counted.
+fn levels(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
+    let mut out = 0;
+    for value in plaintext::defined(ir, op) {
+        out = match heir.ciphertext(value) {
+            Ciphertext::Encrypted { level: Level::Used(n), .. } => {
+                if n > LARGEST {
+                    return None;
+                }
+                (out & !LARGEST) | n.max(out & LARGEST)
+            }
+            Ciphertext::Encrypted { level: Level::All, .. } => out | LAST,
+            Ciphertext::Unknown => out | UNKNOWN,
+            _ => out,
+        };
+    }
+    Some(out)
+}
