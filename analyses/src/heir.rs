@@ -35,7 +35,7 @@ pub(crate) use annotations::votes::{Mismatch, Resized};
 #[cfg(test)]
 pub(crate) use facts::ciphertext::Ciphertexts;
 pub(crate) use facts::ciphertext::is_secret_argument;
-pub use facts::ciphertext::{Ciphertext, Dimension, Level};
+pub use facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
 pub use facts::known::Heir;
 pub(crate) use facts::layers::Solved;
 pub use facts::noise::HeirNoise;

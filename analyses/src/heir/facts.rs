@@ -2,6 +2,7 @@
 
 pub(crate) mod ciphertext;
 pub(crate) mod clients;
+pub(crate) mod conflicts;
 pub(crate) mod header;
 pub(crate) mod known;
 pub(crate) mod layers;
@@ -10,6 +11,4 @@ pub(crate) mod movers;
 pub(crate) mod noise;
 pub(crate) mod plaintext;
 pub(crate) mod scale;
-pub(crate) mod unclear;
 pub(crate) mod upkeep;
-pub(crate) mod wild;

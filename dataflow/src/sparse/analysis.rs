@@ -126,6 +126,21 @@ pub trait SparseForward: Debug {
         fact
     }
 
+    /// The fact that a loop carries into its next round, or gives in the end, from the one that the loop takes and the join of both with what
+    /// its rounds give. An analysis in which a loop must not change a fact returns `taken`. Asked of joined loops only
+    /// ([`Loops::Joined`]).
+    ///
+    /// *Law.* Monotone in both, and at least `taken`.
+    fn carried(
+        &self,
+        _cx: &AnalysisContext<'_, Self::Base>,
+        _op: Op,
+        _taken: &Self::Fact,
+        joined: Self::Fact,
+    ) -> Self::Fact {
+        joined
+    }
+
     /// For a fact that is *saturated*, so large that larger ones say no more: what stands for one that goes on to grow from there, which is
     /// saturated too. `None` for every other fact.
     fn unbounded(&self, _fact: &Self::Fact) -> Option<Self::Fact> {

@@ -95,6 +95,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
+    /// Visits what defines some values again: the analysis itself knows something else of them ([`SparseForward::refine`]).
+    pub fn reconsider(&mut self, ir: &Input<'_, A::Base>, values: &[Value]) {
+        self.subscriptions.reads_own = true;
+        self.update(ir, &Delta::default(), &Moved::These(values.to_vec()));
+    }
+
     /// An op left or changed: whatever its former self fed is entered.
     fn enter_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.enter_readers(ir, Read::Op(op));

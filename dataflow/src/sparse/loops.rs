@@ -139,12 +139,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
             return trace.result;
         }
-        let mut results = inits.clone();
-        let yielded = self.reach_fixpoint(op, inits, trips.most == Some(1), body);
-        if trips.least > 0 {
-            return yielded;
+        let mut results = self.reach_fixpoint(ir, op, inits.clone(), trips.most == Some(1), body);
+        if trips.least == 0 {
+            join_all(&mut results, &inits);
         }
-        join_all(&mut results, &yielded);
+        self.carry(ir, op, &inits, &mut results);
         results
     }
 
@@ -260,7 +259,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, most: None };
             self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
         } else {
-            let _ = self.reach_fixpoint(op, inits, false, &mut body);
+            let _ = self.reach_fixpoint(ir, op, inits, false, &mut body);
         }
         // Once more: what grows without end is marked now.
         let passed = self.yield_facts(ir, before, n_passed, 0);

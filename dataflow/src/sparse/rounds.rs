@@ -33,6 +33,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// yields then.
     pub(super) fn reach_fixpoint(
         &mut self,
+        ir: &Input<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
         once: bool,
@@ -54,6 +55,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             let mut next = yielded.clone();
             join_all(&mut next, &inits);
+            self.carry(ir, op, &inits, &mut next);
             let rises = |(next, start): (&A::Fact, &A::Fact)| !next.is_at_most(start);
             if !next.iter().zip(&start).any(rises) {
                 if is_widened && next != start {
@@ -73,6 +75,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
             }
             start = next;
+        }
+    }
+
+    /// Lets the analysis say what a loop carries, given what it takes and that joined with what its rounds give.
+    pub(super) fn carry(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        inits: &[A::Fact],
+        joined: &mut [A::Fact],
+    ) {
+        for (taken, joined) in inits.iter().zip(joined) {
+            *joined = self.ask(ir, op, |it, cx| it.carried(cx, op, taken, joined.clone()));
         }
     }
 

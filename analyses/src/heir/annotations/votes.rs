@@ -243,9 +243,7 @@ impl Written {
         }
         let note = |value: Value, holder: Holder, written: u32| {
             let used = match heir.ciphertext(value).level() {
-                _ if heir.passed.contains(&value) => return None,
                 Some(_) => heir.written(ir, value)?,
-                None if heir.unclear.contains(&value) => return None,
                 // Where HEIR sees no ciphertexts, it writes 0.
                 None if plaintext::is_init(ir, value) => {
                     if written == 0 && !heir.is_encoded(ir, value) {

@@ -1,11 +1,19 @@
 //! Levels and dimensions of ciphertexts, by dataflow.
 //!
 //! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow along a chain of facts. Plaintexts are
-//! neutral: an op with ciphertext operands has the largest level of these, and then does to it what its row says (`rows.rs`). What grows
-//! from one iteration of a loop to the next has no level. A loop whose values differ round it is told of (`underflow.rs`), and carries the
-//! level and the polynomials that it takes: HEIR demands that it gives the same. Functions that are private take the largest of what they
-//! are called with, and calls give what is returned. A plaintext that is wanted at several levels is encoded for the largest, and so is
-//! what is computed with it, and what it becomes where branches meet or a loop starts.
+//! neutral: an op with ciphertext operands has the largest level of these, and then changes it by its rule (`rules.rs`). A loop carries the
+//! level and the polynomials that it takes: HEIR demands that it gives the same, and `varying-level` reports the others. Private functions
+//! take the largest of the levels that calls pass, and calls give what is returned.
+//!
+//! *Not checked.* Some numbers that HEIR writes depend on the order in which its analyses visit ops. One rule covers them: a value is not
+//! checked ([`Unchecked`]) if it is one of the following, or is computed from a value that is not checked.
+//!
+//! - A value that an op with a region, or one of `linalg`, makes of plaintexts: HEIR does not know whether it is secret.
+//! - A value that a loop carries with more levels or polynomials than the loop takes.
+//! - An argument of a function that is secret by its attribute `secret.secret` alone: HEIR counts no polynomials.
+//! - A value whose uses disagree (`conflicts.rs`).
+//!
+//! A relinearization gives polynomials that are checked.
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
 
@@ -16,6 +24,7 @@ use noisy_syntax::{Attr, AttrData, Form, Interner, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow;
+use crate::heir::facts::loops;
 use crate::heir::ops::catalogue::{self, LevelRule, Of};
 use crate::heir::ops::rules::{self, DimensionRule, Library};
 use crate::heir::text::setting::Settings;
@@ -60,7 +69,32 @@ impl Dimension {
     }
 }
 
-/// What is known of a value.
+/// The numbers of a value that are not checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Unchecked {
+    /// The level is not checked.
+    pub level: bool,
+    /// The number of polynomials is not checked.
+    pub dimension: bool,
+}
+
+impl Unchecked {
+    /// No number is checked.
+    pub(crate) const ALL: Unchecked = Unchecked { level: true, dimension: true };
+
+    /// Marks the numbers that are not checked in either.
+    #[must_use]
+    pub(crate) fn or(self, other: Unchecked) -> Unchecked {
+        Unchecked { level: self.level || other.level, dimension: self.dimension || other.dimension }
+    }
+
+    /// True if some number is not checked.
+    pub(crate) fn is_any(self) -> bool {
+        self.level || self.dimension
+    }
+}
+
+/// The kind of a value, with its numbers if it is a ciphertext.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ciphertext {
     /// Nothing reaches it.
@@ -103,13 +137,43 @@ impl Ciphertext {
     }
 }
 
-impl Domain for Ciphertext {
+impl Ciphertext {
+    /// The least upper bound of two.
+    fn join(self, other: Ciphertext) -> Ciphertext {
+        use Ciphertext::{Bottom, Encrypted, Plain, Unknown};
+        match (self, other) {
+            (Bottom, it) | (it, Bottom) => it,
+            (Unknown, _) | (_, Unknown) => Unknown,
+            (Plain, it) | (it, Plain) => it,
+            (Encrypted { level: a, dimension: m }, Encrypted { level: b, dimension: n }) => {
+                Encrypted { level: a.max(b), dimension: m.max(n) }
+            }
+        }
+    }
+}
+
+/// The fact of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Fact {
+    /// The kind and the numbers of the value.
+    pub(crate) ciphertext: Ciphertext,
+    /// The numbers that are not checked.
+    pub(crate) unchecked: Unchecked,
+}
+
+impl From<Ciphertext> for Fact {
+    fn from(ciphertext: Ciphertext) -> Self {
+        Fact { ciphertext, unchecked: Unchecked::default() }
+    }
+}
+
+impl Domain for Fact {
     fn unknown() -> Self {
-        Ciphertext::Unknown
+        Fact { ciphertext: Ciphertext::Unknown, unchecked: Unchecked::ALL }
     }
 
     fn widened(&self, next: Self) -> Self {
-        match (*self, next) {
+        let ciphertext = match (self.ciphertext, next.ciphertext) {
             (
                 Ciphertext::Encrypted { level: a, dimension: m },
                 Ciphertext::Encrypted { level: b, dimension: n },
@@ -117,28 +181,29 @@ impl Domain for Ciphertext {
                 level: if a < b { Level::Invalid } else { b },
                 dimension: if m < n { Dimension::Unknown } else { n },
             },
-            _ => next,
-        }
+            _ => next.ciphertext,
+        };
+        Fact { ciphertext, ..next }
     }
 }
 
-impl Lattice for Ciphertext {
+impl Lattice for Fact {
     fn bottom() -> Self {
-        Ciphertext::Bottom
+        Fact::default()
     }
 
     fn join(&mut self, other: &Self) -> Changed {
-        use Ciphertext::{Bottom, Encrypted, Plain, Unknown};
         let before = *self;
-        *self = match (before, *other) {
-            (Bottom, it) | (it, Bottom) => it,
-            (Unknown, _) | (_, Unknown) => Unknown,
-            (Plain, it) | (it, Plain) => it,
-            (Encrypted { level: a, dimension: m }, Encrypted { level: b, dimension: n }) => {
-                Encrypted { level: a.max(b), dimension: m.max(n) }
-            }
-        };
+        self.ciphertext = before.ciphertext.join(other.ciphertext);
+        self.unchecked = before.unchecked.or(other.unchecked);
         Changed::when(*self != before)
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let not_checked = if self.unchecked.is_any() { ", not checked" } else { "" };
+        write!(f, "{}{not_checked}", self.ciphertext)
     }
 }
 
@@ -171,15 +236,9 @@ pub(crate) struct Ciphertexts {
     /// By part of the document: whether it marks what is secret; if not, whatever it computes with may be.
     marks_secrets: Vec<bool>,
     /// Arguments that are not fresh ciphertexts.
-    pub(crate) entries: FxHashMap<(Op, usize), Ciphertext>,
-    /// Values that loops would carry with a larger level than they take, with the level that they take.
-    pub(crate) variant: FxHashMap<Value, Level>,
-    /// The same of polynomials.
-    pub(crate) resized: FxHashMap<Value, Dimension>,
-    /// Plaintexts that are wanted at several levels: they are encoded once, for the largest.
-    pub(crate) encoded: FxHashMap<Value, Level>,
-    /// Ciphertexts that such a plaintext becomes where branches meet or a loop starts, with its level.
-    pub(crate) lowered: FxHashMap<Value, Level>,
+    pub(crate) entries: FxHashMap<(Op, usize), Fact>,
+    /// Values whose uses disagree.
+    pub(crate) conflicts: FxHashMap<Value, Unchecked>,
     types: Types,
     /// Calls of functions that are only declared: what these give has the level of what they take, as in HEIR.
     declared: FxHashSet<Op>,
@@ -206,10 +265,7 @@ impl Ciphertexts {
             marks_secrets,
             declared,
             entries: FxHashMap::default(),
-            variant: FxHashMap::default(),
-            resized: FxHashMap::default(),
-            encoded: FxHashMap::default(),
-            lowered: FxHashMap::default(),
+            conflicts: FxHashMap::default(),
             types: Types::default(),
         }
     }
@@ -307,7 +363,7 @@ pub(crate) fn entry<F: Domain>(
 }
 
 impl SparseForward for Ciphertexts {
-    type Fact = Ciphertext;
+    type Fact = Fact;
     /// Not ranges of integers: HEIR decides a branch by constants alone.
     type Base = ConstantFacts;
 
@@ -321,22 +377,107 @@ impl SparseForward for Ciphertexts {
         function: Op,
         index: usize,
         value: Value,
-        _: &[Ciphertext],
-    ) -> Ciphertext {
+        _: &[Fact],
+    ) -> Fact {
         if ir.op(function).kind != OpKind::FuncFunc {
-            return Ciphertext::Plain;
+            return Ciphertext::Plain.into();
         }
         let given = self.entries.get(&(function, index)).copied();
-        let given = given.and_then(|it| Some((it.level()?, it.dimension()?)));
+        if given.is_some_and(|it| it.ciphertext == Ciphertext::Unknown) {
+            return Fact::unknown();
+        }
+        let unchecked = given.map(|it| it.unchecked).unwrap_or_default();
+        let given = given.and_then(|it| Some((it.ciphertext.level()?, it.ciphertext.dimension()?)));
         let (level, dimension) = given.unwrap_or((Level::Used(0), Dimension::Known(2)));
         let dimension = self.sized(ir, value, dimension);
         let is_secret = given.is_some()
             || !self.marks_secrets(function)
             || is_secret_argument(ir, function, index, value);
-        if is_secret { Ciphertext::Encrypted { level, dimension } } else { Ciphertext::Plain }
+        let ciphertext =
+            if is_secret { Ciphertext::Encrypted { level, dimension } } else { Ciphertext::Plain };
+        Fact { ciphertext, unchecked }
     }
 
     fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, ConstantFacts>,
+        op: Op,
+        result: usize,
+        operands: &[Fact],
+    ) -> Fact {
+        let operands: Vec<Fact> = rules::known(ir, op, operands);
+        let kinds: Vec<Ciphertext> = operands.iter().map(|it| it.ciphertext).collect();
+        let ciphertext = self.computed(ir, op, result, &kinds);
+        let name = ir.op_name(op);
+        let is_fresh = rules::encrypts(name);
+        if is_fresh || matches!(ciphertext, Ciphertext::Bottom | Ciphertext::Unknown) {
+            return ciphertext.into();
+        }
+        let given = operands.iter().filter(|it| it.ciphertext != Ciphertext::Unknown);
+        let mut unchecked = given.fold(Unchecked::default(), |all, it| all.or(it.unchecked));
+        if rules::dimension(name) == Some(DimensionRule::Relinearize) {
+            unchecked.dimension = false;
+        }
+        if ciphertext == Ciphertext::Plain && hides_secretness(ir, op) {
+            unchecked = Unchecked::ALL;
+        }
+        Fact { ciphertext, unchecked }
+    }
+
+    fn carried(
+        &self,
+        ir: &AnalysisContext<'_, ConstantFacts>,
+        op: Op,
+        taken: &Fact,
+        joined: Fact,
+    ) -> Fact {
+        let (
+            Ciphertext::Encrypted { level, dimension },
+            Ciphertext::Encrypted { level: next_level, dimension: next_dimension },
+        ) = (taken.ciphertext, joined.ciphertext)
+        else {
+            return joined;
+        };
+        let is_loop =
+            matches!(ir.op(op).kind, OpKind::AffineFor | OpKind::ScfFor | OpKind::ScfWhile);
+        if !is_loop || loops::rounds(ir, op) == Some(1) {
+            return joined;
+        }
+        let varies = Unchecked { level: level < next_level, dimension: dimension < next_dimension };
+        Fact {
+            ciphertext: Ciphertext::Encrypted { level, dimension },
+            unchecked: joined.unchecked.or(varies),
+        }
+    }
+
+    fn refine(
+        &self,
+        ir: &AnalysisContext<'_, ConstantFacts>,
+        value: Value,
+        mut fact: Fact,
+    ) -> Fact {
+        if let Some(&conflict) = self.conflicts.get(&value) {
+            fact.unchecked = fact.unchecked.or(conflict);
+        }
+        if let Some((function, index)) = ir.entry_argument(value)
+            && ir.op(function).kind == OpKind::FuncFunc
+            && is_marked_argument(ir, function, index, value)
+        {
+            fact.unchecked.dimension = true;
+        }
+        fact
+    }
+}
+
+/// True if HEIR does not know whether the results of an op are secret when its operands are not: its analysis does not look into regions,
+/// which the ops of `linalg` have also where the text does not show them.
+pub(crate) fn hides_secretness(ir: &impl View, op: Op) -> bool {
+    ir.op_name(op).starts_with("linalg.") || !ir.op(op).regions.is_empty()
+}
+
+impl Ciphertexts {
+    /// The kind and numbers of a result.
+    fn computed(
         &mut self,
         ir: &AnalysisContext<'_, ConstantFacts>,
         op: Op,
@@ -345,15 +486,11 @@ impl SparseForward for Ciphertexts {
     ) -> Ciphertext {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
-        let operands: Vec<Ciphertext> = rules::known(ir, op, operands);
         // What is not reached yet gives nothing.
         if operands.contains(&Ciphertext::Bottom) {
             return Ciphertext::Bottom;
         }
-        let mut joined = Ciphertext::Plain;
-        for it in &operands {
-            let _ = joined.join(it);
-        }
+        let joined = operands.iter().fold(Ciphertext::Plain, |all, &it| all.join(it));
         let is_declared = self.declared.contains(&op);
         // Nor of a generic with other arguments than operands, or that ends otherwise.
         if ir.op(op).kind == OpKind::FuncCall && !is_declared || name == "secret.generic" {
@@ -371,30 +508,12 @@ impl SparseForward for Ciphertexts {
             return Ciphertext::Plain;
         }
         let Ciphertext::Encrypted { level, dimension } = joined else { return joined };
-        let dimension = dimension_after(ir, op, &operands, dimension);
+        let dimension = dimension_after(ir, op, operands, dimension);
         let dimension = self.sized(ir, value, dimension);
-        match self.level_after(ir, op, level, &operands) {
+        match self.level_after(ir, op, level, operands) {
             Some(level) => Ciphertext::Encrypted { level, dimension },
             None => Ciphertext::Unknown,
         }
-    }
-
-    fn refine(
-        &self,
-        _: &AnalysisContext<'_, ConstantFacts>,
-        value: Value,
-        fact: Ciphertext,
-    ) -> Ciphertext {
-        let Ciphertext::Encrypted { mut level, mut dimension } = fact else { return fact };
-        if let Some(&taken) = self.variant.get(&value) {
-            level = taken;
-        } else if let Some(&encoded) = self.lowered.get(&value) {
-            level = level.max(encoded);
-        }
-        if let Some(&taken) = self.resized.get(&value) {
-            dimension = taken;
-        }
-        Ciphertext::Encrypted { level, dimension }
     }
 }
 
@@ -464,12 +583,7 @@ impl Ciphertexts {
             Some(Of::Inputs) => {
                 level = operands.iter().take(2).filter_map(|it| it.level()).max()?;
             }
-            None if self.encoded.is_empty() => {}
-            None => {
-                let values = ir.op(op).operands.iter().filter_map(|it| it.value);
-                let encoded = values.filter_map(|it| self.encoded.get(&it).copied());
-                level = encoded.fold(level, Level::max);
-            }
+            None => {}
         }
         Some(match (self.moved(ir, op)?, level) {
             // Also of what has no level.

@@ -7,22 +7,22 @@ use noisy_syntax::{AttrData, Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use crate::flow;
-use crate::heir::facts::ciphertext::{Ciphertext, Ciphertexts};
+use crate::heir::facts::ciphertext::{Ciphertext, Ciphertexts, Fact};
 use crate::heir::text::setting::Settings;
 use crate::lattice::Lattice;
 use crate::sparse::Sparse;
 
 /// The arguments that are not fresh, by function and number.
-pub(crate) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, usize), Ciphertext> {
+pub(crate) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, usize), Fact> {
     let mut out = FxHashMap::default();
     for (client, values) in given(ir, &facts.analysis.settings) {
-        let mut joined = Ciphertext::Bottom;
+        let mut joined = Fact::bottom();
         for it in values.into_iter().filter_map(|it| facts.fact(it)) {
-            if matches!(it, Ciphertext::Encrypted { .. }) {
+            if matches!(it.ciphertext, Ciphertext::Encrypted { .. }) {
                 let _ = joined.join(it);
             }
         }
-        if joined != Ciphertext::Bottom {
+        if joined != Fact::bottom() {
             out.insert((client, 0), joined);
         }
     }

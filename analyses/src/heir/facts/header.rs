@@ -9,7 +9,7 @@ use noisy_syntax::{Attr, Ir, Name, Op, OpKind, Region};
 use smallvec::SmallVec;
 
 use crate::flow;
-use crate::heir::facts::{ciphertext, wild};
+use crate::heir::facts::ciphertext;
 
 /// A region, where it starts and ends, and how many values it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +30,6 @@ pub(crate) struct Header {
     symbol: Option<Name>,
     /// Of a function: whether an argument is secret.
     marks_secrets: bool,
-    /// Of a function: whether one is by an attribute alone.
-    is_uncounted: bool,
     /// Of a function those of HEIR's client; what a module says is compared apart (`upkeep.rs`).
     attributes: Vec<(Name, Attr)>,
 }
@@ -77,7 +75,6 @@ impl Header {
             regions: data.regions.iter().map(extent).collect(),
             symbol: extra.and_then(|it| it.symbol).map(|it| it.0),
             marks_secrets,
-            is_uncounted: is_function && wild::is_uncounted(ir, op),
             attributes: attributes.unwrap_or_default(),
         })
     }

@@ -3,41 +3,28 @@
 use std::sync::{Arc, OnceLock};
 
 use noisy_syntax::{Def, Interner, Ir, Op, Type, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use crate::heir::facts::ciphertext::{Ciphertext, Ciphertexts, Dimension, Level, Moved};
-use crate::heir::facts::unclear::Unclear;
-use crate::heir::facts::{clients, loops, movers, plaintext, unclear, wild};
+use crate::heir::facts::ciphertext::{
+    Ciphertext, Ciphertexts, Dimension, Fact, Level, Moved, Unchecked,
+};
+use crate::heir::facts::{clients, conflicts, movers, plaintext};
 use crate::heir::ops::placed::Placed;
 use crate::heir::options::{Model, Options};
 use crate::heir::text::annotation::{self, Said};
 use crate::heir::text::setting::{Scheme, SchemeFault, Setting, Settings};
 use crate::integers::Integers;
-use crate::sparse::{Input, Sparse};
+use crate::sparse::{Domain, Input, Sparse};
 
 /// What is known of the ciphertexts of a program.
 #[derive(Debug)]
 pub struct Heir {
     pub(crate) facts: Sparse<Ciphertexts>,
-    /// The largest level of any ciphertext, by part of the document.
-    pub(crate) largest_of_part: Vec<u32>,
-    /// Whether it is that, by part: a ciphertext whose level is not known may have a larger one.
-    pub(crate) is_largest_known: Vec<bool>,
-    /// What has no level in HEIR, and what of that follows from what calls pass.
-    pub(crate) unclear: FxHashSet<Value>,
-    pub(crate) passed: FxHashSet<Value>,
-    /// What has no polynomials in HEIR.
-    pub(crate) dark: FxHashSet<Value>,
-    /// What may have other polynomials in HEIR, and the functions in which it may count none.
-    pub(crate) wild: FxHashSet<Value>,
-    pub(crate) uncounted: FxHashSet<Op>,
-    /// What loops that vary give to their next rounds, with the level that HEIR writes on it.
-    pub(crate) yielded: FxHashMap<Value, Level>,
-    /// The same of polynomials.
-    pub(crate) yielded_dimensions: FxHashMap<Value, Dimension>,
-    /// What plaintexts that are encoded are wanted at besides, found when somebody asks.
+    /// By part of the document: the largest level of any ciphertext, and true if no ciphertext of unknown level may have a larger one.
+    pub(crate) largest: Vec<(u32, bool)>,
+    /// The levels at which values are wanted that plaintexts encode; made when somebody asks.
     pub(crate) sources: OnceLock<FxHashMap<Value, Option<Level>>>,
-    /// Functions that give ciphertexts with other polynomials, and those that give them at other levels, with what does so; found when somebody asks.
+    /// Functions that change polynomials, and those that change levels, each with an op that does; made when somebody asks.
     pub(crate) movers: [OnceLock<FxHashMap<Op, Op>>; 2],
     /// The levels that are left, by value.
     pub(crate) left: Vec<Option<u32>>,
@@ -45,7 +32,7 @@ pub struct Heir {
 
 impl Heir {
     /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, no argument of a function is secret, and no op is
-    /// of a dialect of its.
+    /// of one of HEIR's dialects.
     pub fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
         let ciphertexts = Ciphertexts::new(ir);
         let has_scheme = ciphertexts.settings.all().any(|it| it.scheme.is_some());
@@ -54,79 +41,38 @@ impl Heir {
         }
         let input = Input { ir, base: integers.constants() };
         let mut facts = Sparse::new(&input, ciphertexts);
-        // Each round finds values of an outer loop that those of an inner one have made variant.
-        for round in 0..MOST_ROUNDS {
-            let entries = clients::entries(ir, &facts);
-            let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
-            let variant = loops::variant(ir, &|it| of(it).level());
-            let resized = loops::variant(ir, &|it| of(it).dimension());
-            let encoded = plaintext::encoded(ir, &facts);
-            let lowered = plaintext::all_lowered(ir, &of);
-            let known = &facts.analysis;
-            // What rises and rises is wanted at levels that follow from one another: there is none for it.
-            let settled = |known: &FxHashMap<Value, Level>, (value, level): (Value, Level)| {
-                let level = match known.get(&value) {
-                    Some(&before) if before < level && round >= MOST_ROUNDS / 2 => Level::Invalid,
-                    Some(&before) => before.max(level),
-                    None => level,
-                };
-                (value, level)
-            };
-            let encoded: FxHashMap<Value, Level> =
-                encoded.into_iter().map(|it| settled(&known.encoded, it)).collect();
-            let lowered: FxHashMap<Value, Level> =
-                lowered.into_iter().map(|it| settled(&known.lowered, it)).collect();
-            let is_new = |it: (&Value, &Level)| known.encoded.get(it.0) != Some(it.1);
-            if entries == known.entries
-                && variant.iter().all(|it| known.variant.get(it.0) == Some(it.1))
-                && resized.iter().all(|it| known.resized.get(it.0) == Some(it.1))
-                && !encoded.iter().any(is_new)
-                && lowered.is_empty()
-            {
+        let values = plaintext::values(ir);
+        // Levels of one client follow from those of others; conflicts change no level.
+        for round in 0.. {
+            let of = |it: Value| ciphertext(&facts, it);
+            let (entries, conflicts) = (clients::entries(ir, &facts), conflicts::all(ir, &of));
+            let known = &mut facts.analysis;
+            if known.entries == entries && known.conflicts == conflicts {
                 break;
             }
-            facts.analysis.entries = entries;
-            facts.analysis.variant.extend(variant);
-            facts.analysis.resized.extend(resized);
-            facts.analysis.encoded.extend(encoded);
-            facts.analysis.lowered.extend(lowered);
+            (known.entries, known.conflicts) = (entries, conflicts);
+            if round > MOST_CLIENTS {
+                known.entries.values_mut().for_each(|it| *it = Fact::unknown());
+            }
             facts.solve(&input);
+            if round > MOST_CLIENTS {
+                break;
+            }
         }
         let settings = &facts.analysis.settings;
-        let mut largest_of_part = vec![0; settings.n_parts()];
-        let mut is_largest_known = vec![true; settings.n_parts()];
-        let values = plaintext::values(ir);
+        let mut largest = vec![(0, true); settings.n_parts()];
         for &value in &values {
             let Some(op) = ir.definition_site(value) else { continue };
-            let part = settings.part(op);
-            match facts.fact(value).copied().unwrap_or_default() {
-                Ciphertext::Encrypted { level: Level::Used(n), .. } => {
-                    largest_of_part[part] = n.max(largest_of_part[part]);
-                }
-                Ciphertext::Unknown => is_largest_known[part] = false,
+            let (level, is_known) = &mut largest[settings.part(op)];
+            match ciphertext(&facts, value) {
+                Ciphertext::Encrypted { level: Level::Used(n), .. } => *level = n.max(*level),
+                Ciphertext::Unknown => *is_known = false,
                 _ => {}
             }
-            let known = &facts.analysis;
-            if known.encoded.get(&value) == Some(&Level::Invalid) {
-                is_largest_known[part] = false;
-            }
         }
-        let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
-        let Unclear { levels: unclear, dimensions: dark, passed } = unclear::unclear(ir, &of);
-        let yielded = loops::yielded(ir, &facts.analysis.variant, &|it| of(it).level());
-        let yielded_dimensions =
-            loops::yielded(ir, &facts.analysis.resized, &|it| of(it).dimension());
         let mut it = Self {
             facts,
-            largest_of_part,
-            is_largest_known,
-            unclear,
-            passed,
-            dark,
-            yielded,
-            yielded_dimensions,
-            wild: FxHashSet::default(),
-            uncounted: wild::uncounted(ir),
+            largest,
             sources: OnceLock::new(),
             movers: Default::default(),
             left: vec![None; ir.bounds().1],
@@ -134,9 +80,33 @@ impl Heir {
         for value in values {
             it.left[value.index()] = it.find_left(ir, value);
         }
-        let loops = it.facts.analysis.resized.keys().chain(it.yielded_dimensions.keys());
-        it.wild = wild::wild(ir, &|value| it.ciphertext(value), loops.copied(), it.settings());
         Some(it)
+    }
+
+    /// Looks for conflicts near some values again; the values on which there is another one. *Cost.* Their uses, and those of the values
+    /// that have a conflict.
+    pub(crate) fn find_conflicts(&mut self, ir: &Ir, near: Vec<Value>) -> Vec<Value> {
+        let before = &self.facts.analysis.conflicts;
+        let of = |it: Value| ciphertext(&self.facts, it);
+        let mut source = plaintext::direct_once(ir, &of);
+        let all = conflicts::near(ir, near.into_iter().chain(before.keys().copied()));
+        let mut changed = Vec::new();
+        for value in all {
+            let is_there = is_current(ir, value);
+            let now = is_there.then(|| conflicts::conflict(ir, value, &of, &mut source));
+            let now = now.filter(|it| it.is_any());
+            if before.get(&value).copied() != now {
+                changed.push((value, now));
+            }
+        }
+        drop(source);
+        for &(value, now) in &changed {
+            match now {
+                Some(it) => self.facts.analysis.conflicts.insert(value, it),
+                None => self.facts.analysis.conflicts.remove(&value),
+            };
+        }
+        changed.into_iter().map(|it| it.0).collect()
     }
 
     /// How many levels are left for a value: what `mgmt.mgmt` or its type says of it, else what the levels that are used leave of the
@@ -237,7 +207,7 @@ impl Heir {
 
     /// The most levels that a ciphertext uses.
     pub(crate) fn levels(&self) -> u32 {
-        self.largest_of_part.iter().copied().max().unwrap_or(0)
+        self.largest.iter().map(|it| it.0).max().unwrap_or(0)
     }
 
     /// The number of the part of the document that a value is in.
@@ -247,17 +217,32 @@ impl Heir {
 
     /// The most levels that a ciphertext uses in the part of the document that a value is in.
     pub(crate) fn levels_around(&self, ir: &Ir, value: Value) -> u32 {
-        self.largest_of_part.get(self.part(ir, value)).copied().unwrap_or(0)
+        self.largest.get(self.part(ir, value)).map_or(0, |it| it.0)
     }
 
     /// What is known of a value.
     pub fn ciphertext(&self, value: Value) -> Ciphertext {
-        self.facts.fact(value).copied().unwrap_or_default()
+        ciphertext(&self.facts, value)
     }
 
-    /// What HEIR knows of a value: nothing reaches what has no level in it.
-    pub(crate) fn clear(&self, value: Value) -> Ciphertext {
-        if self.unclear.contains(&value) { Ciphertext::Bottom } else { self.ciphertext(value) }
+    /// The numbers of a value that are not checked (see `docs/heir.md`).
+    pub fn unchecked(&self, value: Value) -> Unchecked {
+        self.facts.fact(value).map(|it| it.unchecked).unwrap_or_default()
+    }
+
+    /// The fact of a value, unknown if its level is not checked.
+    fn with_checked_level(&self, value: Value) -> Ciphertext {
+        if self.unchecked(value).level { Ciphertext::Unknown } else { self.ciphertext(value) }
+    }
+
+    /// The fact of a value, with unknown polynomials if these are not checked.
+    fn with_checked_dimension(&self, value: Value) -> Ciphertext {
+        match self.ciphertext(value) {
+            Ciphertext::Encrypted { level, .. } if self.unchecked(value).dimension => {
+                Ciphertext::Encrypted { level, dimension: Dimension::Unknown }
+            }
+            it => it,
+        }
     }
 
     /// The functions that may give a ciphertext with another number than they take, each with the op that does.
@@ -268,7 +253,8 @@ impl Heir {
 
     /// At which level something is wanted that is also encoded.
     pub(crate) fn source(&self, ir: &Ir, value: Value) -> Option<Level> {
-        let sources = self.sources.get_or_init(|| plaintext::sources(ir, &|it| self.clear(it)));
+        let sources =
+            self.sources.get_or_init(|| plaintext::sources(ir, &|it| self.with_checked_level(it)));
         sources.get(&value).copied().flatten()
     }
 
@@ -278,53 +264,36 @@ impl Heir {
     }
 
     /// The levels used that HEIR writes on a value, also where none follows: on a ciphertext that it has no level for, and on a plaintext
-    /// that no op wants at a level, as if it were fresh; on what a loop that varies gives to its next round what it takes.
+    /// that no op wants at a level, as if it were fresh. `None` if the level is not checked.
     pub fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(level) = self.level(ir, value) {
             return Some(level);
         }
-        match self.ciphertext(value) {
-            Ciphertext::Encrypted { level, .. } => match self.yielded.get(&value) {
-                Some(&taken) => self.number(ir, value, taken),
-                // HEIR ends with an error.
-                None => (level != Level::Invalid).then_some(0),
-            },
+        match self.with_checked_level(value) {
+            // HEIR ends with an error where there is none.
+            Ciphertext::Encrypted { level, .. } => (level != Level::Invalid).then_some(0),
             Ciphertext::Plain => {
-                let level =
-                    plaintext::written(ir, value, &|it| self.clear(it), &|it| self.source(ir, it))?;
+                let of = |it: Value| self.with_checked_level(it);
+                let level = plaintext::written(ir, value, &of, &|it| self.source(ir, it))?;
                 self.number(ir, value, level)
             }
             _ => None,
         }
     }
 
-    /// The polynomials that HEIR writes on a value, also where none follow, as [`Heir::written`].
-    pub(crate) fn written_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+    /// The polynomials that HEIR writes on a value, also on a plaintext that no op wants with some.
+    pub fn written_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(dimension) = self.dimension(ir, value) {
             return Some(dimension);
         }
-        match self.ciphertext(value) {
-            Ciphertext::Encrypted { dimension, .. } => {
-                let taken = self.yielded_dimensions.get(&value);
-                match (taken.copied(), dimension) {
-                    (Some(Dimension::Known(n)), _) => Some(n),
-                    (Some(Dimension::Assumed), _) | (None, Dimension::Known(_)) => Some(2),
-                    _ => None,
-                }
-            }
-            Ciphertext::Plain if self.is_encoded(ir, value) => {
-                match plaintext::written_dimension(ir, value, &|it| self.clear(it))? {
-                    Dimension::Known(n) => Some(n),
-                    _ => None,
-                }
-            }
+        let is_written = self.ciphertext(value) == Ciphertext::Plain
+            && !self.unchecked(value).dimension
+            && self.is_encoded(ir, value);
+        let of = |it: Value| self.with_checked_dimension(it);
+        match plaintext::written_dimension(ir, value, &of).filter(|_| is_written)? {
+            Dimension::Known(n) => Some(n),
             _ => None,
         }
-    }
-
-    /// Whether a value may have other polynomials than are known.
-    pub(crate) fn is_wild(&self, value: Value) -> bool {
-        self.wild.contains(&value)
     }
 
     /// Whether a value is a plaintext that is encoded, and HEIR sees for what: where nothing is marked as secret, it sees no ciphertexts.
@@ -333,36 +302,25 @@ impl Heir {
         plaintext::is_init(ir, value) && ir.defining_op(value).is_some_and(is_marked)
     }
 
-    /// As [`Heir::written_dimension`], where what HEIR writes is what follows: not where its analysis has no polynomials or others, and not
-    /// after lowering, where it takes no op of a scheme for a product.
+    /// As [`Heir::written_dimension`], but none after lowering, where HEIR takes no op of a scheme for a product.
     pub(crate) fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
-        let is_known =
-            !self.dark.contains(&value) && !self.unclear.contains(&value) && !self.is_wild(value);
-        let is_counted = || {
-            let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
-            function.is_none_or(|it| !self.uncounted.contains(&it))
-        };
-        if is_lowered || !is_known || !self.uncounted.is_empty() && !is_counted() {
-            return None;
-        }
-        self.written_dimension(ir, value)
+        if is_lowered { None } else { self.written_dimension(ir, value) }
     }
 
-    /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if there is none or it is not known.
-    /// Also none where HEIR writes another one, as if it had none (`heir/unclear.rs`).
-    pub(crate) fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let level = match self.ciphertext(value) {
+    /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if there is none, or it is not known or
+    /// not checked.
+    pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
+        let level = match self.with_checked_level(value) {
             Ciphertext::Encrypted { level, .. } => level,
             Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
             Ciphertext::Plain => {
-                plaintext::level(ir, value, &|it| self.clear(it), &|it| self.source(ir, it))?
+                let of = |it: Value| self.with_checked_level(it);
+                plaintext::level(ir, value, &of, &|it| self.source(ir, it))?
             }
             _ => return None,
         };
-        let level = self.number(ir, value, level)?;
-        let is_written = level == 0 || !self.unclear.contains(&value);
-        (is_written && !self.yielded.contains_key(&value)).then_some(level)
+        self.number(ir, value, level)
     }
 
     /// Whether a type is that of a ciphertext of a scheme or a library, after lowering.
@@ -374,20 +332,22 @@ impl Heir {
         self.facts.analysis.type_facts(&ir.interner, ir.value(value).ty).level
     }
 
-    /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if that is not known.
-    pub(crate) fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+    /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if that is not known or not checked.
+    pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+        if self.unchecked(value).dimension {
+            return None;
+        }
         let dimension = match self.ciphertext(value) {
             Ciphertext::Encrypted { dimension, .. } => dimension,
             Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
-            Ciphertext::Plain => plaintext::dimension(ir, value, &|it| self.ciphertext(it))?,
+            Ciphertext::Plain => {
+                plaintext::dimension(ir, value, &|it| self.with_checked_dimension(it))?
+            }
             _ => return None,
         };
         match dimension {
             Dimension::Assumed => Some(2),
-            Dimension::Known(n) => {
-                let is_written = n == 2 || !self.dark.contains(&value);
-                (is_written && !self.yielded_dimensions.contains_key(&value)).then_some(n)
-            }
+            Dimension::Known(n) => Some(n),
             Dimension::Unknown => None,
         }
     }
@@ -396,16 +356,21 @@ impl Heir {
         match level {
             Level::Used(n) => Some(n),
             Level::All => {
-                let is_known = self.is_largest_known.get(self.part(ir, value)) == Some(&true);
-                is_known.then(|| self.levels_around(ir, value))
+                let &(largest, is_known) = self.largest.get(self.part(ir, value))?;
+                is_known.then_some(largest)
             }
             Level::Invalid => None,
         }
     }
 }
 
-/// Rounds of looking for loops whose levels vary; loops nested deeper than this may keep a level that is not that of all iterations' ends.
-const MOST_ROUNDS: usize = 16;
+/// The most clients whose levels follow one from another; those of longer chains are unknown.
+const MOST_CLIENTS: usize = 16;
+
+/// The kind and the numbers of a value.
+fn ciphertext(facts: &Sparse<Ciphertexts>, value: Value) -> Ciphertext {
+    facts.fact(value).map(|it| it.ciphertext).unwrap_or_default()
+}
 
 /// Whether some op is of a dialect that only HEIR has.
 fn has_heir_op(ir: &Ir) -> bool {
@@ -427,4 +392,16 @@ fn has_heir_op(ir: &Ir) -> bool {
         found |= name.split_once('.').is_some_and(|it| DIALECTS.contains(&it.0));
     });
     found
+}
+
+/// Whether a value is still one of the program.
+pub(crate) fn is_current(ir: &Ir, value: Value) -> bool {
+    let is_it = |all: &[Value], at: u32| all.get(at as usize) == Some(&value);
+    match ir.value(value).def {
+        Def::Result(op, at) => ir.is_alive(op) && is_it(&ir.op(op).results, at),
+        Def::Argument(block, at) => {
+            let holder = ir.region(ir.block(block).region).parent;
+            holder.is_some_and(|it| ir.is_alive(it)) && is_it(&ir.block(block).args, at)
+        }
+    }
 }

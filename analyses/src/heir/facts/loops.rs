@@ -1,14 +1,12 @@
-//! What a loop carries with another level than it takes it.
+//! What loops carry from round to round.
 //!
-//! The level is part of a ciphertext's type after lowering, so HEIR demands that what a loop carries round has the level that it came in
-//! with. Where more levels are used up by what is yielded, that is told, and the carried argument and the result have the level that the
-//! loop takes, in HEIR and here. A loop that runs once carries nothing round. Source: HEIR, `lib/Analysis/LevelAnalysis`; what it writes on what is yielded was measured.
+//! The level is part of a ciphertext's type after lowering, so HEIR demands that a loop gives to its next round the level that it takes. A
+//! loop that runs once has no next round. Source: HEIR, `lib/Analysis/LevelAnalysis`.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
-use rustc_hash::FxHashMap;
 
 use crate::flow::{self, Flow};
-use crate::heir::ops::rules;
+use crate::view::View;
 
 /// What a loop carries.
 pub(crate) struct Carried {
@@ -18,8 +16,6 @@ pub(crate) struct Carried {
     pub(crate) init: Value,
     /// The argument that it is in each round.
     pub(crate) argument: Option<Value>,
-    /// What it is when it is done.
-    pub(crate) result: Option<Value>,
     /// What is given to the next round.
     pub(crate) yielded: Value,
     /// The operands of the loop and of its end that are the first and the last of these.
@@ -47,8 +43,7 @@ pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
         _ => return,
     };
     let Some(&(_, region)) = last else { return };
-    let is_while = Flow::of(ir, op) == Flow::While;
-    let is_repeated = !runs_once(ir, op);
+    let is_repeated = rounds(ir, op) != Some(1);
     let n = data.operands.len() - first;
     for at in 0..n {
         let Some(init) = data.operands[first + at].value else { continue };
@@ -58,25 +53,18 @@ pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
                 continue;
             };
             let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
-            // What comes out of a `while` is what its condition forwards.
-            let result = data.results.get(at).copied().filter(|_| !is_while);
             let uses = [(op, (first + at) as u32), (end, index as u32)];
-            tell(&Carried { op, init, argument, result, yielded, uses, is_repeated });
+            tell(&Carried { op, init, argument, yielded, uses, is_repeated });
         }
     }
 }
 
-/// Whether a loop runs once, as far as HEIR sees.
-fn runs_once(ir: &Ir, op: Op) -> bool {
-    rounds(ir, op) == Some(1)
-}
-
-/// How often a loop runs by its bounds as they are written: HEIR takes an `affine.for` by the one constant that each bound is in its
-/// text, and an `scf.for` by the constants that it is given, also as another type.
-pub(crate) fn rounds(ir: &Ir, op: Op) -> Option<u64> {
+/// The number of rounds of a loop by its bounds as they are written: HEIR takes an `affine.for` by the one constant that each bound is in
+/// its text, and an `scf.for` by the constants that it is given, also as another type.
+pub(crate) fn rounds(ir: &impl View, op: Op) -> Option<u64> {
     let is_affine = ir.op(op).kind == OpKind::AffineFor;
     let is_one = |name: &str| {
-        let map = ir.attr(op, name).and_then(|it| ir.interner.affine(it));
+        let map = ir.attr(op, name).and_then(|it| ir.interner().affine(it));
         map.and_then(|it| it.evaluate(&|_| None)).is_some_and(|it| it.len() == 1)
     };
     if is_affine && !["lowerBoundMap", "upperBoundMap"].into_iter().all(is_one) {
@@ -86,26 +74,31 @@ pub(crate) fn rounds(ir: &Ir, op: Op) -> Option<u64> {
         let number = constant(ir, ir.op(op).operands.get(at)?.value.filter(|_| !is_affine)?)?;
         Some((number, number))
     };
-    flow::trips(ir, op, &given).count()
+    let [lower, upper, step] = flow::bounds(ir, op, &given)?;
+    let is_exact = [lower, upper, step].iter().all(|it| it.0 == it.1);
+    if !is_exact || step.0 <= 0 {
+        return None;
+    }
+    u64::try_from((upper.0 - lower.0 + step.0 - 1).max(0) / step.0).ok()
 }
 
 /// The most casts behind one another that are looked through.
 const MOST_CASTS: usize = 8;
 
 /// Whether an op gives the number that it takes as another type, if that is not negative and the type wide enough.
-fn is_cast(ir: &Ir, op: Op) -> bool {
+fn is_cast(ir: &impl View, op: Op) -> bool {
     let name = ir.op_name(op);
     matches!(name, "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui")
 }
 
 /// The number that a value is by the constant that it is cast from.
-fn constant(ir: &Ir, mut value: Value) -> Option<i128> {
+fn constant(ir: &impl View, mut value: Value) -> Option<i128> {
     for n_casts in 0..=MOST_CASTS {
-        let by = ir.defining_op(value)?;
+        let Def::Result(by, _) = ir.def(value) else { return None };
         if ir.op(by).kind == OpKind::ArithConstant {
-            let number = ir.interner.int_value(ir.attr(by, "value")?)?;
+            let number = ir.interner().int_value(ir.attr(by, "value")?)?;
             // A cast to a narrower type, or without a sign, may give another one.
-            let ty = ir.interner.short_type_text(ir.value(value).ty);
+            let ty = ir.interner().short_type_text(ir.ty(value));
             let is_wide = matches!(&*ty, "index" | "i8" | "i16" | "i32" | "i64");
             let is_small = (0..=i128::from(i8::MAX)).contains(&number);
             let is_same = n_casts == 0 || is_wide && is_small;
@@ -134,57 +127,6 @@ pub(crate) fn bounded_by(ir: &Ir, op: Op) -> Vec<Op> {
                     _ => stack.push((user, n_casts + 1)),
                 }
             }
-        }
-    }
-    out
-}
-
-/// The arguments and results of all loops that would give more to the next round than they take, with what they take. Where what is yielded
-/// is computed with a plaintext, HEIR carries the larger of both, and so it is here.
-pub(crate) fn variant<T: Copy + PartialOrd>(
-    ir: &Ir,
-    of: &dyn Fn(Value) -> Option<T>,
-) -> FxHashMap<Value, T> {
-    let meets_plaintext = |value: Value| match ir.value(value).def {
-        Def::Result(op, _) => ir.op(op).operands.iter().enumerate().any(|(at, it)| {
-            it.value.is_some_and(|it| of(it).is_none()) && rules::takes_plaintext(ir, op, at)
-        }),
-        Def::Argument(..) => false,
-    };
-    let mut out = FxHashMap::default();
-    carried(ir, ir.root(), &mut |it| {
-        let (Some(from), Some(to)) = (of(it.init), of(it.yielded)) else { return };
-        if it.is_repeated && from < to && !meets_plaintext(it.yielded) {
-            out.extend(it.argument.map(|it| (it, from)));
-            out.extend(it.result.map(|it| (it, from)));
-        }
-    });
-    out
-}
-
-/// What loops that vary give to their next rounds, with what they take, and if that is the result of a choice, what its branches yield.
-/// HEIR writes on all of these what the loop takes, though it does not follow.
-pub(crate) fn yielded<T: Copy + PartialOrd>(
-    ir: &Ir,
-    variant: &FxHashMap<Value, T>,
-    of: &dyn Fn(Value) -> Option<T>,
-) -> FxHashMap<Value, T> {
-    let mut stack = Vec::new();
-    carried(ir, ir.root(), &mut |it| {
-        if let Some(&taken) = it.argument.and_then(|it| variant.get(&it)) {
-            stack.push((it.yielded, taken));
-        }
-    });
-    let mut out = FxHashMap::default();
-    while let Some((value, taken)) = stack.pop() {
-        // Less than is taken stays.
-        if of(value).is_some_and(|it| it <= taken) || out.insert(value, taken).is_some() {
-            continue;
-        }
-        if let Def::Result(op, _) = ir.value(value).def
-            && Flow::of(ir, op) == Flow::Choice
-        {
-            stack.extend(flow::feeders(ir, value).into_iter().map(|it| (it.1, taken)));
         }
     }
     out

@@ -13,12 +13,11 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::flow::{self, Flow};
-use crate::heir::facts::ciphertext::{Ciphertext, Ciphertexts, Dimension, Level};
+use crate::flow;
+use crate::heir::facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
 use crate::heir::facts::loops;
 use crate::heir::ops::rules;
 use crate::heir::text::types;
-use crate::sparse::Sparse;
 
 /// How many plaintext ops are looked through from one value.
 const MOST: usize = 10_000;
@@ -138,11 +137,11 @@ pub(crate) fn level(
     direct: &dyn Fn(Value) -> Option<Level>,
 ) -> Option<Level> {
     let here = wanted(ir, value, of);
-    if !is_init(ir, value) {
-        return here.level.max(here.elsewhere).max(here.merged);
-    }
     if here.is_unsettled {
         return None;
+    }
+    if !is_init(ir, value) {
+        return here.level.max(here.elsewhere).max(here.merged);
     }
     // What is used directly besides is encoded for the larger of both.
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
@@ -223,67 +222,34 @@ pub(crate) fn written_dimension(
 /// Says of a value what is wanted of it by itself.
 pub(crate) type Source<'a> = &'a mut dyn FnMut(Value) -> Direct;
 
-/// The ciphertexts that an op with regions gives, or that these start with, and that a plaintext becomes which is encoded with more
-/// polynomials than they have: HEIR then takes them to have these.
-pub(crate) fn widened(
+/// The numbers of a ciphertext that differ from those for which a plaintext is encoded that becomes it, where branches meet or a loop
+/// starts: more levels used, or more polynomials.
+pub(crate) fn raised(
     ir: &Ir,
-    op: Op,
+    fed: Value,
     of: &dyn Fn(Value) -> Ciphertext,
     source: Source<'_>,
-) -> SmallVec<[Value; 1]> {
-    let mut is_wider = |fed: Value| {
-        let Some(own) = of(fed).dimension() else { return false };
-        let mut plain = plain_feeders(ir, fed, of).into_iter();
-        plain.any(|(_, value)| {
-            let wanted = if is_init(ir, value) {
-                written_dimension(ir, value, of)
-            } else {
-                let direct = source(value);
-                direct.dimension.or(direct.merged_dimension)
-            };
-            wanted > Some(own)
-        })
+) -> Unchecked {
+    let mut out = Unchecked::default();
+    let Ciphertext::Encrypted { level: own_level, dimension: own_dimension } = of(fed) else {
+        return out;
     };
-    regions_define(ir, op).into_iter().filter(|&it| is_wider(it)).collect()
-}
-
-/// The same of levels: those that are encoded for more used levels than they have, with these. What a loop gives to its next round does not
-/// count, as it has to be what the loop takes; nor does that for what comes out of a loop that runs.
-pub(crate) fn lowered(
-    ir: &Ir,
-    op: Op,
-    of: &dyn Fn(Value) -> Ciphertext,
-    source: Source<'_>,
-) -> SmallVec<[(Value, Level); 1]> {
-    let may_not_run = || loops::rounds(ir, op).is_none_or(|it| it == 0);
-    let mut wanted_for = |fed: Value| {
-        let own = of(fed).level()?;
-        let is_argument = matches!(ir.value(fed).def, Def::Argument(..));
-        let plain = plain_feeders(ir, fed, of).into_iter();
-        let plain = plain.filter(|it| match Flow::of(ir, op) {
-            Flow::For { .. } | Flow::While => it.0 == op && (is_argument || may_not_run()),
-            _ => true,
-        });
-        let plain = plain.map(|it| it.1);
-        let levels = plain.filter_map(|it| match source_of(ir, it) {
+    for value in plain_feeders(ir, fed, of) {
+        let (level, dimension) = match source_of(ir, value) {
             Some(operand) => {
-                let source = through_inits(ir, operand, |it| source(it).level);
-                wanted(ir, it, of).level.max(source)
+                let encoded = through_inits(ir, operand, |it| source(it).level);
+                let level = wanted(ir, value, of).level.max(encoded);
+                (level, written_dimension(ir, value, of))
             }
-            None if may_be_encoded(ir, it) => source(it).level,
-            None => None,
-        });
-        let level = levels.filter(|&it| it != Level::Invalid).max()?;
-        (level > own).then_some((fed, level))
-    };
-    regions_define(ir, op).into_iter().filter_map(&mut wanted_for).collect()
-}
-
-/// As [`lowered`], of a program.
-pub(crate) fn all_lowered(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext) -> Vec<(Value, Level)> {
-    let mut out = Vec::new();
-    let mut source = direct_once(ir, of);
-    ir.walk(ir.root(), &mut |op| out.extend(lowered(ir, op, of, &mut source)));
+            None => {
+                let direct = source(value);
+                let level = direct.level.filter(|_| may_be_encoded(ir, value));
+                (level, direct.dimension.or(direct.merged_dimension))
+            }
+        };
+        out.level |= level.is_some_and(|it| it != Level::Invalid && it > own_level);
+        out.dimension |= dimension > Some(own_dimension);
+    }
     out
 }
 
@@ -306,17 +272,14 @@ pub(crate) fn taken(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> Vec<Va
     let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
     let mut out: Vec<Value> = operands.filter(|&it| of(it) == Ciphertext::Plain).collect();
     let fed = regions_define(ir, op).into_iter();
-    out.extend(fed.flat_map(|it| plain_feeders(ir, it, of)).map(|it| it.1));
+    out.extend(fed.flat_map(|it| plain_feeders(ir, it, of)));
     out
 }
 
-/// The plaintexts that a value is fed with, each with the op that does.
-fn plain_feeders(
-    ir: &Ir,
-    fed: Value,
-    of: &dyn Fn(Value) -> Ciphertext,
-) -> SmallVec<[(Op, Value); 2]> {
-    flow::feeders(ir, fed).into_iter().filter(|it| of(it.1) == Ciphertext::Plain).collect()
+/// The plaintexts that a value is fed with.
+fn plain_feeders(ir: &Ir, fed: Value, of: &dyn Fn(Value) -> Ciphertext) -> SmallVec<[Value; 2]> {
+    let feeders = flow::feeders(ir, fed).into_iter().map(|it| it.1);
+    feeders.filter(|&it| of(it) == Ciphertext::Plain).collect()
 }
 
 /// What each value that a `mgmt.init` encodes is wanted at by itself, [`Level::Invalid`] if that is not known. One value may be encoded many times.
@@ -373,23 +336,6 @@ pub(crate) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
         out.dimension = out.dimension.max(given().filter_map(Ciphertext::dimension).max());
     }
     out.level = out.level.or(merged);
-    out
-}
-
-/// The plaintexts that sums and products want at a level, and that other ops take at a lower one.
-pub(crate) fn encoded(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<Value, Level> {
-    let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
-    let mut out = FxHashMap::default();
-    // One value may be encoded many times.
-    let mut sources = direct_once(ir, &of);
-    for value in values(ir) {
-        let level = encoded_for(ir, &of, value, &mut |source| {
-            out.get(&source).copied().or_else(|| sources(source).level)
-        });
-        if let Some(level) = level {
-            out.insert(value, level);
-        }
-    }
     out
 }
 

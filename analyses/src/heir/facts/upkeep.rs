@@ -15,9 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::flow;
 use crate::heir::facts::ciphertext::{Ciphertext, Level};
 use crate::heir::facts::header::Header;
-use crate::heir::facts::known::Heir;
-use crate::heir::facts::plaintext::{self, Direct};
-use crate::heir::facts::{clients, loops, unclear};
+use crate::heir::facts::known::{Heir, is_current};
+use crate::heir::facts::{clients, loops, plaintext};
 use crate::heir::ops::rules;
 use crate::heir::text::annotation;
 use crate::heir::text::setting::{Difference, Settings};
@@ -96,18 +95,6 @@ impl Touched {
     }
 }
 
-/// Whether a value is still one of the program.
-fn is_current(ir: &Ir, value: Value) -> bool {
-    let is_it = |all: &[Value], at: u32| all.get(at as usize) == Some(&value);
-    match ir.value(value).def {
-        Def::Result(op, at) => ir.is_alive(op) && is_it(&ir.op(op).results, at),
-        Def::Argument(block, at) => {
-            let holder = ir.region(ir.block(block).region).parent;
-            holder.is_some_and(|it| ir.is_alive(it)) && is_it(&ir.block(block).args, at)
-        }
-    }
-}
-
 /// What is said of a value by what defines it, as others read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Said {
@@ -171,10 +158,6 @@ impl Kept {
             None => Difference::default(),
         };
         for &op in &delta.changed {
-            // Others may be called with, or by, what HEIR counts no polynomials of.
-            if !heir.uncounted.is_empty() && ir.op(op).kind == OpKind::FuncCall {
-                return None;
-            }
             heir.facts.analysis.note_call(ir, op);
         }
         let mut functions = delta.changed.iter().filter(|&&it| ir.op(it).kind == OpKind::FuncFunc);
@@ -185,6 +168,16 @@ impl Kept {
         heir.facts.update(&input, delta, integers.moved());
         let Moved::These(moved) = heir.facts.moved() else { return None };
         let mut moved = moved.clone();
+        let near = near_values(ir, &Touched::new(ir, heir, &moved, delta));
+        let changed = heir.find_conflicts(ir, near);
+        if !changed.is_empty() {
+            heir.facts.reconsider(&input, &changed);
+            let Moved::These(also) = heir.facts.moved() else { return None };
+            moved.extend(also);
+        }
+        if clients::entries(ir, &heir.facts) != heir.facts.analysis.entries {
+            return None;
+        }
         // What a loop takes is also what it gives to its next round, which an op at its end says.
         let edited = delta.changed.iter().chain(&delta.removed);
         let holders = edited.filter_map(|&it| ir.region(ir.op(it).parent).parent);
@@ -196,16 +189,11 @@ impl Kept {
         moved.extend(upkeep.said_anew(ir, heir, delta));
         let touched = Touched::new(ir, heir, &moved, delta);
         upkeep.recount(ir, heir, &touched.ops, &delta.removed)?;
-        if !upkeep.is_regular(ir, heir, &touched.ops) {
+        let largest = vec![upkeep.largest()];
+        if largest != heir.largest && upkeep.has_last() {
             return None;
         }
-        let (largest, is_known) = upkeep.largest();
-        let is_other = heir.largest_of_part != [largest] || heir.is_largest_known != [is_known];
-        if is_other && upkeep.has_last() {
-            return None;
-        }
-        heir.largest_of_part = vec![largest];
-        heir.is_largest_known = vec![is_known];
+        heir.largest = largest;
         heir.sources = OnceLock::new();
         heir.movers = Default::default();
         let all = if difference.n_moduli { plaintext::values(ir) } else { Vec::new() };
@@ -236,9 +224,6 @@ pub(crate) struct Upkeep {
     /// Ops that hold others, and calls, with what they say; `None` if that cannot be compared.
     headers: FxHashMap<Op, Option<Header>>,
     calls: Vec<Op>,
-    /// At which level plaintexts are wanted by themselves, or a larger one; only of those that were asked for.
-    direct: FxHashMap<Value, Direct>,
-    has_clients: bool,
     /// What is said of values by what defines them.
     said: Vec<Option<Said>>,
     /// By op.
@@ -256,21 +241,12 @@ impl Upkeep {
     pub(crate) fn new(ir: &Ir, heir: &Heir) -> Option<Self> {
         let known = &heir.facts.analysis;
         let says_so = known.marks_any() || heir.settings().all().any(|it| it.scheme.is_some());
-        let is_regular = known.variant.is_empty()
-            && known.resized.is_empty()
-            && known.encoded.is_empty()
-            && known.lowered.is_empty()
-            && heir.unclear.is_empty()
-            && heir.dark.is_empty()
-            && heir.wild.is_empty();
-        if !says_so || !is_regular || !heir.settings().is_one() {
+        if !says_so || !heir.settings().is_one() {
             return None;
         }
         let mut it = Self {
             headers: FxHashMap::default(),
             calls: Vec::new(),
-            direct: FxHashMap::default(),
-            has_clients: !known.entries.is_empty(),
             said: vec![None; ir.bounds().1],
             levels: vec![0; ir.bounds().0],
             by_library: FxHashSet::default(),
@@ -279,7 +255,7 @@ impl Upkeep {
             n_last: 0,
         };
         it.add_all(ir, heir, ir.root())?;
-        (!it.has_clients || it.calls.is_empty()).then_some(it)
+        Some(it)
     }
 
     /// `None` if an op cannot be kept up.
@@ -290,9 +266,6 @@ impl Upkeep {
                 if ir.op(op).kind == OpKind::FuncCall {
                     self.calls.push(op);
                 }
-            }
-            if is_irregular(ir, heir, op, &mut self.direct) {
-                return None;
             }
             self.count(op, levels(ir, heir, op)?);
             self.note_library(ir, op);
@@ -380,42 +353,6 @@ impl Upkeep {
         !self.calls.is_empty() || self.headers.values().flatten().any(Header::names_function)
     }
 
-    /// Whether what was touched can be kept up.
-    pub(crate) fn is_regular(&mut self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
-        let of = |it: Value| heir.ciphertext(it);
-        let has_same_clients = || clients::entries(ir, &heir.facts) == heir.facts.analysis.entries;
-        let is_encoded = self.encodes(ir, heir, ops);
-        !is_encoded
-            && !ops.iter().any(|&it| is_irregular(ir, heir, it, &mut self.direct))
-            && !self.calls.iter().any(|&it| unclear::starts(ir, &of, it))
-            && (!self.has_clients || has_same_clients())
-    }
-
-    /// Whether a plaintext that ops take, or what is encoded of it, may be wanted at several levels.
-    fn encodes(&mut self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
-        let of = |it: Value| heir.ciphertext(it);
-        // What is only encoded is not wanted by that.
-        let wanting = ops.iter().filter(|&&it| ir.op_name(it) != "mgmt.init");
-        let taken: Vec<Value> = wanting.flat_map(|&it| plaintext::taken(ir, it, &of)).collect();
-        for value in &taken {
-            self.direct.remove(value);
-        }
-        let mut seen = FxHashSet::default();
-        let mut is_encoded = |value: Value| {
-            let mut source = |it: Value| {
-                self.direct.entry(it).or_insert_with(|| plaintext::direct(ir, it, &of)).level
-            };
-            plaintext::encoded_for(ir, &of, value, &mut source).is_some()
-        };
-        taken.into_iter().filter(|&it| seen.insert(it)).any(|value| {
-            let users = ir.value(value).uses.iter().map(|it| it.0);
-            let mut encoded = users
-                .filter(|&it| ir.op_name(it) == "mgmt.init")
-                .flat_map(|it| ir.op(it).results.iter().copied());
-            is_encoded(value) || encoded.any(&mut is_encoded)
-        })
-    }
-
     /// Takes note of the levels of ops; `None` if they cannot be counted.
     pub(crate) fn recount(
         &mut self,
@@ -478,35 +415,27 @@ fn is_structural(ir: &Ir, op: Op) -> bool {
         || matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule)
 }
 
-/// Whether levels at an op depend on more than what feeds it.
-fn is_irregular(ir: &Ir, heir: &Heir, op: Op, direct: &mut FxHashMap<Value, Direct>) -> bool {
-    let of = |it: Value| heir.ciphertext(it);
-    let data = ir.op(op);
-    let mut source =
-        |it: Value| *direct.entry(it).or_insert_with(|| plaintext::direct(ir, it, &of));
-    if unclear::starts(ir, &of, op)
-        || !plaintext::widened(ir, op, &of, &mut source).is_empty()
-        || !plaintext::lowered(ir, op, &of, &mut source).is_empty()
-    {
-        return true;
+/// The values that touched ops take and define, those that loops give to their next rounds, and those that calls pass as touched arguments.
+fn near_values(ir: &Ir, touched: &Touched) -> Vec<Value> {
+    let mut out = Vec::new();
+    for &value in &touched.values {
+        let Def::Argument(block, index) = ir.value(value).def else { continue };
+        let holder = ir.region(ir.block(block).region).parent;
+        let Some(function) = holder.filter(|&it| ir.op(it).kind == OpKind::FuncFunc) else {
+            continue;
+        };
+        let calls = flow::calls_of(ir, function).0.into_iter();
+        out.extend(calls.filter_map(|it| ir.op(it).operands.get(index as usize)?.value));
     }
-    let holder = if flow::is_yield(ir, op) { ir.parent_op(op) } else { None };
-    let mut varies = false;
-    for op in holder.into_iter().chain([op]) {
-        loops::carried_by(ir, op, &mut |it| {
-            let (from, to) = (of(it.init), of(it.yielded));
-            let is_wider = from.dimension().is_some() && from.dimension() < to.dimension();
-            let is_deeper = from.level().is_some() && from.level() < to.level();
-            varies |= it.is_repeated && (is_deeper || is_wider);
-        });
+    for &op in &touched.ops {
+        out.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+        out.extend(plaintext::defined(ir, op));
+        let holder = if flow::is_yield(ir, op) { ir.parent_op(op) } else { None };
+        for op in holder.into_iter().chain([op]) {
+            loops::carried_by(ir, op, &mut |it| out.push(it.yielded));
+        }
     }
-    if varies {
-        return true;
-    }
-    // The level of a plaintext follows from its uses.
-    let is_plain = |it: Value| of(it) == Ciphertext::Plain;
-    ir.op_name(op) == "mgmt.modreduce"
-        && data.operands.iter().filter_map(|it| it.value).any(is_plain)
+    out
 }
 
 /// The levels that an op gives, as they are counted.

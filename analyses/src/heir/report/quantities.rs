@@ -86,8 +86,8 @@ impl Quantities<'_> {
             level: left,
             used,
             dimension: match dimension {
-                Dimension::Known(n) => Some(n),
-                Dimension::Assumed | Dimension::Unknown => None,
+                Dimension::Known(n) if !heir.unchecked(value).dimension => Some(n),
+                _ => None,
             },
             scale: self.scales.and_then(|it| it.log2(value)),
             noise: bits,

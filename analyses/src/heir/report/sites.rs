@@ -381,7 +381,7 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
         heir.ciphertext(value),
         Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
     );
-    ir.defining_op(value).is_some() && is_two && !heir.is_wild(value)
+    ir.defining_op(value).is_some() && is_two && !heir.unchecked(value).dimension
 }
 
 /// Whether the noise of a value is more than its level bears, and that of no value that it is made of.
