@@ -1,10 +1,11 @@
-//! What a user says of HEIR's programs beyond what stands in them, and the names of HEIR's noise models (`heir/bits.rs` has the models).
+//! Options for HEIR's programs that are not in their text, and the names of HEIR's noise models
+//! (`heir/bits.rs` has the models).
 
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-/// What a user says of HEIR's programs beyond what stands in them.
+/// Options for HEIR's programs that are not in their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
@@ -113,7 +114,7 @@ impl Model {
         }
     }
 
-    /// Whether it is one of BFV.
+    /// Returns true for a model of BFV.
     pub(crate) fn is_bfv(self) -> bool {
         Model::BFV.contains(&self)
     }

@@ -1,0 +1,97 @@
+//! Contracts: `{noisy.bound = N : i64}` on an argument or a result of a function states that its
+//! noise is at most `N` bits.
+//!
+//! On an argument the body may assume it and callers must keep it; on a result the body must keep
+//! it and, where there is no body, callers may assume it.
+
+use std::ops::Range;
+
+use noisy_dataflow::attributes::{dictionaries, dictionary, listed_attributes};
+use noisy_syntax::{Attr, AttrData, Ir, Op, Source, TypeData};
+use rustc_hash::FxHashMap;
+
+use noisy_dataflow::view::View;
+
+pub use noisy_dataflow::attributes::Side;
+
+use crate::facts::noise::model::Bits;
+
+/// The name of the attribute.
+pub const NAME: &str = "noisy.bound";
+
+/// The content of a contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contract {
+    /// At most so many bits.
+    Bound(Bits),
+    /// Something that is no number of bits.
+    Wrong,
+}
+
+fn in_dict(ir: &impl View, dict: Attr) -> Option<Contract> {
+    let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
+    let name = ir.interner().find_name(NAME)?;
+    let (_, attr) = entries.iter().find(|(it, _)| *it == name)?;
+    Some(match ir.interner().attr_data(*attr) {
+        AttrData::Int { value, .. } => {
+            Bits::try_from(*value).map_or(Contract::Wrong, Contract::Bound)
+        }
+        _ => Contract::Wrong,
+    })
+}
+
+/// The contract on an argument or a result of a function.
+pub fn of(ir: &impl View, function: Op, side: Side, index: usize) -> Option<Contract> {
+    in_dict(ir, dictionary(ir, function, side, index)?)
+}
+
+/// All contracts of a function.
+pub(crate) fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
+    let all = dictionaries(ir, function).into_iter();
+    all.filter_map(|(side, index, dict)| Some((side, index, in_dict(ir, dict)?))).collect()
+}
+
+/// Returns true if a function states a contract.
+pub(crate) fn is_stated(ir: &Ir, function: Op) -> bool {
+    ir.interner.find_name(NAME).is_some() && !all(ir, function).is_empty()
+}
+
+/// The indices of the results of a function that are of a type for which `holds`.
+pub(crate) fn results_of_type(
+    ir: &Ir,
+    function: Op,
+    holds: &dyn Fn(noisy_syntax::Type) -> bool,
+) -> Vec<usize> {
+    let Some(attr) = ir.attr(function, "function_type") else { return Vec::new() };
+    let AttrData::Type(ty) = ir.interner.attr_data(attr) else { return Vec::new() };
+    let TypeData::Function { results, .. } = ir.interner.type_data(*ty) else { return Vec::new() };
+    results.iter().enumerate().filter(|it| holds(*it.1)).map(|it| it.0).collect()
+}
+
+/// Ranges of contracts. *Cost.* The text of a function is read once for all questions about it that
+/// follow each other.
+#[derive(Debug)]
+pub struct Ranges<'a> {
+    source: &'a Source,
+    of: Option<Op>,
+    found: FxHashMap<(Side, usize), Range<usize>>,
+}
+
+impl<'a> Ranges<'a> {
+    /// For the functions of a source.
+    pub fn new(source: &'a Source) -> Self {
+        Self { source, of: None, found: FxHashMap::default() }
+    }
+
+    /// The range of a contract, `noisy.bound = 20 : i64`; that of the head of the function if it is
+    /// not found.
+    pub fn of(&mut self, function: Op, side: Side, index: usize) -> Range<usize> {
+        if self.of != Some(function) {
+            self.of = Some(function);
+            let all = listed_attributes(self.source, function, NAME).into_iter();
+            self.found = all.map(|(side, at, place)| ((side, at), place.whole)).collect();
+        }
+        let found = self.found.get(&(side, index)).cloned();
+        found.unwrap_or_else(|| self.source.ir().head_range(function))
+    }
+}
