@@ -29,7 +29,7 @@ pub struct Settings {
     /// How noise grows, how much of it is legal, and what is inserted to bring it down.
     pub model: Model,
     /// Programs of HEIR: what is judged beyond what stands in them.
-    pub heir: noisy_analyses::heir::Options,
+    pub heir: noisy_heir::Options,
 }
 
 /// The noise model: as it is written, and ready for use.
@@ -47,7 +47,7 @@ impl Model {
     }
 
     /// The same with what is said of HEIR's programs.
-    pub(crate) fn with_heir(self, heir: noisy_analyses::heir::Options) -> Self {
+    pub(crate) fn with_heir(self, heir: noisy_heir::Options) -> Self {
         let mut noise = (*self.noise).clone();
         noise.heir = heir;
         Self { spec: self.spec, noise: Arc::new(noise) }

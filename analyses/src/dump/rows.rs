@@ -10,10 +10,11 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::facts::noise::model::Bits;
-use crate::heir::{Ciphertext, HeirNoise};
 use crate::program::depth::Depth;
 use crate::program::secretness::Secretness;
-use crate::{Constant, Document, Noise};
+use crate::{Document, Noise};
+use noisy_heir::{Ciphertext, HeirNoise};
+use noisy_integers::constant::Constant;
 
 /// The fact of a value under one model.
 #[derive(Clone, Debug, PartialEq)]

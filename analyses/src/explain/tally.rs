@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 
-use crate::facts::integers::Integers;
-use crate::heir::{Ciphertext, Heir, Latency, Level, Work, swaps_rows};
 use crate::program::depth::Depth;
 use noisy_dataflow::flow::Flow;
+use noisy_heir::{Ciphertext, Heir, Latency, Level, Work, swaps_rows};
+use noisy_integers::Integers;
 
 /// The number of ops of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

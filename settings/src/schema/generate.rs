@@ -43,7 +43,7 @@ struct Override {
     model: Model,
     /// Programs of HEIR: what is judged beyond what stands in them.
     #[schemars(default)]
-    heir: noisy_analyses::heir::Options,
+    heir: noisy_heir::Options,
 }
 
 /// Objects with a list of properties have no others.

@@ -39,10 +39,10 @@
 use super::chain::related;
 use crate::checks::{Check, Index};
 use crate::explain::core_range;
-use crate::heir::Of;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity};
 use noisy_dataflow::flow;
+use noisy_heir::Of;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "missing-relinearize",

@@ -88,7 +88,7 @@ pub struct NoiseModel {
     attributes: Vec<String>,
     rules: FxHashMap<String, GrowthRule>,
     /// Options for HEIR's programs.
-    pub heir: crate::heir::Options,
+    pub heir: noisy_heir::Options,
 }
 
 impl Default for NoiseModel {
@@ -127,7 +127,7 @@ impl NoiseModel {
             types: Vec::new(),
             attributes: Vec::new(),
             rules: FxHashMap::default(),
-            heir: crate::heir::Options::default(),
+            heir: noisy_heir::Options::default(),
         }
     }
 

@@ -4,7 +4,8 @@
 //! Offering looks at the function once between edits; unasked, only at one of at most [`UNASKED`] bytes, for editors ask after each edit and each step of
 //! the cursor whether a light bulb is to be shown.
 
-use noisy_analyses::{Constant, Document, Remark, TextEdit};
+use noisy_analyses::{Document, Remark, TextEdit};
+use noisy_integers::constant::Constant;
 use noisy_syntax::{Op, Type};
 
 use super::Kind;

@@ -210,7 +210,7 @@ pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
         types,
         attributes,
         rules,
-        heir: crate::heir::Options::default(),
+        heir: noisy_heir::Options::default(),
     })
 }
 

@@ -8,9 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::extract::Objective;
 use super::asked;
-use crate::heir::{Heir, Placed};
 use crate::program::Program;
 use noisy_dataflow::flow;
+use noisy_heir::{Heir, Placed};
 
 /// Known calls of a placement.
 pub(super) struct Calls {
