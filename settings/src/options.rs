@@ -15,21 +15,52 @@ use crate::rules::Rules;
 
 /// All settings of one file, each with its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(JsonSchema))]
-#[serde(default, rename_all = "kebab-case")]
+#[serde(from = "Written", into = "Written")]
 pub struct Settings {
-    /// Which diagnostics are wanted, and how bad they are.
+    /// The wanted diagnostics, and their severities.
     pub rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     pub placement: Placement,
     /// What an editor shows between the text.
     pub hints: Hints,
-    /// Affine loops: what is taken for granted of memrefs, and how large tiles are.
+    /// Affine loops: assumptions about memrefs, and the size of tiles.
     pub loops: Loops,
-    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    /// The noise model, and the options for HEIR's programs.
     pub model: Model,
+}
+
+/// The settings as they are written: options for HEIR's programs have a table of their own.
+#[derive(Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(default, rename_all = "kebab-case")]
+pub(crate) struct Written {
+    /// Which diagnostics are wanted, and how bad they are.
+    rules: Rules,
+    /// The optimizer that inserts `reduce_noise`.
+    placement: Placement,
+    /// What an editor shows between the text.
+    hints: Hints,
+    /// Affine loops: what is taken for granted of memrefs, and how large tiles are.
+    loops: Loops,
+    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    model: Model,
     /// Programs of HEIR: what is judged beyond what stands in them.
-    pub heir: noisy_heir::Options,
+    heir: noisy_heir::Options,
+}
+
+impl From<Written> for Settings {
+    fn from(it: Written) -> Self {
+        let Written { rules, placement, hints, loops, model, heir } = it;
+        Settings { rules, placement, hints, loops, model: model.with_heir(heir) }
+    }
+}
+
+impl From<Settings> for Written {
+    fn from(it: Settings) -> Self {
+        let Settings { rules, placement, hints, loops, model } = it;
+        let heir = model.noise.heir;
+        Written { rules, placement, hints, loops, model, heir }
+    }
 }
 
 /// The noise model: as it is written, and ready for use.
@@ -46,8 +77,8 @@ impl Model {
         Ok(Self { spec, noise })
     }
 
-    /// The same with what is said of HEIR's programs.
-    pub(crate) fn with_heir(self, heir: noisy_heir::Options) -> Self {
+    /// The same model with other options for HEIR's programs.
+    fn with_heir(self, heir: noisy_heir::Options) -> Self {
         let mut noise = (*self.noise).clone();
         noise.heir = heir;
         Self { spec: self.spec, noise: Arc::new(noise) }
