@@ -1,5 +1,6 @@
 //! The analyses: levels and polynomials, noise, scales.
 
+pub(crate) mod changing_functions;
 pub(crate) mod ciphertext;
 pub(crate) mod clients;
 pub(crate) mod conflicts;
@@ -7,7 +8,6 @@ pub(crate) mod header;
 pub(crate) mod known;
 pub(crate) mod layers;
 pub(crate) mod loops;
-pub(crate) mod movers;
 pub(crate) mod noise;
 pub(crate) mod plaintext;
 pub(crate) mod scale;

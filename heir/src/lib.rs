@@ -1,26 +1,22 @@
-//! HEIR's programs: what is known of ciphertexts in `secret.generic` bodies and after lowering to `bgv`, `ckks` and `lwe`.
+//! Programs of HEIR: levels, polynomials, scales and noise of ciphertexts, in bodies of
+//! `secret.generic` and after lowering to `bgv`, `ckks` and `lwe`.
 //!
-//! | file | what |
+//! [`Solved`] has the facts of a program and keeps them up to date by edits; [`Heir`] answers
+//! questions about levels. Each folder stands on those before it:
+//!
+//! | folder | content |
 //! |---|---|
-//! | `scheme.rs`, `types.rs` | what modules say of scheme, parameters and library, and types of ciphertexts |
-//! | `catalogue.rs`, `rows.rs` | HEIR's ops, and what each does to levels and dimensions |
-//! | `ciphertext.rs` | levels and dimensions by dataflow |
-//! | `loops.rs` | what loops carry with another level than they take it |
-//! | `clients.rs` | levels of what functions of the client get and give |
-//! | `question.rs` | where to relinearize and to bootstrap, as a question to the optimizer |
-//! | `movers.rs` | what ciphertexts come back from otherwise |
-//! | `unclear.rs` | what has no level in HEIR, as it does not know whether it is secret |
-//! | `wild.rs` | what may have other polynomials in HEIR |
-//! | `plaintext.rs` | the level that a plaintext is needed at |
-//! | `params.rs`, `log2.rs`, `bits.rs` | noise models as functions on numbers |
-//! | `entries.rs` | the text of attributes and types, by tokens |
-//! | `base.rs`, `places.rs` | the level that is left for a value, what `mgmt.mgmt` says, and where it stands |
-//! | `noise.rs`, `scale.rs` | noise in bits and scales by dataflow |
-//! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
-//! | `surplus.rs`, `annotation.rs`, `scale_rules.rs`, `unreadable.rs` | where relinearizations are missing, and annotations wrong |
-//! | `upkeep.rs`, `header.rs`, `solved.rs`, `sites.rs` | what edits change: of levels, of what stands on them, of what is reported |
-//! | `quantities.rs`, `derivation.rs` | all that is known of a value, and how it came about, for an editor |
-//! | `work.rs` | what ops are to the one who runs them |
+//! | `options.rs` | options of the user |
+//! | `text/` | annotations, types and attributes of modules as they are written |
+//! | `ops/` | the ops of HEIR and their rules |
+//! | `facts/` | the analyses: levels and polynomials, scales, noise |
+//! | `annotations/` | annotations in the text compared with the facts |
+//! | `question.rs` | relinearizations and bootstraps as a problem for the optimizer |
+//! | `report/` | problems and explanations for users |
+//!
+//! *Law.* Analyses are ordinary ones of [`noisy_dataflow`]: a fact, a lattice, a transfer function.
+//! A number that HEIR computes only by the order in which it visits ops is not checked
+//! ([`Unchecked`]).
 
 mod annotations;
 mod facts;
@@ -44,12 +40,12 @@ pub use facts::scale::Scales;
 pub use facts::upkeep::{Touched, Upkept};
 pub use ops::catalogue::version;
 pub use ops::placed::Placed;
-pub use ops::rules::{decrypts, encrypts, is_bootstrap, known, multiplies};
+pub use ops::rules::{decrypts, encrypts, is_bootstrap, known_operands, multiplies};
 pub use options::{Latency, Model, Options};
 pub use question::{Crossing, Drop, Question, Round, question};
 pub use report::chain::{Of, chain};
 pub use report::derivation::{Step, Steps, derivation, effect};
-pub use report::operation::Work;
+pub use report::operation::Operation;
 pub use report::operation::swaps_rows;
 pub use report::quantities::{Quantities, Quantity};
 pub use report::sites::{Sight, Sites, made_of, stands_on_linalg};

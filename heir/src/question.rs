@@ -1,29 +1,34 @@
-//! Where to relinearize, or to bootstrap, as a question to the optimizer.
+//! Relinearizations and bootstraps as a problem for the optimizer.
 //!
-//! Both are instances of one problem: a number follows from op to op, an inserted op brings it down, and somewhere it must not be more
-//! than a limit.
+//! Both are instances of one problem: a number follows from op to op, an inserted op brings it
+//! down, and at some ops it has a limit.
 //!
 //! | | relinearizations | bootstraps |
 //! |---|---|---|
 //! | the number | the degree, polynomials less one: 1 or 2 | levels used |
 //! | fresh | 1 | 0 |
-//! | a product of ciphertexts | takes 1 and 1, gives 2 | one more, if no op of `mgmt` says how levels are used |
-//! | other ops | the largest operand | the largest operand, and what their row says (`rows.rs`) |
+//! | a product of ciphertexts | takes 1 and 1, gives 2 | one more, if no `mgmt` op uses levels |
+//! | other ops | the largest operand | the largest operand, changed by its rule (`rules.rs`) |
 //! | inserted | 1 | the levels that a bootstrap takes |
-//! | limit | 1 at rotations, modulus switches, bootstraps, ops that also take a plaintext, ends of regions, what loops take | everywhere the budget and the levels that a bootstrap takes |
+//! | limit | 1 (see below) | everywhere the budget and the levels that a bootstrap takes |
 //!
-//! A bootstrap gives the default scale. Where modulus switches are placed already, it stands where the scale is that, so that none is taken for
-//! another: not between a product and its modulus switch.
+//! Degree 1 is needed at rotations, modulus switches, bootstraps, ops that also take a plaintext,
+//! ends of regions, and values that loops take.
 //!
-//! Degrees only ever pass on or start anew, so relinearizations are a minimum cut. A loop carries one level round: that of a bootstrapped
-//! ciphertext, and which loops have to be pinned for that is found by asking again ([`Question::pin`]); or else the larger of what it
-//! takes and gives, and levels of the other are dropped ([`Question::drops`]).
+//! A bootstrap gives the default scale. If modulus switches are placed already, it stands only
+//! where the scale is the default: not between a product and its modulus switch.
 //!
-//! A function is asked about by itself: it is called with fresh ciphertexts, and a call gives what it takes. Where that may not be so, whoever
-//! asks says whether it is: of relinearizations that the function that is called returns degree 1.
+//! Degrees are only passed on or reset, so relinearizations are a minimum cut. A loop carries one
+//! level: that of a bootstrapped ciphertext, for which the caller pins loops one by one
+//! ([`Question::pin`]); or else the larger of the levels that it takes and gives, and levels of the
+//! other value are dropped ([`Question::drops`]).
 //!
-//! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`, issue 3149,
-//! `lib/Transforms/SecretInsertMgmt`, which calls such places scale safe; the levels of bootstraps were measured.
+//! The question is about one function: its arguments are fresh, and a call gives what it takes. If
+//! that may be wrong, the caller decides: for relinearizations, if the callee returns degree 1.
+//!
+//! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`,
+//! issue 3149, `lib/Transforms/SecretInsertMgmt`, which calls such places scale safe; the levels of
+//! bootstraps were measured.
 
 use noisy_placement::{Bits, Instance, Node, NodeRule};
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
@@ -37,16 +42,16 @@ use crate::ops::rules::{self, DimensionRule};
 use crate::options::Options;
 use noisy_dataflow::flow::{self, Flow};
 
-/// What a loop carries: the nodes of what it takes and of what it gives to its next round.
+/// The nodes of a value that a loop takes and of the one that it gives to its next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// What it takes.
+    /// The value that the loop takes.
     pub(crate) init: Node,
-    /// What it gives to its next round.
+    /// The value that the loop gives to its next round.
     pub(crate) yielded: Node,
     /// The operands of the loop and of its end that are these.
     uses: [(Op, u32); 2],
-    /// Whether levels may be dropped of what it takes and gives: in a generic.
+    /// True if levels of these values may be dropped: in a generic.
     pub may_drop: bool,
 }
 
@@ -70,9 +75,9 @@ pub struct Question {
     pub spots: Vec<Value>,
     /// The values of the first nodes.
     pub nodes: Vec<Value>,
-    /// What loops carry, if it has to be invariant.
+    /// The values that loops carry, if these must be invariant.
     pub(crate) rounds: Vec<Round>,
-    /// Whether ops of `mgmt` say how levels are used; if not, each product uses one.
+    /// True if `mgmt` ops use levels; if not, each product uses one.
     pub is_managed: bool,
     /// The number right after an inserted op.
     reset: Bits,
@@ -80,25 +85,26 @@ pub struct Question {
     needs: Vec<Node>,
 }
 
-/// Whether what a function gives that it is called for is as if it gave what it takes; else why not, in words.
+/// Says if a call of a function gives the number that it takes; else why not, in words.
 pub type Crossing<'a> = &'a dyn Fn(Op) -> Result<(), String>;
 
 impl Question {
     /// The first value that has to be relinearized if nothing is inserted.
-    pub fn surplus(&self) -> Option<Value> {
+    pub fn oversized(&self) -> Option<Value> {
         let number = self.numbers_before();
         let node = self.needs.iter().find(|&&it| number(it) > 1)?;
         self.nodes.get(node.0 as usize).copied()
     }
 
-    /// Those of the loops that carry another number than they take under a choice of sites.
+    /// The loops that carry another number than they take under a choice of sites.
     pub fn varying(&self, chosen: &[bool]) -> Vec<Round> {
         let after = self.numbers(chosen);
         let varies = |it: &&Round| after(it.init) != after(it.yielded);
         self.rounds.iter().filter(varies).copied().collect()
     }
 
-    /// Whether what a loop takes and what it gives to its next round have the same number if nothing is inserted.
+    /// Returns true if a loop gives to its next round the number that it takes, if nothing is
+    /// inserted.
     pub fn keeps(&self, init: Value, yielded: Value) -> bool {
         let number = self.numbers_before();
         let of = |it: Node| self.nodes.get(it.0 as usize).copied();
@@ -122,7 +128,7 @@ impl Question {
         }
     }
 
-    /// What has to be brought to the level that its loop carries, if nothing else is inserted.
+    /// The values to bring to the level that their loop carries, if nothing else is inserted.
     pub fn drops(&self) -> Vec<Drop> {
         let number = self.numbers_before();
         let mut out = Vec::new();
@@ -162,11 +168,11 @@ impl Question {
     }
 }
 
-/// The question of a function; `weight` is how often what stands after a value's definition is executed, and `crossing` is asked of
-/// functions that move the number.
+/// The question of a function; `weight` is how often code after the definition of a value runs, and
+/// `crossing` is asked about functions that change the number.
 ///
 /// # Errors
-/// If something is not known of a value in it, in words.
+/// If a fact about a value in it is unknown, in words.
 pub fn question(
     ir: &Ir,
     heir: &Heir,
@@ -237,9 +243,9 @@ struct Builder<'a> {
     heir: &'a Heir,
     placed: Placed,
     crossing: Crossing<'a>,
-    /// Whether ops of `mgmt` say how levels are used.
+    /// True if `mgmt` ops use levels.
     is_managed: bool,
-    /// Whether its products are relinearized already.
+    /// True if its products are relinearized already.
     is_relinearized: bool,
     /// How many products a fresh ciphertext stands for, by its scale.
     fresh_pending: u32,
@@ -334,14 +340,15 @@ impl Builder<'_> {
             });
             self.instance.push(rule, &operands, self.limit, site);
         }
-        // What ends a region gives its operands on; the others take them.
+        // The ends of regions pass their operands on; the other ops limit them.
         for at in 0..self.values.len() {
             self.takes(self.values[at].0);
         }
         Ok(())
     }
 
-    /// How many products are in a value that no modulus switch has made up for; of a loop what it takes counts.
+    /// The number of products in a value that no modulus switch has made up for; for a loop the
+    /// value that it takes counts.
     fn pending_of(&self, value: Value) -> u32 {
         let ir = self.ir;
         let of = |it: Value| self.pending.get(self.node(it)?.0 as usize).copied();
@@ -381,7 +388,7 @@ impl Builder<'_> {
             return Ok((NodeRule::Source(self.fresh()), Vec::new()));
         }
         if let Some(callee) = flow::callee(ir, op)
-            && self.heir.movers(ir, self.placed).contains_key(&callee)
+            && self.heir.changing_functions(ir, self.placed).contains_key(&callee)
             && let Err(why) = (self.crossing)(callee)
         {
             return Err(format!("{} is returned by a call: {why}", ir.value_text(value)));
@@ -424,7 +431,8 @@ impl Builder<'_> {
                 return name != "secret.yield" || leaves(ir, op, at as usize);
             }
             if !data.regions.is_empty() {
-                // What loops take is asked for apart, generics hand it on, and nothing is known of the others.
+                // The values that loops take are limited apart, generics pass theirs on, and other
+                // ops are unknown.
                 return Flow::of(ir, op) == Flow::Opaque;
             }
             let is_encrypted = |it: Value| self.node_of.contains_key(&it);
@@ -451,7 +459,8 @@ impl Builder<'_> {
     }
 }
 
-/// True if the result that the end of a generic gives is used by anything but another generic, which may relinearize it.
+/// True if the result that the end of a generic gives is used by anything but another generic,
+/// which may relinearize it.
 pub(crate) fn leaves(ir: &Ir, end: Op, at: usize) -> bool {
     let result = ir.parent_op(end).and_then(|it| ir.op(it).results.get(at).copied());
     result.is_none_or(|it| {

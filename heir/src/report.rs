@@ -3,7 +3,7 @@
 pub(crate) mod chain;
 pub(crate) mod derivation;
 pub(crate) mod operation;
+pub(crate) mod oversized;
 pub(crate) mod quantities;
 pub(crate) mod sites;
-pub(crate) mod surplus;
 pub(crate) mod underflow;

@@ -96,7 +96,7 @@ impl SparseForward for Depths {
         operands: &[Depth],
     ) -> Depth {
         let data = ir.op(op);
-        let operands = noisy_heir::known(ir, op, operands);
+        let operands = noisy_heir::known_operands(ir, op, operands);
         if operands.contains(&Depth::Bottom) {
             return Depth::Bottom;
         }

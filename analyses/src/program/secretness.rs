@@ -91,7 +91,7 @@ impl SparseForward for Secrets {
         if ir.op(op).form == Form::Broken {
             return Secretness::Secret;
         }
-        let operands = noisy_heir::known(ir, op, operands);
+        let operands = noisy_heir::known_operands(ir, op, operands);
         if operands.contains(&Secretness::Bottom) {
             return Secretness::Bottom;
         }

@@ -1,10 +1,11 @@
-//! Where the scales that are written on CKKS ciphertexts cannot be.
+//! Impossible scales that are written on CKKS ciphertexts.
 //!
-//! *Law.* Only scales that are written count (`mgmt.mgmt`), each op is judged by itself, and one that lacks a scale says nothing.
-//! Where arguments or results of a generic have none at all, the first of these is told and nothing else, as HEIR does: without them
-//! no op can be judged.
+//! *Law.* Only written scales count (`mgmt.mgmt`), each op is judged by itself, and an op that
+//! lacks a scale is not judged. If arguments or results of a generic have no scale, the first of
+//! these is reported and nothing else, as in HEIR: without them no op can be judged.
 //!
-//! *Cost.* Constant for each op, and for each function and generic. *Source.* HEIR, `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
+//! *Cost.* Constant for each op, and for each function and generic. *Source.* HEIR,
+//! `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
 
 use noisy_syntax::{Def, Ir, Op, Value};
 
@@ -23,29 +24,29 @@ pub enum ScaleFault {
     Missing {
         /// The value.
         value: Value,
-        /// Whether any scale is written in the program.
+        /// True if any scale is written in the program.
         is_partial: bool,
     },
     /// An op whose scales do not go together.
     Wrong {
         /// The op.
         op: Op,
-        /// What is wrong, with the numbers.
+        /// The message, with the numbers.
         message: String,
         /// The values whose scales were compared.
         values: Vec<(Value, i64)>,
     },
 }
 
-/// What is wrong with the scales of an op by itself.
+/// The fault in the scales of an op by itself.
 pub(crate) fn wrong(ir: &Ir, heir: &Heir, op: Op) -> Option<ScaleFault> {
     let rules = Rules { ir, heir };
     let (message, values) = rules.wrong(op)?;
     Some(ScaleFault::Wrong { op, message, values })
 }
 
-/// The first argument of a function with a generic in it, or else result of a generic, that is a ciphertext and has no scale. `holders` are
-/// the functions and generics, in textual order.
+/// The first ciphertext without a scale: an argument of a function with a generic in it, or else
+/// the result of a generic. `holders` are the functions and generics, in textual order.
 pub(crate) fn missing(ir: &Ir, heir: &Heir, holders: &[Op]) -> Option<ScaleFault> {
     Rules { ir, heir }.missing(holders)
 }
@@ -67,7 +68,7 @@ impl Rules<'_> {
         self.said(value).number().map(i64::from)
     }
 
-    /// What is written of the scale of a value.
+    /// The scale that is written on a value.
     fn said(&self, value: Value) -> Said {
         match (annotation::annotated(self.ir, value, "scale"), self.ir.value(value).def) {
             (Said::Nothing, Def::Argument(block, _)) => {
@@ -109,7 +110,7 @@ impl Rules<'_> {
         first.map(|value| ScaleFault::Missing { value, is_partial })
     }
 
-    /// What is wrong with the scales of an op, and which they are.
+    /// The message about the scales of an op, and these scales.
     fn wrong(&self, op: Op) -> Option<(String, Vec<(Value, i64)>)> {
         let ir = self.ir;
         let data = ir.op(op);

@@ -1,7 +1,8 @@
-//! Attributes of ops that levels, polynomials or scales depend on, and that cannot be read or are missing.
+//! Attributes of ops that levels, polynomials or scales depend on, and that cannot be read or are
+//! missing.
 //!
-//! *Law.* What cannot be read is not known, never the default. *Cost.* The attributes of the op. A `mgmt.mgmt` without a level is
-//! told of in `base.rs`.
+//! *Law.* The value of an unreadable attribute is unknown, never the default. *Cost.* The
+//! attributes of the op. A `mgmt.mgmt` without a level is reported apart (`text/annotation.rs`).
 
 use std::ops::Range;
 
@@ -14,19 +15,19 @@ use crate::text::annotation::{self, Holder, Said};
 use crate::text::places;
 use noisy_dataflow::attributes;
 
-/// What an op says and what cannot be read of it.
+/// An attribute of an op that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// The attribute, or the key in an annotation.
     pub key: &'static str,
     /// The annotation.
     holder: Option<Holder>,
-    /// What it should be, and what is not known therefore.
+    /// The expected value, and the fact that is unknown without it.
     pub message: &'static str,
 }
 
 impl Unreadable {
-    /// Where the key stands in the text of its op; `None` if it does not, as where an alias says it.
+    /// The range of the key in the text of its op; `None` if an alias writes it.
     pub fn place(&self, source: &Source, op: Op) -> Option<Range<usize>> {
         match self.holder {
             Some(holder) => Some(places::place(source, holder)?.entry(self.key)?.name.clone()),

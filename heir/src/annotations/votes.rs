@@ -1,16 +1,19 @@
-//! Where the levels and the polynomials that are written differ from those that follow from the ops.
+//! Annotated levels and polynomials that differ from those that follow from the ops.
 //!
-//! Polynomials that are not written are two, in HEIR and here. What HEIR writes where it knows no level or no polynomials, and on what is
-//! lowered to a scheme, is not judged. Nor is what HEIR is still to reach: levels and polynomials of what generics and functions take and
-//! give where no op within has any and none of `mgmt` is placed (`--ilp-bootstrap-placement` takes them for goals), and two polynomials
-//! where nothing is relinearized.
+//! Polynomials that are not written are two, in HEIR and here. Four kinds of annotations are not
+//! judged: those on values whose level or polynomials HEIR does not know, those after lowering to a
+//! scheme, goals, and two polynomials in a function in which nothing is relinearized. *Goals* are
+//! levels and polynomials of arguments and results of generics and functions in which no op has an
+//! annotation and no `mgmt` op is placed: `--ilp-bootstrap-placement` is to reach them.
 //!
-//! HEIR writes how many levels are *left*; the analysis counts those that are *used*. The two add up to one number everywhere: the
-//! largest level of the module. Which number that is in a program that someone has edited is decided by vote: what most values of a
-//! function say, if at least two say it, else what most of its part of the document say, else what the most levels used say. So one wrong
-//! annotation is found at itself, and not at everything that follows from it.
+//! HEIR writes the levels that are *left*; the analysis counts those that are *used*. The two add
+//! up to one number everywhere: the largest level of the module. In an edited program a vote
+//! decides that number: the sum of most annotations of a function, if at least two agree, else that
+//! of most annotations of its part of the document, else the most levels used. So a wrong
+//! annotation is reported where it stands, and not at all values that follow from it.
 //!
-//! *Cost.* A change of an op costs in proportion to what it says; asking for what is wrong, to how much that is, and to the functions.
+//! *Cost.* A change of an op costs in proportion to its annotations; a query, in proportion to the
+//! mismatches and the functions.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -31,7 +34,7 @@ use noisy_dataflow::flow;
 pub struct Mismatch {
     /// The value.
     pub value: Value,
-    /// What holds the annotation.
+    /// The holder of the annotation.
     pub holder: Holder,
     /// The levels left that are written.
     pub written: u32,
@@ -46,7 +49,7 @@ pub struct Mismatch {
 pub struct Resized {
     /// The value.
     pub value: Value,
-    /// What holds the annotation.
+    /// The holder of the annotation.
     pub holder: Holder,
     /// The polynomials that are written; `None` if none are, which says two.
     pub written: Option<u32>,
@@ -55,20 +58,21 @@ pub struct Resized {
 }
 
 impl Resized {
-    /// Whether two are written.
+    /// Returns true if two are written.
     pub(crate) fn says_two(&self) -> bool {
         self.written.unwrap_or(annotation::UNSAID_DIMENSION) == annotation::UNSAID_DIMENSION
     }
 }
 
-/// What is written of the level of a value.
+/// An annotated level of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Claim {
     value: Value,
     holder: Holder,
     written: u32,
     used: u32,
-    /// Whether it is right whatever others say: encrypted at this level, by its type, or the last level written for the last.
+    /// True if the level is right whatever the vote: the type of an encrypted value has it, or it
+    /// is the last level and written as such.
     is_right: bool,
 }
 
@@ -79,7 +83,7 @@ impl Claim {
     }
 }
 
-/// What an op says.
+/// The annotations of an op.
 #[derive(Debug)]
 struct Noted {
     function: Option<Op>,
@@ -87,7 +91,7 @@ struct Noted {
     said: SmallVec<[Claim; 1]>,
 }
 
-/// Who says one number.
+/// The ops that vote for one number.
 #[derive(Debug, Default)]
 struct Votes {
     n: usize,
@@ -97,13 +101,13 @@ struct Votes {
 /// The ops of a function with other polynomials written than follow.
 #[derive(Debug, Default)]
 struct OfFunction {
-    /// Those that say another number.
+    /// The ops with another number.
     others: FxHashSet<Op>,
-    /// Those that say two, all of them.
+    /// The ops all of whose annotations are two.
     twos: FxHashSet<Op>,
 }
 
-/// What HEIR has done to a function.
+/// The progress of HEIR in a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stage {
     /// It has placed ops of `mgmt`.
@@ -114,29 +118,30 @@ pub(crate) struct Stage {
     pub(crate) is_relinearized: bool,
 }
 
-/// What is written of functions that HEIR is still to bring there.
+/// The functions whose annotations are goals.
 #[derive(Debug, Default)]
 struct Goals {
     functions: FxHashSet<Option<Op>>,
-    /// How often they say a number, by part of the document.
+    /// The number of annotations in them for each sum, by part of the document.
     said: FxHashMap<(usize, u32), usize>,
-    /// What each function with a generic, a call or a level says by itself.
+    /// The signs of goals in each function with a generic, a call or a level.
     alone: FxHashMap<Option<Op>, Alone>,
 }
 
-/// What speaks for goals in a function itself.
+/// The signs of goals in a function itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Alone {
-    /// Only what generics, calls outside of these and the function take and give has levels, and no op says where levels are used.
+    /// True if only generics, calls outside of these and the function itself have levels, and no op
+    /// says where levels are used.
     is_open: bool,
     /// A generic in it computes with ciphertexts.
     computes: bool,
 }
 
-/// What HEIR has done to each function.
+/// The progress of HEIR in each function.
 pub(crate) type StageOf<'a> = &'a dyn Fn(Option<Op>) -> Stage;
 
-/// What got more votes than anything else.
+/// The number with more votes than any other.
 fn winner(votes: impl Iterator<Item = (u32, usize)> + Clone) -> Option<u32> {
     let most = votes.clone().map(|it| it.1).max()?;
     let mut first = votes.filter(|it| it.1 == most);
@@ -151,7 +156,7 @@ pub(crate) struct Written {
     said: FxHashMap<Op, Noted>,
     /// By function, and by the levels that a fresh ciphertext has.
     by_function: FxHashMap<Option<Op>, BTreeMap<u32, Votes>>,
-    /// How often each number is said, by part of the document.
+    /// The number of votes for each sum, by part of the document.
     by_part: BTreeMap<usize, BTreeMap<u32, usize>>,
     /// By function.
     generics: FxHashMap<Option<Op>, Vec<Op>>,
@@ -159,7 +164,7 @@ pub(crate) struct Written {
     calling: FxHashSet<Option<Op>>,
     /// Found when somebody asks, and kept until a function says something else.
     goals: OnceLock<Goals>,
-    /// The functions of ops that were looked at anew since, and whether other levels are written there.
+    /// The functions with ops that changed since, each with true if its levels changed.
     anew: FxHashMap<Option<Op>, bool>,
     /// By op that takes a plaintext: which ops encode it, or something else from the same source.
     encoding: FxHashMap<Op, SmallVec<[Op; 1]>>,
@@ -169,7 +174,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// What is said of plaintexts by ops that encode them and that stands on an op, which is looked at anew.
+    /// The ops that encode a plaintext for this op, to be looked at again with it.
     pub(crate) fn stands_on(&mut self, op: Op) -> SmallVec<[Op; 1]> {
         if self.encoding.is_empty() {
             SmallVec::new()
@@ -230,7 +235,7 @@ impl Written {
             let source = data.operands.iter().filter_map(|it| it.value);
             for value in source.chain(data.results.iter().copied()) {
                 let users = ir.value(value).uses.iter().map(|it| it.0);
-                // What a branch ends with is known where the branches meet.
+                // The op around knows what a branch ends with.
                 let around = |op: Op| ir.parent_op(op).filter(|_| flow::is_yield(ir, op));
                 let users = users.flat_map(|it| [Some(it), around(it)]).flatten();
                 for user in users.filter(|&it| ir.op_name(it) != "mgmt.init") {
@@ -244,7 +249,7 @@ impl Written {
         let note = |value: Value, holder: Holder, written: u32| {
             let used = match heir.ciphertext(value).level() {
                 Some(_) => heir.written(ir, value)?,
-                // Where HEIR sees no ciphertexts, it writes 0.
+                // HEIR writes 0 where it sees no ciphertexts.
                 None if plaintext::is_init(ir, value) => {
                     if written == 0 && !heir.is_encoded(ir, value) {
                         return None;
@@ -258,7 +263,7 @@ impl Written {
                     heir.written(ir, taken.find(|&it| heir.ciphertext(it).level().is_some())?)?
                 }
             };
-            // What is encrypted is so at the level of its type.
+            // An encrypted value has the level of its type.
             let is_encryption =
                 ir.defining_op(value).is_some_and(|it| rules::encrypts(ir.op_name(it)));
             let is_typed =
@@ -273,7 +278,7 @@ impl Written {
         };
         let data = ir.op(op);
         let mut all: SmallVec<[(Value, Holder, Attr); 1]> = SmallVec::new();
-        // What a label names is said by the op around.
+        // The op around annotates the arguments of a label.
         if data.kind != OpKind::Label {
             all.extend(data.results.iter().copied().filter_map(of));
         }
@@ -382,7 +387,7 @@ impl Written {
         here.filter(is_said_twice).or_else(of_part).unwrap_or_else(|| heir.levels())
     }
 
-    /// Whether what is written in a function is what HEIR is to reach.
+    /// Returns true if the annotations of a function are goals.
     pub(crate) fn is_goal(
         &self,
         ir: &Ir,
@@ -394,7 +399,7 @@ impl Written {
             && self.goals(ir, heir, stage).functions.contains(&function)
     }
 
-    /// Goals are in functions that are open and in which a generic computes, and in open ones that call such.
+    /// Open functions in which a generic computes have goals, and open ones that call such.
     fn goals(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> &Goals {
         self.goals.get_or_init(|| {
             let mut goals = Goals::default();
@@ -425,7 +430,7 @@ impl Written {
         })
     }
 
-    /// What speaks for goals in a function itself.
+    /// The signs of goals in a function itself.
     fn alone(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> Alone {
         let is_in_generic = |op: Op| {
             let around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
@@ -437,7 +442,7 @@ impl Written {
             _ => ir.is_secret_generic(op),
         };
         let is_encrypted = |it: &Value| heir.ciphertext(*it).level().is_some();
-        // What a label names is only taken.
+        // A label computes nothing.
         let computes = |op: Op| {
             let data = ir.op(op);
             data.kind != OpKind::Label && data.results.iter().any(is_encrypted)
@@ -487,7 +492,7 @@ impl Written {
         self.mismatches_among(op, self.of(heir, goals, noted.function, op)).collect()
     }
 
-    /// What an op says that does not go with the levels of a fresh ciphertext.
+    /// The annotations of an op that contradict the levels of a fresh ciphertext.
     fn mismatches_among(&self, op: Op, all: u32) -> impl Iterator<Item = Mismatch> {
         let said = self.said.get(&op).map_or(&[] as &[Claim], |it| &it.said);
         said.iter().filter(move |it| it.all() != all && !it.is_right).map(
@@ -501,8 +506,8 @@ impl Written {
         )
     }
 
-    /// The ops with other polynomials written than follow, in no particular order. Before HEIR has relinearized a function, two are as many
-    /// as there will be.
+    /// The ops with other polynomials written than follow, in no particular order. Two polynomials
+    /// are right until HEIR relinearizes the function.
     pub(crate) fn resized(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> Vec<Op> {
         let of = |(&function, here): (&Option<Op>, &OfFunction)| {
             let is_relinearized = stage(function).is_relinearized;

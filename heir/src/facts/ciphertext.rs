@@ -1,16 +1,21 @@
 //! Levels and dimensions of ciphertexts, by dataflow.
 //!
-//! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow along a chain of facts. Plaintexts are
-//! neutral: an op with ciphertext operands has the largest level of these, and then changes it by its rule (`rules.rs`). A loop carries the
-//! level and the polynomials that it takes: HEIR demands that it gives the same, and `varying-level` reports the others. Private functions
-//! take the largest of the levels that calls pass, and calls give what is returned.
+//! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow
+//! along a chain of facts. Plaintexts are neutral: an op with ciphertext operands has the largest
+//! level of these, and then changes it by its rule (`rules.rs`). A loop carries the level and the
+//! polynomials that it takes: HEIR demands that it gives the same, and `varying-level` reports the
+//! others. Private functions take the largest of the levels that calls pass, and calls give what is
+//! returned.
 //!
-//! *Not checked.* Some numbers that HEIR writes depend on the order in which its analyses visit ops. One rule covers them: a value is not
-//! checked ([`Unchecked`]) if it is one of the following, or is computed from a value that is not checked.
+//! *Not checked.* Some numbers that HEIR writes depend on the order in which its analyses visit
+//! ops. One rule covers them: a value is not checked ([`Unchecked`]) if it is one of the following,
+//! or is computed from a value that is not checked.
 //!
-//! - A value that an op with a region, or one of `linalg`, makes of plaintexts: HEIR does not know whether it is secret.
+//! - A value that an op with a region, or one of `linalg`, makes of plaintexts: HEIR does not know
+//!   whether it is secret.
 //! - A value that a loop carries with more levels or polynomials than the loop takes.
-//! - An argument of a function that is secret by its attribute `secret.secret` alone: HEIR counts no polynomials.
+//! - An argument of a function that is secret by its attribute `secret.secret` alone: HEIR counts
+//!   no polynomials.
 //! - A value whose uses disagree (`conflicts.rs`).
 //!
 //! A relinearization gives polynomials that are checked.
@@ -49,8 +54,8 @@ pub enum Level {
 /// The number of polynomials of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dimension {
-    /// 2, for want of better knowledge: what an op of `linalg` gives that may multiply ciphertexts, which HEIR counts as no product.
-    /// Of a product of such values nothing is known.
+    /// The default of 2: the result of an op of `linalg` that may multiply ciphertexts, which HEIR
+    /// does not count as a product. A product of such values is unknown.
     Assumed,
     /// So many.
     Known(u32),
@@ -233,14 +238,15 @@ impl fmt::Display for Ciphertext {
 #[derive(Debug)]
 pub struct Ciphertexts {
     pub(crate) settings: Arc<Settings>,
-    /// By part of the document: whether it marks what is secret; if not, whatever it computes with may be.
+    /// By part of the document: true if it marks secrets; if not, all values that it computes with
+    /// may be secret.
     marks_secrets: Vec<bool>,
     /// Arguments that are not fresh ciphertexts.
     pub(crate) entries: FxHashMap<(Op, usize), Fact>,
     /// Values whose uses disagree.
     pub(crate) conflicts: FxHashMap<Value, Unchecked>,
     types: Types,
-    /// Calls of functions that are only declared: what these give has the level of what they take, as in HEIR.
+    /// Calls of declarations: their results have the level of their operands, as in HEIR.
     declared: FxHashSet<Op>,
 }
 
@@ -279,7 +285,8 @@ impl Ciphertexts {
         }
     }
 
-    /// Whether calls of a function that changed, which are noted as they were, are now calls of a declaration or no more.
+    /// Returns true if calls of a changed function, noted as they were, are now calls of a
+    /// declaration or no more.
     pub(crate) fn is_called_otherwise(&self, ir: &Ir, function: Op) -> bool {
         let symbol = ir.extra(function).symbol;
         let mut users = symbol.into_iter().flat_map(|it| ir.symbol_users(it.0));
@@ -295,30 +302,31 @@ impl Ciphertexts {
         }
     }
 
-    /// What a type says.
+    /// The facts that a type states.
     pub(crate) fn type_facts(&self, interner: &Interner, ty: Type) -> TypeFacts {
         self.types.known(interner, ty)
     }
 
-    /// Whether any function marks what is secret.
+    /// Returns true if any function marks secrets.
     pub(crate) fn marks_any(&self) -> bool {
         self.marks_secrets.contains(&true)
     }
 
-    /// Whether any function of the part of the document with an op marks what is secret.
+    /// Returns true if any function marks secrets in the part of the document with an op.
     pub(crate) fn marks_secrets(&self, op: Op) -> bool {
         self.marks_secrets[self.settings.part(op)]
     }
 }
 
-/// Whether an op calls a function that is only declared; what a function that is not understood gives is not known.
+/// Returns true if an op calls a declaration. The results of a function that is not understood are
+/// unknown.
 fn calls_declared(ir: &Ir, op: Op) -> bool {
     let is_understood = |&it: &Op| !matches!(ir.op(it).form, Form::Broken | Form::Opaque);
     ir.op(op).kind == OpKind::FuncCall
         && flow::callee(ir, op).filter(is_understood).is_some_and(|it| flow::body(ir, it).is_none())
 }
 
-/// Whether a function, which may be broken, marks an argument as a ciphertext.
+/// Returns true if a function, which may be broken, marks an argument as a ciphertext.
 pub(crate) fn has_secret_argument(ir: &Ir, function: Op) -> bool {
     let Some(&(_, region)) = ir.op(function).regions.first() else { return false };
     let args = &ir.block(flow::entry_block(ir, region)).args;
@@ -326,12 +334,14 @@ pub(crate) fn has_secret_argument(ir: &Ir, function: Op) -> bool {
     all.any(|(at, &it)| is_secret_argument(ir, function, at, it))
 }
 
-/// Whether an argument of a function is a ciphertext, by its type or its attribute `secret.secret`.
+/// Returns true if an argument of a function is a ciphertext, by its type or its attribute
+/// `secret.secret`.
 pub fn is_secret_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
     is_ciphertext_type(ir, value) || is_marked_argument(ir, function, index, value)
 }
 
-/// Whether an argument of a function is a ciphertext by its attribute `secret.secret` alone.
+/// Returns true if an argument of a function is a ciphertext by its attribute `secret.secret`
+/// alone.
 pub(crate) fn is_marked_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
     let is_marked = |dict: Attr| match ir.interner().attr_data(dict) {
         AttrData::Dict(entries) => {
@@ -343,8 +353,8 @@ pub(crate) fn is_marked_argument(ir: &impl View, function: Op, index: usize, val
         && attributes::dictionary(ir, function, Side::Argument, index).is_some_and(is_marked)
 }
 
-/// What an argument of a region starts with that nothing flows into: of a function what it is by itself, `fresh` if it is encrypted;
-/// else it is a plaintext.
+/// The fact of an argument of a region that nothing flows into: of a function its own, `fresh` if
+/// it is encrypted; else a plaintext.
 pub(crate) fn entry<F: Domain>(
     ir: &impl View,
     op: Op,
@@ -405,7 +415,7 @@ impl SparseForward for Ciphertexts {
         result: usize,
         operands: &[Fact],
     ) -> Fact {
-        let operands: Vec<Fact> = rules::known(ir, op, operands);
+        let operands: Vec<Fact> = rules::known_operands(ir, op, operands);
         let kinds: Vec<Ciphertext> = operands.iter().map(|it| it.ciphertext).collect();
         let ciphertext = self.computed(ir, op, result, &kinds);
         let name = ir.op_name(op);
@@ -469,8 +479,9 @@ impl SparseForward for Ciphertexts {
     }
 }
 
-/// True if HEIR does not know whether the results of an op are secret when its operands are not: its analysis does not look into regions,
-/// which the ops of `linalg` have also where the text does not show them.
+/// True if HEIR does not know whether the results of an op are secret when its operands are not:
+/// its analysis does not look into regions, which the ops of `linalg` have also where the text does
+/// not show them.
 pub(crate) fn hides_secretness(ir: &impl View, op: Op) -> bool {
     ir.op_name(op).starts_with("linalg.") || !ir.op(op).regions.is_empty()
 }
@@ -486,7 +497,7 @@ impl Ciphertexts {
     ) -> Ciphertext {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
-        // What is not reached yet gives nothing.
+        // An op with an unreached operand is unreached.
         if operands.contains(&Ciphertext::Bottom) {
             return Ciphertext::Bottom;
         }
@@ -497,7 +508,7 @@ impl Ciphertexts {
             return Ciphertext::Unknown;
         }
         if !catalogue::is_known(name) || is_declared && joined == Ciphertext::Plain {
-            // What is made of plaintexts alone is one, unless its type says otherwise.
+            // A result of plaintexts alone is a plaintext, unless its type says otherwise.
             let is_plain = joined == Ciphertext::Plain && !self.types.of(ir, value).is_ciphertext;
             return if is_plain { Ciphertext::Plain } else { Ciphertext::Unknown };
         }
@@ -517,14 +528,14 @@ impl Ciphertexts {
     }
 }
 
-/// What an op does to a level.
+/// The effect of an op on a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
     /// So many more are used.
     By(u32),
     /// All are used.
     ToTheLast,
-    /// Those that a bootstrap takes are used.
+    /// The levels that a bootstrap takes are used.
     Bootstrapped,
 }
 
@@ -549,7 +560,7 @@ pub(crate) fn length(ir: &impl View, attr: Attr) -> Option<usize> {
 }
 
 impl Ciphertexts {
-    /// What an op does to the level of its operands; `None` if it is not known.
+    /// The effect of an op on the level of its operands; `None` if it is unknown.
     pub(crate) fn moved(&self, ir: &impl View, op: Op) -> Option<Moved> {
         let Some(rule) = rules::level(ir.op_name(op)) else { return Some(Moved::By(0)) };
         Some(Moved::By(match rule {

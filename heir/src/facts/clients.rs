@@ -1,7 +1,8 @@
-//! Levels and polynomials of what functions of the client get and give.
+//! Levels and polynomials of the arguments of client functions.
 //!
-//! A function with the attribute `client.dec_func = {func_name = "f", index = 0}` decrypts result 0 of `@f`, so its argument has the
-//! level and the polynomials of that result. Source: HEIR, `lib/Dialect/Mgmt/Transforms/Utils.cpp`.
+//! A function with the attribute `client.dec_func = {func_name = "f", index = 0}` decrypts result 0
+//! of `@f`, so its argument has the level and the polynomials of that result. Source: HEIR,
+//! `lib/Dialect/Mgmt/Transforms/Utils.cpp`.
 
 use noisy_syntax::{AttrData, Ir, Op, Value};
 use rustc_hash::FxHashMap;
@@ -29,7 +30,7 @@ pub(crate) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, us
     out
 }
 
-/// The functions of the client that decrypt what another function gives, each with what that returns.
+/// The client functions that decrypt a result of another function, each with the returned values.
 pub(crate) fn given(ir: &Ir, settings: &Settings) -> Vec<(Op, Vec<Value>)> {
     let functions = ir.functions();
     let of = |&client: &Op| {

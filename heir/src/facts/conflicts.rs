@@ -1,13 +1,16 @@
-//! Values whose uses disagree, so that HEIR may write other numbers on them than follow from the ops that compute them.
+//! Values whose uses disagree, so that HEIR may write other numbers on them than follow from the ops
+//! that compute them:
 //!
-//! | value | its uses disagree if |
-//! |---|---|
-//! | a plaintext | ops want it at several levels: HEIR encodes it once, for the largest, and what is computed with it is there |
-//! | a ciphertext where branches meet or a loop starts | a plaintext becomes it that is encoded for more used levels or with more polynomials |
-//! | a ciphertext by its type | a call passes it at another level than the callee takes |
-//! | a value at the end of a round, and those that become it where branches meet | it has more levels used or more polynomials than its loop takes |
+//! - A plaintext that ops want at several levels. HEIR encodes it once, for the largest, and takes
+//!   all values that are computed with it to be there.
+//! - A ciphertext where branches meet or a loop starts, if a plaintext becomes it that is encoded for
+//!   more used levels or with more polynomials.
+//! - A ciphertext by its type that a call passes at another level than the callee takes.
+//! - A value at the end of a round, and those that become it where branches meet, if it has more
+//!   levels used or more polynomials than its loop takes.
 //!
-//! *Source.* HEIR 2026.9.1, measured with `--annotate-level` and `--annotate-mgmt`. *Cost.* The uses of a value.
+//! *Source.* HEIR 2026.9.1, measured with `--annotate-level` and `--annotate-mgmt`. *Cost.* The uses
+//! of a value.
 
 use noisy_syntax::{Def, Ir, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -56,7 +59,8 @@ pub(crate) fn conflict(
     out
 }
 
-/// True if a call passes a value at another level than its callee takes, and the type of the value says that it is a ciphertext.
+/// True if a call passes a value at another level than its callee takes, and the type of the value
+/// says that it is a ciphertext.
 fn passes_other_level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     let differs = |&(user, index): &(_, u32)| {
         if ir.op(user).kind != OpKind::FuncCall {
@@ -70,7 +74,8 @@ fn passes_other_level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -
     ir.value(value).uses.iter().any(differs) && types::is_ciphertext_type(ir, value)
 }
 
-/// The levels and polynomials that loops take whose next rounds a value is given to, also where branches meet first.
+/// The levels and polynomials that loops take whose next rounds a value is given to, also where
+/// branches meet first.
 fn rounds_taking(
     ir: &Ir,
     value: Value,
@@ -100,8 +105,8 @@ fn rounds_taking(
     out
 }
 
-/// The values whose conflict may be another one, now that something else is known near some values: these, the plaintexts that encode
-/// them, and the values that become them where branches meet.
+/// The values whose conflict may be another one, now that something else is known near some values:
+/// these, the plaintexts that encode them, and the values that become them where branches meet.
 pub(crate) fn near(ir: &Ir, values: impl Iterator<Item = Value>) -> Vec<Value> {
     let mut out = Vec::new();
     let mut seen = FxHashSet::default();

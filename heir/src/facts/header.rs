@@ -1,8 +1,10 @@
-//! What the text of an op that holds others says that counts beyond the op and what it feeds.
+//! The parts of an op with regions that count beyond the op and the values that it feeds.
 //!
-//! *Law.* As long as it is the same, an edit of that text is one like any other: facts flow from the op to what it feeds. The ops that are
-//! held are told apart by the first and the last of each region: a bracket that is typed or lost moves the end of a region. A label at its start
-//! may become another, with as many arguments: what it names is what others feed.
+//! *Law.* As long as they stay the same, an edit of the text of the op is one like any other: facts
+//! flow from the op to the values that it feeds. The first and the last op of each region stand for
+//! all: a bracket that is typed or lost moves the end of a region. A label at its start may become
+//! another one with as many arguments.
+//!
 //! *Cost.* The attributes and arguments of the op, and its blocks.
 
 use noisy_syntax::{Attr, Ir, Name, Op, OpKind, Region};
@@ -20,7 +22,7 @@ struct Extent {
     last: Option<Op>,
 }
 
-/// What an op that holds others says.
+/// The header of an op with regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     kind: OpKind,
@@ -35,12 +37,12 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Whether another differs in its name alone.
+    /// Returns true if another header differs in its name alone.
     pub(crate) fn is_renamed(&self, other: &Header) -> bool {
         *self == Header { symbol: self.symbol, ..other.clone() }
     }
 
-    /// Whether it says whose client a function is.
+    /// Returns true if it names a function whose client this is.
     pub(crate) fn names_function(&self) -> bool {
         !self.attributes.is_empty()
     }
@@ -50,7 +52,7 @@ impl Header {
         self.regions.iter().map(|it| it.n_arguments).sum()
     }
 
-    /// That of an op; `None` if it cannot be told when it is the same: of a part of a document.
+    /// The header of an op; `None` for a part of a document, whose headers cannot be compared.
     pub(crate) fn of(ir: &Ir, op: Op) -> Option<Self> {
         let data = ir.op(op);
         if data.kind == OpKind::Chunk {

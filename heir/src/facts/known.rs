@@ -6,7 +6,7 @@ use noisy_syntax::{Def, Interner, Ir, Op, Type, Value};
 use rustc_hash::FxHashMap;
 
 use crate::facts::ciphertext::{Ciphertext, Ciphertexts, Dimension, Fact, Level, Moved, Unchecked};
-use crate::facts::{clients, conflicts, movers, plaintext};
+use crate::facts::{changing_functions, clients, conflicts, plaintext};
 use crate::ops::placed::Placed;
 use crate::options::{Model, Options};
 use crate::text::annotation::{self, Said};
@@ -14,23 +14,25 @@ use crate::text::setting::{Scheme, SchemeFault, Setting, Settings};
 use noisy_dataflow::sparse::{Domain, Input, Sparse};
 use noisy_integers::Integers;
 
-/// What is known of the ciphertexts of a program.
+/// The facts of the ciphertexts of a program.
 #[derive(Debug)]
 pub struct Heir {
     pub(crate) facts: Sparse<Ciphertexts>,
-    /// By part of the document: the largest level of any ciphertext, and true if no ciphertext of unknown level may have a larger one.
+    /// By part of the document: the largest level of any ciphertext, and true if no ciphertext of
+    /// unknown level may have a larger one.
     pub(crate) largest: Vec<(u32, bool)>,
     /// The levels at which values are wanted that plaintexts encode; made when somebody asks.
     pub(crate) sources: OnceLock<FxHashMap<Value, Option<Level>>>,
-    /// Functions that change polynomials, and those that change levels, each with an op that does; made when somebody asks.
-    pub(crate) movers: [OnceLock<FxHashMap<Op, Op>>; 2],
+    /// Functions that change polynomials, and those that change levels, each with an op that does;
+    /// made when somebody asks.
+    pub(crate) changing_functions: [OnceLock<FxHashMap<Op, Op>>; 2],
     /// The levels that are left, by value.
     pub(crate) left: Vec<Option<u32>>,
 }
 
 impl Heir {
-    /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, no argument of a function is secret, and no op is
-    /// of one of HEIR's dialects.
+    /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, no argument
+    /// of a function is secret, and no op is of one of HEIR's dialects.
     pub fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
         let ciphertexts = Ciphertexts::new(ir);
         let has_scheme = ciphertexts.settings.all().any(|it| it.scheme.is_some());
@@ -72,7 +74,7 @@ impl Heir {
             facts,
             largest,
             sources: OnceLock::new(),
-            movers: Default::default(),
+            changing_functions: Default::default(),
             left: vec![None; ir.bounds().1],
         };
         for value in values {
@@ -81,8 +83,8 @@ impl Heir {
         Some(it)
     }
 
-    /// Looks for conflicts near some values again; the values on which there is another one. *Cost.* Their uses, and those of the values
-    /// that have a conflict.
+    /// Looks for conflicts near some values again, and returns the values whose conflict changed.
+    /// *Cost.* Their uses, and those of the values that have a conflict.
     pub(crate) fn find_conflicts(&mut self, ir: &Ir, near: Vec<Value>) -> Vec<Value> {
         let before = &self.facts.analysis.conflicts;
         let of = |it: Value| ciphertext(&self.facts, it);
@@ -107,8 +109,9 @@ impl Heir {
         changed.into_iter().map(|it| it.0).collect()
     }
 
-    /// How many levels are left for a value: what `mgmt.mgmt` or its type says of it, else what the levels that are used leave of the
-    /// moduli. Of a plaintext only if its modulus is switched, too.
+    /// The levels that are left for a value: those that `mgmt.mgmt` or its type states, else those
+    /// that the used levels leave of the moduli. Of a plaintext only if its modulus is switched,
+    /// too.
     pub(crate) fn left(&self, value: Value) -> Option<usize> {
         usize::try_from((*self.left.get(value.index())?)?).ok()
     }
@@ -124,7 +127,8 @@ impl Heir {
         u32::try_from(self.left_by_text(ir, value)?).ok()
     }
 
-    /// How many levels are left for a value: what `mgmt.mgmt` says of it, else what the levels that are used leave of the moduli.
+    /// The levels that are left for a value: those that `mgmt.mgmt` states, else those that the
+    /// used levels leave of the moduli.
     pub(crate) fn left_by_text(&self, ir: &Ir, value: Value) -> Option<usize> {
         match annotation::annotated(ir, value, "level") {
             Said::Number(level) => return usize::try_from(level).ok(),
@@ -143,13 +147,14 @@ impl Heir {
         annotation::params(self.setting_for(ir, value)?)?.1.max_level().checked_sub(used)
     }
 
-    /// How many levels there are for a value by the settings: those between bootstraps and those that a bootstrap takes.
+    /// The number of levels for a value by the options: those between bootstraps and those that a
+    /// bootstrap takes.
     pub(crate) fn budget(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
         let taken = self.setting_for(ir, value).map_or(0, |it| it.bootstrap_level);
         Some(options.level_budget?.get().saturating_add(taken))
     }
 
-    /// How often the moduli of the parameters for a value can be switched.
+    /// The number of times that the moduli of the parameters for a value can be switched.
     pub fn switches(&self, ir: &Ir, value: Value) -> Option<u32> {
         let setting = self.setting_for(ir, value)?;
         match &setting.params {
@@ -160,13 +165,13 @@ impl Heir {
         }
     }
 
-    /// What the first module that names a scheme says of it.
+    /// The setting of the first module that names a scheme.
     pub fn setting(&self) -> &Setting {
         self.facts.analysis.settings.first()
     }
 
-    /// What the module around an op says of its scheme: the first with attributes of those that are in one part of the document with
-    /// the op.
+    /// The setting of the module around an op: the first with attributes in the part of the
+    /// document with the op.
     pub fn setting_of(&self, op: Op) -> Option<&Setting> {
         self.facts.analysis.settings.of(op)
     }
@@ -175,7 +180,7 @@ impl Heir {
         &self.facts.analysis.settings
     }
 
-    /// What cannot be used of what modules say of scheme, parameters and library, each with its module.
+    /// The attributes of modules that cannot be used, each with its module.
     pub fn scheme_faults(&self) -> Vec<(Op, &SchemeFault)> {
         self.settings().faults().collect()
     }
@@ -185,7 +190,7 @@ impl Heir {
         self.setting_of(ir.definition_site(value)?)
     }
 
-    /// The noise model that counts: one that is chosen, else the one of average bounds for the scheme.
+    /// The chosen noise model, else that of average bounds for the scheme.
     pub fn noise_model(&self, chosen: Option<Model>) -> Option<Model> {
         let default = || {
             self.settings().all().find_map(|it| match it.scheme? {
@@ -197,8 +202,8 @@ impl Heir {
         chosen.or_else(default)
     }
 
-    /// The most levels that a ciphertext may use where a value is defined: what the settings say, else what the moduli of the
-    /// parameters bear; `None` if neither says.
+    /// The most levels that a ciphertext may use where a value is defined: those of the options,
+    /// else those of the moduli; `None` without either.
     pub fn available(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
         self.budget(ir, options, value).or_else(|| self.switches(ir, value))
     }
@@ -218,7 +223,7 @@ impl Heir {
         self.largest.get(self.part(ir, value)).map_or(0, |it| it.0)
     }
 
-    /// What is known of a value.
+    /// The kind of a value, with its numbers.
     pub fn ciphertext(&self, value: Value) -> Ciphertext {
         ciphertext(&self.facts, value)
     }
@@ -248,10 +253,13 @@ impl Heir {
         }
     }
 
-    /// The functions that may give a ciphertext with another number than they take, each with the op that does.
-    pub fn movers(&self, ir: &Ir, placed: Placed) -> &FxHashMap<Op, Op> {
+    /// The functions that may return a ciphertext with another number than they take, each with an
+    /// op that changes it.
+    pub fn changing_functions(&self, ir: &Ir, placed: Placed) -> &FxHashMap<Op, Op> {
         let at = usize::from(placed != Placed::Relinearize);
-        self.movers[at].get_or_init(|| movers::movers(ir, &|it| self.ciphertext(it), placed))
+        self.changing_functions[at].get_or_init(|| {
+            changing_functions::changing_functions(ir, &|it| self.ciphertext(it), placed)
+        })
     }
 
     /// At which level something is wanted that is also encoded.
@@ -261,13 +269,14 @@ impl Heir {
         sources.get(&value).copied().flatten()
     }
 
-    /// What an op does to the level of its operands; `None` if it is not known.
+    /// The effect of an op on the level of its operands; `None` if it is unknown.
     pub(crate) fn moved(&self, ir: &Ir, op: Op) -> Option<Moved> {
         self.facts.analysis.moved(ir, op)
     }
 
-    /// The levels used that HEIR writes on a value, also where none follows: on a ciphertext that it has no level for, and on a plaintext
-    /// that no op wants at a level, as if it were fresh. `None` if the level is not checked.
+    /// The levels used that HEIR writes on a value, also where none follows: a ciphertext without a
+    /// level, and a plaintext that no op wants at a level, are written as if they were fresh.
+    /// `None` if the level is not checked.
     pub fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(level) = self.level(ir, value) {
             return Some(level);
@@ -299,20 +308,22 @@ impl Heir {
         }
     }
 
-    /// Whether a value is a plaintext that is encoded, and HEIR sees for what: where nothing is marked as secret, it sees no ciphertexts.
+    /// Returns true if a value is an encoded plaintext in a part of the document that marks
+    /// secrets: elsewhere HEIR sees no ciphertexts.
     pub(crate) fn is_encoded(&self, ir: &Ir, value: Value) -> bool {
         let is_marked = |op: Op| self.facts.analysis.marks_secrets(op);
         plaintext::is_init(ir, value) && ir.defining_op(value).is_some_and(is_marked)
     }
 
-    /// As [`Heir::written_dimension`], but none after lowering, where HEIR takes no op of a scheme for a product.
+    /// As [`Heir::written_dimension`], but `None` after lowering: HEIR takes no op of a scheme for
+    /// a product.
     pub(crate) fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
         if is_lowered { None } else { self.written_dimension(ir, value) }
     }
 
-    /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if there is none, or it is not known or
-    /// not checked.
+    /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if
+    /// there is none, or it is not known or not checked.
     pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
         let level = match self.with_checked_level(value) {
             Ciphertext::Encrypted { level, .. } => level,
@@ -326,7 +337,7 @@ impl Heir {
         self.number(ir, value, level)
     }
 
-    /// Whether a type is that of a ciphertext of a scheme or a library, after lowering.
+    /// Returns true if a type is that of a ciphertext of a scheme or a library, after lowering.
     pub(crate) fn is_lowered_type(&self, interner: &Interner, ty: Type) -> bool {
         self.facts.analysis.type_facts(interner, ty).is_lowered
     }
@@ -335,7 +346,8 @@ impl Heir {
         self.facts.analysis.type_facts(&ir.interner, ir.value(value).ty).level
     }
 
-    /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if that is not known or not checked.
+    /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if
+    /// that is not known or not checked.
     pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         if self.unchecked(value).dimension {
             return None;
@@ -375,7 +387,7 @@ fn ciphertext(facts: &Sparse<Ciphertexts>, value: Value) -> Ciphertext {
     facts.fact(value).map(|it| it.ciphertext).unwrap_or_default()
 }
 
-/// Whether some op is of a dialect that only HEIR has.
+/// Returns true if some op is of a dialect that only HEIR has.
 fn has_heir_op(ir: &Ir) -> bool {
     const DIALECTS: [&str; 10] = [
         "secret",
@@ -397,7 +409,7 @@ fn has_heir_op(ir: &Ir) -> bool {
     found
 }
 
-/// Whether a value is still one of the program.
+/// Returns true if a value is still part of the program.
 pub(crate) fn is_current(ir: &Ir, value: Value) -> bool {
     let is_it = |all: &[Value], at: u32| all.get(at as usize) == Some(&value);
     match ir.value(value).def {

@@ -1,4 +1,4 @@
-//! What noise in bits and scales stand on: integers, and the levels of ciphertexts.
+//! The layers below noise and scales: integers, and the levels of ciphertexts.
 
 use std::sync::OnceLock;
 
@@ -19,14 +19,14 @@ pub struct Solved {
     heir: OnceLock<Option<Box<Kept>>>,
 }
 
-/// What is known of a value before its noise and its scale.
+/// The facts of a value below its noise and its scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Known {
-    /// What it is.
+pub struct LowerFacts {
+    /// The kind of the value.
     pub(crate) ciphertext: Ciphertext,
     /// The levels that are left for it.
     pub(crate) left: Option<usize>,
-    /// Whether its type is one of a scheme or a library.
+    /// True if its type is one of a scheme or a library.
     pub(crate) is_lowered: bool,
 }
 
@@ -45,12 +45,12 @@ impl Solved {
         Self { integers, heir: OnceLock::new() }
     }
 
-    /// What is known of integers.
+    /// The facts on integers.
     pub fn integers(&self) -> &Integers {
         &self.integers
     }
 
-    /// What is known of ciphertexts; `None` if the program is not HEIR's.
+    /// The facts on ciphertexts; `None` if the program is not HEIR's.
     pub fn heir(&self, ir: &Ir) -> Option<&Heir> {
         let kept = || Kept::new(ir, &self.integers).map(Box::new);
         self.heir.get_or_init(kept).as_deref().map(|it| &it.heir)
@@ -67,19 +67,19 @@ impl Solved {
         moved
     }
 
-    /// What moved below noise and scales.
+    /// The values below noise and scales whose facts changed.
     pub fn moved(&self, values: Vec<Value>) -> Moved {
         self.integers.moved().and(&Moved::These(values))
     }
 }
 
 impl Base for Solved {
-    type Known<'a> = Known;
+    type Known<'a> = LowerFacts;
 
-    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Known {
+    fn known(&self, interner: &Interner, ty: Type, value: Value) -> LowerFacts {
         let kept = self.heir.get().and_then(Option::as_deref);
         let heir = kept.map(|it| &it.heir);
-        heir.map_or_else(Known::default, |it| Known {
+        heir.map_or_else(LowerFacts::default, |it| LowerFacts {
             ciphertext: it.ciphertext(value),
             left: it.left(value),
             is_lowered: it.is_lowered_type(interner, ty),

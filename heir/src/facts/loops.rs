@@ -1,30 +1,31 @@
-//! What loops carry from round to round.
+//! Values that loops carry from round to round.
 //!
-//! The level is part of a ciphertext's type after lowering, so HEIR demands that a loop gives to its next round the level that it takes. A
-//! loop that runs once has no next round. Source: HEIR, `lib/Analysis/LevelAnalysis`.
+//! The level is part of a ciphertext's type after lowering, so HEIR demands that a loop gives to
+//! its next round the level that it takes. A loop that runs once has no next round. Source: HEIR,
+//! `lib/Analysis/LevelAnalysis`.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 
 use noisy_dataflow::flow::{self, Flow};
 use noisy_dataflow::view::View;
 
-/// What a loop carries.
+/// A value that a loop carries.
 pub(crate) struct Carried {
     /// The loop.
     pub(crate) op: Op,
-    /// What it takes.
+    /// The value that the loop takes.
     pub(crate) init: Value,
     /// The argument that it is in each round.
     pub(crate) argument: Option<Value>,
-    /// What is given to the next round.
+    /// The value that is given to the next round.
     pub(crate) yielded: Value,
     /// The operands of the loop and of its end that are the first and the last of these.
     pub(crate) uses: [(Op, u32); 2],
-    /// Whether there is a next round, as far as HEIR sees.
+    /// True if there is a next round, by the bounds that HEIR sees.
     pub(crate) is_repeated: bool,
 }
 
-/// Whether an op runs its regions in rounds.
+/// Returns true if an op runs its regions in rounds.
 pub(crate) fn is_loop(ir: &Ir, op: Op) -> bool {
     matches!(Flow::of(ir, op), Flow::For { .. } | Flow::While)
 }
@@ -59,8 +60,9 @@ pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
     }
 }
 
-/// The number of rounds of a loop by its bounds as they are written: HEIR takes an `affine.for` by the one constant that each bound is in
-/// its text, and an `scf.for` by the constants that it is given, also as another type.
+/// The number of rounds of a loop by its bounds as they are written: HEIR takes an `affine.for` by
+/// the one constant that each bound is in its text, and an `scf.for` by the constants that it is
+/// given, also as another type.
 pub(crate) fn rounds(ir: &impl View, op: Op) -> Option<u64> {
     let is_affine = ir.op(op).kind == OpKind::AffineFor;
     let is_one = |name: &str| {
@@ -85,7 +87,8 @@ pub(crate) fn rounds(ir: &impl View, op: Op) -> Option<u64> {
 /// The most casts behind one another that are looked through.
 const MOST_CASTS: usize = 8;
 
-/// Whether an op gives the number that it takes as another type, if that is not negative and the type wide enough.
+/// Returns true if an op gives its operand as another type: the same number, if it is not negative
+/// and the type is wide enough.
 fn is_cast(ir: &impl View, op: Op) -> bool {
     let name = ir.op_name(op);
     matches!(name, "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui")

@@ -1,9 +1,10 @@
-//! Noise of ciphertexts in bits, under one of the models of `bits.rs`, by dataflow.
+//! Noise of ciphertexts in bits, under one of the models of `noise/formulas.rs`, by dataflow.
 //!
-//! *Facts.* A value is a plaintext or a ciphertext with noise; where paths meet, the larger counts. The level at which an op runs is
-//! what `mgmt.mgmt` on it says, else what levels that are used leave of the moduli. A loop with a known trip count is iterated that
-//! often; noise that goes on to grow in another one has no bound. *Source.* HEIR, `lib/Analysis/NoiseAnalysis`; an op that it gives no
-//! rule passes on the noise of its first ciphertext operand.
+//! *Facts.* A value is a plaintext or a ciphertext with noise; where paths meet, the larger counts.
+//! The level at which an op runs is that in its `mgmt.mgmt`, else the one that the used levels
+//! leave of the moduli. A loop with a known trip count is iterated that often; noise that goes on
+//! to grow in another loop has no bound. *Source.* HEIR, `lib/Analysis/NoiseAnalysis`; an op
+//! without a rule there passes on the noise of its first ciphertext operand.
 
 pub(crate) mod formulas;
 mod log2;
@@ -27,7 +28,7 @@ use noisy_dataflow::view::View;
 /// The number of the setting that has the parameters.
 type Part = u32;
 
-/// What is known of the noise of a value.
+/// The noise of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Bits {
     /// Nothing reaches it.
@@ -106,7 +107,8 @@ pub struct NoiseBits {
 }
 
 impl NoiseBits {
-    /// Of a program; `None` if no module has parameters with a plaintext modulus for the scheme of the model.
+    /// The analysis of a program; `None` if no module has parameters with a plaintext modulus for
+    /// the scheme of the model.
     pub fn new(heir: &Heir, model: Model) -> Option<Self> {
         let scheme = if model.is_bfv() { Scheme::Bfv } else { Scheme::Bgv };
         let of = |setting: &Setting| {
@@ -129,7 +131,7 @@ pub struct HeirNoise<'a> {
 }
 
 impl<'a> HeirNoise<'a> {
-    /// What was solved.
+    /// The noise that was solved.
     pub fn new(ir: &'a Ir, heir: &'a Heir, facts: &'a Sparse<NoiseBits>) -> Self {
         Self { ir, heir, facts }
     }
@@ -143,7 +145,8 @@ impl<'a> HeirNoise<'a> {
         self.models().name
     }
 
-    /// The noise of a ciphertext in bits, infinite if it has no bound; `None` for what is no ciphertext or not known.
+    /// The noise of a ciphertext in bits, infinite if it has no bound; `None` for other values and
+    /// if it is unknown.
     pub fn bits(&self, value: Value) -> Option<f64> {
         match self.facts.fact(value)? {
             Bits::AtMost(noise, part) => Some(self.models().of(*part)?.bits(*noise)),
@@ -207,7 +210,7 @@ impl SparseForward for NoiseBits {
         if ir.op(op).kind == OpKind::FuncCall {
             return Bits::Unknown;
         }
-        let operands: Vec<Bits> = rules::known(ir, op, operands);
+        let operands: Vec<Bits> = rules::known_operands(ir, op, operands);
         for stop in [Bits::Bottom, Bits::Unknown, Bits::Unbounded] {
             if operands.contains(&stop) {
                 return stop;
@@ -224,29 +227,29 @@ impl SparseForward for NoiseBits {
             (a, all.next().unwrap_or_else(|| model.plaintext()))
         };
         let level = || ir.known(value).left;
-        let after = match work(name) {
-            Work::Add => {
+        let after = match effect(name) {
+            Effect::Add => {
                 let (a, b) = both();
                 model.add(a, b)
             }
-            Work::Multiply => {
+            Effect::Multiply => {
                 let (a, b) = both();
                 model.mul(a, b)
             }
-            Work::MultiplyPlain => model.mul(first, model.plaintext()),
-            Work::SwitchModulus => {
+            Effect::MultiplyPlain => model.mul(first, model.plaintext()),
+            Effect::SwitchModulus => {
                 let from = ir.op(op).operands.first().and_then(|it| it.value);
                 match from.and_then(|it| ir.known(it).left) {
                     Some(level) => model.modulus_switch(first, level),
                     None => return Bits::Unknown,
                 }
             }
-            Work::SwitchKey => match level() {
+            Effect::SwitchKey => match level() {
                 Some(level) => model.switch_key(first, level),
                 None => return Bits::Unknown,
             },
-            Work::None => first,
-            Work::Unknown => return Bits::Unknown,
+            Effect::None => first,
+            Effect::Unknown => return Bits::Unknown,
         };
         Bits::AtMost(after, part)
     }
@@ -264,9 +267,9 @@ impl SparseForward for NoiseBits {
     }
 }
 
-/// What an op does to noise.
+/// The effect of an op on noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Work {
+enum Effect {
     Add,
     Multiply,
     MultiplyPlain,
@@ -277,26 +280,26 @@ enum Work {
     Unknown,
 }
 
-/// What an op does to noise, by its full name. Ops that neither HEIR's models nor their authors have a rule for, but that compute, are
-/// not known.
-fn work(name: &str) -> Work {
+/// The effect of an op on noise, by its full name. The effect of ops that compute and have no rule
+/// in HEIR's models is unknown.
+fn effect(name: &str) -> Effect {
     let (dialect, op) = name.split_once('.').unwrap_or(("", name));
     match (dialect, op) {
         ("arith", "addi" | "subi")
         | ("bgv", "add" | "sub" | "add_plain" | "sub_plain")
-        | ("lwe", "radd" | "rsub" | "radd_plain" | "rsub_plain") => Work::Add,
+        | ("lwe", "radd" | "rsub" | "radd_plain" | "rsub_plain") => Effect::Add,
         ("arith", "muli") | ("bgv", "mul" | "mul_plain") | ("lwe", "rmul" | "rmul_plain") => {
-            Work::Multiply
+            Effect::Multiply
         }
-        ("mgmt", "adjust_scale") => Work::MultiplyPlain,
-        ("mgmt", "modreduce") | ("bgv", "modulus_switch") => Work::SwitchModulus,
+        ("mgmt", "adjust_scale") => Effect::MultiplyPlain,
+        ("mgmt", "modreduce") | ("bgv", "modulus_switch") => Effect::SwitchModulus,
         ("mgmt", "relinearize")
         | ("tensor_ext", "rotate")
-        | ("bgv", "relinearize" | "rotate_cols" | "rotate_rows") => Work::SwitchKey,
-        ("bgv", "negate" | "level_reduce") | ("lwe", "rnegate") => Work::None,
+        | ("bgv", "relinearize" | "rotate_cols" | "rotate_rows") => Effect::SwitchKey,
+        ("bgv", "negate" | "level_reduce") | ("lwe", "rnegate") => Effect::None,
         ("bgv" | "ckks" | "lwe" | "openfhe" | "lattigo" | "linalg" | "kernel" | "orion", _)
         | ("mgmt", "bootstrap")
-        | ("arith", "addf" | "subf" | "mulf" | "divf") => Work::Unknown,
-        _ => Work::None,
+        | ("arith", "addf" | "subf" | "mulf" | "divf") => Effect::Unknown,
+        _ => Effect::None,
     }
 }

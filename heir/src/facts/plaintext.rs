@@ -1,13 +1,15 @@
 //! The level at which a plaintext is needed: that of the ciphertexts that it meets.
 //!
-//! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest of the ciphertexts that sums and products with it
-//! give. Other ops, and ends of regions, say nothing of the level in HEIR, which then writes the plaintext as if it were for a fresh
-//! ciphertext; that is said here only where it is true. A plaintext that is no `mgmt.init` has no level in HEIR; its level here is
-//! that of what is computed from it. Where a plaintext becomes a ciphertext at the end of a branch or of a round, it has the level and the
-//! polynomials of that one, the least of several; what is computed with it says nothing there.
+//! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest of the
+//! ciphertexts that sums and products with it give. In HEIR other ops, and ends of regions, do not
+//! decide the level: HEIR then writes the plaintext as if it were for a fresh ciphertext. Here it
+//! has that level only where it is true. A plaintext that is no `mgmt.init` has no level in HEIR;
+//! here it has that of the values that are computed from it. A plaintext that becomes a ciphertext
+//! at the end of a branch or of a round has the level and the polynomials of that one, the least of
+//! several.
 //!
-//! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.* The ops on plaintexts that follow
-//! from a value, up to a bound.
+//! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.*
+//! The ops on plaintexts that follow from a value, up to a bound.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,14 +24,14 @@ use noisy_dataflow::flow;
 /// How many plaintext ops are looked through from one value.
 const MOST: usize = 10_000;
 
-/// What the uses of a plaintext want of it.
+/// The numbers that the uses of a plaintext want.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The largest level of the results of sums and products.
     level: Option<Level>,
-    /// That of the ciphertexts which are met in any other way.
+    /// The largest level of the ciphertexts that it meets otherwise.
     elsewhere: Option<Level>,
-    /// That of the ciphertexts which are the plaintext at the end of another way.
+    /// The largest level of the ciphertexts that it becomes where paths meet.
     merged: Option<Level>,
     /// The most polynomials of what is computed with it.
     dimension: Option<Dimension>,
@@ -39,7 +41,8 @@ pub(crate) struct Wanted {
     itself: Option<Level>,
     /// The same of polynomials.
     itself_dimension: Option<Dimension>,
-    /// Whether a sum or product that takes it has a level that is not known, or none: so the plaintext may be wanted at any.
+    /// True if a sum or product that takes it has an unknown level, or none: then it may be wanted
+    /// at any.
     is_unsettled: bool,
 }
 
@@ -50,7 +53,8 @@ fn least<T: Ord>(a: Option<T>, b: T) -> Option<T> {
     })
 }
 
-/// What an operand flows into; not into a further round of a loop that runs once, nor past a loop that runs.
+/// The values that an operand flows into; not those of a further round of a loop that runs once,
+/// nor those past a loop that runs.
 fn fed_by(ir: &Ir, user: Op, index: u32) -> impl Iterator<Item = Value> {
     let holder = ir.parent_op(user).filter(|_| flow::is_yield(ir, user));
     let is_last = holder.is_some_and(|it| loops::rounds(ir, it) == Some(1));
@@ -62,11 +66,11 @@ fn fed_by(ir: &Ir, user: Op, index: u32) -> impl Iterator<Item = Value> {
     })
 }
 
-/// What the uses of a plaintext want.
+/// The numbers that the uses of a plaintext want.
 pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Wanted {
     let mut out = Wanted::default();
     let mut seen: FxHashSet<(Value, bool)> = FxHashSet::default();
-    // Whether what is looked at is still the value itself.
+    // The flag is true while the value is still the plaintext itself.
     let mut stack = vec![(value, true)];
     while let Some((at, is_itself)) = stack.pop() {
         if !seen.insert((at, is_itself)) || seen.len() > MOST {
@@ -92,7 +96,7 @@ pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
             }
             let is_encoded = at == value && rules::takes_plaintext(ir, user, index as usize);
             out.is_unsettled |= is_encoded && gives_no_level(ir, user, of);
-            // Of what is not known it is not known what it wants.
+            // If the result of an op is unknown, so is the level it needs.
             if is_unknown(ir, user, of) {
                 continue;
             }
@@ -115,13 +119,13 @@ pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
     out
 }
 
-/// Whether it is not known what an op gives, or nothing reaches it.
+/// Returns true if a result of an op is unknown or unreached.
 fn is_unknown(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     let mut results = ir.op(op).results.iter();
     results.any(|&it| matches!(of(it), Ciphertext::Unknown | Ciphertext::Bottom))
 }
 
-/// Whether an op gives a ciphertext without a level, or with one that is not known.
+/// Returns true if an op gives a ciphertext without a level, or with an unknown one.
 fn gives_no_level(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     ir.op(op).results.iter().any(|&it| {
         let fact = of(it);
@@ -143,7 +147,7 @@ pub(crate) fn level(
     if !is_init(ir, value) {
         return here.level.max(here.elsewhere).max(here.merged);
     }
-    // What is used directly besides is encoded for the larger of both.
+    // A plaintext that is also used directly is encoded for the larger level of both.
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
     let source = operand.and_then(|it| through_inits(ir, it, direct));
     let fresh = Some(Level::Used(0));
@@ -154,12 +158,13 @@ pub(crate) fn level(
     if others == fresh {
         return fresh;
     }
-    // The argument of a function counts as one for a fresh ciphertext, and less of two levels is taken.
+    // An argument of a function counts as fresh, and the lesser of two levels is taken.
     let is_merged = here.elsewhere.is_none() && operand.is_some_and(|it| is_computed(ir, it));
     here.itself.filter(|_| is_merged)
 }
 
-/// The level that HEIR writes on a `mgmt.init` where none follows from its uses: what it merges with, else that of a fresh ciphertext.
+/// The level that HEIR writes on a `mgmt.init` whose uses decide none: that of the ciphertext that
+/// it becomes, else that of a fresh one.
 pub(crate) fn written(
     ir: &Ir,
     value: Value,
@@ -206,7 +211,8 @@ pub(crate) fn dimension(
     }
 }
 
-/// The polynomials that HEIR writes on a `mgmt.init`: what ops want that take it, else of what it merges with, else two.
+/// The polynomials that HEIR writes on a `mgmt.init`: those that its users want, else those of the
+/// ciphertext that it becomes, else two.
 pub(crate) fn written_dimension(
     ir: &Ir,
     value: Value,
@@ -222,8 +228,8 @@ pub(crate) fn written_dimension(
 /// Says of a value what is wanted of it by itself.
 pub(crate) type Source<'a> = &'a mut dyn FnMut(Value) -> Direct;
 
-/// The numbers of a ciphertext that differ from those for which a plaintext is encoded that becomes it, where branches meet or a loop
-/// starts: more levels used, or more polynomials.
+/// Marks the numbers of a ciphertext that are smaller than those for which a plaintext is encoded
+/// that becomes it, where branches meet or a loop starts.
 pub(crate) fn raised(
     ir: &Ir,
     fed: Value,
@@ -262,7 +268,7 @@ pub(crate) fn direct_once(
     move |value| *known.entry(value).or_insert_with(|| direct(ir, value, of))
 }
 
-/// What [`defined`] gives of an op with regions.
+/// The [`defined`] values of an op with regions.
 fn regions_define(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
     if ir.op(op).regions.is_empty() { SmallVec::new() } else { defined(ir, op) }
 }
@@ -282,7 +288,8 @@ fn plain_feeders(ir: &Ir, fed: Value, of: &dyn Fn(Value) -> Ciphertext) -> Small
     feeders.filter(|&it| of(it) == Ciphertext::Plain).collect()
 }
 
-/// What each value that a `mgmt.init` encodes is wanted at by itself, [`Level::Invalid`] if that is not known. One value may be encoded many times.
+/// The level at which each value is wanted by itself that a `mgmt.init` encodes, [`Level::Invalid`]
+/// if it is unknown. One value may be encoded many times.
 pub(crate) fn sources(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
@@ -297,8 +304,9 @@ pub(crate) fn sources(
     out
 }
 
-/// The largest level of the sums and products that use a value itself, else the least of the ciphertexts that it becomes; and the most
-/// polynomials of these sums and products; and whether one of these has no level, or one that is not known.
+/// The largest level of the sums and products that use a value itself, else the least of the
+/// ciphertexts that it becomes; the most polynomials of these sums and products; and a flag if one
+/// of these has no level or an unknown one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Direct {
     pub(crate) level: Option<Level>,
@@ -308,7 +316,7 @@ pub(crate) struct Direct {
     is_unsettled: bool,
 }
 
-/// What is wanted of a value by itself. *Cost.* Its uses.
+/// The numbers at which a value is wanted by itself. *Cost.* Its uses.
 pub(crate) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Direct {
     let mut out = Direct::default();
     let mut merged: Option<Level> = None;
@@ -339,8 +347,8 @@ pub(crate) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
     out
 }
 
-/// The level of a plaintext that sums and products want at that, and that other ops take at a lower one; `source` says at which the value
-/// is wanted that a `mgmt.init` encodes.
+/// The level at which sums and products want a plaintext that other ops take at a lower one;
+/// `source` is the level at which a value is wanted that a `mgmt.init` encodes.
 pub(crate) fn encoded_for(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
@@ -371,7 +379,7 @@ pub(crate) fn encoded_for(
     most.filter(|&it| it > least)
 }
 
-/// What a `mgmt.init` encodes.
+/// The value that a `mgmt.init` encodes.
 fn source_of(ir: &Ir, value: Value) -> Option<Value> {
     let op = ir.defining_op(value).filter(|_| is_init(ir, value))?;
     ir.op(op).operands.first()?.value
@@ -395,7 +403,7 @@ fn through_inits(
     out
 }
 
-/// Whether a value may be encoded: what is, and what has the type of it.
+/// Returns true if a value may be encoded: a `mgmt.init`, or a value of such a type.
 pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
     is_init(ir, value) || types::may_be_encoded(ir, value)
 }
@@ -404,12 +412,12 @@ pub(crate) fn is_init(ir: &Ir, value: Value) -> bool {
     matches!(ir.value(value).def, Def::Result(op, _) if ir.op_name(op) == "mgmt.init")
 }
 
-/// Whether an op without regions computes a value.
+/// Returns true if an op without regions computes a value.
 fn is_computed(ir: &Ir, value: Value) -> bool {
     matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).regions.is_empty())
 }
 
-/// The values that an op gives, that a label says, or that the first blocks of the regions of an op start with.
+/// The results of an op, and the arguments of the first blocks of its regions or of a label.
 pub(crate) fn defined(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
     let data = ir.op(op);
     let mut out = SmallVec::from_slice(&data.results);

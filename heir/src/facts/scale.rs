@@ -1,9 +1,10 @@
 //! Scales of CKKS ciphertexts, as logarithms to base 2, by dataflow.
 //!
-//! *Facts.* A fresh ciphertext, and what a bootstrap gives, has the default scale of the parameters. A product has the sum of the
-//! scales of its operands, a modulus switch takes off the rounded logarithm of the modulus of its level, `mgmt.init` and
-//! `mgmt.adjust_scale` have the scale that `mgmt.mgmt` on them says. Sums have the largest, everything else passes on the first.
-//! *Source.* HEIR, `lib/Analysis/ScaleAnalysis`.
+//! *Facts.* A fresh ciphertext, and the result of a bootstrap, has the default scale of the
+//! parameters. A product has the sum of the scales of its operands, a modulus switch takes off the
+//! rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the
+//! scale in their `mgmt.mgmt`. Sums have the largest, other ops pass on the first. *Source.* HEIR,
+//! `lib/Analysis/ScaleAnalysis`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
 use noisy_dataflow::view::View;
 
-/// What is known of the scale of a value.
+/// The scale of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scale {
     /// Nothing reaches it.
@@ -88,7 +89,8 @@ impl Scales<'_> {
 #[derive(Debug)]
 pub struct ScaleBits {
     settings: Arc<Settings>,
-    /// How many times the default one the logarithm of the scale of a fresh or bootstrapped ciphertext is.
+    /// How many times the default one the logarithm of the scale of a fresh or bootstrapped
+    /// ciphertext is.
     fresh: i64,
 }
 
@@ -173,7 +175,7 @@ impl SparseForward for ScaleBits {
         if ir.op(op).kind == OpKind::FuncCall || is_without_rule(name) {
             return Scale::Unknown;
         }
-        let operands: Vec<Scale> = rules::known(ir, op, operands);
+        let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
         for stop in [Scale::Bottom, Scale::Unknown] {
             if operands.contains(&stop) {
                 return stop;
@@ -218,8 +220,8 @@ impl SparseForward for ScaleBits {
     }
 }
 
-/// Whether an op changes scales in a way that is not known here: those of schemes and libraries, which have scales in their types or
-/// keep them themselves, and polynomials.
+/// Returns true if the effect of an op on scales is unknown: those of schemes and libraries, which
+/// have scales in their types or keep them themselves, and polynomials.
 fn is_without_rule(name: &str) -> bool {
     let dialect = name.split_once('.').map_or("", |it| it.0);
     matches!(dialect, "bgv" | "ckks" | "lwe" | "openfhe" | "lattigo" | "kernel" | "orion")

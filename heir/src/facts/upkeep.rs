@@ -1,11 +1,15 @@
-//! What keeps levels and polynomials up to date by edits.
+//! Levels and polynomials, kept up to date by edits.
 //!
-//! *Law.* After an edit that is taken in, all that is said equals what is said from scratch. An edit is not taken in, and all is made anew when
-//! somebody asks, where what one place says depends on the whole program: an op that holds others comes, goes or says something else that
-//! counts elsewhere (`header.rs`); a module says that bootstraps use other levels, and there are some; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known, or becomes a ciphertext at another; a value has the largest
-//! level of the program, and that becomes another; the file has several parts or modules within modules.
+//! *Law.* After an edit that is taken in, all facts equal those from scratch. All facts are found
+//! from scratch at the next query after an edit that
 //!
-//! *Cost.* In proportion to what the edit moves, and to the calls of the program.
+//! - adds or removes an op with regions, or changes a part of one that counts elsewhere
+//!   (`header.rs`),
+//! - changes the levels that bootstraps use, if there are some,
+//! - changes the largest level of the program, if the level of some value follows from it,
+//! - is in a file with several parts or with modules within modules.
+//!
+//! *Cost.* In proportion to the facts that the edit changes, and to the calls of the program.
 
 use std::collections::BTreeMap;
 
@@ -24,17 +28,18 @@ use noisy_dataflow::sparse::{Input, Moved};
 use noisy_integers::Integers;
 use std::sync::{Arc, OnceLock};
 
-/// What an edit may have changed.
+/// The values and ops that an edit may have affected.
 #[derive(Debug, Default)]
 pub struct Touched {
     /// Values of which something else may be known.
     pub(crate) values: Vec<Value>,
-    /// The ops that changed, those that define or use such values, and those that encode plaintexts for any of these; all alive, each once.
+    /// The ops that changed, those that define or use such values, and those that encode plaintexts
+    /// for any of these; all alive, each once.
     pub ops: Vec<Op>,
 }
 
 impl Touched {
-    /// What follows from the values that moved or of which something else is said, and the ops that changed.
+    /// The values that follow from changed ones, and the ops near these and the changed ops.
     pub fn new(ir: &Ir, heir: &Heir, moved: &[Value], delta: &Delta) -> Self {
         let mut values: Vec<Value> = Vec::new();
         let mut seen = FxHashSet::default();
@@ -44,7 +49,7 @@ impl Touched {
                 continue;
             }
             values.push(value);
-            // What takes its level from what it is fed with.
+            // A value may take its level from the values that feed it.
             for &(user, index) in &ir.value(value).uses {
                 if !ir.op(user).regions.is_empty() || flow::is_yield(ir, user) {
                     stack.extend(flow::feeds(ir, user, index as usize));
@@ -61,11 +66,12 @@ impl Touched {
                 }
             }
         }
-        // How often a loop runs follows from constants, which are no ciphertexts that move.
+        // The number of rounds of a loop follows from constants, which are no ciphertexts that
+        // move.
         let bounded = delta.changed.iter().flat_map(|&it| loops::bounded_by(ir, it));
         ops.extend(bounded.filter(|&it| seen.insert(it)));
         let is_init = |op: Op| ir.op_name(op) == "mgmt.init";
-        // What a plaintext that an op wants at a level becomes where branches or rounds meet.
+        // The op around, if a plaintext that an op wants at a level becomes its argument or result.
         let around = |&(user, index): &(Op, u32)| {
             if flow::is_yield(ir, user) {
                 return ir.parent_op(user);
@@ -95,7 +101,7 @@ impl Touched {
     }
 }
 
-/// What is said of a value by what defines it, as others read it.
+/// The facts in the text of the definition of a value, as others read them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Said {
     ty: Type,
@@ -114,17 +120,18 @@ impl Said {
     }
 }
 
-/// Of an op: the largest level that it gives, and whether it gives one that is not known, or that is the last.
+/// Of an op: the largest level that it gives, and flags for an unknown level and for the last one.
 const UNKNOWN: u32 = 1 << 31;
 const LAST: u32 = 1 << 30;
 const LARGEST: u32 = LAST - 1;
 
-/// What an edit did to levels and what stands on them.
+/// The effect of an edit on levels and the layers above.
 #[derive(Debug)]
 pub struct Upkept {
     /// The values of which something else may be known.
     pub values: Vec<Value>,
-    /// Whether the parameters are others, so that noise, scales and what is reported are to be found anew.
+    /// True if the parameters changed, so that noise, scales and reports must be found from
+    /// scratch.
     pub has_other_params: bool,
 }
 
@@ -133,7 +140,7 @@ pub struct Upkept {
 pub(crate) struct Kept {
     /// The facts.
     pub(crate) heir: Heir,
-    /// What edits need; `None` if each makes all anew.
+    /// The indices for edits; `None` if every edit needs a solution from scratch.
     upkeep: Option<Upkeep>,
 }
 
@@ -178,7 +185,7 @@ impl Kept {
         if clients::entries(ir, &heir.facts) != heir.facts.analysis.entries {
             return None;
         }
-        // What a loop takes is also what it gives to its next round, which an op at its end says.
+        // An op at the end of a loop decides the level that the loop carries.
         let edited = delta.changed.iter().chain(&delta.removed);
         let holders = edited.filter_map(|&it| ir.region(ir.op(it).parent).parent);
         let loops: FxHashSet<Op> =
@@ -195,7 +202,7 @@ impl Kept {
         }
         heir.largest = largest;
         heir.sources = OnceLock::new();
-        heir.movers = Default::default();
+        heir.changing_functions = Default::default();
         let all = if difference.n_moduli { plaintext::values(ir) } else { Vec::new() };
         for &value in touched.values.iter().chain(&all) {
             heir.left[value.index()] = heir.find_left(ir, value);
@@ -218,13 +225,13 @@ fn resettle(heir: &mut Heir, ir: &Ir, upkeep: &Upkeep) -> Option<Difference> {
     Some(difference)
 }
 
-/// What must be known to take an edit in.
+/// The indices that edits need.
 #[derive(Debug)]
 pub(crate) struct Upkeep {
     /// Ops that hold others, and calls, with what they say; `None` if that cannot be compared.
     headers: FxHashMap<Op, Option<Header>>,
     calls: Vec<Op>,
-    /// What is said of values by what defines them.
+    /// The facts in the text of the definition of each value.
     said: Vec<Option<Said>>,
     /// By op.
     levels: Vec<u32>,
@@ -279,10 +286,11 @@ impl Upkeep {
         Some(())
     }
 
-    /// Of the values that changed ops define, those of which something else is said or left, and new ones.
+    /// Of the values that changed ops define, those of which something else is said or left, and
+    /// new ones.
     pub(crate) fn said_anew(&mut self, ir: &Ir, heir: &Heir, delta: &Delta) -> Vec<Value> {
         self.said.resize(ir.bounds().1, None);
-        // What a label names is said by the op around.
+        // The op around annotates the arguments of a label.
         let entries = delta.changed.iter().flat_map(|&it| {
             let regions = ir.op(it).regions.iter();
             regions.flat_map(|it| &ir.block(flow::entry_block(ir, it.1)).args).copied()
@@ -305,12 +313,12 @@ impl Upkeep {
         }
     }
 
-    /// Whether the library of the module decides the level of some op.
+    /// Returns true if the library of the module decides the level of some op.
     pub(crate) fn hangs_on_library(&self) -> bool {
         !self.by_library.is_empty()
     }
 
-    /// Whether an edit changes what holds others, or what is said elsewhere.
+    /// Returns true if an edit changes an op with regions in a way that counts elsewhere.
     pub(crate) fn is_structural(&mut self, ir: &Ir, delta: &Delta) -> bool {
         if delta.removed.iter().any(|it| self.headers.contains_key(it)) {
             return true;
@@ -339,7 +347,7 @@ impl Upkeep {
         for op in holders {
             let now = Header::of(ir, op);
             let before = self.headers.get(&op).and_then(Option::as_ref);
-            // What a label names is taken by the op around.
+            // The op around feeds the arguments of a label.
             if before.map(Header::n_arguments) != now.as_ref().map(Header::n_arguments) {
                 return true;
             }
@@ -348,7 +356,7 @@ impl Upkeep {
         false
     }
 
-    /// Whether some op calls a function, or says whose client it is.
+    /// Returns true if some op calls a function, or names the function whose client it is.
     fn names_functions(&self) -> bool {
         !self.calls.is_empty() || self.headers.values().flatten().any(Header::names_function)
     }
@@ -401,13 +409,13 @@ impl Upkeep {
         (self.n_with.last_key_value().map_or(0, |it| *it.0), self.n_unknown == 0)
     }
 
-    /// Whether the level of some ciphertext is the largest, whichever that is.
+    /// Returns true if the level of some ciphertext is the largest one, whichever that is.
     pub(crate) fn has_last(&self) -> bool {
         self.n_last > 0
     }
 }
 
-/// Whether a change of an op changes what is around it or elsewhere.
+/// Returns true if a change of an op affects ops around it or elsewhere.
 fn is_structural(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.regions.is_empty()
@@ -415,7 +423,8 @@ fn is_structural(ir: &Ir, op: Op) -> bool {
         || matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule)
 }
 
-/// The values that touched ops take and define, those that loops give to their next rounds, and those that calls pass as touched arguments.
+/// The values that touched ops take and define, those that loops give to their next rounds, and
+/// those that calls pass as touched arguments.
 fn near_values(ir: &Ir, touched: &Touched) -> Vec<Value> {
     let mut out = Vec::new();
     for &value in &touched.values {

@@ -1,14 +1,14 @@
-//! The catalogue of HEIR's ops: which there are, and what HEIR's interfaces say of each.
+//! The catalogue of HEIR's ops, with the facts of HEIR's interfaces for each.
 //!
-//! It is data, `catalogue.txt`, which `scripts/heir-catalogue` makes from a checkout of HEIR: a new version of HEIR is a new run of
-//! that script. *Law.* Of an op of a dialect of HEIR's that the catalogue lacks nothing is known, nor of one of a dialect that is
-//! nobody's: what they do to a ciphertext is not guessed.
+//! It is data, `catalogue.txt`, which `scripts/heir-catalogue` makes from a checkout of HEIR: a new
+//! version of HEIR is a new run of that script. *Law.* The effect on a ciphertext is unknown for an
+//! op of HEIR's dialects that the catalogue lacks, and for an op of an unknown dialect.
 
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What an op does to a level.
+/// The effect of an op on a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LevelRule {
     /// So many levels more; where the op has the attribute, as many as it says.
@@ -21,25 +21,25 @@ pub(crate) enum LevelRule {
     Chebyshev,
 }
 
-/// What the catalogue says of an op.
+/// The catalogue's entry of an op.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// What it does to a level.
+    /// Its effect on a level.
     pub(crate) level: Option<LevelRule>,
     /// Whose level that is.
     pub(crate) of: Of,
-    /// Whether it makes the multiplicative depth larger.
+    /// True if it makes the multiplicative depth larger.
     pub(crate) deepens: bool,
-    /// Whether plaintext operands are encoded for the level of its result.
+    /// True if plaintext operands are encoded for the level of its result.
     pub(crate) takes_plaintexts: bool,
 }
 
 /// Whose level an op moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// That of the operand of this number.
+    /// The operand of this number.
     Operand(usize),
-    /// That of all inputs of a structured op, not of its outputs.
+    /// All inputs of a structured op, not its outputs.
     Inputs,
 }
 
@@ -59,7 +59,8 @@ static DIALECTS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
     dialects.filter(|it| !UPSTREAM.contains(it)).collect()
 });
 
-/// MLIR's own dialects: an op of theirs passes the level of its operands on, as in HEIR, unless the catalogue says otherwise.
+/// MLIR's own dialects: an op of theirs passes the level of its operands on, as in HEIR, unless the
+/// catalogue says otherwise.
 const UPSTREAM: [&str; 21] = [
     "affine",
     "arith",
@@ -84,7 +85,8 @@ const UPSTREAM: [&str; 21] = [
     "vector",
 ];
 
-/// HEIR's dialects after it has lowered to a library or a scheme without its ops of levels: its analysis of levels has no rules for them.
+/// HEIR's dialects after it has lowered to a library or a scheme without its ops of levels: its
+/// analysis of levels has no rules for them.
 const WITHOUT_LEVELS: [&str; 10] = [
     "cggi",
     "cheddar",
@@ -121,7 +123,7 @@ fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Entry)> {
     })
 }
 
-/// What the catalogue says of an op, by its full name.
+/// The entry of an op, by its full name.
 pub(crate) fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.get(name)
 }
@@ -132,7 +134,7 @@ pub fn version() -> &'static str {
     rest.split(',').next().unwrap_or_default()
 }
 
-/// Whether it is known what an op does to a ciphertext.
+/// Returns true if the effect of an op on a ciphertext is known.
 pub(crate) fn is_known(name: &str) -> bool {
     let Some((dialect, _)) = name.split_once('.') else { return false };
     if UPSTREAM.contains(&dialect) {
@@ -141,7 +143,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     entry(name).is_some() && !WITHOUT_LEVELS.contains(&dialect)
 }
 
-/// Whether an op is of a dialect of HEIR's, and the catalogue lacks it.
+/// Returns true if an op is of a dialect of HEIR's, and the catalogue lacks it.
 pub(crate) fn is_missing(name: &str) -> bool {
     let dialect = name.split_once('.').map(|it| it.0);
     dialect.is_some_and(|it| DIALECTS.contains(it)) && entry(name).is_none()

@@ -1,6 +1,6 @@
 //! The ops that the optimizer places.
 
-/// What is to be placed.
+/// An op that the optimizer places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     /// `mgmt.relinearize`

@@ -1,8 +1,9 @@
-//! What ops of HEIR's dialects do to the level and the dimension of a ciphertext.
+//! The rules of ops for the level and the dimension of a ciphertext.
 //!
-//! *Level* counts the moduli that are used up: a fresh ciphertext has level 0. *Dimension* counts the polynomials of a ciphertext: fresh
-//! ones have 2. What moves levels is in the catalogue (`catalogue.rs`); other known ops pass both on, the largest of their ciphertext
-//! operands. Sources: HEIR at ae757edc, `lib/Analysis/LevelAnalysis`, `lib/Analysis/DimensionAnalysis`,
+//! *Level* counts the moduli that are used up: a fresh ciphertext has level 0. *Dimension* counts
+//! the polynomials of a ciphertext: fresh ones have 2. The catalogue lists the ops that change
+//! levels (`catalogue.rs`); other known ops pass both on, the largest of their ciphertext operands.
+//! Sources: HEIR at ae757edc, `lib/Analysis/LevelAnalysis`, `lib/Analysis/DimensionAnalysis`,
 //! `lib/Dialect/HEIRInterfaces.td` and the ops that implement those interfaces.
 
 use noisy_syntax::{Form, Ir, Op, Operand};
@@ -11,7 +12,7 @@ use crate::ops::catalogue::{self, LevelRule};
 use crate::text::types;
 use noisy_dataflow::view::View;
 
-/// What an op does to a dimension.
+/// The effect of an op on a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DimensionRule {
     /// A product of ciphertexts `a` and `b` has `a + b - 1`.
@@ -45,32 +46,33 @@ pub(crate) fn dimension(name: &str) -> Option<DimensionRule> {
     }
 }
 
-/// Whether an op has a level of its own, and not just that of its operands.
+/// Returns true if an op has a level of its own, and not just that of its operands.
 pub(crate) fn moves_level(name: &str) -> bool {
     level(name).is_some()
 }
 
-/// Whether the library that runs the program decides which level an op gives.
+/// Returns true if the library that runs the program decides the level of an op.
 pub(crate) fn is_by_library(name: &str) -> bool {
     matches!(level(name), Some(LevelRule::Bootstrap | LevelRule::Chebyshev))
 }
 
-/// Whether an op takes ciphertexts of two polynomials only.
+/// Returns true if an op takes ciphertexts of two polynomials only.
 pub(crate) fn takes_two(name: &str) -> bool {
     matches!(name, "tensor_ext.rotate" | "mgmt.modreduce" | "mgmt.bootstrap" | "secret.yield")
 }
 
-/// Whether an op is one of those that HEIR places to manage ciphertexts; `mgmt.init` stands before that, too.
+/// Returns true if HEIR places an op to manage ciphertexts; `mgmt.init` stands before that, too.
 pub(crate) fn manages(name: &str) -> bool {
     name.strip_prefix("mgmt.").is_some_and(|it| it != "init")
 }
 
-/// Whether an op is one of those by which HEIR says where levels are used. Bootstraps, and what drops levels for loops, are placed before.
+/// Returns true if HEIR places an op to use levels. Bootstraps, and ops that drop levels for loops,
+/// are placed before.
 pub(crate) fn uses_levels(name: &str) -> bool {
     manages(name) && moves_level(name) && !matches!(name, "mgmt.bootstrap" | "mgmt.level_reduce")
 }
 
-/// Whether the scales of the operands of an op add up.
+/// Returns true if the scales of the operands of an op add up.
 pub fn multiplies(name: &str) -> bool {
     dimension(name) == Some(DimensionRule::Product)
         || matches!(name, "openfhe.mul" | "openfhe.square")
@@ -81,36 +83,37 @@ pub fn multiplies(name: &str) -> bool {
             .is_some_and(|it| matches!(it, "mul_plain" | "rmul_plain" | "mul_const"))
 }
 
-/// Whether an op of `linalg` multiplies its first two operands, and nothing else.
+/// Returns true if an op of `linalg` multiplies its first two operands, and nothing else.
 pub(crate) fn contracts(name: &str) -> bool {
     name.starts_with("linalg.conv_")
         || matches!(name, "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" | "linalg.dot")
         || matches!(name, "linalg.batch_matmul" | "linalg.batch_matvec" | "linalg.mmt4d")
 }
 
-/// Whether an op of `linalg` only adds, subtracts and moves elements.
+/// Returns true if an op of `linalg` only adds, subtracts and moves elements.
 pub(crate) fn is_linear(name: &str) -> bool {
     let op = name.strip_prefix("linalg.").unwrap_or_default();
     matches!(op, "add" | "sub" | "negf" | "copy" | "fill" | "transpose" | "broadcast")
 }
 
-/// Whether an op makes a ciphertext fresh.
+/// Returns true if an op makes a ciphertext fresh.
 pub fn is_bootstrap(name: &str) -> bool {
     level(name) == Some(LevelRule::Bootstrap)
 }
 
-/// Whether an op makes a ciphertext from a plaintext.
+/// Returns true if an op makes a ciphertext from a plaintext.
 pub fn encrypts(name: &str) -> bool {
     name == "secret.conceal" || name.rsplit('.').next().is_some_and(|it| it.contains("encrypt"))
 }
 
-/// Whether an op makes a plaintext from a ciphertext.
+/// Returns true if an op makes a plaintext from a ciphertext.
 pub fn decrypts(name: &str) -> bool {
     name == "secret.reveal" || name.rsplit('.').next().is_some_and(|it| it.contains("decrypt"))
 }
 
-/// Whether an operand of an op may be a plaintext, which is encoded for the level of what the op gives then. Keys and contexts are none,
-/// nor are the places that something is inserted at. Source: HEIR, `PlaintextOperandInterface`.
+/// Returns true if an operand of an op may be a plaintext, which is then encoded for the level of
+/// the result. Keys, contexts and positions of insertions are none. Source: HEIR,
+/// `PlaintextOperandInterface`.
 pub(crate) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
     let name = ir.op_name(op);
     if catalogue::entry(name).is_none_or(|it| !it.takes_plaintexts) {
@@ -127,9 +130,10 @@ pub(crate) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
     }
 }
 
-/// The levels that the evaluation of a Chebyshev polynomial of some degree takes; `None` beyond what is tabulated. Source: HEIR,
-/// `lib/Dialect/Kernel/IR/KernelOps.cpp`; Lattigo evaluates by a balanced tree, `OpenFHE` from degree 5 on in the manner of Paterson
-/// and Stockmeyer, with a split of the degree into `k (2^m - 1)` that it tabulates.
+/// The levels that the evaluation of a Chebyshev polynomial of some degree takes; `None` beyond the
+/// table. Lattigo evaluates by a balanced tree, `OpenFHE` from degree 5 on in the manner of
+/// Paterson and Stockmeyer, with a tabulated split of the degree into `k (2^m - 1)`. Source: HEIR,
+/// `lib/Dialect/Kernel/IR/KernelOps.cpp`.
 pub(crate) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
     let log2_up = |n: u32| u32::BITS - n.saturating_sub(1).leading_zeros();
     match library {
@@ -165,7 +169,7 @@ pub(crate) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
     }
 }
 
-/// Who evaluates polynomials.
+/// The library that evaluates polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Library {
     /// Lattigo, also where the module names no library.
@@ -174,8 +178,9 @@ pub(crate) enum Library {
     OpenFhe,
 }
 
-/// The facts of the operands of an op without those that are names of arguments in the header of an op whose form is not known.
-pub fn known<F: Copy>(ir: &impl View, op: Op, operands: &[F]) -> Vec<F> {
+/// The facts of the operands of an op without those that are names of arguments in the header of an
+/// op whose form is not known.
+pub fn known_operands<F: Copy>(ir: &impl View, op: Op, operands: &[F]) -> Vec<F> {
     let data = ir.op(op);
     let is_operand =
         |it: &Operand| it.value.is_some() || !(it.maybe_argument && data.form == Form::Opaque);

@@ -11,7 +11,7 @@ use noisy_dataflow::flow;
 /// The most steps of a chain that are told.
 const MOST: usize = 8;
 
-/// What a chain is about.
+/// The number that a chain explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Levels.
@@ -20,7 +20,8 @@ pub enum Of {
     Dimension,
 }
 
-/// The ops that moved the level or the polynomials of a value, the value's own last, with what each left; the nearest few.
+/// The ops that changed the level or the polynomials of a value, with the number after each; the
+/// nearest few, the value's own last.
 pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: Of) -> Vec<(Value, String)> {
     let rank = |value: Value| match (heir.ciphertext(value), of) {
         (Ciphertext::Encrypted { level, .. }, Of::Level) => Some(match level {

@@ -1,8 +1,8 @@
-//! How a ciphertext came to its level, its polynomials, its scale and its noise: the ops on the way that changed one of them, and what
-//! each did.
+//! The derivation of a ciphertext: the ops that changed its level, its polynomials, its scale or
+//! its noise, and their effects.
 //!
-//! *Law.* Each step is a value that feeds the next one, the largest of those that do: first by levels used, then by polynomials, noise
-//! and scale. *Cost.* One walk back along one path.
+//! *Law.* Each step is a value that feeds the next one, the largest of those that do: first by
+//! levels used, then by polynomials, noise and scale. *Cost.* One walk back along one path.
 
 use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::FxHashSet;
@@ -21,18 +21,18 @@ const MOST: usize = 100_000;
 pub struct Step {
     /// The value.
     pub value: Value,
-    /// What is known of it.
+    /// Its numbers.
     pub quantity: Quantity,
-    /// What happened, in words.
+    /// The effect of its op, in words.
     pub what: String,
 }
 
 /// The steps to a value, its own last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Steps {
-    /// What started, each value at which something changed, and the value itself.
+    /// The first value, each value at which a number changed, and the value itself.
     pub steps: Vec<Step>,
-    /// Whether the beginning is missing.
+    /// True if the beginning is missing.
     pub is_cut: bool,
 }
 
@@ -73,7 +73,8 @@ fn is_encrypted(heir: &Heir, value: Value) -> bool {
 
 /// The larger, the more it has to do with what comes out.
 fn rank(it: &Quantity) -> (Option<u32>, Option<u32>, u64, Option<i64>) {
-    // Bits of noise are not negative but for a fresh ciphertext without any; the order of such floats is that of their bits.
+    // Bits of noise are not negative but for a fresh ciphertext without any; the order of such
+    // floats is that of their bits.
     let noise = it.noise.map_or(0, |it| it.max(0.0).to_bits());
     (it.used, it.dimension, noise, it.scale)
 }
@@ -91,7 +92,7 @@ fn fed_by(ir: &Ir, heir: &Heir, value: Value) -> Vec<Value> {
     out
 }
 
-/// What made a value of another.
+/// The effect that made a value of another, in words.
 fn what(ir: &Ir, heir: &Heir, value: Value, before: Option<Value>) -> String {
     let (op, is_result) = match ir.value(value).def {
         Def::Result(op, _) => (Some(op), true),
@@ -119,7 +120,8 @@ fn what(ir: &Ir, heir: &Heir, value: Value, before: Option<Value>) -> String {
     }
 }
 
-/// What an op does to the level and the polynomials of its operands, in words; `None` if it passes them on.
+/// The effect of an op on the level and the polynomials of its operands, in words; `None` if it
+/// passes them on.
 pub fn effect(ir: &Ir, heir: &Heir, op: Op) -> Option<String> {
     let name = ir.op_name(op);
     let is_secret = |it: &Value| is_encrypted(heir, *it);

@@ -1,6 +1,7 @@
-//! What an op on ciphertexts is to the one who runs the program: which operation of the scheme, and how long that takes.
+//! The operation of a scheme that an op on ciphertexts stands for, and its latency.
 //!
-//! *Law.* An op without a kind is one of which the time is not known; what takes no time worth counting has the kind [`Work::Free`].
+//! *Law.* The latency of an op without an operation is unknown; an op that takes no time worth
+//! counting is [`Operation::Free`].
 
 use noisy_syntax::Ir;
 use noisy_syntax::Op;
@@ -13,7 +14,7 @@ use crate::options::Latency;
 
 /// An operation of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum Operation {
     /// A sum, a difference, a negation.
     Add,
     /// A product of ciphertexts.
@@ -32,74 +33,75 @@ pub enum Work {
     Free,
 }
 
-impl Work {
+impl Operation {
     /// All that takes time.
-    pub const ALL: [Work; 7] = [
-        Work::Add,
-        Work::Multiply,
-        Work::MultiplyPlain,
-        Work::Relinearize,
-        Work::Rotate,
-        Work::SwitchModulus,
-        Work::Bootstrap,
+    pub const ALL: [Operation; 7] = [
+        Operation::Add,
+        Operation::Multiply,
+        Operation::MultiplyPlain,
+        Operation::Relinearize,
+        Operation::Rotate,
+        Operation::SwitchModulus,
+        Operation::Bootstrap,
     ];
 
-    /// What an op is, if it computes on ciphertexts and has no regions; `None` if that is not known.
-    pub fn of(ir: &Ir, heir: &Heir, op: Op) -> Option<Work> {
+    /// The operation of an op, if it computes on ciphertexts and has no regions; `None` if it is
+    /// unknown.
+    pub fn of(ir: &Ir, heir: &Heir, op: Op) -> Option<Operation> {
         let name = ir.op_name(op);
         let last = name.rsplit('.').next().unwrap_or(name);
         if rules::is_bootstrap(name) {
-            return Some(Work::Bootstrap);
+            return Some(Operation::Bootstrap);
         }
         match rules::dimension(name) {
-            Some(DimensionRule::Relinearize) => return Some(Work::Relinearize),
+            Some(DimensionRule::Relinearize) => return Some(Operation::Relinearize),
             Some(DimensionRule::Product) => {
                 let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
                 let is_secret = |it: &noisy_syntax::Value| {
                     matches!(heir.ciphertext(*it), Ciphertext::Encrypted { .. })
                 };
                 let n = operands.filter(is_secret).count();
-                return Some(if n > 1 { Work::Multiply } else { Work::MultiplyPlain });
+                return Some(if n > 1 { Operation::Multiply } else { Operation::MultiplyPlain });
             }
             None => {}
         }
         if is_rotation(name) {
-            return Some(Work::Rotate);
+            return Some(Operation::Rotate);
         }
         match rules::level(name) {
             Some(LevelRule::Drop(_, None)) if !computes_more(name) => {
-                return Some(Work::SwitchModulus);
+                return Some(Operation::SwitchModulus);
             }
-            Some(LevelRule::Drop(_, Some(_)) | LevelRule::DropAll) => return Some(Work::Free),
+            Some(LevelRule::Drop(_, Some(_)) | LevelRule::DropAll) => return Some(Operation::Free),
             _ => {}
         }
         if name == "mgmt.adjust_scale" || is_plain_product(last) {
-            return Some(Work::MultiplyPlain);
+            return Some(Operation::MultiplyPlain);
         }
         if name.starts_with("mgmt.") || name.starts_with("secret.") {
-            return Some(Work::Free);
+            return Some(Operation::Free);
         }
         let adds = ["add", "sub", "neg", "radd", "rsub", "rneg"];
         let is_sum = adds.iter().any(|it| last.starts_with(it)) && !computes_more(name);
-        is_sum.then_some(Work::Add)
+        is_sum.then_some(Operation::Add)
     }
 
     /// Microseconds that it takes by a table.
     pub fn latency(self, table: &Latency) -> u32 {
         match self {
-            Work::Add => table.add,
-            Work::Multiply => table.multiply,
-            Work::MultiplyPlain => table.multiply_plain,
-            Work::Relinearize => table.relinearize,
-            Work::Rotate => table.rotate,
-            Work::SwitchModulus => table.switch_modulus,
-            Work::Bootstrap => table.bootstrap,
-            Work::Free => 0,
+            Operation::Add => table.add,
+            Operation::Multiply => table.multiply,
+            Operation::MultiplyPlain => table.multiply_plain,
+            Operation::Relinearize => table.relinearize,
+            Operation::Rotate => table.rotate,
+            Operation::SwitchModulus => table.switch_modulus,
+            Operation::Bootstrap => table.bootstrap,
+            Operation::Free => 0,
         }
     }
 }
 
-/// Whether an op stands for many operations of the scheme, which HEIR decides on later.
+/// Returns true if an op stands for many operations of the scheme, which HEIR decides on later.
 fn computes_more(name: &str) -> bool {
     ["linalg.", "kernel.", "tensor_ext.", "tensor.", "orion."].iter().any(|it| name.starts_with(it))
 }
@@ -108,7 +110,7 @@ fn is_plain_product(last: &str) -> bool {
     ["mul_plain", "rmul_plain", "mul_const"].contains(&last)
 }
 
-/// Whether an op rotates slots by one distance.
+/// Returns true if an op rotates slots by one distance.
 pub(crate) fn is_rotation(name: &str) -> bool {
     let Some((dialect, op)) = name.split_once('.') else { return false };
     let op = op.rsplit('.').next().unwrap_or(op);
@@ -121,7 +123,7 @@ pub(crate) fn is_rotation(name: &str) -> bool {
     }
 }
 
-/// Whether a rotation swaps the two rows of slots; it has a key of its own.
+/// Returns true if a rotation swaps the two rows of slots; it has a key of its own.
 pub fn swaps_rows(name: &str) -> bool {
     name.rsplit('.').next().is_some_and(|it| it.starts_with("rotate_rows"))
 }

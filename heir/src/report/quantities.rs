@@ -1,8 +1,8 @@
-//! What is known of each ciphertext in HEIR's numbers, all quantities together: what an editor shows.
+//! The numbers of a ciphertext for an editor: level, polynomials, scale and noise.
 //!
-//! *Law.* Each number is that of its own analysis; what is not known is absent, and nothing is assumed in its place. Levels are levels
-//! left, as HEIR writes them.
-//! *Cost.* In proportion to the depth and the functions of the program for each value.
+//! *Law.* Each number is that of its own analysis; an unknown one is absent, and nothing is assumed
+//! in its place. Levels are levels left, as HEIR writes them. *Cost.* In proportion to the depth
+//! and the functions of the program for each value.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::facts::noise::HeirNoise;
 use crate::facts::scale::Scales;
 use crate::report::sites::Sites;
 
-/// What is known of a ciphertext.
+/// The numbers of a ciphertext.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantity {
     /// The levels that are left.
@@ -32,7 +32,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Whether nothing is known.
+    /// Returns true if no number is known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -42,7 +42,7 @@ impl Quantity {
         Some(self.budget? - self.noise?)
     }
 
-    /// Whether it has more noise than its level bears.
+    /// Returns true if it has more noise than the budget of its level.
     pub fn is_over(&self) -> bool {
         self.left().is_some_and(|it| it < 0.0)
     }
@@ -59,7 +59,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// What is known of the ciphertexts of a program.
+/// The numbers of the ciphertexts of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantities<'a> {
     pub ir: &'a Ir,
@@ -70,7 +70,7 @@ pub struct Quantities<'a> {
 }
 
 impl Quantities<'_> {
-    /// What is known of a value; `None` for what is no ciphertext and for one of which nothing is known.
+    /// The numbers of a value; `None` for a plaintext and if none is known.
     pub fn of(&self, value: Value) -> Option<Quantity> {
         let Self { ir, heir, .. } = *self;
         let Ciphertext::Encrypted { level, dimension } = heir.ciphertext(value) else {

@@ -1,8 +1,9 @@
-//! What of a program the checks of HEIR's programs report, kept by op.
+//! The ops at which checks of HEIR's programs report something.
 //!
-//! *Law.* Each set holds exactly the ops of which its rule holds; a rule reads an op, what defines and uses its values, and the facts of
-//! these. *Cost.* Made in one walk; then an edit costs in proportion to what it touches. Missing relinearizations are looked for anew
-//! when something with more than two polynomials was touched, at the cost of all of these.
+//! *Law.* Each set holds exactly the ops for which its rule holds; a rule reads an op, the ops that
+//! define and use its values, and the facts of these. *Cost.* One walk at first; then an edit costs
+//! in proportion to the ops that it touches. Missing relinearizations are looked for again when a
+//! ciphertext with more than two polynomials was touched, at the cost of all of these.
 
 use std::borrow::Borrow;
 use std::sync::OnceLock;
@@ -20,12 +21,12 @@ use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
 use crate::ops::{catalogue, rules};
 use crate::options::Options;
-use crate::report::surplus::{self, Surplus};
+use crate::report::oversized::{self, OversizedOperand};
 use crate::report::underflow::{self, Recursion, Underflow, Varying};
 use crate::text::annotation;
 use noisy_dataflow::flow;
 
-/// What rules read.
+/// The inputs of the rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
     /// The program.
@@ -34,11 +35,11 @@ pub struct Sight<'a> {
     pub heir: &'a Heir,
     /// Noise, if it is known.
     pub noise: Option<HeirNoise<'a>>,
-    /// What the settings say.
+    /// The options of the user.
     pub options: Options,
 }
 
-/// How often `mgmt` ops were placed in a function.
+/// The number of `mgmt` ops in a function.
 #[derive(Clone, Copy, Debug, Default)]
 struct Managed {
     n: usize,
@@ -46,7 +47,7 @@ struct Managed {
     n_using_levels: usize,
 }
 
-/// What is to be reported, by op.
+/// The sets of ops to report.
 #[derive(Debug, Default)]
 pub struct Sites {
     needless: FxHashSet<Op>,
@@ -66,12 +67,13 @@ pub struct Sites {
     over_two: FxHashSet<Op>,
     /// Ends of generics among these: what they take depends on who uses what the generic gives.
     wide_ends: FxHashSet<Op>,
-    surpluses: OnceLock<Vec<Surplus>>,
+    oversized_operands: OnceLock<Vec<OversizedOperand>>,
     /// `mgmt` ops with their functions, and by function.
     managers: FxHashMap<Op, (Option<Op>, bool, bool)>,
     managed: FxHashMap<Option<Op>, Managed>,
     written: Written,
-    /// Ops with an annotation without a level that can be read, and those with another attribute that cannot be.
+    /// Ops with an annotation without a readable level, and those with another unreadable
+    /// attribute.
     unreadable: FxHashSet<Op>,
     garbled: FxHashSet<Op>,
 }
@@ -110,7 +112,8 @@ impl Sites {
             let others = self.written.stands_on(op).into_iter().filter(|&it| ir.is_alive(it));
             all.extend(others.filter(|&it| seen.insert(it)));
         }
-        // An op lists what its labels name and its ends give; what was removed may have been an end.
+        // An op lists the annotations of the arguments of its labels and the operands of its ends;
+        // a removed op may have been an end.
         let is_rim = |op: &&Op| ir.op(**op).kind == OpKind::Label || ir.next(**op).is_none();
         let holders = ops.iter().filter(is_rim).chain(removed);
         let holders = holders.filter_map(|&it| ir.region(ir.op(it).parent).parent);
@@ -123,7 +126,7 @@ impl Sites {
         }
         self.settle(at);
         if !self.wide_ends.is_empty() {
-            self.surpluses = OnceLock::new();
+            self.oversized_operands = OnceLock::new();
         }
         let holds = |op: &Op| !ir.op(*op).regions.is_empty() || ir.op(*op).kind == OpKind::Label;
         if ops.iter().any(holds) {
@@ -154,7 +157,7 @@ impl Sites {
             put(set, op, false);
         }
         if self.wide.remove(&op) {
-            self.surpluses = OnceLock::new();
+            self.oversized_operands = OnceLock::new();
         }
         self.unmanage(op);
         self.written.forget(op);
@@ -198,16 +201,16 @@ impl Sites {
             here.n_relinearizations += usize::from(relinearizes);
             here.n_using_levels += usize::from(uses_levels);
             if here.n == 1 || relinearizes && here.n_relinearizations == 1 {
-                self.surpluses = OnceLock::new();
+                self.oversized_operands = OnceLock::new();
             }
         }
-        let is_wide = surplus::is_wide(ir, heir, op);
+        let is_wide = oversized::is_wide(ir, heir, op);
         if put(&mut self.wide, op, is_wide) || is_wide {
-            self.surpluses = OnceLock::new();
+            self.oversized_operands = OnceLock::new();
         }
         let is_end = is_wide && name == "secret.yield";
         put(&mut self.wide_ends, op, is_end);
-        put(&mut self.over_two, op, is_end || is_wide && surplus::is_over(ir, heir, op));
+        put(&mut self.over_two, op, is_end || is_wide && oversized::is_over(ir, heir, op));
     }
 
     fn unmanage(&mut self, op: Op) {
@@ -217,7 +220,7 @@ impl Sites {
         here.n_relinearizations -= usize::from(relinearizes);
         here.n_using_levels -= usize::from(uses_levels);
         if here.n == 0 || relinearizes && here.n_relinearizations == 0 {
-            self.surpluses = OnceLock::new();
+            self.oversized_operands = OnceLock::new();
         }
     }
 
@@ -231,12 +234,12 @@ impl Sites {
         in_order(ir, &self.missing)
     }
 
-    /// Where the levels of the settings run out, in textual order.
+    /// The values at which the levels of the options run out, in textual order.
     pub fn over_budget(&self, ir: &Ir, heir: &Heir, options: Options) -> Vec<Underflow> {
         underflows(ir, heir, &|it| heir.budget(ir, options, it), &self.over_budget)
     }
 
-    /// Where the moduli of the parameters run out, in textual order.
+    /// The values at which the moduli of the parameters run out, in textual order.
     pub fn over_moduli(&self, ir: &Ir, heir: &Heir) -> Vec<Underflow> {
         underflows(ir, heir, &|it| heir.switches(ir, it), &self.over_moduli)
     }
@@ -249,18 +252,19 @@ impl Sites {
             .collect()
     }
 
-    /// What loops carry at another level than they take it, in textual order.
+    /// The values that loops carry at another level than they take, in textual order.
     pub fn varying(&self, ir: &Ir, heir: &Heir) -> Vec<Varying> {
         let all = in_order(ir, &self.varying).into_iter();
         all.flat_map(|it| underflow::varying(ir, heir, it)).collect()
     }
 
-    /// What recursive calls pass or give without a level, in textual order.
+    /// The recursive calls that pass or return ciphertexts without a level, in textual order.
     pub fn recursions(&self, ir: &Ir, heir: &Heir) -> Vec<Recursion> {
         underflow::recursions(ir, heir, &in_order(ir, &self.unsettled))
     }
 
-    /// Where scales that are written cannot be, in textual order; only the first that is missing if one is.
+    /// The impossible scales that are written, in textual order; only the first missing one if
+    /// there is one.
     pub fn scale_faults(&self, ir: &Ir, heir: &Heir) -> Vec<ScaleFault> {
         let missing = || scales::missing(ir, heir, &self.holders);
         match self.no_scale.get_or_init(missing) {
@@ -272,9 +276,9 @@ impl Sites {
         }
     }
 
-    /// Where ciphertexts have more polynomials than an op takes, in textual order.
-    pub fn surpluses(&self, ir: &Ir, heir: &Heir) -> &[Surplus] {
-        self.surpluses.get_or_init(|| {
+    /// The ciphertexts with more polynomials than an op takes, in textual order.
+    pub fn oversized_operands(&self, ir: &Ir, heir: &Heir) -> &[OversizedOperand] {
+        self.oversized_operands.get_or_init(|| {
             if self.over_two.is_empty() || self.managed.values().all(|it| it.n == 0) {
                 return Vec::new();
             }
@@ -282,11 +286,11 @@ impl Sites {
                 let stage = self.stage(function);
                 stage.is_managed.then_some(stage.is_relinearized)
             };
-            surplus::surpluses(ir, heir, &in_order(ir, &self.wide), &managed)
+            oversized::oversized_operands(ir, heir, &in_order(ir, &self.wide), &managed)
         })
     }
 
-    /// Where the levels that are written are others, in textual order.
+    /// The wrong levels that are written, in textual order.
     pub fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
         self.written.mismatches(ir, heir, &|it| self.stage(it))
     }
@@ -296,13 +300,13 @@ impl Sites {
         self.written.mismatches_of(ir, heir, &|it| self.stage(it), op)
     }
 
-    /// Whether what is written in the function of a value is what HEIR is to reach.
+    /// Returns true if the annotations in the function of a value are goals.
     pub fn is_goal(&self, ir: &Ir, heir: &Heir, value: Value) -> bool {
         let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
         self.written.is_goal(ir, heir, &|it| self.stage(it), function)
     }
 
-    /// Where the polynomials that are written are others, in textual order.
+    /// The wrong polynomials that are written, in textual order.
     pub fn resized(&self, ir: &Ir, heir: &Heir) -> Vec<Resized> {
         let all = in_order(ir, self.written.resized(ir, heir, &|it| self.stage(it)));
         let of = |op: Op| {
@@ -339,7 +343,7 @@ impl Sites {
     }
 }
 
-/// What HEIR has done to a function.
+/// The progress of HEIR in a function.
 fn stage(managed: &FxHashMap<Option<Op>, Managed>, function: Option<Op>) -> Stage {
     let here = managed.get(&function).copied().unwrap_or_default();
     Stage {
@@ -376,7 +380,8 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let Some(value) = operand.value.filter(|_| ir.op_name(op) == "mgmt.relinearize") else {
         return false;
     };
-    // What a function or a generic is given may have more than is assumed of it, and what is only taken to have two may be a product.
+    // An argument of a function or a generic may have more polynomials than are assumed, and a
+    // value that is assumed to have two may be a product.
     let is_two = matches!(
         heir.ciphertext(value),
         Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
@@ -384,7 +389,8 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
     ir.defining_op(value).is_some() && is_two && !heir.unchecked(value).dimension
 }
 
-/// Whether the noise of a value is more than its level bears, and that of no value that it is made of.
+/// Returns true if the noise of a value exceeds the budget of its level, and that of none of the
+/// values that it is computed from does.
 fn is_first_over(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
     noise.excess(value).is_some()
         && !made_of(ir, value).iter().any(|&it| noise.excess(it).is_some())
@@ -405,8 +411,9 @@ pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
     out
 }
 
-/// Whether the polynomials of a value follow from an op of `linalg`, of which HEIR knows none: it does not look into ops with regions.
-/// *Cost.* What the value is made of, up to a bound.
+/// Returns true if the polynomials of a value follow from an op of `linalg`, which are unknown to
+/// HEIR: it does not look into ops with regions. *Cost.* The values that the value is computed
+/// from, up to a bound.
 pub fn stands_on_linalg(ir: &Ir, value: Value) -> bool {
     const MOST: usize = 10_000;
     let mut seen = FxHashSet::default();

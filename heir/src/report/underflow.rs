@@ -1,6 +1,7 @@
-//! Where levels run out, and where a loop or a recursion carries another level than it takes.
+//! Levels that run out, and loops and recursions that carry another level than they take.
 //!
-//! *Law.* A value is told of where it first has no level: its operands still have one. *Cost.* One walk over the program.
+//! *Law.* The first value without a level is reported: its operands still have one. *Cost.* One
+//! walk over the program.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
@@ -22,7 +23,8 @@ pub struct Underflow {
     pub most: u32,
 }
 
-/// Whether levels run out at a result of an op; `most` says how many there are for a value, if that is known.
+/// Returns true if levels run out at a result of an op; `most` is the number of levels for a value,
+/// if it is known.
 pub(crate) fn runs_out(
     ir: &Ir,
     heir: &Heir,
@@ -39,7 +41,7 @@ pub(crate) fn runs_out(
         _ => false,
     };
     let Def::Result(op, _) = ir.value(value).def else { return false };
-    // What a loop carries at another level is told of as that.
+    // A value that a loop carries at another level is reported as that.
     over(value)
         && ir.op(op).regions.is_empty()
         && rules::moves_level(ir.op_name(op))
@@ -66,17 +68,17 @@ pub(crate) fn underflow(
 pub struct Varying {
     /// The loop.
     pub op: Op,
-    /// What it takes.
+    /// The value that it takes.
     pub init: Value,
     /// The carried argument.
     pub carried: Option<Value>,
-    /// What it gives to the next round.
+    /// The value that it gives to the next round.
     pub yielded: Value,
     /// The levels used by what it takes.
     pub from: u32,
 }
 
-/// What an op carries round at another level than it takes it, if it is a loop.
+/// The values that a loop carries at another level than it takes; none for another op.
 pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
     let level = |value: Value| heir.ciphertext(value).level();
     let mut out = Vec::new();
@@ -119,7 +121,8 @@ pub enum Unsettled {
     Endless,
 }
 
-/// Why there is no level for a call: the ciphertext that has none. Whether that is for a recursion is not looked at.
+/// The reason why a call has no level, with the ciphertext that has none. The call may be outside
+/// of a recursion.
 pub(crate) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettled)> {
     let data = ir.op(op);
     if data.kind != OpKind::FuncCall {
@@ -139,7 +142,8 @@ pub(crate) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettle
     first.filter(|_| is_reached).map(|it| (it, Unsettled::Endless))
 }
 
-/// Those of calls, in their order, that are within a recursion. *Cost.* Linear in the calls that lead to the functions that these are in.
+/// Those calls that are within a recursion, in their order. *Cost.* Linear in the calls that lead
+/// to the functions with these calls.
 pub(crate) fn recursions(ir: &Ir, heir: &Heir, calls: &[Op]) -> Vec<Recursion> {
     let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
     let mut number = |functions: &mut Vec<Op>, it: Op| {

@@ -1,4 +1,4 @@
-//! What analyses of numbers stand on: scheme parameters, levels, and what `mgmt.mgmt` says in the text.
+//! The annotations of HEIR (`mgmt.mgmt`) as they are written, and their holders.
 
 use std::fmt;
 
@@ -24,23 +24,25 @@ pub(crate) fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
     }
 }
 
-/// What holds the annotation of a value.
+/// The holder of the annotation of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// The op that gives it, for all that it gives.
     Op(Op),
-    /// An op that lists the annotations of what its region takes: a function of its arguments, others of their operands.
+    /// An op that lists the annotations of the arguments of its region: a function, or another op
+    /// for its operands.
     Taken(Op, usize),
     /// An op that lists the annotations of its results, or a function.
     Given(Op, usize),
 }
 
-/// What `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value says under a key.
+/// The number under a key of `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on the definition
+/// of a value.
 pub(crate) fn annotated(ir: &Ir, value: Value, key: &str) -> Said {
     holder(ir, value).map_or(Said::Nothing, |it| said(ir, it.1, key))
 }
 
-/// What `mgmt.mgmt` says of a ciphertext of two polynomials.
+/// The `mgmt.mgmt` of a ciphertext of two polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Annotation {
     /// The levels that are left.
@@ -49,7 +51,7 @@ pub struct Annotation {
     pub scale: Option<u32>,
 }
 
-/// What is written on a value; `None` if that is no level, or cannot be read.
+/// The annotation of a value; `None` if it has no level, or cannot be read.
 pub fn annotation(ir: &Ir, value: Value) -> Option<Annotation> {
     let (_, attr) = holder(ir, value)?;
     let level = said(ir, attr, "level").number()?;
@@ -99,7 +101,8 @@ pub(crate) fn holder(ir: &Ir, value: Value) -> Option<(Holder, Attr)> {
     }
 }
 
-/// The `mgmt.mgmt` of a result of a function, with the value that is returned; none if that is another one at each return.
+/// The `mgmt.mgmt` of a result of a function, with the returned value; `None` if each return gives
+/// another one.
 pub(crate) fn returned(ir: &Ir, function: Op, index: usize) -> Option<(Value, Attr)> {
     let attr = listed(ir, function, Side::Result, index)?;
     let ends = noisy_dataflow::flow::yields(ir, noisy_dataflow::flow::body(ir, function)?);
@@ -128,7 +131,7 @@ fn in_dictionary(ir: &impl View, dict: Attr) -> Option<Attr> {
     Some(found.1)
 }
 
-/// Whether an op has an annotation without a level that can be read, for itself or for one of what it takes or gives.
+/// Returns true if an op has an annotation without a readable level, of its own or in a list.
 pub(crate) fn is_unreadable(ir: &Ir, op: Op) -> bool {
     annotations(ir, op).any(|(_, attr)| !matches!(said(ir, attr, "level"), Said::Number(_)))
 }
@@ -147,7 +150,7 @@ pub(crate) fn annotations(ir: &Ir, op: Op) -> impl Iterator<Item = (Holder, Attr
     own.into_iter().chain(listed)
 }
 
-/// What a `mgmt.mgmt` says under a key.
+/// The entry of a `mgmt.mgmt` under a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// Nothing.
@@ -174,15 +177,15 @@ pub(crate) const UNSAID_DIMENSION: u32 = 2;
 /// More levels than any program has.
 const MOST_LEVELS: u32 = 1 << 30;
 
-/// The end of the text of an attribute from the brackets of `#mgmt.mgmt<...>` on, which may be written `#mgmt<mgmt<...>>`; `None` for
-/// another attribute.
+/// The text of an attribute from the brackets of `#mgmt.mgmt<...>` on, which may be written
+/// `#mgmt<mgmt<...>>`; `None` for another attribute.
 pub(crate) fn body(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("#mgmt.mgmt");
     let rest = rest.or_else(|| text.strip_prefix("#mgmt<")?.trim_start().strip_prefix("mgmt"))?;
     rest.trim_start().starts_with('<').then_some(rest)
 }
 
-/// What a `mgmt.mgmt` says under a key.
+/// The entry of a `mgmt.mgmt` under a key.
 pub(crate) fn said(ir: &impl View, attr: Attr, key: &str) -> Said {
     let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return Said::Unreadable };
     let Some(text) = body(ir.interner().str(*text)) else { return Said::Unreadable };

@@ -1,7 +1,8 @@
-//! What stands between the brackets of an attribute or a type of HEIR's: the keys and values of `#mgmt.mgmt<level = 3, dimension = 2>`.
+//! The entries between the brackets of an attribute or a type of HEIR's: the keys and values of
+//! `#mgmt.mgmt<level = 3, dimension = 2>`.
 //!
-//! *Law.* The text is read by tokens, as HEIR's own parsers read it: comments say nothing, nor does what stands in a string. What is not
-//! closed is not an entry. *Cost.* Linear in the text.
+//! *Law.* The text is read by tokens, as by HEIR's own parsers: comments and strings hold no
+//! entries. An entry without a closing bracket is none. *Cost.* Linear in the text.
 
 use std::ops::Range;
 
@@ -14,13 +15,13 @@ use smallvec::SmallVec;
 pub(crate) struct Entry<'a> {
     /// The key.
     pub(crate) key: &'a str,
-    /// Where the key stands in the text.
+    /// The range of the key in the text.
     pub(crate) name: Range<usize>,
-    /// Where the value stands; empty if there is none.
+    /// The range of the value; empty if there is none.
     pub(crate) value: Range<usize>,
     /// The tokens of the value.
     pub(crate) words: SmallVec<[&'a str; 1]>,
-    /// Where the comma before it stands, and the one behind it.
+    /// The positions of the comma before it and of the one behind it.
     pub(crate) commas: [Option<usize>; 2],
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn entries(text: &str) -> Entries<'_> {
 /// See [`entries`].
 pub(crate) struct Entries<'a> {
     text: &'a str,
-    /// Where the first may stand.
+    /// The first position at which an entry may stand.
     base: usize,
     lexer: Lexer,
     /// The comma before the next one.

@@ -1,6 +1,6 @@
-//! Parameters of a scheme, as a module's attribute says them:
-//! `#bgv.scheme_param<logN = 12, Q = [..], P = [..], plaintextModulus = 65537>` (for BGV and BFV) and
-//! `#ckks.scheme_param<logN = 16, Q = [..], P = [..], logDefaultScale = 45>`. Source: HEIR, `lib/Dialect/{BGV,CKKS}/IR`.
+//! Parameters of a scheme in an attribute of a module: `#bgv.scheme_param<logN = 12, Q = [..], P =
+//! [..], plaintextModulus = 65537>` (for BGV and BFV) and `#ckks.scheme_param<logN = 16, Q = [..],
+//! P = [..], logDefaultScale = 45>`. Source: HEIR, `lib/Dialect/{BGV,CKKS}/IR`.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub struct SchemeParams {
     pub log_default_scale: Option<u32>,
     /// The key that encrypts.
     pub encryption: Encryption,
-    /// Whether a ciphertext is encrypted under a larger modulus and then switched down.
+    /// True if a ciphertext is encrypted under a larger modulus and then switched down.
     pub(crate) is_extended: bool,
 }
 
@@ -71,8 +71,8 @@ impl SchemeParams {
     /// Reads the text of a `#bgv.scheme_param<...>` or `#ckks.scheme_param<...>` attribute.
     ///
     /// # Errors
-    /// Where `logN` or `Q` is missing, a key is there twice or is none, or a key has a value of another kind, or one without meaning: no modulus, a modulus below
-    /// 2, a ring dimension beyond 2^32.
+    /// If `logN` or `Q` is missing, a key is repeated or unknown, or a value has the wrong kind or
+    /// no meaning: no modulus, a modulus below 2, a ring dimension beyond 2^32.
     pub fn parse(text: &str) -> Result<Self, ParamsError> {
         let mut params = SchemeParams {
             log_n: 0,

@@ -1,4 +1,4 @@
-//! Where annotations stand in the text, by tokens.
+//! The ranges of annotations in the text, by tokens.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use crate::text::annotation::{self, Holder};
 use crate::text::entries::{self, entries};
 use noisy_dataflow::attributes::{self, Side};
 
-/// Where an annotation stands.
+/// The range of an annotation and its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct AnnotationPlace {
     /// The whole of it, if its op holds several, or other ops.
     pub whole: Option<Range<usize>>,
-    entries: Vec<Entry>,
+    entries: Vec<AnnotationEntry>,
 }
 
 /// A key of an annotation with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AnnotationEntry {
     key: String,
     /// The key.
     pub name: Range<usize>,
@@ -29,14 +29,15 @@ pub struct Entry {
     pub with_comma: Option<Range<usize>>,
 }
 
-impl Place {
-    /// What stands under a key, if it is written there and not by an alias.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+impl AnnotationPlace {
+    /// The entry under a key, if it is written there and not in an alias.
+    pub fn entry(&self, key: &str) -> Option<&AnnotationEntry> {
         self.entries.iter().find(|it| it.key == key)
     }
 }
 
-/// Where annotations stand. Those of one op that are asked for one after another are found at once.
+/// Finds the ranges of annotations. Those of one op are found at once if they are asked for in a
+/// row.
 pub struct Places<'a> {
     source: &'a Source,
     of: Option<Op>,
@@ -49,8 +50,8 @@ impl<'a> Places<'a> {
         Self { source, of: None, found: FxHashMap::default() }
     }
 
-    /// Where an annotation of a value stands.
-    pub fn of(&mut self, holder: Holder) -> Option<Place> {
+    /// The place of an annotation.
+    pub fn of(&mut self, holder: Holder) -> Option<AnnotationPlace> {
         place_at(self.source, holder, self.whole(holder)?)
     }
 
@@ -79,12 +80,12 @@ impl<'a> Places<'a> {
 /// The name of annotations.
 const NAME: &str = "mgmt.mgmt";
 
-/// Where an annotation of a value stands.
-pub(crate) fn place(source: &Source, holder: Holder) -> Option<Place> {
+/// The place of an annotation.
+pub(crate) fn place(source: &Source, holder: Holder) -> Option<AnnotationPlace> {
     Places::new(source).of(holder)
 }
 
-/// Whether an annotation is told of apart from its op.
+/// Returns true if an annotation is reported apart from its op.
 fn is_apart(source: &Source, holder: Holder) -> bool {
     match holder {
         // It stands behind the regions of an op.
@@ -93,20 +94,24 @@ fn is_apart(source: &Source, holder: Holder) -> bool {
     }
 }
 
-fn place_at(source: &Source, holder: Holder, found: &attributes::AttributePlace) -> Option<Place> {
+fn place_at(
+    source: &Source,
+    holder: Holder,
+    found: &attributes::AttributePlace,
+) -> Option<AnnotationPlace> {
     let text = source.slice(found.value.clone());
-    // What cannot be read is not there.
+    // An unreadable annotation has no entries.
     let text = annotation::body(&text)?;
     let start = found.value.end - text.len();
     let at = |it: Range<usize>| start + it.start..start + it.end;
-    let entries = entries(text).map(|it| Entry {
+    let entries = entries(text).map(|it| AnnotationEntry {
         key: it.key.to_owned(),
         with_comma: with_comma(text, &it).map(at),
         name: at(it.name),
         value: at(it.value),
     });
     let whole = is_apart(source, holder).then(|| found.whole.clone());
-    Some(Place { whole, entries: entries.collect() })
+    Some(AnnotationPlace { whole, entries: entries.collect() })
 }
 
 /// An entry with the comma before it, or else the one behind it.

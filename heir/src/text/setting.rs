@@ -1,4 +1,4 @@
-//! What the attributes of a module say of the scheme, its parameters and the library that runs it.
+//! The scheme, its parameters and the library, as the attributes of a module state them.
 
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Region};
 
@@ -17,12 +17,12 @@ pub enum Scheme {
     Ckks,
 }
 
-/// What a module says of its scheme.
+/// The scheme, parameters and library of a module.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The scheme, if it is one that has levels.
     pub scheme: Option<Scheme>,
-    /// Whether `OpenFHE` runs it.
+    /// True if `OpenFHE` runs it.
     pub(crate) is_openfhe: bool,
     /// The level of what a bootstrap gives: the levels that it takes itself.
     pub bootstrap_level: u32,
@@ -30,14 +30,14 @@ pub struct Setting {
     pub params: Option<Result<SchemeParams, ParamsError>>,
     /// The module.
     pub(crate) module: Option<Op>,
-    /// What cannot be used of what it says.
+    /// The attributes that cannot be used.
     pub(crate) faults: Vec<SchemeFault>,
 }
 
-/// What hangs on how a setting changes.
+/// The facts that a changed setting affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// What ops do to levels that the library decides.
+    /// The effects of ops on levels that the library decides.
     pub(crate) moves: bool,
     /// The moduli, and with them noise and scales.
     pub(crate) params: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Difference {
 pub struct SchemeFault {
     /// The attribute, or the key in it, as it stands in the text.
     pub key: String,
-    /// What is wrong, and what counts instead.
+    /// The problem, and what counts instead.
     pub message: String,
 }
 
@@ -76,7 +76,8 @@ impl Setting {
         }
     }
 
-    /// What a module within another says: the library is its own affair, and so is the scheme if it names one.
+    /// The setting of a module within another: the library is its own, and so is the scheme if it
+    /// names one.
     fn nested(&self, ir: &Ir, module: Op) -> Self {
         let own = Self::said(ir, Some(module));
         Setting {
@@ -86,7 +87,7 @@ impl Setting {
         }
     }
 
-    /// What the attributes of a module say.
+    /// The setting in the attributes of a module.
     fn said(ir: &Ir, module: Option<Op>) -> Self {
         let attr = |name: &str| ir.attr(module?, name).map(|it| ir.interner.attr_data(it));
         let has = |name: &str| attr(name).is_some();
@@ -164,8 +165,9 @@ struct Library {
 }
 
 impl Library {
-    /// What the attributes of a module say of it. The first name of a library counts, and without one nothing else that is said of it. Source:
-    /// HEIR, `lib/Target/CompilationTarget/CompilationTarget.cpp`.
+    /// The library in the attributes of a module. The first name of a library counts; without one
+    /// the other attributes of a library do not count. Source: HEIR,
+    /// `lib/Target/CompilationTarget/CompilationTarget.cpp`.
     fn said(ir: &Ir, module: Option<Op>, told: &mut dyn FnMut(&str, String)) -> Self {
         let attrs = module.map_or(&[] as &[_], |it| ir.extra(it).attrs.as_slice());
         let mut names: Vec<(&str, bool)> = Vec::new();
@@ -236,7 +238,8 @@ impl Library {
     }
 }
 
-/// The libraries that HEIR knows, with the levels that a bootstrap takes. Source: HEIR, `lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td`.
+/// The libraries that HEIR knows, with the levels that a bootstrap takes. Source: HEIR,
+/// `lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td`.
 const LIBRARIES: [(&str, u32); 2] = [("backend.lattigo", 16), ("backend.openfhe", 22)];
 
 /// The attribute that says something else of a library.
@@ -246,11 +249,11 @@ const OVERRIDES: &str = "backend.config_override";
 const BOOTSTRAP_LEVELS: &str = "bootstrapLevelsConsumed";
 const KEYS: [&str; 3] = [BOOTSTRAP_LEVELS, "has_kernel_chebyshev", "has_kernel_linear_transform"];
 
-/// The settings of a document: one for each part of it between `// -----` lines, which are programs of their own, and one for each module
-/// within another.
+/// The settings of a document: one for each part of it between `// -----` lines, which are programs
+/// of their own, and one for each module within another.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Those of the parts, then those of nested modules.
+    /// The settings of the parts, then those of nested modules.
     all: Vec<Setting>,
     n_parts: usize,
     /// The number of the part and of the setting that count for an op, if there are several.
@@ -297,7 +300,7 @@ impl Settings {
         Self { all, n_parts, number }
     }
 
-    /// Whether one setting counts for all ops.
+    /// Returns true if one setting counts for all ops.
     pub(crate) fn is_one(&self) -> bool {
         self.all.len() == 1
     }
@@ -313,7 +316,8 @@ impl Settings {
         self.n_parts
     }
 
-    /// That of the first part with a module that says something of HEIR, else that of the first part.
+    /// The setting of the first part with a module that has attributes of HEIR, else that of the
+    /// first part.
     pub(crate) fn first(&self) -> &Setting {
         let says = |it: &&Setting| it.scheme.is_some() || it.params.is_some();
         self.all.iter().find(says).unwrap_or(&self.all[0])
@@ -324,7 +328,7 @@ impl Settings {
         self.all.iter()
     }
 
-    /// What cannot be used of what modules say, each with its module.
+    /// The attributes that cannot be used, each with its module.
     pub(crate) fn faults(&self) -> impl Iterator<Item = (Op, &SchemeFault)> {
         let of = |it: &'_ Setting| it.module;
         self.all
@@ -337,7 +341,8 @@ impl Settings {
         self.number.get(&op).map_or(0, |it| it.0)
     }
 
-    /// The number of the setting that counts for an op: of the innermost module around it that is within another, else of the part.
+    /// The number of the setting that counts for an op: of the innermost module around it that is
+    /// within another, else of the part.
     pub(crate) fn number(&self, op: Op) -> usize {
         self.number.get(&op).map_or(0, |it| it.1)
     }
@@ -348,9 +353,10 @@ impl Settings {
     }
 }
 
-/// Whether an op says that its program is HEIR's: a module with an attribute of a scheme, a backend or scheme parameters, an op of the
-/// dialects `secret` and `mgmt`, which nobody else has, or one that carries a `mgmt.mgmt`. The dialects below these (`ckks`,
-/// `openfhe`, ...) are no proof: others have dialects of such names.
+/// Returns true if an op shows that its program is HEIR's: a module with an attribute of a scheme,
+/// a backend or scheme parameters, an op of the dialects `secret` and `mgmt`, which no other
+/// project has, or an op with a `mgmt.mgmt`. The dialects below these (`ckks`, `openfhe`, ...) are
+/// no proof: others have dialects of such names.
 pub fn is_mark(ir: &Ir, op: Op) -> bool {
     match ir.op(op).kind {
         OpKind::Unknown => {

@@ -1,7 +1,8 @@
-//! What types say of ciphertexts: `!lwe.lwe_ciphertext<..., ciphertext_space = <..., size = 3>, ..., modulus_chain = <elements = <...>, current = 1>>`.
+//! The facts that types of ciphertexts state: `!lwe.lwe_ciphertext<..., ciphertext_space = <...,
+//! size = 3>, ..., modulus_chain = <elements = <...>, current = 1>>`.
 //!
-//! After lowering to `bgv`, `ckks` and `lwe` a type has the number of polynomials, 2 if it does not say, and the level. *Cost.* Each
-//! type is read once.
+//! After lowering to `bgv`, `ckks` and `lwe` a type has the number of polynomials, by default 2,
+//! and the level. *Cost.* Each type is read once.
 
 use noisy_syntax::{Interner, Ir, Type, Value};
 use rustc_hash::FxHashMap;
@@ -12,12 +13,12 @@ use noisy_dataflow::view::View;
 /// The longest text of a type that is read.
 const MOST: usize = 1 << 16;
 
-/// What a type says.
+/// The facts that a type states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TypeFacts {
-    /// Whether it is that of a ciphertext, or of a shape of them.
+    /// True for the type of a ciphertext, or of a shape of them.
     pub(crate) is_ciphertext: bool,
-    /// Whether it is that of a scheme or a library, after lowering.
+    /// True for the type of a scheme or a library, after lowering.
     pub(crate) is_lowered: bool,
     /// The levels that are left.
     pub(crate) level: Option<usize>,
@@ -25,7 +26,7 @@ pub(crate) struct TypeFacts {
     pub(crate) size: Size,
 }
 
-/// What a type says of polynomials.
+/// The number of polynomials that a type states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Size {
     /// Nothing.
@@ -44,7 +45,7 @@ pub(crate) struct Types {
 }
 
 impl Types {
-    /// What the type of a value says.
+    /// The facts that the type of a value states.
     pub(crate) fn of(&mut self, ir: &impl View, value: Value) -> TypeFacts {
         let ty = ir.ty(value);
         *self.read.entry(ty).or_insert_with(|| read(ir.interner(), ty))
@@ -56,12 +57,13 @@ impl Types {
     }
 }
 
-/// Whether the type of a value is that of a ciphertext, or of a shape of them.
+/// Returns true if the type of a value is that of a ciphertext, or of a shape of them.
 pub fn is_ciphertext_type(ir: &impl View, value: Value) -> bool {
     read(ir.interner(), ir.ty(value)).is_ciphertext
 }
 
-/// Whether values of the type of a value may be encoded as plaintexts: not indices, nor keys and what evaluates.
+/// Returns true if values of the type of a value may be encoded as plaintexts: not indices, keys or
+/// evaluators.
 pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
     let ty = ir.value(value).ty;
     if ty == Type::INDEX {
@@ -71,7 +73,7 @@ pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
     !text.starts_with('!') || text.contains("plaintext")
 }
 
-/// Whether the type of a value is that of an encoded plaintext, or of a shape of them.
+/// Returns true if the type of a value is that of an encoded plaintext, or of a shape of them.
 pub(crate) fn is_plaintext(ir: &Ir, value: Value) -> bool {
     ir.interner.short_type_text(ir.value(value).ty).contains("plaintext")
 }

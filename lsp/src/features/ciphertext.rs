@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use noisy_analyses::Document;
 use noisy_analyses::explain::{Count, Keys, Tally};
 use noisy_analyses::program::depth::Depth;
-use noisy_heir::{Ciphertext, Quantity, Work};
+use noisy_heir::{Ciphertext, Operation, Quantity};
 use noisy_settings::Hints;
 use noisy_syntax::{Op, Value};
 
@@ -147,9 +147,9 @@ pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
         (None, _) => "levels unknown".to_owned(),
     });
     for (work, noun) in [
-        (Work::Bootstrap, "bootstrap"),
-        (Work::Relinearize, "relinearization"),
-        (Work::Rotate, "rotation"),
+        (Operation::Bootstrap, "bootstrap"),
+        (Operation::Relinearize, "relinearization"),
+        (Operation::Rotate, "rotation"),
     ] {
         parts.extend(times(tally.count(work), noun));
     }

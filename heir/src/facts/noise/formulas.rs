@@ -1,16 +1,18 @@
 //! The noise models of HEIR: four for BGV, four for BFV, as functions on the noise of ciphertexts.
 //!
-//! *Notation.* `N` the ring dimension, `t` the plaintext modulus, `q_0..q_L` the ciphertext moduli, `L` the level (the highest for
-//! BFV), `P` the special primes, `s` = 3.2 the standard deviation of fresh errors, `B` = 6 s, `delta` the expansion factor of the ring
-//! (2 sqrt N on average, N in the worst case), `dm` the same for a ternary secret (4 sqrt N; N), `k` = 1 + 2 N / 3.
+//! *Notation.* `N` the ring dimension, `t` the plaintext modulus, `q_0..q_L` the ciphertext moduli,
+//! `L` the level (the highest for BFV), `P` the special primes, `s` = 3.2 the standard deviation of
+//! fresh errors, `B` = 6 s, `delta` the expansion factor of the ring (2 sqrt N on average, N in the
+//! worst case), `dm` the same for a ternary secret (4 sqrt N; N), `k` = 1 + 2 N / 3.
 //!
-//! Models by bounds ([`Model::BgvKpz21`] and its worst case) track the largest coefficient of the error; those by variance
-//! ([`Model::BgvMp24`], [`Model::BfvBmcm23`]) the variance of a coefficient; those in the canonical embedding ([`Model::BgvMono`],
-//! [`Model::BfvCanonEmb`]) the norm there.
+//! Models by bounds ([`Model::BgvKpz21`] and its worst case) track the largest coefficient of the
+//! error; those by variance ([`Model::BgvMp24`], [`Model::BfvBmcm23`]) the variance of a
+//! coefficient; those in the canonical embedding ([`Model::BgvMono`], [`Model::BfvCanonEmb`]) the
+//! norm there.
 //!
-//! *Sources.* HEIR, `lib/Analysis/NoiseAnalysis/{BGV,BFV}`; the papers Kim, Polyakov, Zucca (KPZ21), Mono et al., Murphy and Player
-//! (MP24), Biasioli et al. (BMCM23). *Law.* Every function is monotone in the noise of its operands. Numbers are logarithms, so
-//! nothing overflows.
+//! *Sources.* HEIR, `lib/Analysis/NoiseAnalysis/{BGV,BFV}`; the papers Kim, Polyakov, Zucca
+//! (KPZ21), Mono et al., Murphy and Player (MP24), Biasioli et al. (BMCM23). *Law.* Every function
+//! is monotone in the noise of its operands. Numbers are logarithms, so nothing overflows.
 
 use crate::facts::noise::log2::Log2;
 use crate::options::Model;
@@ -18,7 +20,8 @@ use crate::text::params::{Encryption, SchemeParams};
 
 /// The standard deviation of fresh errors.
 const SIGMA: f64 = 3.2;
-/// What a fresh error exceeds with a probability of 2^-32 at most, in standard deviations.
+/// The number of standard deviations that a fresh error exceeds with a probability of at most
+/// 2^-32.
 const TAIL: f64 = 6.0;
 
 /// The noise of a ciphertext under a model.
@@ -247,7 +250,7 @@ impl NoiseModel {
         }
     }
 
-    /// What rounding adds in the canonical embedding.
+    /// The noise that rounding adds in the canonical embedding.
     fn scaling_bound(&self) -> Log2 {
         let rounding = 1.0 + 2.0 * self.n / 3.0;
         Log2::of(TAIL * self.t * (self.n / 12.0 * rounding).sqrt())
@@ -266,9 +269,10 @@ fn prime(q: u64) -> Log2 {
     Log2::of(q as f64)
 }
 
-/// The inverse of the error function as HEIR evaluates it, `lib/Utils/MathUtils.cpp`: by polynomials in `ln(1 - x^2)` that were fitted
-/// for single precision (N. Juffa's `my_erfinvf`). Closer to 1 than single precision comes they are up to half as large again as the
-/// function, so the bits shown are up to 0.8 too many; the numbers that users compare with are these.
+/// The inverse of the error function as HEIR evaluates it, `lib/Utils/MathUtils.cpp`: by
+/// polynomials in `ln(1 - x^2)` that were fitted for single precision (N. Juffa's `my_erfinvf`).
+/// Closer to 1 than single precision comes they are up to half as large again as the function, so
+/// the bits shown are up to 0.8 too many; the numbers that users compare with are these.
 fn erf_inv(x: f64) -> f64 {
     const CENTRAL: [f64; 10] = [
         5.438_778_32e-9,

@@ -1,8 +1,9 @@
 //! Positive real numbers by their logarithm to base 2.
 //!
-//! The variance of a deep product has thousands of bits, more than an `f64` can hold; its logarithm has four digits. Products are exact
-//! sums here, and a sum is `max + log2(1 + 2^(min - max))`. *Error.* A few units in the last place of the logarithm per operation, far
-//! below the hundredths of a bit that are shown.
+//! The variance of a deep product has thousands of bits, more than an `f64` can hold; its logarithm
+//! has four digits. Products are exact sums here, and a sum is `max + log2(1 + 2^(min - max))`.
+//! *Error.* A few units in the last place of the logarithm per operation, far below the hundredths
+//! of a bit that are shown.
 
 use std::hash::{Hash, Hasher};
 use std::iter::Sum;
@@ -40,7 +41,7 @@ impl Log2 {
         if exponent == 0.0 { Log2::ONE } else { Log2(self.0 * exponent) }
     }
 
-    /// Whether it is 0.
+    /// Returns true for 0.
     pub(crate) fn is_zero(self) -> bool {
         self == Log2::ZERO
     }

@@ -1,14 +1,15 @@
-//! Ciphertexts with more polynomials than an op takes: where a relinearization is missing.
+//! Ciphertexts with more polynomials than an op takes: missing relinearizations.
 //!
-//! *Law.* A rotation, a modulus switch, a bootstrap and the end of a generic take two polynomials; a loop that runs more than once takes as many
-//! as it gives to its next round, and gives as many as it takes, since they are part of a type. What comes out of such an op
-//! although it got more is not told of again further down. *Cost.* That of the ops with operands of more than two
-//! polynomials.
+//! *Law.* A rotation, a modulus switch, a bootstrap and the end of a generic take two polynomials.
+//! A loop that runs more than once takes as many as it gives to its next round, and gives as many
+//! as it takes, since they are part of a type. The results of an op that is reported are not
+//! reported again further down. *Cost.* That of the ops with operands of more than two polynomials.
 //!
-//! Only programs that are managed are looked at: before HEIR has placed its `mgmt` ops nothing is missing yet.
+//! Only managed functions are judged: before HEIR has placed its `mgmt` ops nothing is missing yet.
 //!
-//! *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis` and issue 3149; that its ILP placement of bootstraps loses
-//! relinearizations was measured; so was that `--secret-to-bgv` and `--secret-to-ckks` refuse such loops, and its pipelines relinearize unrolled ones only.
+//! *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis` and issue 3149. Three facts were
+//! measured: its ILP placement of bootstraps loses relinearizations, `--secret-to-bgv` and
+//! `--secret-to-ckks` refuse such loops, and its pipelines relinearize unrolled loops only.
 
 use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::FxHashSet;
@@ -23,7 +24,7 @@ use noisy_dataflow::flow;
 
 /// An operand with more polynomials than an op takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Surplus {
+pub struct OversizedOperand {
     /// The op.
     pub op: Op,
     /// Its operand.
@@ -32,20 +33,21 @@ pub struct Surplus {
     pub dimension: u32,
     /// How many the op takes.
     pub taken: u32,
-    /// Whether it is a loop, or the end of one, that takes them.
+    /// True if a loop, or the end of one, takes them.
     pub is_carried: bool,
-    /// Whether its function relinearizes anything. If not, HEIR may still be going to.
+    /// True if its function has a relinearization. If not, HEIR may still insert some.
     pub is_relinearized: bool,
 }
 
-/// All of a program. `wide` are the ops with an operand of more than two polynomials, in textual order; `managed` are the functions into which
-/// `mgmt` ops are placed, and whether relinearizations are.
-pub(crate) fn surpluses(
+/// All missing relinearizations of a program. `wide` are the ops with an operand of more than two
+/// polynomials, in textual order; `managed` says of a function with `mgmt` ops if it has
+/// relinearizations.
+pub(crate) fn oversized_operands(
     ir: &Ir,
     heir: &Heir,
     wide: &[Op],
     managed: &dyn Fn(Option<Op>) -> Option<bool>,
-) -> Vec<Surplus> {
+) -> Vec<OversizedOperand> {
     let mut told = Told { ir, values: FxHashSet::default() };
     let mut out = Vec::new();
     for &op in wide {
@@ -63,14 +65,21 @@ pub(crate) fn surpluses(
             } else if let Some(is_relinearized) = managed(ir.function_of(op))
                 && let Some(taken) = limits[at].filter(|&it| it < dimension)
             {
-                out.push(Surplus { op, value, dimension, taken, is_carried, is_relinearized });
+                out.push(OversizedOperand {
+                    op,
+                    value,
+                    dimension,
+                    taken,
+                    is_carried,
+                    is_relinearized,
+                });
                 is_told = true;
                 break;
             }
         }
         if is_told {
             told.values.extend(data.results.iter().copied());
-            // What is yielded is the result of the op around.
+            // The result of the op around is the yielded value.
             if flow::is_yield(ir, op) {
                 told.values.extend(data.operands.iter().filter_map(|it| it.value));
             }
@@ -79,7 +88,8 @@ pub(crate) fn surpluses(
     out
 }
 
-/// Whether an op, perhaps a loop, has an operand of more than two polynomials and does not relinearize it.
+/// Returns true if an op, perhaps a loop, has an operand of more than two polynomials and does not
+/// relinearize it.
 pub(crate) fn is_wide(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let data = ir.op(op);
     let mut values = data.operands.iter().filter_map(|it| it.value);
@@ -89,7 +99,7 @@ pub(crate) fn is_wide(ir: &Ir, heir: &Heir, op: Op) -> bool {
         && rules::dimension(ir.op_name(op)) != Some(rules::DimensionRule::Relinearize)
 }
 
-/// Whether an op has such an operand where it takes fewer polynomials.
+/// Returns true if an op has such an operand in a place that takes fewer polynomials.
 pub(crate) fn is_over(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let mut operands = ir.op(op).operands.iter().zip(limits(ir, heir, op));
     operands.any(|(it, taken)| {
@@ -141,7 +151,7 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// Whether a value is one, or is fed by one without an op that computes.
+    /// Returns true if a value is one, or is fed by one without an op that computes.
     fn knows(&self, value: Value) -> bool {
         let mut seen = FxHashSet::default();
         let mut stack = vec![value];

@@ -1,4 +1,4 @@
-//! What ciphertexts come back from with other polynomials or at another level.
+//! Functions that change the polynomials or the level of a ciphertext.
 //!
 //! *Cost.* Linear in the program, once until it is edited.
 
@@ -12,9 +12,10 @@ use crate::ops::placed::Placed;
 use crate::ops::rules;
 use noisy_dataflow::flow;
 
-/// The functions with a body that may give a ciphertext with another number than they take, by themselves or by what they call, each with
-/// the op that does. What may be a ciphertext is taken for one.
-pub(crate) fn movers(
+/// The functions with a body that may return a ciphertext with another number than they take, by
+/// themselves or by functions that they call, each with an op that changes it. A value that may be
+/// a ciphertext counts as one.
+pub(crate) fn changing_functions(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
     placed: Placed,
@@ -25,13 +26,16 @@ pub(crate) fn movers(
         let Some(body) = flow::body(ir, function) else { continue };
         let mut by = None;
         ir.walk(body, &mut |op| {
-            if by.is_none() && ir.op(op).kind != OpKind::FuncCall && is_mover(ir, of, placed, op) {
+            if by.is_none()
+                && ir.op(op).kind != OpKind::FuncCall
+                && changes_number(ir, of, placed, op)
+            {
                 by = Some(op);
             }
         });
         stack.extend(by.map(|it| (function, it)));
     }
-    // What a function does itself is said of it rather than what it calls.
+    // An op of the function itself is named rather than one of its callees.
     let mut at = 0;
     while let Some(&(function, by)) = stack.get(at) {
         at += 1;
@@ -43,7 +47,7 @@ pub(crate) fn movers(
     out
 }
 
-fn is_mover(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, placed: Placed, op: Op) -> bool {
+fn changes_number(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, placed: Placed, op: Op) -> bool {
     let may_be = |it: &Value| of(*it) != Ciphertext::Plain;
     let data = ir.op(op);
     if !data.results.iter().any(may_be) {
@@ -53,7 +57,7 @@ fn is_mover(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, placed: Placed, op: Op) -
     match placed {
         Placed::Bootstrap(_) => rules::moves_level(name) || rules::multiplies(name),
         Placed::Relinearize => {
-            // What an op of `linalg` adds to comes third.
+            // The third operand of an op of `linalg` is the one that it adds to.
             let n = if rules::contracts(name) { 2 } else { data.operands.len() };
             let multiplied = data.operands.iter().take(n).filter_map(|it| it.value);
             let is_product = rules::contracts(name)
