@@ -110,26 +110,17 @@ impl Heir {
     }
 
     /// The levels that are left for a value: those that `mgmt.mgmt` or its type states, else those
-    /// that the used levels leave of the moduli. Of a plaintext only if its modulus is switched,
-    /// too.
+    /// that the used levels leave of the moduli.
     pub(crate) fn left(&self, value: Value) -> Option<usize> {
         usize::try_from((*self.left.get(value.index())?)?).ok()
     }
 
+    /// As [`Heir::left`], from the text and the facts.
     pub(crate) fn find_left(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let is_switched = || {
-            let mut users = ir.value(value).uses.iter();
-            users.any(|it| ir.op_name(it.0) == "mgmt.modreduce")
-        };
-        if self.ciphertext(value) == Ciphertext::Plain && !is_switched() {
-            return None;
-        }
         u32::try_from(self.left_by_text(ir, value)?).ok()
     }
 
-    /// The levels that are left for a value: those that `mgmt.mgmt` states, else those that the
-    /// used levels leave of the moduli.
-    pub(crate) fn left_by_text(&self, ir: &Ir, value: Value) -> Option<usize> {
+    fn left_by_text(&self, ir: &Ir, value: Value) -> Option<usize> {
         match annotation::annotated(ir, value, "level") {
             Said::Number(level) => return usize::try_from(level).ok(),
             Said::Unreadable => return None,
@@ -142,6 +133,10 @@ impl Heir {
             && let Some(from) = annotation::forwarded(ir, block, value)
         {
             return self.left_by_text(ir, from);
+        }
+        // The level of a plaintext follows from its uses, whose edits do not reach it.
+        if self.ciphertext(value) == Ciphertext::Plain {
+            return None;
         }
         let used = usize::try_from(self.level(ir, value)?).ok()?;
         annotation::params(self.setting_for(ir, value)?)?.1.max_level().checked_sub(used)

@@ -250,7 +250,7 @@ pub(crate) fn raised(
             None => {
                 let direct = source(value);
                 let level = direct.level.filter(|_| may_be_encoded(ir, value));
-                (level, direct.dimension.or(direct.merged_dimension))
+                (level, direct.dimension.max(direct.merged_dimension))
             }
         };
         out.level |= level.is_some_and(|it| it != Level::Invalid && it > own_level);
