@@ -38,6 +38,7 @@ impl AnnotationPlace {
 
 /// Finds the ranges of annotations. Those of one op are found at once if they are asked for in a
 /// row.
+#[derive(Debug)]
 pub struct Places<'a> {
     source: &'a Source,
     of: Option<Op>,
