@@ -13,7 +13,7 @@
 //!
 //! - A value that an op with a region, or one of `linalg`, makes of plaintexts: HEIR does not know
 //!   whether it is secret.
-//! - A value that a loop carries with more levels or polynomials than the loop takes.
+//! - A value that a loop carries with more polynomials than the loop takes.
 //! - An argument of a function that is secret by its attribute `secret.secret` alone: HEIR counts
 //!   no polynomials.
 //! - A value whose uses disagree (`conflicts.rs`).
@@ -443,7 +443,7 @@ impl SparseForward for Ciphertexts {
     ) -> Fact {
         let (
             Ciphertext::Encrypted { level, dimension },
-            Ciphertext::Encrypted { level: next_level, dimension: next_dimension },
+            Ciphertext::Encrypted { dimension: next_dimension, .. },
         ) = (taken.ciphertext, joined.ciphertext)
         else {
             return joined;
@@ -453,7 +453,8 @@ impl SparseForward for Ciphertexts {
         if !is_loop || loops::rounds(ir, op) == Some(1) {
             return joined;
         }
-        let varies = Unchecked { level: level < next_level, dimension: dimension < next_dimension };
+        // The level is pinned whatever the order of visits, but not the polynomials.
+        let varies = Unchecked { level: false, dimension: dimension < next_dimension };
         Fact {
             ciphertext: Ciphertext::Encrypted { level, dimension },
             unchecked: joined.unchecked.or(varies),

@@ -6,6 +6,8 @@
 //! - A ciphertext where branches meet or a loop starts, if a plaintext becomes it that is encoded for
 //!   more used levels or with more polynomials.
 //! - A ciphertext by its type that a call passes at another level than the callee takes.
+//! - A value that a loop carries and would give to its next round with more levels used, computed with
+//!   a plaintext. HEIR carries the larger of both levels.
 //! - A value at the end of a round, and those that become it where branches meet, if it has more
 //!   levels used or more polynomials than its loop takes.
 //!
@@ -18,6 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
 use crate::facts::loops;
 use crate::facts::plaintext::{self, Source};
+use crate::ops::rules;
 use crate::text::types;
 use noisy_dataflow::flow::{self, Flow};
 
@@ -50,13 +53,41 @@ pub(crate) fn conflict(
     }
     let mut out = match ir.value(value).def {
         Def::Result(op, _) if ir.op(op).regions.is_empty() => Unchecked::default(),
-        _ => plaintext::raised(ir, value, of, source),
+        _ => {
+            let mut raised = plaintext::raised(ir, value, of, source);
+            raised.level |= varies_with_plaintext(ir, value, of);
+            raised
+        }
     };
     for (taken_level, taken_dimension) in rounds_taking(ir, value, of) {
         out.level |= taken_level < level;
         out.dimension |= taken_dimension < dimension;
     }
     out
+}
+
+/// True if a loop carries a value and would give it to its next round with more levels used, computed
+/// with a plaintext.
+fn varies_with_plaintext(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
+    let holder = match ir.value(value).def {
+        Def::Result(op, _) => Some(op),
+        Def::Argument(block, _) => ir.region(ir.block(block).region).parent,
+    };
+    let Some(holder) = holder.filter(|&it| loops::is_loop(ir, it)) else { return false };
+    let feeders = flow::feeders(ir, value);
+    let taken = feeders.iter().find(|it| it.0 == holder).and_then(|it| of(it.1).level());
+    let meets_plaintext = |value: Value| {
+        let Def::Result(op, _) = ir.value(value).def else { return false };
+        ir.op(op).operands.iter().enumerate().any(|(at, it)| {
+            it.value.is_some_and(|it| of(it) == Ciphertext::Plain)
+                && rules::takes_plaintext(ir, op, at)
+        })
+    };
+    loops::rounds(ir, holder) != Some(1)
+        && feeders.iter().any(|&(op, yielded)| {
+            op != holder && taken < of(yielded).level() && meets_plaintext(yielded)
+        })
+        && taken.is_some()
 }
 
 /// True if a call passes a value at another level than its callee takes, and the type of the value
@@ -117,6 +148,8 @@ pub(crate) fn near(ir: &Ir, values: impl Iterator<Item = Value>) -> Vec<Value> {
         }
         out.push(value);
         let users = ir.value(value).uses.iter().map(|it| it.0);
+        let carried = ir.value(value).uses.iter().filter(|it| flow::is_yield(ir, it.0));
+        stack.extend(carried.flat_map(|&(user, index)| flow::feeds(ir, user, index as usize)));
         let encoding = users.filter(|&it| ir.op_name(it) == "mgmt.init");
         stack.extend(encoding.flat_map(|it| ir.op(it).results.iter().copied()));
         if let Def::Result(op, _) = ir.value(value).def
