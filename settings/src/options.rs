@@ -16,8 +16,7 @@ use crate::rules::Rules;
 
 /// All settings of one file, each with its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(JsonSchema))]
-#[serde(default, rename_all = "kebab-case")]
+#[serde(from = "Written", into = "Written")]
 pub struct Settings {
     /// The reported diagnostics and their severities.
     pub rules: Rules,
@@ -25,12 +24,44 @@ pub struct Settings {
     pub placement: Placement,
     /// The inlay hints of an editor.
     pub hints: Hints,
-    /// Affine loops: aliasing of memrefs, and tile sizes.
+    /// Affine loops: assumptions about memrefs, and the size of tiles.
     pub loops: Loops,
-    /// The growth of noise, its legal amount, and the op that reduces it.
+    /// The noise model, and the options for HEIR's programs.
     pub model: Model,
-    /// Programs of HEIR: settings for checks beyond the text of the program.
-    pub heir: noisy_analyses::heir::Options,
+}
+
+/// The settings as they are written: options for HEIR's programs have a table of their own.
+#[derive(Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(default, rename_all = "kebab-case")]
+pub(crate) struct Written {
+    /// Which diagnostics are wanted, and how bad they are.
+    rules: Rules,
+    /// The optimizer that inserts `reduce_noise`.
+    placement: Placement,
+    /// What an editor shows between the text.
+    hints: Hints,
+    /// Affine loops: what is taken for granted of memrefs, and how large tiles are.
+    loops: Loops,
+    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    model: Model,
+    /// Programs of HEIR: what is judged beyond what stands in them.
+    heir: noisy_heir::Options,
+}
+
+impl From<Written> for Settings {
+    fn from(it: Written) -> Self {
+        let Written { rules, placement, hints, loops, model, heir } = it;
+        Settings { rules, placement, hints, loops, model: model.with_heir(heir) }
+    }
+}
+
+impl From<Settings> for Written {
+    fn from(it: Settings) -> Self {
+        let Settings { rules, placement, hints, loops, model } = it;
+        let heir = model.noise.heir;
+        Written { rules, placement, hints, loops, model, heir }
+    }
 }
 
 /// The noise model: as it is written, and compiled.
@@ -47,8 +78,8 @@ impl Model {
         Ok(Self { spec, noise })
     }
 
-    /// Returns the model with options for HEIR's programs.
-    pub(crate) fn with_heir(self, heir: noisy_analyses::heir::Options) -> Self {
+    /// The same model with other options for HEIR's programs.
+    fn with_heir(self, heir: noisy_heir::Options) -> Self {
         let mut noise = (*self.noise).clone();
         noise.heir = heir;
         Self { spec: self.spec, noise: Arc::new(noise) }
