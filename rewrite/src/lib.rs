@@ -1,0 +1,14 @@
+//! Rewrites programs over noisy integers into equal ones that need fewer noise reductions.
+
+mod balance;
+mod dag;
+mod extract;
+mod factor;
+mod rotate;
+mod scale;
+mod search;
+mod straight;
+mod write;
+mod improve;
+
+pub use improve::{Options, Rewritten, Saving, rewrite};
