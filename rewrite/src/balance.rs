@@ -344,6 +344,10 @@ impl Balance {
             return value;
         }
         match split(exponent) {
+            _ if exponent % 2 == 0 => {
+                let root = self.power(value, exponent / 2);
+                self.multiply(root, root)
+            }
             Some(factor) => {
                 let root = self.power(value, factor);
                 self.power(root, exponent / factor)
@@ -382,22 +386,20 @@ impl Balance {
     }
 }
 
-/// The factor by which a power is split, or `None` if one multiplication is split off: whichever needs fewer multiplications.
+/// The factor by which an odd power is split, or `None` if one multiplication is split off: whichever needs fewer multiplications.
 fn split(exponent: u32) -> Option<u32> {
-    if exponent % 2 == 0 {
-        return Some(exponent / 2);
-    }
     let factors = (3..).step_by(2).take_while(|it| it * it <= exponent.min(4096));
     let factors = factors.filter(|it| exponent % it == 0);
-    let best = factors.min_by_key(|&it| n_multiplications(it) + n_multiplications(exponent / it))?;
-    let cost = n_multiplications(best) + n_multiplications(exponent / best);
-    (cost < n_multiplications(exponent - 1) + 1).then_some(best)
+    let cost = |it: u32| n_multiplications(it) + n_multiplications(exponent / it);
+    let best = factors.min_by_key(|&it| cost(it))?;
+    (cost(best) < n_multiplications(exponent - 1) + 1).then_some(best)
 }
 
 /// Number of multiplications by which a power is made.
 fn n_multiplications(exponent: u32) -> u32 {
     match exponent {
         0 | 1 => 0,
+        _ if exponent % 2 == 0 => n_multiplications(exponent / 2) + 1,
         _ => match split(exponent) {
             Some(it) => n_multiplications(it) + n_multiplications(exponent / it),
             None => n_multiplications(exponent - 1) + 1,
