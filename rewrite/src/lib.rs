@@ -2,6 +2,7 @@
 
 mod balance;
 mod dag;
+mod equality;
 mod extract;
 mod factor;
 mod rotate;
@@ -11,4 +12,5 @@ mod straight;
 mod write;
 mod improve;
 
+pub use equality::{Equality, equal};
 pub use improve::{Options, Rewritten, Saving, rewrite};
