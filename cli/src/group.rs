@@ -7,8 +7,9 @@ use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use noisy_analyses::fix::shared_cache;
-use noisy_analyses::{Document, diff};
+use noisy_analyses::Document;
+use noisy_analyses::repair::placement::shared_cache;
+use noisy_analyses::report::diff;
 use noisy_output::{quoted_name, shown_path};
 use noisy_settings::{InARow, Invalid, Settings};
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::{Limits, ModelError, ModelSpec, NoiseModel, Objective, Options};
+use noisy_analyses::{ModelError, ModelSpec, NoiseModel, Objective, Options};
+use noisy_placement::Limits;
 #[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
@@ -101,7 +102,7 @@ impl Placement {
             limits: Limits { time: Some(time), ..Limits::default() },
             objective: self.objective,
             replace: self.replace,
-            cache: Some(noisy_analyses::fix::shared_cache()),
+            cache: Some(noisy_analyses::repair::placement::shared_cache()),
             watch: None,
             wants_proofs: false,
         }

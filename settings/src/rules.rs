@@ -54,11 +54,6 @@ impl Rules {
         document.diagnostics_with(&self.also())
     }
 
-    /// As [`Rules::found`], but what explains noise may be left out.
-    pub fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic> {
-        document.diagnostics_in_brief(&self.also())
-    }
-
     /// The rules that are off by default and on here.
     fn also(&self) -> Vec<&str> {
         let set = self.0.iter().filter(|it| *it.1 != Level::Off).map(|it| it.0.as_str());
@@ -119,6 +114,16 @@ impl Rules {
     #[cfg(test)]
     pub(crate) fn levels(&self) -> &BTreeMap<String, Level> {
         &self.0
+    }
+}
+
+impl noisy_analyses::repair::Rules for Rules {
+    fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic> {
+        document.diagnostics_in_brief(&self.also())
+    }
+
+    fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
+        Rules::apply(self, diagnostics);
     }
 }
 

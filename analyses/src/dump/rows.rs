@@ -1,20 +1,21 @@
-//! Every fact as a row of plain data, for other tools: one for each named value and each model that says something of it.
+//! Facts as rows of plain data, for other tools: one for each named value and each model with a
+//! fact on it.
 //!
-//! Values that nothing reaches have no rows. A row is an object of JSON: `row` and `column` (from 1, in characters) of the name where
-//! it is defined, `value` as uses write it, `function` without `@`, `model`, and what the model says. Integers beyond 2^53, which not
-//! every reader of JSON keeps, are strings.
+//! Unreachable values have no rows. A row is an object of JSON: `row` and `column` (from 1, in
+//! characters) of the name at its definition, `value` as in uses, `function` without `@`, `model`,
+//! and the fact. Integers beyond 2^53, which not every reader of JSON keeps, are strings.
 
 use noisy_syntax::{Ir, Region, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::depth::Depth;
+use crate::facts::noise::model::Bits;
 use crate::heir::HeirNoise;
-use crate::noise::model::Bits;
-use crate::secretness::Secretness;
+use crate::program::depth::Depth;
+use crate::program::secretness::Secretness;
 use crate::{Constant, Document, Noise};
 
-/// What is known of a value under one model.
+/// The fact of a value under one model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The line of the definition, from 1.
@@ -27,11 +28,10 @@ pub struct Row {
     pub function: Option<String>,
     /// The model.
     pub model: &'static str,
-    /// What it says.
     pub fact: Fact,
 }
 
-/// What a model says of a value.
+/// A fact of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// An integer between these bounds, both included; without `hi` there is no upper bound.
@@ -41,7 +41,7 @@ pub enum Fact {
         /// The greatest.
         hi: Option<i128>,
     },
-    /// What HEIR writes for want of knowledge.
+    /// HEIR's default for an unknown level.
     Written(u32),
     /// A number of bits of noise and how many there are.
     Bits {

@@ -1,7 +1,9 @@
-//! The visits of the solver from scratch, analysis after analysis: as text, and as a recording that can be stepped through.
+//! The visits of the solver from scratch, analysis after analysis: as text, and as a recording that
+//! can be stepped through.
 //!
-//! *Law.* The facts and live blocks after the last step of an analysis are those that it ends with. *Cost.* The text costs what is read and given. A
-//! recording compares all facts at each visit, and ends where that is too much.
+//! *Law.* The facts and live blocks after the last step of an analysis are its final ones. *Cost.*
+//! The text costs as much as it reads and prints. A recording compares all facts at each visit, and
+//! ends where that is too much.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -12,10 +14,10 @@ use rustc_hash::FxHashMap;
 
 use super::block_name;
 use crate::NoiseModel;
-use crate::integers::Integers;
-use crate::lattice::Lattice;
-use crate::noise::{Findings, Noise, NoiseAnalysis};
-use crate::sparse::{Input, Part, Sparse, Visit, Visitor};
+use crate::facts::integers::Integers;
+use crate::facts::noise::{Findings, Noise, NoiseAnalysis};
+use noisy_dataflow::lattice::Lattice;
+use noisy_dataflow::sparse::{Input, Part, Sparse, Visit, Visitor};
 
 /// Comparisons of facts after which nothing more is recorded.
 const MAX_COMPARED: usize = 500_000_000;
@@ -28,7 +30,7 @@ pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
     all.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
 }
 
-/// Every visit, with what became known and which blocks came alive, over the lines of the text.
+/// Every visit, with the facts and blocks that it changed, over the lines of the text.
 pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     let mut out = Recording::default();
     let text = source.text().to_string();
@@ -47,7 +49,7 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     out
 }
 
-/// Solves the analysis of noise from scratch, and what it stands on; its visits.
+/// Solves the analysis of noise and its base from scratch, with a visitor.
 fn visits_of_noise<V: Visitor<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
     let integers = Integers::new(ir);
     let input = Input { ir, base: &integers };
@@ -103,10 +105,10 @@ impl<F: fmt::Display> Visitor<F> for Told {
     }
 }
 
-/// What is different after a visit.
+/// The change by a visit.
 #[derive(Debug, Default)]
 struct Turn {
-    /// `None`: what happened between visits.
+    /// `None` for changes between visits.
     visit: Option<(Op, Part)>,
     is_live: bool,
     round: Option<(Op, u64)>,
@@ -135,7 +137,7 @@ impl<F> Default for Seen<F> {
 }
 
 impl<F: Lattice + fmt::Display> Seen<F> {
-    /// What is different since the last time.
+    /// The change since the last time.
     fn difference(&mut self, facts: &[F], live: &[bool]) -> Turn {
         self.n_compared += facts.len() + live.len();
         self.facts.resize(facts.len(), F::bottom());
@@ -389,7 +391,11 @@ func.func private @sq(%y: !noisy.i32) -> !noisy.i32 {
         let constants: FxHashMap<String, String> =
             last_facts(TEXT, "constants").into_iter().collect();
         let mut values = Vec::new();
-        crate::sparse::values_within(ir, ir.items(ir.root()).next().expect("a chunk"), &mut values);
+        noisy_dataflow::sparse::values_within(
+            ir,
+            ir.items(ir.root()).next().expect("a chunk"),
+            &mut values,
+        );
         assert!(values.len() > 12);
         for value in values {
             let name = ir.value_text(value);

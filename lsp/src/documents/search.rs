@@ -6,13 +6,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use noisy_analyses::Diagnostic;
 use ropey::Rope;
 use tokio::task::AbortHandle;
 
 use super::pool::{Actor, Messages};
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
-use crate::features::action::{Placement, Scope, is_placeable};
+use crate::features::action::{RepairRequest, Scope, is_repaired};
 use crate::features::cursor;
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
@@ -38,14 +39,14 @@ impl Search {
         connection: &Arc<Connection>,
         settings: &Arc<Effective>,
         text: Rope,
-        placements: Vec<Placement>,
+        repairs: Vec<RepairRequest>,
         deliver: impl FnOnce(Vec<Solution>) + Send + 'static,
     ) -> Self {
         let stop = StopOnDrop::default();
         let options = optimizer::options(settings, &stop);
         let (solving, settings) = (connection.clone(), settings.clone());
         let task = connection.spawn(async move {
-            let solved = optimizer::run(&solving, &settings, text, placements, options).await;
+            let solved = optimizer::run(&solving, &settings, text, repairs, options).await;
             // Whoever asks for the placement gets the error; here nobody does.
             deliver(solved.unwrap_or_default());
         });
@@ -75,26 +76,27 @@ pub(super) fn when_still<A: Actor>(
 }
 
 /// What is worth solving in a document that was not solved yet: the file first, whose functions are then known.
-pub(crate) fn worth_solving(view: &View<'_>) -> Option<Vec<Placement>> {
+/// Repairs that need no optimizer are made for a save only: they take no time.
+pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<RepairRequest>> {
     let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == view.version);
     if is_known || view.text().len_bytes() > MAX_BACKGROUND {
         return None;
     }
-    let mut over = view.diagnostics();
-    over.retain(|it| is_placeable(view.document, it));
-    if over.is_empty() {
+    let diagnostics = view.diagnostics();
+    let is_worth = |it: &Diagnostic| it.repair.is_placed() || for_save && is_repaired(it);
+    if !diagnostics.iter().any(is_worth) {
         return None;
     }
-    let mut out = vec![Placement { scope: Scope::File, anew: false }];
-    for it in over {
+    let mut out = vec![RepairRequest::of(Scope::File)];
+    for it in diagnostics.iter().filter(|it| it.repair.is_placed()) {
         let Some(function) = cursor::function_at(view.document.ir(), it.range.start) else {
             continue;
         };
         let start = view.document.ir().range(function).start;
         let scope = Scope::Function(start, view.document.function_name(function));
-        let placement = Placement { scope, anew: false };
-        if !out.contains(&placement) {
-            out.push(placement);
+        let repair = RepairRequest::of(scope);
+        if !out.contains(&repair) {
+            out.push(repair);
         }
         if out.len() > 1 + MAX_FUNCTIONS {
             out.truncate(1);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
-use crate::features::action::{Placement, Scope};
+use crate::features::action::{RepairRequest, Scope};
 use crate::features::refactor;
 
 /// What a code action, a code lens or a command carries to say what the optimizer shall do.
@@ -16,19 +16,23 @@ pub(crate) struct PlaceRequest {
     pub version: Option<i32>,
     /// Where the function starts, in bytes of that version, and its name; all functions if left out.
     pub function: Option<(usize, String)>,
-    /// Whether what is there may go, too.
+    /// Repair the diagnostics of this code, and place nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Existing `reduce_noise` may be removed.
     #[serde(default)]
     pub anew: bool,
 }
 
 impl PlaceRequest {
-    /// What is to be done.
-    pub(crate) fn placement(&self) -> Placement {
-        let scope = match &self.function {
-            Some((start, name)) => Scope::Function(*start, name.clone()),
-            None => Scope::File,
+    /// Returns the repair that is asked for.
+    pub(crate) fn repair(&self) -> RepairRequest {
+        let scope = match (&self.code, &self.function) {
+            (Some(code), _) => Scope::Code(code.clone()),
+            (None, Some((start, name))) => Scope::Function(*start, name.clone()),
+            (None, None) => Scope::File,
         };
-        Placement { scope, anew: self.anew }
+        RepairRequest { scope, anew: self.anew }
     }
 }
 
@@ -36,7 +40,7 @@ impl PlaceRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ResolveData {
-    /// Ask the optimizer.
+    /// Repair a scope.
     Place(PlaceRequest),
     /// Change the text and not what it computes.
     Refactor {
@@ -59,15 +63,6 @@ pub(crate) enum ResolveData {
         version: i32,
         /// Where the nest starts, in bytes of that version.
         nest: usize,
-    },
-    /// Mend all diagnostics of a code.
-    FixAll {
-        /// The document.
-        uri: lsp::Uri,
-        /// The version of the document that it is about.
-        version: i32,
-        /// The code.
-        code: String,
     },
 }
 

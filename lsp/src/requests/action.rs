@@ -6,7 +6,7 @@ use tower_lsp::ls_types as lsp;
 use super::{placement, refactor};
 use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
-use crate::features::action::{self, Action, Placement, Scope};
+use crate::features::action::{self, Action, RepairRequest, Scope};
 use crate::features::nest;
 use crate::proto;
 use crate::proto::params::{self, ResolveData};
@@ -37,14 +37,20 @@ pub(crate) async fn actions(
             view.settings.file.loops,
             is_asked,
         );
-        // A program of HEIR's may want ops before anything is wrong; who asks for source actions by name is offered them.
-        let whole = Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new());
+        // Offered to clients that ask for source actions by name: also if nothing is placed, and in
+        // HEIR's programs, and for ops to replace, also if nothing is wrong.
+        let whole = Action::Repair(RepairRequest::of(Scope::File), Vec::new());
         let asks = params.context.only.as_ref().is_some_and(|it| !it.is_empty());
-        if asks && view.document.is_of_heir() && !found.contains(&whole) {
+        let may_change = || {
+            view.document.is_of_heir()
+                || view.settings.file.placement.replace
+                || diagnostics.iter().any(action::is_repaired)
+        };
+        if asks && !found.contains(&whole) && may_change() {
             found.push(whole);
         }
         let is_ready = |it: &Action| match it {
-            Action::Place(placement, _) => !on_save || view.solution(placement).is_some(),
+            Action::Repair(repair, _) => !on_save || view.solution(repair).is_some(),
             Action::Loop(_) | Action::Schedule(_) => !view.is_only_noise(),
             _ => true,
         };
@@ -121,15 +127,6 @@ pub(crate) async fn resolve(
                 // Nothing changes, and the user is told why.
                 Err(why) => session.connection.show(lsp::MessageType::INFO, &why),
             }
-        }
-        ResolveData::FixAll { uri, version, code } => {
-            let ask = move |view: &mut View<'_>| {
-                let fix = (view.version == version)
-                    .then(|| action::fix_all(view.document, &code, &view.diagnostics()))?;
-                Some(proto::action::workspace(view, &fix.edits))
-            };
-            let edit = session.ask(&uri, ask).await?.flatten();
-            action.edit = Some(edit.ok_or_else(|| Error::from(NoAnswer::Modified))?);
         }
     }
     Ok(action)

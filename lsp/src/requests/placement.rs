@@ -21,8 +21,8 @@ pub(crate) async fn solve(
     request: PlaceRequest,
 ) -> Result<(Option<lsp::WorkspaceEdit>, String)> {
     let connection = &session.connection;
-    let placement = request.placement();
-    let wanted = placement.clone();
+    let repair = request.repair();
+    let wanted = repair.clone();
     let look = move |view: &mut View<'_>| {
         let known = view.solution(&wanted).cloned();
         let op = placed_ops(view.document).to_owned();
@@ -36,16 +36,17 @@ pub(crate) async fn solve(
         Some(solution) => solution,
         None => {
             let stop = StopOnDrop::default();
-            let what = match &placement.scope {
+            let what = match &repair.scope {
                 Scope::Function(_, name) => format!("Placing {op} in @{name}"),
                 Scope::File => format!("Placing {op}"),
+                Scope::Code(code) => format!("Fixing {code}"),
             };
             let mut options = optimizer::options(&settings, &stop);
             let progress = Progress::begin(connection, &what, stop.flag(), options.limits.time);
             options.watch = Some(progress.watch());
             // Who cancels need not wait for the solver to see it.
             let mut solved = tokio::select! {
-                solved = optimizer::run(connection, &settings, text.clone(), vec![placement], options) => solved.map_err(params::refused)?,
+                solved = optimizer::run(connection, &settings, text.clone(), vec![repair], options) => solved.map_err(params::refused)?,
                 () = progress.cancelled() => return Err(Error::request_cancelled()),
             };
             let solved = solved.pop();

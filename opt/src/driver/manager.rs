@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::io::Write as _;
 
-use noisy_analyses::diff;
+use noisy_analyses::report::diff;
 use noisy_loops::Aliasing;
 use noisy_syntax::print::{self, Style};
 use noisy_syntax::{Ir, Op, OpKind, Traits};

@@ -10,7 +10,7 @@ mod edits;
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use noisy_analyses::diff;
+use noisy_analyses::report::diff;
 use noisy_page::recording::{Hunk, Recording, Step as Recorded, Text};
 use noisy_syntax::print::{Lines, ShownRegion};
 use noisy_syntax::{Block, Ir, Op, Traits};

@@ -1,13 +1,13 @@
 //! Folds: what an op gives without running, as a constant or as a value that is there already.
 //!
-//! Constants are folded by the table of the constants analysis ([`noisy_analyses::integers::fold`]); there is no other. An operand
+//! Constants are folded by the table of the constants analysis ([`noisy_analyses::facts::integers::fold`]); there is no other. An operand
 //! that is no constant is handed to it as a name of its own: a fold that gives one operand back (`x + 0`) gives that name back. What
 //! cannot be said of operands alone (`(a - b) + b`) stands in `values.rs`.
 
 mod values;
 
-use noisy_analyses::integers::constant::Constant;
-use noisy_analyses::integers::{compare, elements::Lists, fold};
+use noisy_analyses::facts::integers::constant::Constant;
+use noisy_analyses::facts::integers::{compare, elements::Lists, fold};
 use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use noisy_analyses::cfg::Cfg;
+use noisy_dataflow::cfg::Cfg;
 use noisy_syntax::dominance::DominatorTree;
 use noisy_syntax::{AttrData, Block, Ir, Op, Region, Value};
 use rustc_hash::FxHashMap;

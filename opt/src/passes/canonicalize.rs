@@ -205,7 +205,7 @@ fn fold_all(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             }
         }
         for op in uniqued.ops() {
-            if noisy_analyses::effects::is_trivially_dead(rewriter.ir, op) {
+            if noisy_analyses::facts::effects::is_trivially_dead(rewriter.ir, op) {
                 rewriter.erase(op);
             }
         }
@@ -220,7 +220,7 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let ops = preorder(cx.ir, region);
         for op in ops.into_iter().rev() {
             let is_dead =
-                cx.ir.is_alive(op) && noisy_analyses::effects::is_trivially_dead(cx.ir, op);
+                cx.ir.is_alive(op) && noisy_analyses::facts::effects::is_trivially_dead(cx.ir, op);
             if is_dead && cx.actions.goes_on() {
                 let at = cx.actions.target(cx.ir, op);
                 cx.ir.erase(op).map_err(|it| Failure(Some(it.to_string())))?;

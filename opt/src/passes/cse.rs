@@ -1,9 +1,9 @@
 //! `cse`: an op that computes what another one that dominates it has computed gives way to it.
 //!
-//! *Law* and *cost* are those of [`noisy_analyses::same`].
+//! *Law* and *cost* are those of [`noisy_analyses::facts::same`].
 
-use noisy_analyses::effects;
-use noisy_analyses::same::{Next, Walk};
+use noisy_analyses::facts::effects;
+use noisy_analyses::facts::same::{Next, Walk};
 use noisy_syntax::{Op, Traits};
 
 use super::{Context, Failure, Options, PassInfo};

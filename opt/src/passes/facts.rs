@@ -3,8 +3,8 @@
 //! *Cost.* Constants and ranges are linear in the program but for loops; to compare two of each, linear in its values.
 
 use noisy_analyses::Integers;
-use noisy_analyses::integers::constants::Constants;
-use noisy_analyses::sparse::{Input, Sparse};
+use noisy_analyses::facts::integers::constants::Constants;
+use noisy_dataflow::sparse::{Input, Sparse};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 
 use super::remove_dead::{Live, needed_values};
@@ -126,7 +126,7 @@ mod tests {
         let input = Input { ir, base: &() };
         let whole = Sparse::new(&input, Constants::local());
         let mut n_visits = 0;
-        for function in noisy_analyses::flow::functions(ir) {
+        for function in noisy_dataflow::flow::functions(ir) {
             let facts = ConstantFacts::new(ir, function);
             assert!(facts.is_same(
                 &ConstantFacts(Sparse::new(&input, Constants::local())),

@@ -5,7 +5,7 @@
 //! that are copied. Where each function calls the one before twice these double with each: a call of a body for which there is no room any
 //! more stays a call, and the first one is told of.
 
-use noisy_analyses::flow;
+use noisy_dataflow::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};

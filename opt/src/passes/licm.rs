@@ -3,7 +3,7 @@
 //! *Law.* Only what has no effects and is defined for all operands moves: it may run although the loop does not. *Cost.* Linear: each
 //! op is looked at once per loop around it that it leaves.
 
-use noisy_analyses::invariant::{is_loop, leaves};
+use noisy_analyses::facts::invariant::{is_loop, leaves};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Ir, Op};
 

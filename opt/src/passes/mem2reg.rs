@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use noisy_analyses::cfg::Cfg;
-use noisy_analyses::integers::constant::Constant;
-use noisy_analyses::integers::elements::Lists;
-use noisy_analyses::values::{element_type, to_attr};
+use noisy_analyses::facts::integers::constant::Constant;
+use noisy_analyses::facts::integers::elements::Lists;
+use noisy_analyses::facts::values::{element_type, to_attr};
+use noisy_dataflow::cfg::Cfg;
 use noisy_syntax::dominance::DominatorTree;
 use noisy_syntax::{Attr, Block, Dim, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
 use rustc_hash::FxHashMap;

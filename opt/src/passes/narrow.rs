@@ -4,8 +4,8 @@
 //! operands of these widths needs, and it is less than the width of the op. *Cost.* Linear in ops, in rounds: as many as ops that become
 //! narrow only after others.
 
-use noisy_analyses::integers::constant::{self, Constant};
-use noisy_analyses::values::{element_type, with_element};
+use noisy_analyses::facts::integers::constant::{self, Constant};
+use noisy_analyses::facts::values::{element_type, with_element};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Sign, Type, TypeData, Value};
 

@@ -7,7 +7,8 @@ mod follow;
 
 use std::time::Duration;
 
-use noisy_analyses::{Limits, Options as Placing, Program, Verdict, insert_reduces};
+use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
+use noisy_placement::Limits;
 use noisy_syntax::{Op, print};
 use regex::Regex;
 

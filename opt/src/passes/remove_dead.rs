@@ -5,7 +5,7 @@
 
 mod live;
 
-use noisy_analyses::flow;
+use noisy_dataflow::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};

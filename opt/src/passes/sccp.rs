@@ -1,8 +1,8 @@
 //! `sccp`: values that the constants analysis knows become constants.
 
-use noisy_analyses::integers::constant::Constant;
-use noisy_analyses::integers::constants::Constants;
-use noisy_analyses::sparse::Sparse;
+use noisy_analyses::facts::integers::constant::Constant;
+use noisy_analyses::facts::integers::constants::Constants;
+use noisy_dataflow::sparse::Sparse;
 use noisy_syntax::{Block, Ir, Op, Region, Value};
 
 use super::facts::ConstantFacts;
@@ -10,7 +10,7 @@ use super::{Context, Failure, Options, PassInfo};
 use crate::actions::place;
 use crate::rewrite::Rewriter;
 use crate::rewrite::constants::{self, Uniqued};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "sccp",

@@ -2,8 +2,8 @@
 //!
 //! *Law.* Only what has no effects moves, into a region that runs at most once, at a place that all its users are behind.
 
-use noisy_analyses::cfg::Cfg;
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
+use noisy_dataflow::cfg::Cfg;
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
 

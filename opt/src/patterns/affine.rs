@@ -13,7 +13,7 @@ use super::scf::{inline_region, only_block, regions, terminator};
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
 use maps::{Applied, applied};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     AffineApply: canonical_map;

@@ -3,8 +3,8 @@
 //! *Overflow flags.* A sum of sums keeps a flag if all ops that it joins have it and the joined constant fits without overflow: then the
 //! exact value is the same, and in range where it was.
 
-use noisy_analyses::integers::constant::{sign_extended, width};
-use noisy_analyses::values::with_element;
+use noisy_analyses::facts::integers::constant::{sign_extended, width};
+use noisy_analyses::facts::values::with_element;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 
@@ -217,7 +217,7 @@ fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let Some(compare) = rewriter.defined_by(a, OpKind::ArithCmpi) else { return false };
     let ir = &*rewriter.ir;
-    let Some(predicate) = noisy_analyses::integers::compare::predicate(ir, compare) else {
+    let Some(predicate) = noisy_analyses::facts::integers::compare::predicate(ir, compare) else {
         return false;
     };
     let (x, y) = (rewriter.operand(compare, 0), rewriter.operand(compare, 1));

@@ -1,6 +1,6 @@
 //! Rules of branches.
 
-use noisy_analyses::flow;
+use noisy_dataflow::flow;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -6,7 +6,7 @@ use super::patterns;
 use super::scf::{only_block, regions, results, terminator, types};
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfFor: trivial_for, fixed_iter_args;

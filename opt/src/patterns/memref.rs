@@ -6,7 +6,7 @@ use noisy_syntax::{Attr, AttrData, Dim, Ir, Layout, Op, OpKind, Sign, Type, Type
 use super::patterns;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operand, operands};
-use noisy_analyses::effects::dims_of;
+use noisy_analyses::facts::effects::dims_of;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefLoad: through_cast;

@@ -11,7 +11,7 @@ use super::memref::with_dims;
 use super::patterns;
 use crate::rewrite::Rewriter;
 use crate::rewrite::greedy::Pattern;
-use noisy_analyses::effects::dims_of;
+use noisy_analyses::facts::effects::dims_of;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefExpandShape: shape_back, shape_of_shape, shape_of_opposite;

@@ -1,6 +1,6 @@
 //! Rules of structured control flow: choices, and what only groups.
 
-use noisy_analyses::flow;
+use noisy_dataflow::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use super::compare::negated;
 use super::patterns;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfIf: swap_of_not, known_if, combine_neighbours, combine_nested, condition_inside,

@@ -10,7 +10,7 @@ use super::patterns;
 use super::scf::{inline_region, only_block, regions};
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, nested, operands};
-use noisy_analyses::effects::{self, dims_of};
+use noisy_analyses::facts::effects::{self, dims_of};
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefExtractStridedMetadata: known_layout;

@@ -1,12 +1,12 @@
 //! Constants that rewriting makes, and the table that keeps one op for each constant of a scope.
 
-use noisy_analyses::integers::constant::{self, Constant};
+use noisy_analyses::facts::integers::constant::{self, Constant};
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
 
 use super::Rewriter;
-pub use noisy_analyses::values::{
+pub use noisy_analyses::facts::values::{
     attr_of, constant_of, constant_op, constant_scope, element_type, int_of, is_constant, to_attr,
 };
 

@@ -11,7 +11,7 @@ use super::Rewriter;
 use super::constants::Uniqued;
 use super::regions::{self, Simplify};
 use crate::actions::{self, Actions, ITERATION, PATTERN};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 /// A rewriting rule for one kind of op.
 #[derive(Clone, Copy, Debug)]

@@ -9,12 +9,12 @@ pub mod greedy;
 pub mod regions;
 mod worklist;
 
-use noisy_analyses::integers::elements::Lists;
+use noisy_analyses::facts::integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Traits, Type, Value};
 use smallvec::SmallVec;
 
-pub use noisy_analyses::values::{operand, operands};
+pub use noisy_analyses::facts::values::{operand, operands};
 use worklist::Worklist;
 
 /// Changes a program and remembers what to look at again.

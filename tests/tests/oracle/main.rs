@@ -17,8 +17,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use noisy_analyses::integers::elements::elements;
-use noisy_analyses::{Bounds, Constant, Document, Integers, flow};
+use noisy_analyses::facts::integers::elements::elements;
+use noisy_analyses::{Bounds, Constant, Document, Integers};
+use noisy_dataflow::flow;
 use noisy_syntax::{Def, Op, OpKind, Source, Value};
 
 const DIALECTS: [&str; 7] = ["affine", "arith", "builtin", "cf", "func", "memref", "scf"];

@@ -14,7 +14,7 @@ use super::normalize::normalize;
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::patterns::affine::maps::{Applied, exprs, is_symbol};
 use crate::rewrite::{Rewriter, preorder};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-loop-coalescing",

@@ -6,8 +6,8 @@
 //! same again. What may not run where it did not (stores, loads that may leave the shape, divisions) moves only if the loop surely has an
 //! iteration. *Cost.* Dependences are asked for once: they hold for what has moved, too.
 
-use noisy_analyses::effects;
-use noisy_analyses::invariant::is_invariant;
+use noisy_analyses::facts::effects;
+use noisy_analyses::facts::invariant::is_invariant;
 use noisy_loops::{Body, Legality, stays_inside, surely_runs};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Dim, Ir, Op, OpKind, Value};

@@ -20,7 +20,7 @@ use super::legal;
 use super::unroll::{can_be_copied, divides, next_iv, split};
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::rewrite::{Rewriter, operands, preorder};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-loop-unroll-jam",

@@ -13,7 +13,7 @@ use super::for_loop::{For, map_attr};
 use super::legal;
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::rewrite::{operands, preorder};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-parallelize",

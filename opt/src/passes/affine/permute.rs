@@ -69,7 +69,7 @@ pub(super) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
                     bound
                         .operands
                         .iter()
-                        .all(|&value| noisy_analyses::effects::is_outside(ir, value, region))
+                        .all(|&value| noisy_analyses::facts::effects::is_outside(ir, value, region))
                 })
         };
         it.inits.is_empty() && !reads(&it.low) && !reads(&it.high)

@@ -4,13 +4,13 @@
 //! yield, and that private functions are passed and return, are needed only if the other end of the way is. *Cost.* Linear in the ops,
 //! their operands and the calls.
 
-use noisy_analyses::flow;
+use noisy_dataflow::flow;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::rewrite::nested;
-use noisy_analyses::effects;
-use noisy_analyses::values::operand;
+use noisy_analyses::facts::effects;
+use noisy_analyses::facts::values::operand;
 
 /// The values that are needed.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 //! branch that passes it to a dead argument. All that is judged dead in a region, at any depth, goes at once; were a part of it left, that might
 //! still use what is gone. *Cost.* Linear in the ops of the region and the operands that its branches pass.
 
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 use noisy_syntax::{Block, Def, Ir, Op, Region, Traits, Value};
 use rustc_hash::FxHashSet;
 

@@ -8,7 +8,7 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Type, TypeData, Value};
 
 use super::MOST_TRIPS;
 use crate::rewrite::{Rewriter, operands, preorder};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 /// A loop.
 #[derive(Clone, Debug)]

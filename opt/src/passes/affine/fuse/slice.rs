@@ -23,7 +23,7 @@ use super::super::legal;
 use super::bounds::{Asked, divided, holds, proposed};
 use super::joint::{Joint, scope_of, without};
 use crate::rewrite::{operand, preorder};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 /// The most work on one question of a fusion, in numbers touched.
 const WORK: u64 = 500_000;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::for_loop::For;
 use crate::rewrite::operands;
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 /// How a carried value is split.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::for_loop::For;
 use crate::rewrite::{nested, operands};
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 /// A row over the variables of a statement, then the parameters of the nest, then the constant.
 pub(super) type Row = Vec<i128>;

@@ -7,7 +7,7 @@ use noisy_syntax::{Dim, Ir, TypeData, Value};
 use rustc_hash::FxHashMap;
 
 use super::super::for_loop::For;
-use noisy_analyses::effects;
+use noisy_analyses::facts::effects;
 
 /// Least and greatest subscript, both included.
 type Interval = (i128, i128);
