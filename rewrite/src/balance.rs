@@ -272,7 +272,13 @@ impl Balance {
             while left != 0 {
                 let digit = if left & 1 == 0 { 0 } else { 2 - (left & 3) };
                 // Three is better added up than subtracted from four.
-                let digit = if left == 3 { 1 } else if left == -3 { -1 } else { digit };
+                let digit = if left == 3 {
+                    1
+                } else if left == -3 {
+                    -1
+                } else {
+                    digit
+                };
                 if digit != 0 {
                     if levels.len() <= level {
                         levels.resize(level + 1, Vec::new());
@@ -309,7 +315,8 @@ impl Balance {
             return values.into_iter().reduce(|a, b| self.multiply(a, b));
         }
         // Squares of all factors at once.
-        let odd: Vec<(Signed, u32)> = factors.iter().filter(|it| it.1 % 2 == 1).map(|it| (it.0, 1)).collect();
+        let odd: Vec<(Signed, u32)> =
+            factors.iter().filter(|it| it.1 % 2 == 1).map(|it| (it.0, 1)).collect();
         let half: Vec<(Signed, u32)> =
             factors.iter().filter(|it| it.1 > 1).map(|it| (it.0, it.1 / 2)).collect();
         let root = self.powers(&half)?;

@@ -257,8 +257,7 @@ impl Dag {
 fn roots(program: &Straight, live: &[bool], is_kept: &[bool]) -> Vec<bool> {
     let n = program.lines.len();
     let is_product = |at: usize| matches!(program.lines[at], Line::Mul(..));
-    let mut roots: Vec<bool> =
-        program.lines.iter().map(|it| matches!(it, Line::Leaf(_))).collect();
+    let mut roots: Vec<bool> = program.lines.iter().map(|it| matches!(it, Line::Leaf(_))).collect();
     for it in &program.outputs {
         roots[it.index()] = true;
     }

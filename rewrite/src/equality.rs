@@ -15,8 +15,8 @@ mod polynomial;
 
 use std::rc::Rc;
 
-use noisy_analyses::flow::{self, Flow};
 use noisy_analyses::{Constant, Program};
+use noisy_dataflow::flow::{self, Flow};
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Region, Span, TypeData, Value};
 use rustc_hash::FxHashMap;
 
@@ -47,10 +47,7 @@ pub struct Equality {
 /// # Errors
 ///
 /// The first thing that could not be shown.
-pub fn equal(
-    old: (&Program, Op),
-    new: (&Program, Op),
-) -> Result<Equality, String> {
+pub fn equal(old: (&Program, Op), new: (&Program, Op)) -> Result<Equality, String> {
     let mut proof = Proof {
         old: Side::of(old.0),
         new: Side::of(new.0),
@@ -298,7 +295,8 @@ impl Proof<'_> {
         let value = self.new.ir.op(op).results[0];
         let new = self.new.value(value, &mut self.work)?;
         let Some(&named) = names.get(&self.new.ir.value_text(value)) else { return Ok(()) };
-        let is_ours = self.old.ir.defining_op(named).is_some_and(|it| is_arithmetic(self.old.ir, it));
+        let is_ours =
+            self.old.ir.defining_op(named).is_some_and(|it| is_arithmetic(self.old.ir, it));
         if new.len() < 2 && new.degree() < 2 || !is_ours {
             return Ok(());
         }
@@ -385,7 +383,8 @@ fn constant(program: &Program, value: Value) -> Option<u64> {
 /// The text of an op without its regions and without its operands.
 fn skeleton(program: &Program, op: Op) -> String {
     let data = program.ir().op(op);
-    let mut cuts: Vec<(u32, u32)> = data.operands.iter().map(|it| (it.span.start, it.span.end)).collect();
+    let mut cuts: Vec<(u32, u32)> =
+        data.operands.iter().map(|it| (it.span.start, it.span.end)).collect();
     cuts.extend(data.regions.iter().map(|it| (it.0, it.0)));
     cuts.sort_unstable();
     let mut out = String::new();

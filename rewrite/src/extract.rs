@@ -3,8 +3,8 @@
 //! Leaves are the values that something else defines: arguments, encoded values, results of calls and of ops that are not known. What
 //! anything else uses is an output.
 
-use noisy_analyses::flow::{self, Flow};
 use noisy_analyses::{Constant, Program};
+use noisy_dataflow::flow::{self, Flow};
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,8 +15,7 @@ use crate::straight::{Leaf, Line, Reg, Straight};
 const MOST_OPENED: usize = 4000;
 
 /// Attributes of loops that say nothing but how often they run.
-const LOOP_ATTRIBUTES: &[&str] =
-    &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
+const LOOP_ATTRIBUTES: &[&str] = &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
 
 /// The computation of a block.
 #[derive(Debug)]
@@ -178,9 +177,8 @@ impl Taken<'_> {
         let Flow::For { first } = Flow::of(ir, op) else { return None };
         let integers = self.of.program.integers();
         let n = usize::try_from(integers.trips(ir, op).count()?).ok()?;
-        let is_ours = |it: &(noisy_syntax::Name, _)| {
-            LOOP_ATTRIBUTES.contains(&ir.interner.str(it.0))
-        };
+        let is_ours =
+            |it: &(noisy_syntax::Name, _)| LOOP_ATTRIBUTES.contains(&ir.interner.str(it.0));
         let is_plain = !data.results.is_empty()
             && !ir.has_problem(op)
             && integers.is_live(ir, op)
@@ -190,7 +188,9 @@ impl Taken<'_> {
             && ir.extra(op).attrs.iter().all(is_ours);
         let &[(_, region)] = data.regions.as_slice() else { return None };
         let block = ir.only_block(region)?;
-        if !is_plain || flow::carried_args(ir, region, data.results.len()).len() != data.results.len() {
+        if !is_plain
+            || flow::carried_args(ir, region, data.results.len()).len() != data.results.len()
+        {
             return None;
         }
         let end = ir.last_op(block)?;

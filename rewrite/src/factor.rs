@@ -83,7 +83,8 @@ pub(crate) fn expand(
                         for it in &mut power {
                             it.1 = it.1.checked_mul(exponent).filter(|&it| it <= MOST_DEGREE)?;
                         }
-                        out = times(&out, &Polynomial::from([(power, 1)]), mask, most, &mut n_left)?;
+                        out =
+                            times(&out, &Polynomial::from([(power, 1)]), mask, most, &mut n_left)?;
                         continue;
                     }
                     for _ in 0..exponent {
@@ -289,7 +290,9 @@ fn blocks(dag: &mut Dag, polynomial: Polynomial, variable: Id, size: u32) -> Id 
         }
         number = 0;
         for inner in 0..size {
-            let Some(mut coefficient) = coefficients.remove(&(block * size + inner)) else { continue };
+            let Some(mut coefficient) = coefficients.remove(&(block * size + inner)) else {
+                continue;
+            };
             let alone = take_number(&mut coefficient);
             if inner == 0 {
                 number = alone;

@@ -5,12 +5,12 @@ mod dag;
 mod equality;
 mod extract;
 mod factor;
+mod improve;
 mod rotate;
 mod scale;
 mod search;
 mod straight;
 mod write;
-mod improve;
 
 pub use equality::{Equality, equal};
 pub use improve::{Options, Rewritten, Saving, rewrite};

@@ -9,7 +9,11 @@ use crate::scale::Scale;
 use crate::straight::{Line, Reg, Straight};
 
 /// A program with rotated sums and the line of each line of the program before. At most so many operations are added.
-pub(crate) fn rotate(program: &Straight, scale: Scale, most: usize) -> (Straight, Vec<Option<Reg>>) {
+pub(crate) fn rotate(
+    program: &Straight,
+    scale: Scale,
+    most: usize,
+) -> (Straight, Vec<Option<Reg>>) {
     let live = program.live();
     let mut out = Rotated {
         scale,
@@ -93,8 +97,11 @@ impl Rotated {
             };
             if let Line::Add(x, y) | Line::Sub(x, y) = self.out.lines[chain.index()] {
                 let y_sign = matches!(self.out.lines[chain.index()], Line::Sub(..));
-                let ((base, base_sign), (rest, rest_sign)) =
-                    if noise(x) >= noise(y) { ((x, false), (y, y_sign)) } else { ((y, y_sign), (x, false)) };
+                let ((base, base_sign), (rest, rest_sign)) = if noise(x) >= noise(y) {
+                    ((x, false), (y, y_sign))
+                } else {
+                    ((y, y_sign), (x, false))
+                };
                 let (base_sign, rest_sign) = (base_sign != chain_sign, rest_sign != chain_sign);
                 let height = noise(rest).max(noise(other)) + self.scale.add;
                 let fits = noise(base).max(height) + self.scale.add <= self.scale.budget;

@@ -27,12 +27,8 @@ impl Scale {
         let tutorial = NoiseModel::tutorial();
         let is_same = |name| model.rule(name) == tutorial.rule(name);
         let names = ["noisy.add", "noisy.sub", "noisy.mul", "noisy.reduce_noise", "noisy.encode"];
-        let scale = Self {
-            reset: model.fresh,
-            budget: model.budget,
-            add: 1,
-            mask: (1 << BITS) - 1,
-        };
+        let scale =
+            Self { reset: model.fresh, budget: model.budget, add: 1, mask: (1 << BITS) - 1 };
         let is_fine = names.into_iter().all(is_same)
             && model.reset_name() == "reduce_noise"
             && scale.reset < scale.budget

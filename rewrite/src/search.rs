@@ -78,8 +78,7 @@ pub(crate) fn search(program: &Straight, scale: Scale, effort: Effort) -> Vec<Va
     let (best_program, best_same) = (out[0].program.clone(), out[0].same.clone());
     for (base, same) in [(best_program, best_same), itself()] {
         let n_before = base.n_live_ops();
-        let (rotated, moved) =
-            rotate(&base, scale, effort.most_ops.saturating_sub(n_before));
+        let (rotated, moved) = rotate(&base, scale, effort.most_ops.saturating_sub(n_before));
         let same = same.into_iter().map(|it: Option<Reg>| moved[it?.index()]).collect();
         let n_ops = rotated.n_live_ops();
         let n_reductions = rotated.greedy_reductions(scale);
@@ -121,9 +120,8 @@ fn build(program: &Straight, kept: &[bool], scale: Scale) -> Variant {
             }
         }
     }
-    let closed = (0..dag.nodes.len()).filter(|&at| {
-        live[at] && n_users[at] >= 2 && !matches!(dag.nodes[at], Node::Leaf(_))
-    });
+    let closed = (0..dag.nodes.len())
+        .filter(|&at| live[at] && n_users[at] >= 2 && !matches!(dag.nodes[at], Node::Leaf(_)));
     let cones: Vec<Id> = closed.map(|at| Id(at as u32)).collect();
     dag.closed = cones.iter().copied().collect();
     let mut balance = Balance::new(program, scale);
@@ -242,9 +240,8 @@ impl Cone<'_> {
 
     /// The operations of the program as it is.
     fn as_written(&self, balance: &mut Balance) -> Option<Signed> {
-        let known = |reg: Reg, balance: &Balance| {
-            self.ids[reg.index()].and_then(|it| balance.value(it))
-        };
+        let known =
+            |reg: Reg, balance: &Balance| self.ids[reg.index()].and_then(|it| balance.value(it));
         let mut stack = vec![self.root];
         let mut inner: FxHashSet<Reg> = FxHashSet::default();
         while let Some(reg) = stack.pop() {

@@ -122,7 +122,8 @@ impl<'a> Plan<'a> {
         let mut lines: FxHashMap<Value, Reg> = FxHashMap::default();
         let mut known: FxHashMap<Reg, Reg> = FxHashMap::default();
         // What the search knows to be equal, then what is the same operation of what is equal.
-        let is_computed = |it: Reg| live[it.index()] && !matches!(new.lines[it.index()], Line::Leaf(_));
+        let is_computed =
+            |it: Reg| live[it.index()] && !matches!(new.lines[it.index()], Line::Leaf(_));
         for round in 0..2 {
             for &(value, reg) in &block.values {
                 if let Line::Leaf(_) = block.straight.lines[reg.index()] {
@@ -218,7 +219,9 @@ impl<'a> Plan<'a> {
         }
         let mut needs: FxHashMap<Op, Vec<Reg>> = FxHashMap::default();
         for &(value, reg) in &block.values {
-            let Some(at) = block.straight.outputs.iter().position(|&it| it == reg) else { continue };
+            let Some(at) = block.straight.outputs.iter().position(|&it| it == reg) else {
+                continue;
+            };
             let to = *new.outputs.get(at)?;
             for &(user, _) in &ir.value(value).uses {
                 let item = item_of(ir, user, &place)?;
@@ -367,8 +370,7 @@ impl<'a> Plan<'a> {
             Line::Mul(..) => "noisy.mul",
         };
         let result = self.text(ir, reg, renamed);
-        let operands: Vec<String> =
-            line.operands().map(|it| self.text(ir, it, renamed)).collect();
+        let operands: Vec<String> = line.operands().map(|it| self.text(ir, it, renamed)).collect();
         let operands = operands.join(", ");
         let ty = &style.ty;
         if style.is_generic {
@@ -466,8 +468,7 @@ fn whole(program: &Program, op: Op) -> Range<usize> {
     let trimmed = rest.trim_start();
     let is_alone = trimmed.is_empty() || trimmed.starts_with("//");
     if program.source().is_first_on_line(range.start) && is_alone {
-        return program.source().line_start(range.start)
-            ..range.end + rest.len() + newline.len();
+        return program.source().line_start(range.start)..range.end + rest.len() + newline.len();
     }
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     range.start..range.end + blanks

@@ -22,6 +22,8 @@ pub struct Settings {
     pub rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     pub placement: Placement,
+    /// Rewriting programs so that they need fewer `reduce_noise`.
+    pub rewrite: Rewrite,
     /// What an editor shows between the text.
     pub hints: Hints,
     /// Affine loops: what is taken for granted of memrefs, and how large tiles are.
@@ -106,6 +108,59 @@ impl Placement {
             watch: None,
             wants_proofs: false,
         }
+    }
+}
+
+/// Settings of rewriting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Rewrite {
+    /// Rewrite programs into equal ones that need fewer `reduce_noise`, when they are fixed.
+    pub enabled: bool,
+    /// Seconds that rewriting may take, within the time limit of the placement.
+    pub time_limit: Seconds,
+    /// Operations that a rewritten function executes, at most, as a multiple of those before.
+    pub growth: Growth,
+}
+
+/// A factor from 1 to 1000.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "f64")]
+pub struct Growth(f64);
+
+impl Growth {
+    const MOST: f64 = 1000.0;
+
+    /// Returns the factor.
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Growth {
+    type Error = &'static str;
+
+    fn try_from(factor: f64) -> Result<Self, Self::Error> {
+        let is_fine = (1.0..=Self::MOST).contains(&factor);
+        is_fine.then_some(Self(factor)).ok_or("expected a number between 1 and 1000")
+    }
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Self(1.5)
+    }
+}
+
+#[cfg(test)]
+impl JsonSchema for Growth {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Growth".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 1, "maximum": Self::MOST })
     }
 }
 

@@ -83,7 +83,12 @@ impl Work {
         Some(())
     }
 
-    pub(super) fn sum(&mut self, a: &Polynomial, b: &Polynomial, is_difference: bool) -> Option<Polynomial> {
+    pub(super) fn sum(
+        &mut self,
+        a: &Polynomial,
+        b: &Polynomial,
+        is_difference: bool,
+    ) -> Option<Polynomial> {
         self.spend(a.len() + b.len())?;
         let mut out = a.clone();
         for (powers, &coefficient) in &b.0 {
@@ -116,7 +121,8 @@ impl Work {
         let mut at = polynomial.clone();
         // Meanings name earlier unknowns only, so the latest is replaced first and this ends.
         loop {
-            let latest = at.0.keys().flatten().map(|it| it.0).filter(|it| meaning.contains_key(it)).max();
+            let latest =
+                at.0.keys().flatten().map(|it| it.0).filter(|it| meaning.contains_key(it)).max();
             let Some(latest) = latest else { return Some(at) };
             let value = meaning.get(&latest)?;
             let mut out = Polynomial::default();
