@@ -67,6 +67,8 @@ struct Choice {
     opens_loops: bool,
     extracted: Extracted,
     variants: Vec<Variant>,
+    /// Number of reductions that a simple placement needs before.
+    n_before: u64,
 }
 
 /// A candidate of a function: with loops opened or not, and the number of the variant of each of its blocks.
@@ -89,16 +91,9 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
         placing.limits.time = Some(time);
         placing
     };
-    let before = insert_reduces(program, functions, &placing(limit.mul_f64(0.3))).ok()?;
-    let costs = costs(&before);
-    // What costs nothing and what cannot be placed stays.
-    let wanted: Vec<bool> = costs.iter().map(|it| it.is_some_and(|it| it.0 > 0.0)).collect();
-    if !wanted.contains(&true) {
-        return None;
-    }
-    let end = start + limit.mul_f64(0.5);
+    let end = start + limit.mul_f64(0.25);
     let mut choices: Vec<Choice> = Vec::new();
-    for (at, &function) in functions.iter().enumerate().filter(|it| wanted[it.0]) {
+    for (at, &function) in functions.iter().enumerate() {
         let opened = of_function(program, at, function, options, scale, end, true);
         let has_opened = opened.iter().any(|it| it.extracted.has_opened);
         choices.extend(opened);
@@ -106,6 +101,22 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
             choices.extend(of_function(program, at, function, options, scale, end, false));
         }
     }
+    // Where a simple placement saves nothing, placing goes on with the program as it is.
+    let is_promising = |at: usize| {
+        let its = choices.iter().filter(|it| it.function == at);
+        its.into_iter()
+            .any(|it| it.extracted.has_opened || it.variants[0].n_reductions < it.n_before)
+    };
+    let promising: Vec<bool> = (0..functions.len()).map(is_promising).collect();
+    if !promising.contains(&true) {
+        return None;
+    }
+    let before = insert_reduces(program, functions, &placing(left().mul_f64(0.4))).ok()?;
+    let costs = costs(&before);
+    // What costs nothing and what cannot be placed stays.
+    let wanted: Vec<bool> =
+        costs.iter().zip(promising).map(|(it, is)| is && it.is_some_and(|it| it.0 > 0.0)).collect();
+    choices.retain(|it| wanted[it.function]);
     if choices.is_empty() {
         return None;
     }
@@ -211,7 +222,8 @@ fn of_function(
             continue;
         }
         opened.extend(loops);
-        out.push(Choice { function: at, opens_loops, extracted, variants });
+        let n_before = extracted.straight.greedy_reductions(scale);
+        out.push(Choice { function: at, opens_loops, extracted, variants, n_before });
     }
     out
 }

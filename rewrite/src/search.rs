@@ -17,6 +17,15 @@ use crate::straight::{Line, Reg, Straight};
 /// Monomials of a polynomial, at most.
 const MOST_MONOMIALS: usize = 400;
 
+/// Lines of a program whose shared values are opened with all of it in view.
+const MOST_AT_ONCE: usize = 400;
+
+/// Lines of a part of a longer one.
+const PART: usize = 150;
+
+/// How often shared values are gone through, at most.
+const MOST_ROUNDS: usize = 4;
+
 /// Sizes of blocks in Horner's scheme.
 const BLOCKS: &[u32] = &[2, 3, 4, 5, 7, 11];
 
@@ -44,30 +53,35 @@ pub(crate) fn search(program: &Straight, scale: Scale, effort: Effort) -> Vec<Va
     let n_users = dag::n_users(program);
     let mut kept: Vec<bool> = n_users.iter().map(|&it| it >= 2).collect();
     let mut best = build(program, &kept, scale);
-    // Shared values that are opened, those with the fewest users first.
-    let live = program.live();
-    let mut order: Vec<usize> = (0..program.lines.len())
-        .filter(|&at| kept[at] && live[at] && !matches!(program.lines[at], Line::Leaf(_)))
-        .collect();
-    order.sort_by_key(|&at| (n_users[at], at));
-    let mut is_better = true;
-    let mut n_rounds = 0;
-    while is_better && n_rounds < 4 && best.n_reductions > 0 {
-        is_better = false;
-        n_rounds += 1;
-        for &at in &order {
-            if Instant::now() >= effort.end {
-                break;
+    if best.n_reductions > 0 && program.lines.len() <= MOST_AT_ONCE {
+        open_shared(program, &mut kept, &mut best, scale, effort);
+    } else if best.n_reductions > 0 {
+        let (_, noise) = program.greedy(scale);
+        let n_parts = program.lines.len().div_ceil(PART);
+        for part in 0..n_parts {
+            let now = Instant::now();
+            let Some(left) = effort.end.checked_duration_since(now) else { break };
+            let range = part * PART..program.lines.len().min((part + 1) * PART);
+            let (inner, lines) = program.part(range.clone(), &noise);
+            let users = dag::n_users(&inner);
+            let mut opened: Vec<bool> = users.iter().map(|&it| it >= 2).collect();
+            let start = opened.clone();
+            let mut found = build(&inner, &opened, scale);
+            let most_ops = inner.n_live_ops() * effort.most_ops / program.n_live_ops().max(1);
+            // What is left at the end is for the whole.
+            let end = now + left / (n_parts - part + 1) as u32;
+            let effort = Effort { end, most_ops };
+            open_shared(&inner, &mut opened, &mut found, scale, effort);
+            for (at, reg) in range.zip(lines) {
+                if start[reg.index()] && !opened[reg.index()] {
+                    kept[at] = false;
+                }
             }
-            kept[at] = !kept[at];
-            let trial = build(program, &kept, scale);
-            let fits = trial.n_ops <= effort.most_ops.max(best.n_ops);
-            if fits && (trial.n_reductions, trial.n_ops) < (best.n_reductions, best.n_ops) {
-                best = trial;
-                is_better = true;
-            } else {
-                kept[at] = !kept[at];
-            }
+        }
+        let found = build(program, &kept, scale);
+        let fits = found.n_ops <= effort.most_ops.max(best.n_ops);
+        if fits && (found.n_reductions, found.n_ops) < (best.n_reductions, best.n_ops) {
+            best = found;
         }
     }
     let mut out = vec![best];
@@ -89,6 +103,42 @@ pub(crate) fn search(program: &Straight, scale: Scale, effort: Effort) -> Vec<Va
     out.retain(|it| it.n_ops <= effort.most_ops);
     out.sort_by_key(|it| (it.n_reductions, it.n_ops));
     out
+}
+
+/// Opens values that several computations share, where that saves reductions.
+fn open_shared(
+    program: &Straight,
+    kept: &mut [bool],
+    best: &mut Variant,
+    scale: Scale,
+    effort: Effort,
+) {
+    // Those with the fewest users first.
+    let n_users = dag::n_users(program);
+    let live = program.live();
+    let mut order: Vec<usize> = (0..program.lines.len())
+        .filter(|&at| kept[at] && live[at] && !matches!(program.lines[at], Line::Leaf(_)))
+        .collect();
+    order.sort_by_key(|&at| (n_users[at], at));
+    for _ in 0..MOST_ROUNDS {
+        let before = best.n_reductions;
+        for &at in &order {
+            if Instant::now() >= effort.end || best.n_reductions == 0 {
+                return;
+            }
+            kept[at] = !kept[at];
+            let trial = build(program, kept, scale);
+            let fits = trial.n_ops <= effort.most_ops.max(best.n_ops);
+            if fits && (trial.n_reductions, trial.n_ops) < (best.n_reductions, best.n_ops) {
+                *best = trial;
+            } else {
+                kept[at] = !kept[at];
+            }
+        }
+        if best.n_reductions == before {
+            return;
+        }
+    }
 }
 
 /// A program in which some values are computed once for all of their users and everything else is written in the best way found.

@@ -1,5 +1,9 @@
 //! Straight-line programs over noisy values: the input and the output of the search.
 
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
 use crate::scale::Scale;
 
 /// The value of a line, by index into [`Straight::lines`].
@@ -84,8 +88,14 @@ impl Straight {
         ops.filter(|(line, is_live)| *is_live && !matches!(line, Line::Leaf(_))).count()
     }
 
-    /// Number of reductions that a simple placement needs: it reduces the noisier operand where an operation would exceed the budget.
+    /// Number of reductions that a simple placement needs.
     pub(crate) fn greedy_reductions(&self, scale: Scale) -> u64 {
+        self.greedy(scale).0
+    }
+
+    /// A simple placement: it reduces the noisier operand where an operation would exceed the budget. Returns the number of reductions and
+    /// the noise of each value, after its reduction if it has one.
+    pub(crate) fn greedy(&self, scale: Scale) -> (u64, Vec<u32>) {
         let live = self.live();
         let mut noise = vec![0; self.lines.len()];
         let mut n = 0;
@@ -109,6 +119,53 @@ impl Straight {
                 n += 1;
             }
         }
-        n
+        (n, noise)
+    }
+
+    /// The lines of a range as a program of their own: what they use from before are leaves, what is used after them are outputs. Returns it
+    /// with the line of each line of the range.
+    pub(crate) fn part(&self, range: Range<usize>, noise: &[u32]) -> (Straight, Vec<Reg>) {
+        let live = self.live();
+        let mut is_used = vec![false; range.len()];
+        let later = self.lines.iter().enumerate().skip(range.end).filter(|it| live[it.0]);
+        let used = later.flat_map(|it| it.1.operands()).chain(self.outputs.iter().copied());
+        for it in used.filter(|it| range.contains(&it.index())) {
+            is_used[it.index() - range.start] = true;
+        }
+        let mut out = Straight::default();
+        let mut outside: FxHashMap<Reg, Reg> = FxHashMap::default();
+        let mut inside: Vec<Reg> = Vec::with_capacity(range.len());
+        for at in range.clone() {
+            let mut of = |reg: Reg, out: &mut Straight| {
+                if reg.index() >= range.start {
+                    return inside[reg.index() - range.start];
+                }
+                *outside.entry(reg).or_insert_with(|| {
+                    let constant = match self.lines[reg.index()] {
+                        Line::Leaf(index) => self.leaves[index as usize].constant,
+                        _ => None,
+                    };
+                    out.leaf(Leaf { noise: noise[reg.index()], constant })
+                })
+            };
+            let reg = match self.lines[at] {
+                Line::Leaf(index) => out.leaf(self.leaves[index as usize]),
+                Line::Add(a, b) => {
+                    let (a, b) = (of(a, &mut out), of(b, &mut out));
+                    out.push(Line::Add(a, b))
+                }
+                Line::Sub(a, b) => {
+                    let (a, b) = (of(a, &mut out), of(b, &mut out));
+                    out.push(Line::Sub(a, b))
+                }
+                Line::Mul(a, b) => {
+                    let (a, b) = (of(a, &mut out), of(b, &mut out));
+                    out.push(Line::Mul(a, b))
+                }
+            };
+            inside.push(reg);
+        }
+        out.outputs = inside.iter().zip(&is_used).filter(|it| *it.1).map(|it| *it.0).collect();
+        (out, inside)
     }
 }

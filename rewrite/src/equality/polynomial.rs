@@ -112,31 +112,48 @@ impl Work {
         Some(out)
     }
 
-    /// A polynomial in which unknowns that stand for others are replaced by these.
-    pub(super) fn expand(
+    /// True if two polynomials are shown equal: in their difference, unknowns that stand for others are
+    /// replaced by these, the latest first, until nothing is left. Most cancels long before all are.
+    pub(super) fn are_equal(
         &mut self,
-        polynomial: &Polynomial,
+        a: &Polynomial,
+        b: &Polynomial,
         meaning: &FxHashMap<Unknown, Rc<Polynomial>>,
-    ) -> Option<Polynomial> {
-        let mut at = polynomial.clone();
-        // Meanings name earlier unknowns only, so the latest is replaced first and this ends.
-        loop {
-            let latest =
-                at.0.keys().flatten().map(|it| it.0).filter(|it| meaning.contains_key(it)).max();
-            let Some(latest) = latest else { return Some(at) };
+    ) -> Option<bool> {
+        let mut at = self.sum(a, b, true)?;
+        // Meanings name earlier unknowns only, so this ends.
+        while !at.0.is_empty() {
+            let unknowns = at.0.keys().flatten().map(|it| it.0);
+            let Some(latest) = unknowns.filter(|it| meaning.contains_key(it)).max() else {
+                return Some(false);
+            };
             let value = meaning.get(&latest)?;
             let mut out = Polynomial::default();
+            let mut powers_of: Vec<Polynomial> = vec![Polynomial::number(1)];
             for (powers, &coefficient) in &at.0 {
                 let exponent = powers.iter().find(|it| it.0 == latest).map_or(0, |it| it.1);
-                let rest: Powers = powers.iter().copied().filter(|it| it.0 != latest).collect();
-                let mut term = Polynomial([(rest, coefficient)].into());
-                for _ in 0..exponent {
-                    term = self.product(&term, value)?;
+                if exponent == 0 {
+                    self.spend(1)?;
+                    out.add(powers.clone(), coefficient);
+                    continue;
                 }
-                out = self.sum(&out, &term, false)?;
+                while powers_of.len() <= exponent as usize {
+                    let next = self.product(powers_of.last()?, value)?;
+                    powers_of.push(next);
+                }
+                let rest: Powers = powers.iter().copied().filter(|it| it.0 != latest).collect();
+                let rest = Polynomial([(rest, coefficient)].into());
+                let term = self.product(&rest, &powers_of[exponent as usize])?;
+                for (powers, coefficient) in term.0 {
+                    out.add(powers, coefficient);
+                }
+                if out.len() > MOST_MONOMIALS {
+                    return None;
+                }
             }
             at = out;
         }
+        Some(true)
     }
 }
 
