@@ -14,3 +14,6 @@ mod write;
 
 pub use equality::{Equality, equal};
 pub use improve::{Options, Rewritten, Saving, rewrite};
+
+#[cfg(test)]
+mod tests;

@@ -149,7 +149,7 @@ fn operand(ir: &Ir, op: Op, at: usize) -> Value {
 }
 
 fn options() -> Options {
-    let limits = Limits { time: Some(Duration::from_millis(300)), ..Limits::default() };
+    let limits = Limits { time: Some(Duration::from_millis(100)), ..Limits::default() };
     Options { placing: Placing { limits, ..Placing::default() }, growth: 1.5 }
 }
 
@@ -157,7 +157,7 @@ fn options() -> Options {
 fn rewritten_programs_compute_the_same() {
     let mut random = Random(7);
     let mut n_rewritten = 0;
-    for _ in 0..300 {
+    for _ in 0..200 {
         let text = program(&mut random);
         let before = Document::new(&text);
         assert!(before.source().problems().is_empty(), "{text}");
@@ -177,5 +177,5 @@ fn rewritten_programs_compute_the_same() {
         }
         assert!(written.matches("noisy.encode").count() <= text.matches("noisy.encode").count());
     }
-    assert!(n_rewritten > 60, "only {n_rewritten} programs were rewritten");
+    assert!(n_rewritten > 40, "only {n_rewritten} programs were rewritten");
 }
