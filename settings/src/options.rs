@@ -16,12 +16,14 @@ use crate::rules::Rules;
 
 /// All settings of one file, each with its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "FileSettings", into = "FileSettings")]
 pub struct Settings {
     /// The reported diagnostics and their severities.
     pub rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     pub placement: Placement,
+    /// Rewriting programs so that they need fewer `reduce_noise`.
+    pub rewrite: Rewrite,
     /// The inlay hints of an editor.
     pub hints: Hints,
     /// Affine loops: assumptions about memrefs, and the size of tiles.
@@ -30,37 +32,39 @@ pub struct Settings {
     pub model: Model,
 }
 
-/// The settings as they are written: options for HEIR's programs have a table of their own.
+/// The settings in the layout of a file: options for HEIR's programs have a table of their own.
 #[derive(Default, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
-pub(crate) struct Written {
-    /// Which diagnostics are wanted, and how bad they are.
+pub(crate) struct FileSettings {
+    /// The reported diagnostics and their severities.
     rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     placement: Placement,
-    /// What an editor shows between the text.
+    /// Rewriting programs so that they need fewer `reduce_noise`.
+    rewrite: Rewrite,
+    /// The inlay hints of an editor.
     hints: Hints,
-    /// Affine loops: what is taken for granted of memrefs, and how large tiles are.
+    /// Affine loops: aliasing of memrefs, and tile sizes.
     loops: Loops,
-    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    /// The growth of noise, its legal amount, and the op that reduces it.
     model: Model,
-    /// Programs of HEIR: what is judged beyond what stands in them.
+    /// Programs of HEIR: settings for checks beyond the text of the program.
     heir: noisy_heir::Options,
 }
 
-impl From<Written> for Settings {
-    fn from(it: Written) -> Self {
-        let Written { rules, placement, hints, loops, model, heir } = it;
-        Settings { rules, placement, hints, loops, model: model.with_heir(heir) }
+impl From<FileSettings> for Settings {
+    fn from(it: FileSettings) -> Self {
+        let FileSettings { rules, placement, rewrite, hints, loops, model, heir } = it;
+        Settings { rules, placement, rewrite, hints, loops, model: model.with_heir(heir) }
     }
 }
 
-impl From<Settings> for Written {
+impl From<Settings> for FileSettings {
     fn from(it: Settings) -> Self {
-        let Settings { rules, placement, hints, loops, model } = it;
+        let Settings { rules, placement, rewrite, hints, loops, model } = it;
         let heir = model.noise.heir;
-        Written { rules, placement, hints, loops, model, heir }
+        FileSettings { rules, placement, rewrite, hints, loops, model, heir }
     }
 }
 
@@ -141,6 +145,59 @@ impl Placement {
             watch: None,
             wants_proofs: false,
         }
+    }
+}
+
+/// Settings of rewriting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Rewrite {
+    /// Rewrite programs into equal ones that need fewer `reduce_noise`, when they are fixed.
+    pub enabled: bool,
+    /// Seconds that rewriting may take, within the time limit of the placement.
+    pub time_limit: Seconds,
+    /// Operations that a rewritten function executes, at most, as a multiple of those before.
+    pub growth: Growth,
+}
+
+/// A factor from 1 to 1000.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "f64")]
+pub struct Growth(f64);
+
+impl Growth {
+    const MOST: f64 = 1000.0;
+
+    /// Returns the factor.
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Growth {
+    type Error = &'static str;
+
+    fn try_from(factor: f64) -> Result<Self, Self::Error> {
+        let is_fine = (1.0..=Self::MOST).contains(&factor);
+        is_fine.then_some(Self(factor)).ok_or("expected a number between 1 and 1000")
+    }
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Self(1.5)
+    }
+}
+
+#[cfg(test)]
+impl JsonSchema for Growth {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Growth".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 1, "maximum": Self::MOST })
     }
 }
 

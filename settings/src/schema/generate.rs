@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::options::{Model, Placement, Written};
+use crate::options::{Model, Placement, FileSettings};
 use crate::rules::Rules;
 
 /// A configuration file: the settings at the top, and overrides for some files.
@@ -14,7 +14,7 @@ use crate::rules::Rules;
 #[expect(dead_code, reason = "only its schema is of use: the file is read in layers")]
 struct File {
     #[schemars(flatten)]
-    settings: Written,
+    settings: FileSettings,
     /// A configuration file that this one is put on top of, key by key: a path from the folder of this file. All patterns are about the files below this file.
     #[schemars(default)]
     extends: String,
