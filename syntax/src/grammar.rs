@@ -46,7 +46,7 @@ pub(crate) use parsed::{
 
 use rustc_hash::FxHashMap;
 
-use crate::{Attr, Interner, Name, Token, Type};
+use crate::{Attr, Interner, Name, Token, Type, string};
 
 /// What an alias stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub(crate) fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &
     reader.item();
     if out.attrs.len() > 1 {
         let interner = &*env.interner;
-        out.attrs.sort_by(|a, b| interner.str(a.0).cmp(interner.str(b.0)));
+        out.attrs.sort_by(|a, b| string::compare(interner.str(a.0), interner.str(b.0)));
     }
 }
 

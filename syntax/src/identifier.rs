@@ -1,4 +1,4 @@
-//! Identifiers and string literals: which characters they are made of, how they are quoted and unquoted.
+//! Identifiers: the characters that they are made of.
 //!
 //! *Source.* The grammar of MLIR's language reference:
 //!
@@ -9,9 +9,6 @@
 //!
 //! A bare identifier is a keyword, the name of an op or of an attribute, or stands after `@`; a suffix identifier stands after
 //! `%`, `^`, `#` or `!`.
-
-use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// A byte that a bare identifier may start with.
 pub(crate) const BARE_START: u8 = 1;
@@ -122,98 +119,9 @@ pub(crate) fn number_end(bytes: &[u8], at: usize) -> (usize, bool) {
     (end, true)
 }
 
-/// How many bytes a string takes, quotes included.
-pub(crate) fn string_len(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while at < bytes.len() && bytes[at] != b'"' {
-        at += 1 + usize::from(bytes[at] == b'\\');
-    }
-    (at + 1).min(bytes.len())
-}
-
-/// Strings as bytes; what is no UTF-8 stays escaped.
-pub(crate) fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] != b'\\' {
-            out.push(bytes[at]);
-            at += 1;
-            continue;
-        }
-        match bytes.get(at + 1) {
-            Some(b'n') => out.push(b'\n'),
-            Some(b't') => out.push(b'\t'),
-            Some(it @ (b'"' | b'\\')) => out.push(*it),
-            Some(_) => {
-                let hex = text.get(at + 1..at + 3).and_then(|it| u8::from_str_radix(it, 16).ok());
-                out.push(hex.unwrap_or(b'\\'));
-                at += if hex.is_some() { 3 } else { 1 };
-                continue;
-            }
-            None => out.push(b'\\'),
-        }
-        at += 2;
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
-/// A string in quotes; what is not printable ASCII is escaped by the byte.
-pub(crate) fn push_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    // What needs no escape is copied in one piece.
-    let is_plain = |it: u8| matches!(it, 0x20..=0x7e) && it != b'\\' && it != b'"';
-    let mut from = 0;
-    for (at, byte) in text.bytes().enumerate().filter(|it| !is_plain(it.1)) {
-        // Between bytes of one character there is nothing.
-        if from < at {
-            out.push_str(&text[from..at]);
-        }
-        from = at + 1;
-        if byte == b'\\' {
-            out.push_str("\\\\");
-        } else {
-            let _ = write!(out, "\\{byte:02X}");
-        }
-    }
-    out.push_str(&text[from..]);
-    out.push('"');
-}
-
-/// A string literal as written, its escapes in MLIR's own spelling.
-pub(crate) fn push_quoted_raw(out: &mut String, literal: &str) {
-    push_quoted(out, &unquoted(literal));
-}
-
-/// What a string literal as written says: without its quotes and escapes.
-pub fn unquoted(literal: &str) -> Cow<'_, str> {
-    let inner = literal.strip_prefix('"').unwrap_or(literal);
-    let inner = inner.strip_suffix('"').unwrap_or(inner);
-    if inner.contains('\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_no_printable_ascii_is_escaped_by_the_byte() {
-        for (text, wanted) in [
-            ("", r#""""#),
-            ("a b~", r#""a b~""#),
-            ("\"\\", r#""\22\\""#),
-            ("é", r#""\C3\A9""#),
-            ("aéb\u{1f600}c\n", r#""a\C3\A9b\F0\9F\98\80c\0A""#),
-            ("\u{7f}é", r#""\7F\C3\A9""#),
-        ] {
-            let mut out = String::new();
-            push_quoted(&mut out, text);
-            assert_eq!(out, wanted, "{text:?}");
-            assert_eq!(unquoted(&out), text);
-        }
-    }
 
     #[test]
     fn identifiers_are_those_of_the_language_reference() {
@@ -234,15 +142,5 @@ mod tests {
         ] {
             assert_eq!((is_bare(text), is_suffix(text)), (bare, suffix), "{text:?}");
         }
-    }
-
-    #[test]
-    fn quoting_and_unquoting_are_inverse() {
-        let all: String = (0..=0x7f_u8).map(char::from).chain("é€𝄞".chars()).collect();
-        let mut quoted = String::new();
-        push_quoted(&mut quoted, &all);
-        assert!(quoted.bytes().all(|it| (0x20..=0x7e).contains(&it)), "{quoted}");
-        assert_eq!(string_len(&format!("{quoted} \"x\"")), quoted.len());
-        assert_eq!(unescape(&quoted[1..quoted.len() - 1]), all);
     }
 }

@@ -6,17 +6,19 @@
 //! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets, in which `//` is no
 //!   comment and `->` is skipped as a unit. The whole is one token. A body that does not close before a line that
 //!   starts an op is not taken for one: the name is a token and `<` another, so that one unclosed `<` costs a line.
-//! - A comment that ends in `// -----` splits the file there, wherever in its line it stands, and is a token from there on.
+//! - A comment that holds `// -----`, with nothing or a further comment behind it, splits the file there, wherever in its line it stands,
+//!   and is a token from there on.
 //!
 //! *Cost.* Linear. A body that does not close is looked through once: what that look says of the `<` inside is remembered.
 
 use std::ops::Range;
 
 use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, number_end, skip};
+use crate::string::Escape;
 use crate::{OpKind, Token, TokenKind};
 
 /// What splits a file.
-const SPLIT: &[u8] = b"// -----";
+const SPLIT: &[u8] = SPLIT_MARKER.as_bytes();
 
 /// What follows it where a pass has printed the program.
 const IR_DUMP: &[u8] = b"// IR Dump";
@@ -70,10 +72,35 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     }
 }
 
-/// What is wrong with the text of a [`TokenKind::Error`] token.
-pub(crate) fn error_message(text: &str) -> &'static str {
+/// What is wrong with the text of a [`TokenKind::Error`] token, and where in it.
+pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
+    let start = usize::from(text.starts_with('@'));
+    if text[start..].starts_with('"') {
+        if let Some(at) = unknown_escape(text.as_bytes(), start) {
+            let escaped = text[at + 1..].chars().next().map_or(0, char::len_utf8);
+            return (at..at + 1 + escaped, "unknown escape in string literal");
+        }
+        return (0..text.len(), "expected '\"' in string literal");
+    }
+    (0..text.len(), error_message(text))
+}
+
+/// The first escape of the string at `start` that MLIR does not know.
+fn unknown_escape(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        if bytes[at] == b'\\' {
+            let Some(escape) = Escape::at(bytes, at) else { return Some(at) };
+            at += escape.len();
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+fn error_message(text: &str) -> &'static str {
     match text.as_bytes().first() {
-        Some(b'"') => "expected '\"' in string literal",
         Some(b'@') => "@ identifier expected to start with letter or '_'",
         Some(b'%') => "invalid SSA name",
         Some(b'#') => "invalid attribute name",
@@ -273,17 +300,9 @@ fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
             Some(b'"') => return (at + 1, fine),
             None | Some(b'\n' | 0x0B | 0x0C) => return (at, false),
             Some(b'\\') => {
-                let next = bytes.get(at + 1).copied().unwrap_or(b'\n');
-                if matches!(next, b'"' | b'\\' | b'n' | b't') {
-                    at += 2;
-                } else if next.is_ascii_hexdigit()
-                    && bytes.get(at + 2).is_some_and(u8::is_ascii_hexdigit)
-                {
-                    at += 3;
-                } else {
-                    fine = false;
-                    at += 1;
-                }
+                let escape = Escape::at(bytes, at);
+                fine &= escape.is_some();
+                at += escape.map_or(1, Escape::len);
             }
             Some(_) => at += 1,
         }
@@ -295,21 +314,47 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     rest.iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
 }
 
-/// Where a comment, all of its line, splits the file, if it does: at a `// -----` at its end, blanks aside, or if it is the headline
-/// `// -----// IR Dump` of what a pass has printed.
+/// Where a comment, all of its line, splits the file, if it does: at the first [`SPLIT`] behind which the line is over, blanks aside, or
+/// another comment starts.
 ///
-/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on after them, in the same line.
-/// Where it would read anything
-/// but an error there, this is the same; and comments of more dashes stay comments for whoever does not split at all.
+/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind them, in the same line. Where it would
+/// read an error there, or an op, the comment stays a comment for everyone who does not split at all: `// ----- A headline -----`. So does
+/// one that quotes the headline of a printed program: `// CHECK: // -----// IR Dump`.
 fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
-    if text.strip_prefix(SPLIT).is_some_and(|it| it.starts_with(IR_DUMP)) {
-        return Some(comment.start);
+    let is_split = |at: usize| {
+        let behind = &text[at + SPLIT.len()..];
+        let is_quoted = at > 0 && behind.starts_with(IR_DUMP);
+        // Of `/// -----`, MLIR would read the first slash.
+        at != 1 && is_over(behind) && !is_quoted
+    };
+    let mut found = text.windows(SPLIT.len()).enumerate().filter(|it| it.1 == SPLIT);
+    found.find(|it| is_split(it.0)).map(|it| comment.start + it.0)
+}
+
+/// Returns true if MLIR reads nothing in the rest of a line: blanks, and perhaps a comment.
+fn is_over(rest: &[u8]) -> bool {
+    let rest = rest.trim_ascii_start();
+    rest.is_empty() || rest.starts_with(b"//")
+}
+
+/// The marker at which `mlir-opt --split-input-file` splits a text.
+pub const SPLIT_MARKER: &str = "// -----";
+
+/// Returns the places of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text, those in strings and dialect bodies left
+/// out. These are the places of all tokens that split, and those in comments where MLIR reads the rest of the line: in
+/// `// ----- func.func private @f()` the function.
+pub fn split_places(text: &str) -> Vec<usize> {
+    let mut places: Vec<usize> = text.match_indices(SPLIT_MARKER).map(|it| it.0).collect();
+    if !places.is_empty() {
+        let tokens = lex(text).tokens;
+        places.retain(|&at| {
+            let next = tokens.partition_point(|it| it.range().end <= at);
+            let around = tokens.get(next).filter(|it| it.range().start <= at);
+            around.is_none_or(|it| it.kind == TokenKind::Split)
+        });
     }
-    let blanks = text.iter().rev().take_while(|it| matches!(it, b' ' | b'\t')).count();
-    let before = text[..text.len() - blanks].strip_suffix(SPLIT)?;
-    // What MLIR would read before it is a slash.
-    (before.last() != Some(&b'/')).then_some(comment.start + before.len())
+    places
 }
 
 /// What looking for the ends of dialect bodies has found.
@@ -420,9 +465,9 @@ fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
         let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
         let is_split = match after.get(blanks) {
             None | Some(b'\n' | b'\r') => true,
-            Some(_) => after.starts_with(IR_DUMP),
+            Some(_) => after[blanks..].starts_with(b"//"),
         };
-        return is_split.then_some(at + SPLIT.len() + blanks.max(IR_DUMP.len()) + 1);
+        return is_split.then_some(at + SPLIT.len() + blanks + 2);
     }
     let start = at;
     if bytes.get(at) == Some(&b'%') {
@@ -529,6 +574,39 @@ mod tests {
     }
 
     #[test]
+    fn comments_split_where_mlir_opt_reads_nothing_behind_the_mark() {
+        for line in [
+            "// -----",
+            "// ----- //",
+            "// -----//",
+            "  // -----\t// text",
+            "// text // ----- // text",
+            "//// -----",
+            "// -----x // -----",
+            "// -----// // -----",
+        ] {
+            let tokens = lex(&format!("a {line}\nb")).tokens;
+            let kinds: Vec<_> = tokens.iter().map(|it| it.kind).collect();
+            assert_eq!(kinds, [TokenKind::Bare, TokenKind::Split, TokenKind::Bare], "{line}");
+            let at_start = lex(&format!("{line}\nb")).tokens;
+            assert_eq!(at_start[0].kind, TokenKind::Split, "{line}");
+        }
+        for line in [
+            "/// -----",
+            "// ------",
+            "//-----",
+            "// ---- //",
+            "// ----- x",
+            "// -----/",
+            "//  -----",
+        ] {
+            assert_eq!(lex(&format!("a {line}\nb")).tokens.len(), 2, "{line}");
+        }
+        let body = "!e.f<\n  // ----- //\n>";
+        assert!(lex(body).tokens.iter().any(|it| it.kind == TokenKind::Split), "{body}");
+    }
+
+    #[test]
     fn comments_that_end_in_the_mark_split() {
         check(
             "a // -----\n// -----\nb\n // -----\n// --------\n// -----// IR Dump x\r// // -----\r\nc /// -----\n// ----- x\n// CHECK: // -----// IR Dump\n\
@@ -550,6 +628,23 @@ mod tests {
                 Split // -----
                 Split // -----"##]],
         );
+    }
+
+    #[test]
+    fn an_unknown_escape_is_told_where_it_stands() {
+        for (text, place, escape) in [
+            ("\"cr\\r\"", 3..5, true),
+            ("@\"\\n\\é\"", 4..7, true),
+            ("\"a\\4\"", 2..4, true),
+            ("\"a\\", 2..3, true),
+            ("\"\\0A\\\"", 0..6, false),
+            ("@\"a", 0..3, false),
+        ] {
+            let token = lex(text).tokens[0];
+            assert_eq!((token.kind, token.range()), (TokenKind::Error, 0..text.len()), "{text}");
+            let (at, message) = error_in(text);
+            assert_eq!((at, message.starts_with("unknown escape")), (place, escape), "{text}");
+        }
     }
 
     #[test]

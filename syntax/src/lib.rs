@@ -24,6 +24,7 @@ pub mod rewrite;
 mod skeleton;
 mod slack;
 mod source;
+pub mod string;
 mod token;
 mod token_stream;
 mod tool;

@@ -8,9 +8,12 @@ use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse
 use crate::ir::names::Use;
 use crate::ir::seq::{self, Piece};
 use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
+use crate::lex::error_in;
 use crate::skeleton::{DIALECT, Inner, Item, OpenParts, Part, Shape, Skeleton};
 use crate::token_stream::TokenStream;
-use crate::{Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
+use crate::{
+    Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, TokenKind, Type, Value,
+};
 
 mod again;
 mod arena;
@@ -448,10 +451,24 @@ impl Ir {
 /// What stands where no item can start: an alias that is not at the top, a label that is, or anything else.
 fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     out.clear();
-    let first = run.stream.tokens()[item.tokens.0 as usize].span();
+    let token = run.stream.tokens()[item.tokens.0 as usize];
+    let first = token.span();
     out.kind = OpKind::Junk;
     out.form = Form::Broken;
     out.name_span = first;
+    // The name of an op in quotes.
+    if token.kind == TokenKind::Error
+        && let (place, message) = error_in(&run.stream.text()[token.range()])
+        && place.start > 0
+    {
+        let [start, end] = [place.start, place.end].map(|it| first.start + it as u32);
+        out.problems.push(Problem {
+            code: Code::UnexpectedCharacter,
+            span: Span::new(start, end),
+            message: message.into(),
+        });
+        return;
+    }
     // As the real tools do, from the end of what stands before, if anything does.
     let is_first = run.at_file_start && item.start == 0;
     let start = if is_first { first.start } else { item.start };

@@ -26,6 +26,7 @@ mod loops;
 mod memref;
 mod number;
 mod printer;
+mod resources;
 mod types;
 
 /// How a program is printed.

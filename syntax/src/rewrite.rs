@@ -48,6 +48,7 @@ use smallvec::SmallVec;
 
 use crate::ir::seq;
 use crate::ir::{OpData, Operand, Successor, ValueData};
+use crate::string;
 use crate::{
     Attr, AttrData, Block, Def, Form, Ir, Name, Op, OpKind, Region, Span, Type, TypeData, Value,
 };
@@ -336,7 +337,7 @@ impl Ir {
         let name = self.interner.name(name);
         self.change_attrs(op, |ir, attrs| {
             let key = ir.interner.str(name);
-            match attrs.binary_search_by(|it| ir.interner.str(it.0).cmp(key)) {
+            match attrs.binary_search_by(|it| string::compare(ir.interner.str(it.0), key)) {
                 Ok(at) => attrs[at].1 = attr,
                 Err(at) => attrs.insert(at, (name, attr)),
             }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use noisy_syntax::identifier::unquoted;
+use noisy_syntax::string::unquoted;
 use noisy_syntax::lex::lex;
 use noisy_syntax::{
     Attr, AttrData, Form, Ir, Op, OpKind, Source, Span, Token, TokenKind, TypeData,

@@ -1,7 +1,9 @@
-//! The optimizer in the background: when a document with noise over the budget has not been edited for a while, a search begins. Then the
-//! titles of actions and lenses can say what they will do, and a fix on save has its placement ready.
+//! The optimizer in the background: when a document with noise over the budget has not been edited
+//! for a while, a search begins. Titles of actions and lenses then show its result, and a fix on
+//! save has its placement ready.
 //!
-//! *Law.* A search is about one version. An edit stops it, and its solutions are applied to that version only.
+//! *Law.* A search belongs to one version. An edit stops it, and its solutions are applied to that
+//! version only.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,18 +19,19 @@ use crate::features::cursor;
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 
-/// How long a document must stand still before it is solved in the background.
+/// Time without edits before a search in the background.
 const STILL: Duration = Duration::from_millis(300);
-/// Longer texts, in bytes, are solved on request only.
+/// Maximum size of a text, in bytes, for a search in the background.
 const MAX_BACKGROUND: usize = 2 << 20;
-/// With more functions over the budget than this, only the file as a whole is solved in the background.
+/// With more functions over the budget than this, only the file as a whole is searched in the
+/// background.
 const MAX_FUNCTIONS: usize = 16;
 
-/// A search that is under way; dropped, it stops.
+/// A running search; dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct Search {
     task: AbortHandle,
-    /// Tells the solver to stop, which runs on a thread of its own.
+    /// Stops the solver, which runs on a thread of its own.
     _stop: StopOnDrop,
 }
 
@@ -46,7 +49,7 @@ impl Search {
         let (solving, settings) = (connection.clone(), settings.clone());
         let task = connection.spawn(async move {
             let solved = optimizer::run(&solving, &settings, text, placements, options).await;
-            // Whoever asks for the placement gets the error; here nobody does.
+            // A request for the placement would report the error; here it has no receiver.
             deliver(solved.unwrap_or_default());
         });
         Self { task: task.abort_handle(), _stop: stop }
@@ -59,7 +62,7 @@ impl Drop for Search {
     }
 }
 
-/// Sends a message once a document may have stood still.
+/// Sends a message once the document may have been still for long enough.
 pub(super) fn when_still<A: Actor>(
     connection: &Connection,
     mailbox: &Messages<A>,
@@ -74,7 +77,7 @@ pub(super) fn when_still<A: Actor>(
     });
 }
 
-/// What is worth solving in a document that was not solved yet: the file first, whose functions are then known.
+/// Placements to search for: the whole file first, which also gives those of its functions.
 pub(crate) fn worth_solving(view: &View<'_>) -> Option<Vec<Placement>> {
     let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == view.version);
     if is_known || view.text().len_bytes() > MAX_BACKGROUND {

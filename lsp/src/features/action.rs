@@ -10,45 +10,44 @@ use super::cursor;
 use super::nest::{self, LoopAction};
 use super::refactor::{self, Refactoring};
 
-/// Where the optimizer is to work.
+/// The scope of the optimizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// One function: where it starts, and its name.
+    /// One function: its offset and its name.
     Function(usize, String),
-    /// All functions.
     File,
 }
 
-/// What the optimizer is asked to do; resolved later.
+/// A task of the optimizer, resolved later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
-    /// Where.
     pub scope: Scope,
-    /// Those that are there may go, too; otherwise the settings decide.
+    /// Existing reductions may be removed; otherwise the settings decide.
     pub anew: bool,
 }
 
-/// Something that can be done.
+/// An available action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Ask the optimizer; the diagnostics at the cursor that this would fix.
+    /// Run the optimizer; with the diagnostics at the cursor that this would fix.
     Place(Placement, Vec<Diagnostic>),
-    /// A fix at hand, and the diagnostic that it fixes.
+    /// A known fix of a diagnostic.
     Fix(Fix, Diagnostic),
-    /// Mend all diagnostics of a code that have safe fixes; see [`fix_all`].
+    /// Fix all diagnostics of a code that have safe fixes; see [`fix_all`].
     FixAll(&'static str),
-    /// Change the text and not what it computes.
+    /// Change the text without changing the program's meaning.
     Refactor(Refactoring),
-    /// Do something with a loop.
+    /// Transform a loop.
     Loop(LoopAction),
-    /// Find the best order for the nest whose outermost loop starts there; see [`nest::best_schedule`].
+    /// Find the best order for the nest whose outermost loop starts at this offset; see
+    /// [`nest::best_schedule`].
     Schedule(usize),
     /// Allow a diagnostic by a comment.
     Allow(Fix, Diagnostic),
 }
 
-/// What can be done about a range. `diagnostics` are those of the document; `is_asked` says that the user opened the menu, where an editor otherwise
-/// asks for the light bulb.
+/// The actions for a range. `diagnostics` are those of the document; `is_asked` is true if the user
+/// opened the menu, and false if the editor asks for the light bulb.
 pub(crate) fn actions(
     document: &Document,
     range: &Range<usize>,
@@ -111,18 +110,18 @@ fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
     (!edits.is_empty()).then_some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
-/// The safe fixes of all diagnostics of a code together; of fixes that overlap only the first.
+/// The safe fixes of all diagnostics of a code together; of overlapping fixes only the first.
 pub(crate) fn fix_all(document: &Document, code: &str, diagnostics: &[Diagnostic]) -> Fix {
     let (edits, _) = document.fix_all(diagnostics.iter().filter(|it| it.code == code), false);
     Fix { title: fix_all_title(code), applicability: Applicability::Safe, edits }
 }
 
-/// What [`fix_all`] is called.
+/// The title of [`fix_all`].
 pub(crate) fn fix_all_title(code: &str) -> String {
     format!("Fix all {code} in this file")
 }
 
-/// Whether a placement may fix a diagnostic.
+/// True if a placement may fix a diagnostic.
 pub(crate) fn is_placeable(document: &Document, diagnostic: &Diagnostic) -> bool {
     checks::is_placeable(document, diagnostic.code)
 }

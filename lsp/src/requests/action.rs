@@ -1,4 +1,4 @@
-//! Code actions, and their edits where those take time.
+//! Code actions, and the edits of slow ones.
 
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
@@ -13,7 +13,7 @@ use crate::proto::params::{self, ResolveData};
 use crate::proto::view::View;
 use crate::session::Session;
 
-/// What can be done about a range.
+/// The actions for a range.
 pub(crate) async fn actions(
     session: &Session,
     params: lsp::CodeActionParams,
@@ -37,7 +37,8 @@ pub(crate) async fn actions(
             view.settings.file.loops,
             is_asked,
         );
-        // A program of HEIR's may want ops before anything is wrong; who asks for source actions by name is offered them.
+        // A program of HEIR may need ops before anything is wrong; clients that name source actions
+        // get them.
         let whole = Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new());
         let asks = params.context.only.as_ref().is_some_and(|it| !it.is_empty());
         if asks && view.document.is_of_heir() && !found.contains(&whole) {
@@ -59,7 +60,8 @@ pub(crate) async fn actions(
     Ok(Some(found.unwrap_or_default()))
 }
 
-/// Whether the editor asks on save: it names the kinds of actions it will apply without asking the user.
+/// True if the editor asks on save: it names the kinds of actions that it will apply without asking
+/// the user.
 fn is_on_save(context: &lsp::CodeActionContext) -> bool {
     context.trigger_kind == Some(lsp::CodeActionTriggerKind::AUTOMATIC)
         && context.only.as_ref().is_some_and(|only| !only.is_empty())
@@ -68,12 +70,12 @@ fn is_on_save(context: &lsp::CodeActionContext) -> bool {
             .any(|it| it.starts_with("source") && params::wants(context, it))
 }
 
-/// Waits until a placement was searched for, at most as long as the settings allow a save to take; the version that this is about.
+/// Waits for a search, at most as long as the settings allow a save to take; returns its version.
 async fn searched(document: &Document) -> Result<i32> {
     let about = document.query(|view| (view.version, view.settings.editor.save_wait));
     let search = document.search();
     let (version, wait) = about.await?;
-    // When time is up, what is known by then counts.
+    // When time is up, the results so far count.
     if let Ok(searched) = tokio::time::timeout(wait, search).await {
         searched?;
     }
@@ -86,7 +88,7 @@ pub(crate) async fn resolve(
     mut action: lsp::CodeAction,
 ) -> Result<lsp::CodeAction> {
     if let Some(refused) = &action.disabled {
-        // An editor whose menu lets the user choose it all the same.
+        // Some menus let the user choose a disabled action.
         session.connection.show(lsp::MessageType::INFO, &refused.reason);
         return Ok(action);
     }

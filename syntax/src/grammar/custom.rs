@@ -7,6 +7,7 @@
 use super::Form;
 use super::reader::{Reader, Res};
 use crate::dialect::format::Element;
+use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, OpKind, Span, TokenKind, Type, dialect};
 
 impl Reader<'_, '_> {
@@ -392,8 +393,7 @@ impl Reader<'_, '_> {
     /// One of these names, bare or as a string: its number.
     pub(super) fn enum_case(&mut self, names: &[&str]) -> Res<usize> {
         let text = match self.peek() {
-            TokenKind::Bare => self.word(),
-            TokenKind::Str => self.word().trim_matches('"'),
+            TokenKind::Bare | TokenKind::Str => unquoted(self.word()),
             _ => {
                 let message = format!("expected one of {}", names.join(", "));
                 return Err(self.wrong(Code::UnknownCase, message));

@@ -5,7 +5,7 @@ use super::reader::{Reader, Res};
 use super::words::Word;
 use crate::dense::{MOST_PRINTED, dense_text, element_bits};
 use crate::float::{float_of_bits, float_shape, float_text, rounded_float};
-use crate::identifier::push_quoted_raw;
+use crate::string::{quoted, unquoted};
 use crate::{Attr, AttrData, Code, Dim, Interner, Sign, TokenKind, Type, TypeData};
 
 /// A number as an attribute of a type; or why it is none.
@@ -122,10 +122,7 @@ pub(super) fn dense_array(
     values: &[Literal<'_>],
 ) -> Res<Attr> {
     let element = reader.lower_type(ty)?;
-    let span = match ty {
-        super::ast::TypeTree::Word(word) => word.span(),
-        _ => reader.token().span(),
-    };
+    let span = reader.span_of(ty);
     let data = reader.env.interner.type_data(element).clone();
     match data {
         TypeData::Unknown => return Ok(Attr::UNKNOWN),
@@ -424,11 +421,7 @@ fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<Str
         (TypeData::Complex(_), Literal::Number(_)) => {
             Err("expected a complex number, such as (1.0, 0.0)".to_owned())
         }
-        (_, Literal::Word(it)) => {
-            let mut out = String::new();
-            push_quoted_raw(&mut out, it.text);
-            Ok(out)
-        }
+        (_, Literal::Word(it)) => Ok(quoted(&unquoted(it.text))),
         _ => {
             let mut out = String::new();
             write_literal(&mut out, leaf);

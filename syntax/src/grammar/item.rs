@@ -1,11 +1,15 @@
 //! What all items share: result names, the generic form, labels, aliases and resource sections.
 
+use rustc_hash::FxHashSet;
+
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
 use crate::dialect::AttrSpec;
+use crate::string::unquoted;
 use crate::{
-    Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, TokenKind, Type, TypeData, dialect,
+    Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, Token, TokenKind, Type, TypeData,
+    dialect,
 };
 
 impl Reader<'_, '_> {
@@ -182,7 +186,8 @@ impl Reader<'_, '_> {
             let key = self.resource_key("expected a key of the resource section")?;
             self.expect(TokenKind::Colon)?;
             let map = self.resource_map(3)?;
-            self.set_attr_named(key, map);
+            // A section may be written in parts.
+            self.out.attrs.push((key, map));
             if self.eat(TokenKind::FileMetaClose) {
                 return self.end();
             }
@@ -221,8 +226,9 @@ impl Reader<'_, '_> {
                     TokenKind::Str | TokenKind::Int => it.attr()?,
                     TokenKind::Bare if matches!(it.word(), "true" | "false") => it.attr()?,
                     TokenKind::Bare => {
-                        it.bump();
-                        Attr::UNKNOWN
+                        let token = it.bump();
+                        let word = it.name(it.slice(token));
+                        it.env.interner.attr(AttrData::Text(word, None))
                     }
                     _ => return Err(it.expected("a value")),
                 };
@@ -359,7 +365,15 @@ impl Reader<'_, '_> {
             }
             self.list(TokenKind::RParen, |it| it.region().map(|_| ()))?;
         }
-        self.attr_dict()?;
+        // Properties win over attributes of the same name.
+        let properties = std::mem::take(&mut self.out.attrs);
+        let result = self.attr_dict();
+        if !properties.is_empty() {
+            let names: FxHashSet<Name> = properties.iter().map(|it| it.0).collect();
+            self.out.attrs.retain(|it| !names.contains(&it.0));
+            self.out.attrs.extend(properties);
+        }
+        result?;
         self.expect(TokenKind::Colon)?;
         let type_span = self.token().span();
         let ty = self.ty()?;
@@ -546,13 +560,15 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `sym_name = "f"` of an op in generic form.
+    /// `sym_name = "f"` or `"sym_name" = "f"` of an op in generic form.
     fn generic_symbol(&mut self) {
+        let is_key = |it: Token| match it.kind {
+            TokenKind::Bare => self.slice(it) == "sym_name",
+            TokenKind::Str => unquoted(self.slice(it)) == "sym_name",
+            _ => false,
+        };
         let found = self.tokens.windows(3).find(|it| {
-            it[0].kind == TokenKind::Bare
-                && it[1].kind == TokenKind::Equal
-                && it[2].kind == TokenKind::Str
-                && self.slice(it[0]) == "sym_name"
+            it[1].kind == TokenKind::Equal && it[2].kind == TokenKind::Str && is_key(it[0])
         });
         if let Some(token) = found.map(|it| it[2]) {
             let name = self.string(token.span());

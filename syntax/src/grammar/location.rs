@@ -5,6 +5,7 @@ use super::ast::LocTree;
 use super::reader::{Broken, Reader, Res};
 use super::value_reader::{Raw, has_32_bits, run};
 use super::words::{Until, Word};
+use crate::string::{quoted, unquoted};
 use crate::{Attr, AttrData, Code, LocationPart, TokenKind};
 
 impl Reader<'_, '_> {
@@ -81,7 +82,7 @@ impl Reader<'_, '_> {
             }
             LocTree::Unknown => parts.push(self.location_text("unknown")),
             LocTree::Named(name, inner) => {
-                parts.push(self.location_text(name.text));
+                parts.push(self.location_text(&quoted(&unquoted(name.text))));
                 if let Some(inner) = inner {
                     parts.push(self.location_text("("));
                     parts.push(LocationPart::Location(self.lower_location(inner)?));
@@ -90,7 +91,7 @@ impl Reader<'_, '_> {
             }
             LocTree::Place(file, words) => {
                 self.check_place(words)?;
-                let mut text = file.text.to_owned();
+                let mut text = quoted(&unquoted(file.text));
                 let mut mark = ":";
                 for word in words {
                     if word.text == "to" {

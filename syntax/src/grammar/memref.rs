@@ -176,7 +176,7 @@ impl Reader<'_, '_> {
             let key = self.word().to_owned();
             self.at += 1;
             self.expect(TokenKind::Greater)?;
-            let text = self.name(&format!("dense_resource<{key}>"));
+            let text = self.resource_text(&key);
             return Ok(self.env.interner.attr(AttrData::Elements(text, tensor)));
         }
         self.elements_of(tensor).inspect_err(|_| self.at = start)

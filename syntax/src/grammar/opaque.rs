@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
 use crate::dialect::{SECRET_GENERIC, SECRET_YIELD};
+use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 /// Attributes of operands and results, by number, in ascending order.
@@ -306,7 +307,7 @@ impl Reader<'_, '_> {
                     }
                 }
                 TokenKind::Equal if depth == 1 => {
-                    let key = self.slice(self.tokens[at - 1]).trim_matches('"').to_owned();
+                    let key = unquoted(self.slice(self.tokens[at - 1])).into_owned();
                     self.set_attr(&key, Attr::UNKNOWN);
                 }
                 _ => {}

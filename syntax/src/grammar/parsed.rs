@@ -76,7 +76,7 @@ pub(crate) struct ParsedSuccessor {
 /// A symbol definition or reference, `@f` or `@m::@f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ParsedSymbol {
-    /// The last name of the path, unquoted.
+    /// The last name of the path.
     pub name: Name,
     /// The first name of the path (equal to `name` for a plain reference).
     pub root: Name,

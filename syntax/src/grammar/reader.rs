@@ -6,7 +6,7 @@
 
 use super::ParsedOperand;
 use super::{Alias, AliasUse, Env, Parsed};
-use crate::identifier::string_len;
+use crate::string::string_len;
 use crate::{Attr, Code, Name, Problem, Span, Token, TokenKind, Type};
 
 /// The item has a syntax problem, which was told.
@@ -142,8 +142,9 @@ impl<'r> Reader<'r, '_> {
     /// Tells that a token is none.
     #[cold]
     pub(super) fn lexical(&mut self, token: Token) -> Broken {
-        let message = crate::lex::error_message(self.slice(token));
-        self.broken(Code::UnexpectedCharacter, token.span(), message.into())
+        let (place, message) = crate::lex::error_in(self.slice(token));
+        let [start, end] = [place.start, place.end].map(|it| token.start + it as u32);
+        self.broken(Code::UnexpectedCharacter, Span::new(start, end), message.into())
     }
 
     /// How many problems there were so far, told or not.

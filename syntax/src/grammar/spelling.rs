@@ -6,14 +6,15 @@ use super::Alias;
 use super::reader::{Broken, Reader, Res};
 use super::values::{float_keyword, int_type};
 use crate::dialect::is_read_by_mlir;
-use crate::identifier::{prefixed_len, string_len, unquoted, word_len};
+use crate::identifier::{prefixed_len, word_len};
+use crate::string::{string_len, unquoted};
 use crate::{Code, Name, Span, TypeData};
 
 /// Integer types may be this wide.
 pub(super) const MAX_WIDTH: u32 = 16_777_215;
 
 impl Reader<'_, '_> {
-    /// The text of a string token, unescaped.
+    /// The text of the bytes of a string token.
     pub(super) fn string(&mut self, span: Span) -> Name {
         match unquoted(&self.text[span.range()]) {
             Cow::Owned(text) => self.name(&text),

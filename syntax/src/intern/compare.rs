@@ -3,7 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use super::{AttrData, Interner, TypeData};
-use crate::identifier::{number_end, string_len};
+use crate::identifier::number_end;
+use crate::string::string_len;
 use crate::{Attr, Name, Type};
 
 impl Interner {

@@ -107,7 +107,7 @@ pub enum AttrData {
         /// Its type.
         ty: Type,
     },
-    /// A string, unescaped (bytes that are no UTF-8 are kept escaped), with its type if one is given.
+    /// The text of a string ([`crate::string`]), with its type if one is given.
     String(Name, Option<Type>),
     /// `[a, b]`
     Array(Box<[Attr]>),

@@ -7,7 +7,8 @@
 
 use crate::Tool;
 use crate::dialect::is_read_by_mlir;
-use crate::identifier::{prefixed_len, string_len, word_len};
+use crate::identifier::{prefixed_len, word_len};
+use crate::string::string_len;
 
 /// The dialects of `heir-opt --show-dialects` (LLVM 24).
 #[rustfmt::skip]

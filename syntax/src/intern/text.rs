@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use super::long::{LONG, Long, LongNames, numbered};
 use super::{AttrData, Dim, Interner, LocationPart, Sign, TypeData, foreign};
 use crate::float::float_text;
-use crate::identifier::{is_bare, push_quoted};
+use crate::identifier::is_bare;
+use crate::string::push_quoted;
 use crate::{Attr, Name, Tool, Type};
 
 /// The aliases that a print uses, in the order of their first use.

@@ -148,9 +148,13 @@ impl Printer<'_> {
                 self.braces(region)
             }
             Element::Visibility => {
-                if let Some(visibility) = self.string("sym_visibility") {
-                    self.word(self.ir.interner.str(visibility));
-                }
+                let Some(attr) = self.op_attr("sym_visibility") else { return Ok(()) };
+                let AttrData::String(name, None) = self.ir.interner.attr_data(attr) else {
+                    return Err(Unfit);
+                };
+                let visibility = self.ir.interner.str(*name);
+                fits(matches!(visibility, "public" | "private" | "nested"))?;
+                self.word(visibility);
                 Ok(())
             }
             Element::FuncSignature => self.write_func_signature(),

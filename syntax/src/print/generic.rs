@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use super::printer::{HOLE, Printer, SYMBOL, ShownRegion};
-use crate::identifier::{BARE, is, push_quoted};
 use crate::intern::{Types, numbered};
-use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
+use crate::string::push_quoted;
+use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
 
 impl Printer<'_> {
     /// What was written, below the aliases that it uses.
@@ -266,75 +266,6 @@ impl Printer<'_> {
             1 => write!(self.text.out, "  // pred: {}", names[0]),
             n => write!(self.text.out, "  // {n} preds: {}", names.join(", ")),
         };
-    }
-
-    /// The resources that something refers to, and those of nobody's dialect.
-    fn resources(&mut self, region: Region) {
-        let ir = self.ir;
-        let mut sections = Vec::new();
-        for op in ir.items(region).filter(|it| ir.op(*it).kind == OpKind::Resources) {
-            for &(name, attr) in &ir.extra(op).attrs {
-                let AttrData::Dict(groups) = ir.interner.attr_data(attr) else { continue };
-                let mut groups: Vec<(Name, Vec<(Name, Attr)>)> = groups
-                    .iter()
-                    .filter_map(|&(name, group)| match ir.interner.attr_data(group) {
-                        AttrData::Dict(entries) => Some((name, entries.to_vec())),
-                        _ => None,
-                    })
-                    .collect();
-                if ir.interner.str(name) == "dialect_resources" {
-                    for (dialect, entries) in &mut groups {
-                        let dialect = ir.interner.str(*dialect);
-                        entries.retain(|it| self.refers(dialect, ir.interner.str(it.0)));
-                    }
-                    groups.retain(|it| !it.1.is_empty());
-                }
-                if !groups.is_empty() {
-                    sections.push((name, groups));
-                }
-            }
-        }
-        if sections.is_empty() {
-            return;
-        }
-        self.text.push("\n{-#\n");
-        let n_sections = sections.len();
-        for (i, (name, groups)) in sections.into_iter().enumerate() {
-            let _ = writeln!(self.text.out, "  {}: {{", ir.interner.str(name));
-            let n_groups = groups.len();
-            for (i, (name, entries)) in groups.into_iter().enumerate() {
-                let _ = writeln!(self.text.out, "    {}: {{", ir.interner.str(name));
-                let n_entries = entries.len();
-                for (i, (key, value)) in entries.into_iter().enumerate() {
-                    self.indent(3);
-                    self.text.key(ir.interner.str(key));
-                    self.text.push(": ");
-                    self.text.spelled_attr(value, Types::None);
-                    self.text.push(if i + 1 < n_entries { ",\n" } else { "\n" });
-                }
-                self.text.push(if i + 1 < n_groups { "    },\n" } else { "    }\n" });
-            }
-            self.text.push(if i + 1 < n_sections { "  },\n" } else { "  }\n" });
-        }
-        self.text.push("#-}\n");
-    }
-
-    /// Whether what was printed so far mentions a resource of a dialect.
-    fn refers(&self, dialect: &str, key: &str) -> bool {
-        let out = &self.text.out;
-        if self.text.long.is_some() {
-            // It may be mentioned in what a name stands for.
-            return true;
-        }
-        if dialect == "builtin" {
-            return out.contains(&format!("dense_resource<{key}>"));
-        }
-        let prefix = format!("#{dialect}.");
-        let mut starts = out.match_indices(&prefix).map(|it| it.0);
-        starts.any(|at| {
-            let line = out[at..].lines().next().unwrap_or("");
-            line.split(|it: char| !it.is_ascii() || !is(it as u8, BARE)).any(|it| it == key)
-        })
     }
 }
 

@@ -4,6 +4,7 @@
 //! where its neighbour does.
 
 use super::Point;
+use crate::string::{quoted, text_of};
 use crate::{Attr, AttrData, Block, Ir, LocationPart, Op, Value};
 
 impl Ir {
@@ -30,8 +31,8 @@ impl Ir {
 
     /// The location of a place in a file; `0:0` is the file as a whole.
     pub fn place_attr(&mut self, file: &str, line: usize, column: usize) -> Attr {
-        let file = file.replace('\\', "\\5C").replace('"', "\\22");
-        self.location_attr(&format!("\"{file}\":{line}:{column}"))
+        let file = quoted(&text_of(file.to_owned().into_bytes()));
+        self.location_attr(&format!("{file}:{line}:{column}"))
     }
 
     /// `loc(unknown)`.

@@ -1,6 +1,7 @@
 //! Editing: rows of text, edit and what was reparsed, each also against a parse from scratch; and random edits.
 
 mod edits;
+mod strings;
 
 use super::Source;
 use crate::laws::{check_ranges, fingerprint};

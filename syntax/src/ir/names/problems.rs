@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::string::unquoted;
 use crate::{Code, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
 
 impl Ir {
@@ -112,7 +113,9 @@ impl Ir {
 
     /// Whether any region defines a `%value`, a `^label` or a `@symbol` of that name.
     pub(crate) fn is_defined_elsewhere(&self, text: &str) -> bool {
-        let Some(name) = self.interner.find_name(text.get(1..).unwrap_or("")) else { return false };
+        let Some(name) = self.interner.find_name(&unquoted(text.get(1..).unwrap_or(""))) else {
+            return false;
+        };
         if text.starts_with('^') {
             return self.names.labels.keys().any(|it| it.1 == name);
         }
