@@ -194,20 +194,20 @@ pub struct AnalysisContext<'a, B> {
     base: &'a B,
     /// The reader.
     op: Op,
-    log: &'a Log,
+    log: &'a ReadLog,
 }
 
 impl<B: Base> super::Input<'_, B> {
     /// Asks an analysis without a solver that would remember the reads.
     pub fn ask<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
-        let log = Log::default();
+        let log = ReadLog::default();
         question(&AnalysisContext::new(self.ir, self.base, Op::from_index(0), &log))
     }
 }
 
 /// Reads since a question was asked.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct ReadLog {
     reads: RefCell<SmallVec<[Read; 4]>>,
     /// The op that was read last, unless it is the reader.
     last: Cell<Option<Op>>,
@@ -217,7 +217,7 @@ pub(super) struct Log {
     reads_own: Cell<bool>,
 }
 
-impl Log {
+impl ReadLog {
     /// Adds the reads of an op to its subscriptions.
     #[inline]
     pub(super) fn flush(self, op: Op, to: &mut Subscriptions) {
@@ -235,7 +235,7 @@ impl Log {
 impl<'a, B: Base> AnalysisContext<'a, B> {
     /// For questions about an op and the values that it defines or that its regions start with.
     #[inline]
-    pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a Log) -> Self {
+    pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a ReadLog) -> Self {
         Self { ir, base, op, log }
     }
 
