@@ -15,8 +15,8 @@
 //! 5. Facts of the base about a value: an edge to the value, but none if the op itself defines it:
 //!    the ops that define moved values are visited.
 //!
-//! *Cost.* Reads of the first kind cost a comparison, those of the second kind one for each operand;
-//! of an op with more than [`MOST_OPERANDS`] operands they are as those of the third. Any other is
+//! *Cost.* Reads of the first kind cost a comparison, those of the second kind one for each
+//! operand; of an op with more than [`MOST_OPERANDS`] operands they are as those of the third. Any other is
 //! an edge in two lists, of the reader and of what is read; a new one costs a search of the shorter
 //! list and a look-up in a hash table. The reads of an op are forgotten when it is edited or
 //! removed, each edge in constant time.

@@ -3,7 +3,7 @@
 use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::cycles::{BlockPass, Saturated};
+use super::cycles::{BlockPass, EXACT_ROUNDS, Saturated};
 use super::reads::ReadLog;
 use super::{
     AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Sparse, SparseForward,
@@ -11,9 +11,6 @@ use super::{
 };
 use crate::flow::{self, Flow, Interval, Trips};
 use crate::lattice::{Changed, Lattice};
-
-/// Rounds of a cycle before changing facts are widened.
-pub(super) const EXACT_ROUNDS: u64 = 2;
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the fact of a value that an op defines or that its regions start with.
@@ -216,7 +213,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the liveness and the arguments of the entry of a region of an op (no loop).
     pub(super) fn open(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
         self.recorded(ir, op, VisitPart::Region(index), live, |it| {
-            it.open_region(ir, op, index, live)
+            it.open_region(ir, op, index, live);
         });
     }
 

@@ -11,9 +11,9 @@
 
 use noisy_syntax::Op;
 
+use super::EXACT_ROUNDS;
 use crate::flow::Trips;
 use crate::lattice::Lattice;
-use crate::sparse::visit::EXACT_ROUNDS;
 use crate::sparse::{Domain, Input, Observer, Round, Sparse, SparseForward, values_within};
 
 /// Number of starts of rounds that are kept for [`LoopTrace`](crate::sparse::LoopTrace).
