@@ -1,8 +1,10 @@
-//! How long all that is known of a program of HEIR's takes from scratch, and how long an edit takes until its diagnostics and until what hints
-//! show of 60 lines: `cargo run --release -p noisy-analyses --example keystroke -- FILE [--slow]`, with a file that has one op on each line.
+//! How long all that is known of a program of HEIR's takes from scratch, and how long an edit takes
+//! until its diagnostics and until what hints show of 60 lines: `cargo run --release -p
+//! noisy-analyses --example keystroke -- FILE [--slow]`, with a file that has one op on each line.
 //!
-//! Edits of several kinds are made all over the file, and undone; then bytes of the lines that hold others, or call, are typed: taken out and put
-//! back. Prints medians and the 99th of a hundred, and of the latter also the slowest, with what is typed there.
+//! Edits of several kinds are made all over the file, and undone; then bytes of the lines that hold
+//! others, or call, are typed: taken out and put back. Prints medians and the 99th of a hundred,
+//! and of the latter also the slowest, with what is typed there.
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -25,7 +27,7 @@ fn summary(mut times: Vec<Duration>) -> String {
 /// An edit of a line, if it has something for it.
 type Edit = fn(&str) -> Option<(Range<usize>, String)>;
 
-/// What people do to a line.
+/// The edits of a line that people make.
 const EDITS: [(&str, Edit); 4] = [
     ("a space", |_| Some((0..0, " ".into()))),
     ("another op", |line| {

@@ -1,12 +1,12 @@
-//! How long the analyses take from scratch, beside `mlir-opt --sccp` on the same file (parse and pass), in one run:
-//! `cargo run --release -p noisy-analyses --example solve -- FILE [MLIR_OPT]`.
+//! How long the analyses take from scratch, beside `mlir-opt --sccp` on the same file (parse and
+//! pass), in one run: `cargo run --release -p noisy-analyses --example solve -- FILE [MLIR_OPT]`.
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use noisy_analyses::noise::{Findings, NoiseAnalysis};
-use noisy_analyses::sparse::{Input, Sparse};
+use noisy_analyses::facts::noise::{Findings, NoiseAnalysis};
 use noisy_analyses::{Integers, NoiseModel};
+use noisy_dataflow::sparse::{Input, Sparse};
 use noisy_syntax::Source;
 
 const ROUNDS: usize = 7;

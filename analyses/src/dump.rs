@@ -1,5 +1,5 @@
-//! Printers of what is known: every value with every fact, control flow as a graph, and the visits of the solver. All of it
-//! follows from the text alone, in its order.
+//! Printers of facts: every value with every fact, control flow as a graph, and the visits of the
+//! solver. The output depends on the text alone, in its order.
 
 pub mod rows;
 mod visits;
@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 
 use noisy_syntax::{Block, Ir, Region, Value};
 
-use crate::flow::{self, Flow};
 use crate::{Constant, Document};
+use noisy_dataflow::flow::{self, Flow};
 
 pub use visits::{recording, trace};
 
-/// Every op with the facts of its results, every block with those of its arguments and whether it can be reached, every loop
-/// with how often it runs.
+/// Every op with the facts of its results, every block with those of its arguments and its
+/// reachability, every loop with its trip count.
 pub fn facts(document: &Document) -> String {
     let mut out = String::new();
     let ir = document.ir();
@@ -109,7 +109,7 @@ fn block_name(ir: &Ir, block: Block) -> String {
     }
 }
 
-/// The blocks of every function as a graph in DOT: what cannot be reached is dashed.
+/// The blocks of every function as a graph in DOT; unreachable ones are dashed.
 pub fn cfg(document: &Document) -> String {
     let ir = document.ir();
     let mut out = String::from("digraph cfg {\n  node [shape=box, fontname=monospace];\n");

@@ -1,4 +1,5 @@
-//! Why a fact is what it is: the chain of ops that a number comes from, facts in words, and what all ops of a function cost together.
+//! Explanations: the chain of ops that a number comes from, facts in words, and the cost of all ops
+//! of a function.
 
 mod assumption;
 mod derivation;

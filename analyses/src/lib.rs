@@ -1,69 +1,42 @@
-//! Analyses over the ops of `noisy_syntax`: noise by dataflow, the checks on it, and the placement of `reduce_noise`.
+//! Analyses over the ops of `noisy_syntax`: noise by dataflow, the checks on it, and repairs.
 //!
-//! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by edit. [`insert_reduces`] is
-//! the optimizer's face. Nothing here knows an editor.
+//! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by
+//! edit. [`repair::repair`] repairs it. Nothing here depends on an editor.
 
 pub mod checks;
-pub mod depth;
-mod diagnostic;
-pub mod diff;
 mod document;
 pub mod dump;
-pub mod effects;
 pub mod explain;
-pub mod fix;
+pub mod facts;
 pub mod heir;
-pub mod integers;
-pub mod invariant;
-pub mod liveness;
-pub mod noise;
-mod program;
-mod remarks;
-mod rule;
-pub mod same;
-pub mod secretness;
-pub mod values;
+pub mod program;
+pub mod repair;
+pub mod report;
 
-pub use diagnostic::{
-    Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Severity, Tag, TextEdit,
-    combine, worst,
-};
+pub use checks::rule::Rule;
 pub use document::Document;
 pub use explain::{Assumption, Derivation, Step};
-pub use fix::extract::Objective;
-pub use fix::{
-    FixError, Fixed, FunctionGroup, FunctionOutcome, GroupProof, Insert, Options, Outcome, Price,
-    STAGES, Standing, Verdict, Watch, insert_reduces,
-};
-pub use integers::Integers;
-pub use integers::constant::Constant;
-pub use integers::range::{Bounds, Range};
-pub use noise::Noise;
-pub use noise::model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
-pub use noisy_dataflow::{cfg, dense, flow, lattice, sparse, view};
-pub use noisy_placement as placement;
-pub use placement::Limits;
+pub use facts::integers::Integers;
+pub use facts::integers::constant::Constant;
+pub use facts::integers::range::{Bounds, Range};
+pub use facts::noise::Noise;
+pub use facts::noise::model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use program::Program;
-pub use remarks::Remark;
-pub use rule::Rule;
+pub use repair::placement::extract::Objective;
+pub use repair::placement::{
+    FixError, Fixed, FunctionGroup, FunctionOutcome, GroupProof, Options, Outcome, Price, Standing,
+    Verdict, Watch, insert_reduces,
+};
+pub use report::diagnostic::{
+    Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Repair, Severity, Tag,
+    TextEdit, combine, worst,
+};
+pub use report::remarks::Remark;
+
+// Short paths for `heir`.
+use facts::{integers, noise};
+use noisy_dataflow::{cfg, flow, lattice, sparse, view};
 
 #[cfg(test)]
-mod budget_laws;
-#[cfg(test)]
-mod call_edit_laws;
-#[cfg(test)]
-mod call_laws;
-#[cfg(test)]
+#[path = "../tests/laws/mod.rs"]
 mod laws;
-#[cfg(test)]
-mod loop_laws;
-#[cfg(test)]
-mod order_laws;
-#[cfg(test)]
-mod ordered_edit_laws;
-#[cfg(test)]
-mod recursion_edit_laws;
-#[cfg(test)]
-mod recursion_laws;
-#[cfg(test)]
-mod twin_laws;

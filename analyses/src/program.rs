@@ -1,10 +1,12 @@
-//! A text with its IR and its facts: what checks, fixes and explanations read.
+//! A text with its IR and its facts, for checks, fixes and explanations.
 //!
-//! *Law.* After any edits, the facts equal those of a program made from the text anew. *Cost.* An edit costs in proportion to what it
-//! changes.
+//! *Law.* After any edits, the facts equal those of a program made from the text anew. *Cost.* An
+//! edit costs in proportion to its change.
 
+pub mod depth;
 mod excess;
 mod on_demand;
+pub mod secretness;
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -12,20 +14,20 @@ use std::sync::{Arc, OnceLock};
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
-use crate::depth::Depth;
+use crate::facts::integers::Integers;
+use crate::facts::noise::Noise;
+use crate::facts::noise::model::NoiseModel;
+use crate::facts::noise::{Findings, Growing, NoiseAnalysis, Root};
 use crate::heir::{
     Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
     Touched, Upkept,
 };
-use crate::integers::Integers;
-use crate::noise::Noise;
-use crate::noise::model::NoiseModel;
-use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
-use crate::remarks::{Remark, Remarks};
-use crate::sparse::{Context, Input, Moved, Sparse};
+use crate::program::depth::Depth;
+use crate::report::remarks::{Remark, Remarks};
+use noisy_dataflow::sparse::{Context, Input, Moved, Sparse};
 
 pub(crate) use excess::Breach;
-use on_demand::{Asked, OnDemand};
+use on_demand::{OnDemand, OnDemandFacts};
 
 /// Text, IR and facts, always those of the current text.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ pub struct Program {
     scales: OnDemand<ScaleBits>,
     /// Made when somebody asks, then kept up to date by edits, or given up.
     sites: OnceLock<Box<Sites>>,
-    asked: Asked,
+    asked: OnDemandFacts,
     remarks: Remarks,
 }
 
@@ -56,7 +58,8 @@ impl Program {
         Self::of_parts(source, solved, facts)
     }
 
-    /// Reads and analyzes texts, each under its model, step by step for all of them (see [`Source::all`]).
+    /// Reads and analyzes texts, each under its model, step by step for all of them (see
+    /// [`Source::all`]).
     pub(crate) fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         let sources = Source::all(texts);
         let solved = Solved::all(sources.iter().map(Source::ir));
@@ -83,7 +86,7 @@ impl Program {
             noise: OnDemand::default(),
             scales: OnDemand::default(),
             sites: OnceLock::new(),
-            asked: Asked::default(),
+            asked: OnDemandFacts::default(),
             remarks: Remarks::default(),
         }
     }
@@ -101,8 +104,8 @@ impl Program {
         delta
     }
 
-    /// Brings up to date what stands on levels, with what else is known; without that, and with other parameters, all of it is
-    /// given up.
+    /// Brings up to date what stands on levels, with what else is known; without that, and with
+    /// other parameters, all of it is given up.
     fn update_heir(&mut self, upkept: Option<Upkept>, delta: &Delta) {
         let Some(Upkept { mut values, has_other_params: false }) = upkept else {
             self.noise = OnDemand::default();
@@ -132,13 +135,15 @@ impl Program {
         Some(Sight { ir: self.ir(), heir: self.heir()?, noise, options })
     }
 
-    /// What passes know of ops, of those that may run; in no particular order. Made when somebody asks, function by function.
+    /// The remarks of passes on ops that may run, in no particular order. Made on request, function
+    /// by function.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = (Op, Remark)> {
         let all = self.remarks.all(self.ir(), self.integers());
         all.filter(|it| self.integers().is_live(self.ir(), it.0))
     }
 
-    /// What passes know of an op, if it may run. *Cost.* Linear in its function, unless that is known already.
+    /// The remarks of passes on an op, if it may run. *Cost.* Linear in its function, unless that
+    /// is cached.
     pub fn remarks_on(&self, op: Op) -> Vec<Remark> {
         if !self.integers().is_live(self.ir(), op) {
             return Vec::new();
@@ -146,7 +151,7 @@ impl Program {
         self.remarks.of(self.ir(), self.integers(), op)
     }
 
-    /// How many values in a function have each name.
+    /// Number of values of each name in a function.
     pub(crate) fn names(&self, function: Op) -> Option<&FxHashMap<String, usize>> {
         self.remarks.names(self.ir(), function)
     }
@@ -156,18 +161,16 @@ impl Program {
         &self.source
     }
 
-    /// The IR.
     #[inline]
     pub fn ir(&self) -> &Ir {
         self.source.ir()
     }
 
-    /// The noise model.
     pub fn model(&self) -> &Arc<NoiseModel> {
         self.facts.analysis.model()
     }
 
-    /// What is known of integers, conditions and reachability.
+    /// Facts on integers, conditions and reachability.
     pub fn integers(&self) -> &Integers {
         self.solved.integers()
     }
@@ -178,13 +181,14 @@ impl Program {
         self.solved.is_kept()
     }
 
-    /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made when it is first asked for, and kept up to date by
-    /// the edits that can be taken in (`heir/upkeep.rs`).
+    /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made when it is
+    /// first asked for, and kept up to date by the edits that can be taken in (`heir/upkeep.rs`).
     pub fn heir(&self) -> Option<&Heir> {
         self.solved.heir(self.ir())
     }
 
-    /// The noise of HEIR's ciphertexts under the model that counts; `None` if no module has parameters for it.
+    /// The noise of HEIR's ciphertexts under the model that counts; `None` if no module has
+    /// parameters for it.
     pub fn bits(&self) -> Option<HeirNoise<'_>> {
         let (ir, heir) = (self.ir(), self.heir()?);
         let facts = match self.noise.kept() {
@@ -224,7 +228,8 @@ impl Program {
         Some(self.sites.get_or_init(|| Box::new(Sites::new(&sight))))
     }
 
-    /// The greatest [`Program::depth`] of the values in a function. *Cost.* In proportion to the function.
+    /// The greatest [`Program::depth`] of the values in a function. *Cost.* In proportion to the
+    /// function.
     pub fn deepest(&self, function: Op) -> Depth {
         let ir = self.ir();
         let deepest = |values: &[Value]| values.iter().map(|&it| self.depth(it)).max();
@@ -243,7 +248,8 @@ impl Program {
         depth
     }
 
-    /// All that is known of the ciphertexts of HEIR's programs, for who looks at one after the other.
+    /// All that is known of the ciphertexts of HEIR's programs, for who looks at one after the
+    /// other.
     pub(crate) fn quantities(&self) -> Option<Quantities<'_>> {
         Some(Quantities {
             ir: self.ir(),
@@ -254,18 +260,18 @@ impl Program {
         })
     }
 
-    /// The facts, for who wants to know what is live and how much work the last edit was.
+    /// The solver, for liveness and for the work of the last edit.
     pub(crate) fn facts(&self) -> &Sparse<NoiseAnalysis, Findings> {
         &self.facts
     }
 
-    /// What is known of the noise of a value; [`Noise::Bottom`] for values that carry none or that nothing reaches.
+    /// The noise of a value; [`Noise::Bottom`] if it carries none or is never reached.
     #[inline]
     pub fn noise(&self, value: Value) -> &Noise {
         self.facts.fact(value).unwrap_or(&Noise::Bottom)
     }
 
-    /// Whether a value is of a type that carries noise.
+    /// Returns true if a value is of a type that carries noise.
     pub fn is_noisy(&self, value: Value) -> bool {
         self.model().is_noisy(&self.ir().interner, self.ir().value(value).ty)
     }
@@ -275,7 +281,8 @@ impl Program {
         if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
     }
 
-    /// Where noise first goes over the budget: one for each such value, in the context that comes first (see `Program::contexts`).
+    /// Values whose noise first exceeds the budget, each in the first of its contexts (see
+    /// `Program::contexts`).
     pub fn roots(&self) -> Vec<(Value, &Root)> {
         let all = self.facts.observer.roots(self.ir()).into_iter();
         self.first_of_each(
@@ -289,14 +296,15 @@ impl Program {
         self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
     }
 
-    /// How a loop adds noise each round without end, if it does: in the context that comes first.
+    /// The growth of a loop whose noise grows without bound, in the first of its contexts.
     pub fn growth_of(&self, op: Op) -> Option<&Growing> {
         let all = self.facts.observer.growth_of(op);
         all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
     }
 
-    /// The ops at which the work of an analysis ran out, so that nothing was decided about what they carry or give: loops, ops that
-    /// hold a region with a cycle of blocks, and calls. Sorted by their place in the text. *Cost.* In proportion to their number.
+    /// The ops at which the work of an analysis ran out, so that nothing was decided about their
+    /// values: loops, ops with a region with a cycle of blocks, and calls. In textual order.
+    /// *Cost.* In proportion to their number.
     pub(crate) fn undecided(&self) -> Vec<Op> {
         let mut all: Vec<Op> = self.facts.undecided().chain(self.integers().undecided()).collect();
         all.sort_by_cached_key(|&it| (self.ir().start(it), it.index()));
@@ -304,7 +312,7 @@ impl Program {
         all
     }
 
-    /// Keeps what was noted in the first context for each key.
+    /// Keeps the finding of the first context for each key.
     fn first_of_each<K: Copy + Eq + std::hash::Hash, T>(
         &self,
         all: impl Iterator<Item = (K, Option<Op>, Option<u32>, T)>,
@@ -331,7 +339,8 @@ impl Program {
         contexts.iter().position(|it| Some(it.id) == context).unwrap_or(0)
     }
 
-    /// The contexts in which a function is analyzed: the assumed one first, then in the order of their first calls in the text.
+    /// The contexts of a function: the assumed one first, then in the order of their first calls in
+    /// the text.
     pub(crate) fn contexts(&self, function: Op) -> Vec<&Context<Noise>> {
         self.facts.contexts(self.ir(), function)
     }

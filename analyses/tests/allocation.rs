@@ -1,9 +1,9 @@
-//! What an edit allocates is in proportion to the edit: no table of the size of the file moves for it.
+//! An edit allocates in proportion to its size: no table of the size of the file is copied for it.
 
 use noisy_analyses::Document;
 
-/// A function of so many ops, by what they are like. Each uses the one before: the uses of one value are a list, which moves when its
-/// length doubles.
+/// A function of so many ops, by what they are like. Each uses the one before: the uses of one
+/// value are a list, which moves when its length doubles.
 fn program(shape: &str, n: usize) -> String {
     let line = |k: usize| {
         let m = k + 1;
@@ -25,7 +25,8 @@ fn program(shape: &str, n: usize) -> String {
 
 const HEAD: &str = "func.func @f(%a: !noisy.i32, %v0: !noisy.i32, %c: i1) {\n";
 
-/// A line with a new name after the first op, and what else is typed: the most bytes that one edit allocates.
+/// A line with a new name after the first op, and what else is typed: the most bytes that one edit
+/// allocates.
 fn most_allocated(shape: &str, n: usize) -> u64 {
     let mut text = program(shape, n);
     let mut document = Document::new(&text);

@@ -222,6 +222,7 @@ mod tests {
             related: Vec::new(),
             help: None,
             tags: Vec::new(),
+            repair: noisy_analyses::Repair::None,
         }];
         let folder = tempfile::tempdir().expect("a folder");
         let baseline = folder.path().join("ci/old.json");

@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use noisy_analyses::Document;
-use noisy_analyses::fix::extract::{Calls, MOST_COPIES, Request, extract};
-use noisy_analyses::sparse::MAX_APART;
+use noisy_analyses::repair::placement::extract::{Calls, MOST_COPIES, Request, extract};
 use noisy_certificate::{Certificate, FORMAT, Function, Instance, System, VERSION, verify};
+use noisy_dataflow::sparse::MAX_APART;
 use noisy_output::shown_line;
 use noisy_settings::Settings;
 use rustc_hash::FxHashSet;
@@ -68,7 +68,7 @@ fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String
         .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
     let settings = Settings::clone(&settings);
     let mut document = Document::with_model(&program, settings.model.noise().clone());
-    fix::apply(&mut document, &settings, args.unsafe_fixes);
+    fix::apply(&mut document, &settings, args.unsafe_fixes)?;
     Ok((text, document, settings))
 }
 
@@ -161,12 +161,8 @@ fn judge(
     Ok(())
 }
 
-/// Checks that the instance of a system is the one of the program.
-fn compare(
-    system: &System,
-    instance: &noisy_analyses::placement::Instance,
-    unit: u64,
-) -> Result<(), String> {
+/// That the question of a system is the one of the program.
+fn compare(system: &System, instance: &noisy_placement::Instance, unit: u64) -> Result<(), String> {
     let is = serde_json::to_string(instance).map_err(|it| it.to_string())?;
     let is: Instance = serde_json::from_str(&is).map_err(|it| it.to_string())?;
     if (system.unit, system.instance.nodes.len()) != (unit, is.nodes.len()) {

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::args::{Fixing, Verify};
 use crate::baseline::{self, Entry, Known};
 use crate::failure::Failure;
-use crate::fix::{self, Note, Placed};
+use crate::fix::{self, Note, PlacedGroup};
 use crate::verify;
 use crate::walk::Input;
 use crate::write::Replacement;
@@ -64,9 +64,9 @@ pub(crate) struct Counts {
 pub(crate) struct FileFix {
     /// Notes by function, for those with something to report.
     pub notes: Vec<Note>,
-    /// The joint placements with their proofs, if requested.
-    pub placed: Vec<Placed>,
-    /// Number of diagnostics fixed without a placement.
+    /// What was placed together, and what proves that it is cheap, where that was asked for.
+    pub placed: Vec<PlacedGroup>,
+    /// How many diagnostics were fixed by themselves, without a placement.
     pub n_fixed: usize,
     /// Number of diagnostics allowed by added comments.
     pub n_suppressed: usize,
@@ -292,16 +292,16 @@ fn fix_file(
         fix::suppress(document, &task.settings)
     } else {
         let unsafe_too = task.fixing.unsafe_fixes;
-        // Known before the work is done.
-        let writes = task.fixing.writes() && task.is_read_only;
-        if writes && fix::is_wanted(document, &task.settings, unsafe_too) {
-            return Err(Failure::io("not written: the file is read-only".to_owned()));
-        }
         let options = Options {
             watch: Some(task.watch.clone()),
             wants_proofs: task.certificate.is_some(),
             ..task.settings.placement.options(task.time)
         };
+        // Known before the work, not after it.
+        let writes = task.fixing.writes() && task.is_read_only;
+        if writes && fix::is_wanted(document, &task.settings, unsafe_too, &options) {
+            return Err(Failure::io("not written: the file is read-only".to_owned()));
+        }
         fix::fix(document, &task.settings, unsafe_too, &options)?
     };
     if let (Some(path), Some(certificate)) = (&task.certificate, &fixed.certificate) {

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use noisy_analyses::diff;
+use noisy_analyses::report::diff;
 use noisy_output::{quoted_name, shown_line, shown_path};
 use noisy_settings::{Origin, Overrides, Resolver};
 use noisy_syntax::{Source, parallel};

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use noisy_analyses::fix::shared_cache;
+use noisy_analyses::repair::placement::shared_cache;
 use noisy_output::{Output, reason, shown_line, shown_path};
 use noisy_syntax::parallel;
 

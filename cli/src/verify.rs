@@ -98,6 +98,7 @@ pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -
         related: Vec::new(),
         help: None,
         tags: Vec::new(),
+        repair: noisy_analyses::Repair::None,
     };
     wrong.into_iter().map(error).collect()
 }
@@ -349,6 +350,7 @@ mod tests {
             related,
             help: None,
             tags: Vec::new(),
+            repair: noisy_analyses::Repair::None,
         };
         assert_eq!(verify(&document, std::slice::from_ref(&it), Verify::All), []);
         let without = Diagnostic { related: Vec::new(), ..it };

@@ -1,56 +1,53 @@
-//! The optimizer, on threads of its own over a copy of the text, so that editing goes on meanwhile. A solution carries the version of the
-//! document that it is about.
+//! Repairs ([`noisy_analyses::repair`]) on threads of their own over a copy of the text, so that
+//! editing goes on meanwhile.
 //!
-//! *Law.* A solution is only ever applied to the version of the text that it was made and re-analyzed for.
-
-mod managed;
+//! *Law.* A solution is only ever applied to the version of the text that it was made for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use noisy_analyses::{self as analyses, Fix, Options, Verdict};
+use noisy_analyses::repair::{self, PlacedOps, Repaired, Wanted};
+use noisy_analyses::{Applicability, Document, Fix, Options, Verdict};
+use noisy_settings::Settings as File;
 use ropey::Rope;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::connection::settings::Effective;
 use crate::connection::{Connection, status};
-use crate::features::action::{Placement, Scope};
+use crate::features::action::{RepairRequest, Scope};
 use crate::features::cursor;
+use crate::text::content::difference;
 
 /// Solving takes a core; more runs at once than this only wait for each other.
 static RUNS: Semaphore = Semaphore::const_new(2);
 
 const STACK: usize = 64 << 20;
 
-/// What the optimizer found.
+/// The result of a repair.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
-    /// The edits that bring the noise below the budget.
+    /// The edits, from the text as it was.
     Fix(Fix),
-    /// There is nothing to insert.
+    /// There is nothing to repair.
     Nothing,
-    /// Nothing can be inserted, and why not.
+    /// The reason why nothing can be inserted.
     Refused(String),
 }
 
-/// The answer for a placement.
+/// A repair that was made on a copy of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Solution {
-    /// What was asked for.
-    pub placement: Placement,
-    /// What was found.
+    pub repair: RepairRequest,
     pub found: Found,
-    /// What happened, for the user.
+    /// Tells the user about it.
     pub report: String,
 }
 
-/// What was found in a version of a document.
+/// The repairs that were made for a version of a document.
 #[derive(Debug)]
 pub(crate) struct Solutions {
-    /// The version.
     pub version: i32,
-    /// What was found.
     pub all: Vec<Solution>,
 }
 
@@ -71,7 +68,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// What the settings say to the optimizer.
+/// Returns the options of the optimizer under some settings; it ends when `stop` is dropped.
 pub(crate) fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
     let placement = &settings.file.placement;
     let mut options = placement.options(placement.time_limit.duration());
@@ -79,29 +76,35 @@ pub(crate) fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
     options
 }
 
-/// Solves for placements in a text, on a thread of its own; an error says why that was not possible.
+/// Makes repairs in a text, each by itself, on a thread. An error says why that was not possible.
 pub(crate) async fn run(
     connection: &Arc<Connection>,
-    settings: &Effective,
+    settings: &Arc<Effective>,
     text: Rope,
-    placements: Vec<Placement>,
+    repairs: Vec<RepairRequest>,
     options: Options,
 ) -> Result<Vec<Solution>, String> {
     let failed = || "the optimizer failed; please report it".to_owned();
-    let _turn = RUNS.acquire().await.map_err(|_| failed())?;
+    // Fixes alone are quick, and do not wait for others that solve.
+    let solves = repairs.iter().any(|it| !matches!(it.scope, Scope::Code(_)));
+    let _turn = match solves {
+        true => Some(RUNS.acquire().await.map_err(|_| failed())?),
+        false => None,
+    };
     let _busy = status::busy(connection);
     let (sender, receiver) = oneshot::channel();
-    let model = settings.file.model.noise().clone();
+    let settings = settings.clone();
     let work = move || {
-        let one = |document: &analyses::Document, placement: &Placement| {
-            if options.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
-                return Err("cancelled".to_owned());
-            }
-            place(document, placement, &options)
-        };
+        let text = text.to_string();
         let all = || {
-            let document = analyses::Document::with_model(&text.to_string(), model);
-            placements.iter().map(|it| one(&document, it)).collect()
+            let mut document = Document::with_model(&text, settings.file.model.noise().clone());
+            let one = |request: &RepairRequest| {
+                if options.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
+                    return Err("cancelled".to_owned());
+                }
+                repaired(&mut document, &text, &settings.file, request, &options)
+            };
+            repairs.iter().map(one).collect()
         };
         let done: Result<Vec<Solution>, String> =
             catch_unwind(AssertUnwindSafe(all)).unwrap_or_else(|_| Err(failed()));
@@ -116,61 +119,65 @@ pub(crate) async fn run(
     receiver.await.map_err(|_| failed())?
 }
 
-fn place(
-    document: &analyses::Document,
-    placement: &Placement,
+/// Makes a repair in a text; the document is that of the text, or of an earlier repair of it.
+fn repaired(
+    document: &mut Document,
+    text: &str,
+    settings: &File,
+    request: &RepairRequest,
     options: &Options,
 ) -> Result<Solution, String> {
-    let functions = match &placement.scope {
+    let (range, undone) = difference(document.source().text(), text);
+    if !range.is_empty() || !undone.is_empty() {
+        document.edit(range, undone);
+    }
+    let scope = match &request.scope {
         Scope::Function(start, name) => {
-            let function = cursor::function_at(document.ir(), *start);
-            vec![function.ok_or_else(|| format!("there is no function @{name}"))?]
+            let ir = document.ir();
+            let function = cursor::function_at(ir, *start);
+            let number = ir.functions().into_iter().position(|it| Some(it) == function);
+            repair::Scope::Function(number.ok_or_else(|| format!("there is no function @{name}"))?)
         }
-        Scope::File => document.ir().functions(),
+        Scope::File => repair::Scope::File,
+        Scope::Code(code) => repair::Scope::Code(code),
     };
     let mut options = options.clone();
-    options.replace |= placement.anew;
-    if document.is_of_heir() {
-        let (found, report) = managed::place(document, &functions, &options)?;
-        return Ok(Solution { placement: placement.clone(), found, report });
-    }
-    let outcome =
-        analyses::insert_reduces(document, &functions, &options).map_err(|it| it.to_string())?;
-    let lines = report(document.model().reset_name(), &outcome);
-    let refused = refused(&outcome);
-    let found = match (outcome.fix, refused) {
-        (Some(fix), _) => Found::Fix(fix),
-        (None, Some(why)) => Found::Refused(why),
-        (None, None) => Found::Nothing,
+    options.replace |= request.anew;
+    let wanted = Wanted { rules: &settings.rules, unsafe_fixes: false, placement: Some(&options) };
+    let repaired = repair::repair(document, scope, &wanted).map_err(|it| it.to_string())?;
+    let report = report(&repaired);
+    let found = match repaired.refusal() {
+        _ if repaired.is_changed() => Found::Fix(Fix {
+            title: repaired.title(),
+            applicability: Applicability::Safe,
+            edits: repaired.edits(text, document),
+        }),
+        Some(why) => Found::Refused(why.to_owned()),
+        None => Found::Nothing,
     };
-    Ok(Solution { placement: placement.clone(), found, report: joined(&lines) })
+    Ok(Solution { repair: request.clone(), found, report })
 }
 
-/// Why some function was not changed.
-fn refused(outcome: &analyses::Outcome) -> Option<String> {
-    outcome.functions.iter().find_map(|it| match &it.verdict {
-        Verdict::Refused(why) => Some(why.clone()),
-        _ => None,
-    })
-}
-
-/// What happened, function by function.
-fn report(op: &str, outcome: &analyses::Outcome) -> Vec<String> {
+/// Describes a repair, function by function.
+fn report(repaired: &Repaired) -> String {
     let mut lines = Vec::new();
-    for it in &outcome.functions {
-        let name = &it.name;
-        match &it.verdict {
-            Verdict::Legal => {}
-            Verdict::Fixed(fixed) => {
-                let proof = outcome.proof(fixed);
-                lines.push(format!("@{name}: {} {op} inserted ({proof})", fixed.inserted));
+    match repaired.n_fixed_first {
+        0 => {}
+        1 => lines.push("1 problem fixed".to_owned()),
+        n => lines.push(format!("{n} problems fixed")),
+    }
+    for PlacedOps { op, outcome, .. } in &repaired.placed {
+        for it in &outcome.functions {
+            let name = &it.name;
+            match &it.verdict {
+                Verdict::Legal => {}
+                Verdict::Fixed(fixed) => {
+                    let proof = outcome.proof(fixed);
+                    lines.push(format!("@{name}: {} {op} inserted ({proof})", fixed.inserted));
+                }
+                Verdict::Refused(why) => lines.push(format!("@{name} not changed: {why}")),
             }
-            Verdict::Refused(why) => lines.push(format!("@{name} not changed: {why}")),
         }
     }
-    lines
-}
-
-fn joined(lines: &[String]) -> String {
     if lines.is_empty() { "nothing to insert".to_owned() } else { lines.join("\n") }
 }

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use noisy_analyses::{Document, Limits, Options, Severity, insert_reduces};
+use noisy_analyses::{Document, Options, Severity, insert_reduces};
+use noisy_placement::Limits;
 use noisy_settings::{Config, Overrides};
 
 /// The noise of every noisy value, as `%name noise`.

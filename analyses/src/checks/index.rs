@@ -1,8 +1,8 @@
-//! What some check must look at, found as it comes and goes, so that no check walks the program.
+//! The ops that checks must visit, updated by edits, so that no check walks the program.
 //!
-//! *Law.* Each set holds at least the ops it is about. Whether there is something to report is decided when diagnostics are asked for: a
-//! value that gained a use, for one, is not reported. *Cost.* An update costs in proportion to the edit, and to the suppression comments after
-//! it.
+//! *Law.* Each set holds at least its ops. The check decides if there is something to report when
+//! diagnostics are asked for: a value that gained a use, for example, is not reported. *Cost.* An
+//! update costs in proportion to the edit, and to the suppression comments after it.
 
 use std::ops::Range;
 
@@ -10,26 +10,27 @@ use memchr::memmem;
 use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Source, Traits};
 use rustc_hash::FxHashSet;
 
-use crate::flow::{self, Flow};
+use crate::facts::noise::contract;
 use crate::heir::{self, Heir, Sites};
-use crate::noise::contract;
 use crate::program::Program;
+use noisy_dataflow::flow::{self, Flow};
 
-/// What every comment that suppresses diagnostics holds.
+/// The text in every comment that suppresses diagnostics.
 pub(super) const MARK: &str = "noisy: allow(";
 
-/// What of a program the checks must look at.
+/// The ops that the checks must visit.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// Pure ops none of whose results is used.
+    /// Pure ops without a used result.
     pub(super) idle: FxHashSet<Op>,
     /// Functions that state a bound on noise, and those without a body.
     pub(super) bound: FxHashSet<Op>,
-    /// Where control may stop short: labels, and ops that choose whether to run a region.
+    /// Ops after which control may stop short: labels, and ops that choose if a region runs.
     pub(super) forks: FxHashSet<Op>,
     /// Ops whose operand decides where control goes.
     pub(super) decided: FxHashSet<Op>,
-    /// What makes it a program of HEIR's: modules that name a scheme, ops that only HEIR has.
+    /// The ops that identify a program of HEIR's: modules that name a scheme, and ops that only
+    /// HEIR has.
     pub(super) heir: FxHashSet<Op>,
     /// The bytes of the text at which [`MARK`] starts, in order.
     pub(super) marks: Vec<usize>,
@@ -43,17 +44,17 @@ impl Index {
         it
     }
 
-    /// Whether the program says that it is HEIR's.
+    /// Returns true for a program of HEIR's.
     pub(crate) fn is_of_heir(&self) -> bool {
         !self.heir.is_empty()
     }
 
-    /// What is known of ciphertexts, if the program says that it is HEIR's.
+    /// The ciphertexts of a program of HEIR's.
     pub(crate) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a Heir> {
         if self.is_of_heir() { program.heir() } else { None }
     }
 
-    /// The same with what checks report of them, and the program.
+    /// The same, with the sites that checks report, and the program.
     pub(super) fn sites_of<'a>(
         &self,
         program: &'a Program,
@@ -157,10 +158,11 @@ impl Index {
     }
 }
 
-/// The bytes of a text at which [`MARK`] starts, in order. *Cost.* Linear, without a copy of the text.
+/// The bytes of a text at which [`MARK`] starts, in order. *Cost.* Linear, without a copy of the
+/// text.
 fn marks_in(source: &Source) -> Vec<usize> {
     let mut marks = Vec::new();
-    // What is looked through, and where it starts in the text.
+    // The searched text, and its start in the whole.
     let (mut near, mut start) = (String::new(), 0);
     for chunk in source.text().chunks() {
         near.push_str(chunk);
@@ -176,7 +178,7 @@ fn marks_in(source: &Source) -> Vec<usize> {
     marks
 }
 
-/// Whether an op does nothing besides giving results, and none of them is used.
+/// Returns true if an op has no effects and no used result.
 pub(crate) fn is_idle(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.results.is_empty()

@@ -1,7 +1,8 @@
 //! unused-suppression: unused suppression comment
 //!
-//! `// noisy: allow(code)` on the line of an op, or on a line of its own before it, suppresses diagnostics of that code there; several codes are
-//! separated by commas. A comment that suppresses nothing, or that names an unknown code, is reported.
+//! `// noisy: allow(code)` on the line of an op, or on a line of its own before it, suppresses
+//! diagnostics of that code there; several codes are separated by commas. A comment that suppresses
+//! nothing, or that names an unknown code, is reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
@@ -12,7 +13,8 @@
 //! }
 //! ```
 //!
-//! Remove the comment. Diagnostics of noise and lints can be suppressed; errors of syntax, names, types and structure cannot.
+//! Remove the comment. Diagnostics of noise and lints can be suppressed; errors of syntax, names,
+//! types and structure cannot.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
@@ -32,8 +34,8 @@ use rustc_hash::FxHashMap;
 
 use super::index::MARK;
 use super::{ALL, Check, Fixing, Index, find};
-use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
 use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
 
 pub(super) const CHECK: Check = Check {
     code: "unused-suppression",
@@ -44,13 +46,13 @@ pub(super) const CHECK: Check = Check {
     ..Check::WARNING
 };
 
-/// Takes a code that is not reported there out of its comment, and the comment if it is the only one. A code that is misspelt stays:
-/// somebody meant another.
+/// Removes a code that is not reported from its comment, and the comment if it is the only one. A
+/// misspelt code stays: another one was meant.
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let text = program.source().text();
     let code = diagnostic.range.clone();
     find(&text.byte_slice(code.clone()).to_string())?;
-    // Only what is beside the code is looked at: a comment may have any number of them.
+    // Only the text beside the code is read: a comment may have any number of them.
     let is_blank = |it: &usize| matches!(text.byte(*it), b' ' | b'\t');
     let before = (0..code.start).rev().find(|it| !is_blank(it))?;
     let after = (code.end..text.len_bytes()).find(|it| !is_blank(it))?;
@@ -76,22 +78,23 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     Some(Fix { title, applicability: Applicability::Safe, edits })
 }
 
-/// Whether a comment can allow diagnostics of a code: errors of syntax, names, types and structure it cannot, nor what is wrong with
-/// such a comment.
+/// Returns true if a comment can suppress diagnostics of a code: all but errors of syntax, names,
+/// types and structure, and diagnostics about such comments.
 pub fn can_be_allowed(code: &str) -> bool {
     code != CHECK.code && find(code).is_some()
 }
 
-/// The edits that allow some diagnostics by comments, in textual order: in a comment of their line that allows others already, after
-/// their line, or, where that has another comment, before their op. Nothing is written for what cannot be suppressed.
+/// The edits that suppress some diagnostics by comments, in textual order: in a comment of their
+/// line that suppresses others already, after their line, or, if that has another comment, before
+/// their op. Diagnostics that cannot be suppressed are skipped.
 pub fn allow<'a>(
     program: &Program,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
 ) -> Vec<TextEdit> {
     let text = program.source().text();
-    // By where a comment goes: what stands around the codes, and the codes.
+    // By the offset of a comment: the text around the codes, and the codes.
     let mut places: BTreeMap<usize, ([String; 2], Vec<&str>)> = BTreeMap::new();
-    // Of each line, once: where a comment starts, where the first code that it allows, and where the line ends.
+    // By line: the start of its comment, with the first suppressed code, and the end of the line.
     let mut lines: FxHashMap<usize, (Option<Option<usize>>, usize)> = FxHashMap::default();
     for it in diagnostics {
         if !can_be_allowed(it.code) {
@@ -134,7 +137,7 @@ pub fn allow<'a>(
 
 /// One code of one comment.
 #[derive(Debug)]
-struct Entry {
+struct SuppressedCode {
     code: String,
     /// The code, in bytes of the text.
     range: Range<usize>,
@@ -145,13 +148,13 @@ struct Entry {
 
 /// The comments of a program.
 #[derive(Debug, Default)]
-pub(super) struct Allowed {
-    entries: Vec<Entry>,
+pub(super) struct Suppressions {
+    entries: Vec<SuppressedCode>,
     /// The entries that are about each line.
     by_line: FxHashMap<usize, Vec<usize>>,
 }
 
-impl Allowed {
+impl Suppressions {
     /// Reads them: their lines, and those between them and their ops; no others.
     pub(super) fn of(program: &Program, index: &Index) -> Self {
         let mut out = Self::default();
@@ -172,7 +175,12 @@ impl Allowed {
             };
             for (range, code) in codes(&line[at..]).into_iter().rev() {
                 let range = start + at + range.start..start + at + range.end;
-                out.entries.push(Entry { code, range, line: target, used: Cell::new(false) });
+                out.entries.push(SuppressedCode {
+                    code,
+                    range,
+                    line: target,
+                    used: Cell::new(false),
+                });
             }
         }
         out.entries.reverse();
@@ -184,12 +192,12 @@ impl Allowed {
         out
     }
 
-    /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Whether a code is allowed where a diagnostic stands: in its line, or in the first line of its op.
+    /// Returns true if a code is suppressed for a range: in its line, or in the first line of its
+    /// op.
     pub(super) fn has(&self, program: &Program, code: &str, range: &Range<usize>) -> bool {
         if self.entries.is_empty() {
             return false;
@@ -209,15 +217,15 @@ impl Allowed {
     }
 }
 
-/// Takes out what is allowed, and tells which comments allow nothing.
-/// Of a check that did not run nobody knows.
+/// Removes suppressed diagnostics, and reports comments that suppress nothing, except for checks
+/// that did not run.
 pub(super) fn apply(
     program: &Program,
     index: &Index,
     is_run: &impl Fn(&Check) -> bool,
     out: &mut Vec<Diagnostic>,
 ) {
-    let allowed = Allowed::of(program, index);
+    let allowed = Suppressions::of(program, index);
     if allowed.is_empty() {
         return;
     }
@@ -248,7 +256,7 @@ pub(super) fn apply(
     }
 }
 
-/// Where a comment starts in a line.
+/// The start of a comment in a line.
 fn comment(line: &str) -> Option<usize> {
     let mut in_string = false;
     let mut bytes = line.bytes().enumerate();
@@ -284,8 +292,8 @@ fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
     out
 }
 
-/// The line of the op that a comment in the line before is about: comments of their own may stand between; of the one in the line that
-/// `below` begins with it is known.
+/// The line of the op after a comment. Lines of comments may be between; the answer is known for
+/// the line that `below` begins with.
 fn next_op(program: &Program, from: usize, below: Option<(usize, Option<usize>)>) -> Option<usize> {
     let text = program.source().text();
     for number in from..text.len_lines() {

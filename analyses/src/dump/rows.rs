@@ -1,20 +1,21 @@
-//! Every fact as a row of plain data, for other tools: one for each named value and each model that says something of it.
+//! Facts as rows of plain data, for other tools: one for each named value and each model with a
+//! fact on it.
 //!
-//! Values that nothing reaches have no rows. A row is an object of JSON: `row` and `column` (from 1, in characters) of the name where
-//! it is defined, `value` as uses write it, `function` without `@`, `model`, and what the model says. Integers beyond 2^53, which not
-//! every reader of JSON keeps, are strings.
+//! Unreachable values have no rows. A row is an object of JSON: `row` and `column` (from 1, in
+//! characters) of the name at its definition, `value` as in uses, `function` without `@`, `model`,
+//! and the fact. Integers beyond 2^53, which not every reader of JSON keeps, are strings.
 
 use noisy_syntax::{Ir, Region, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::depth::Depth;
+use crate::facts::noise::model::Bits;
 use crate::heir::HeirNoise;
-use crate::noise::model::Bits;
-use crate::secretness::Secretness;
+use crate::program::depth::Depth;
+use crate::program::secretness::Secretness;
 use crate::{Constant, Document, Noise};
 
-/// What is known of a value under one model.
+/// The fact of a value under one model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The line of the definition, from 1.
@@ -25,13 +26,11 @@ pub struct Row {
     pub value: String,
     /// The function around, without `@`.
     pub function: Option<String>,
-    /// The model.
     pub model: &'static str,
-    /// What it says.
     pub fact: Fact,
 }
 
-/// What a model says of a value.
+/// A fact of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// An integer between these bounds, both included; without `hi` there is no upper bound.
@@ -41,7 +40,7 @@ pub enum Fact {
         /// The greatest.
         hi: Option<i128>,
     },
-    /// What HEIR writes for want of knowledge.
+    /// HEIR's default for an unknown level.
     Written(u32),
     /// A number of bits of noise and how many there are.
     Bits {
@@ -52,7 +51,6 @@ pub enum Fact {
     },
     /// One constant, as text.
     Constant(String),
-    /// Not known.
     Unknown,
 }
 
@@ -113,7 +111,7 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         heir.map_or(Vec::new(), |it| solved.iter().map(|of| HeirNoise::new(ir, it, of)).collect());
     let scales = document.scales();
     let mut of = |value: Value, function: Option<&str>| {
-        let Some((row, column)) = place(document, value) else { return };
+        let Some((row, column)) = position(document, value) else { return };
         let name = ir.value_text(value);
         let mut say = |model: &'static str, fact: Fact| {
             let function = function.map(str::to_owned);
@@ -206,7 +204,7 @@ fn is_function(ir: &Ir, op: noisy_syntax::Op) -> bool {
 }
 
 /// Line and column of a value's name where it is defined, from 1; `None` for one without a name.
-fn place(document: &Document, value: Value) -> Option<(usize, usize)> {
+fn position(document: &Document, value: Value) -> Option<(usize, usize)> {
     let ir = document.ir();
     let data = ir.value(value);
     if data.name == noisy_syntax::Name::EMPTY {
@@ -323,7 +321,7 @@ func.func private @square(%y: !noisy.i32) -> !noisy.i32 {
     }
 
     #[test]
-    fn what_depends_on_encrypted_data_is_secret() {
+    fn values_that_depend_on_encrypted_data_are_secret() {
         let text = "func.func @f(%x: !noisy.i32, %p: i5, %q: i5 {secret.secret}) -> i5 {
   %0 = noisy.decode %x : !noisy.i32 -> i5
   %1 = arith.addi %p, %p : i5
@@ -359,7 +357,7 @@ module {
     }
 
     #[test]
-    fn what_never_runs_has_no_row_and_what_nobody_says_is_unknown() {
+    fn dead_values_have_no_row_and_unstated_facts_are_unknown() {
         let text = "func.func @f(%x: !noisy.i32, %k: i1) {
   affine.for %i = 5 to 5 {
     %0 = noisy.add %x, %x : !noisy.i32
@@ -379,7 +377,7 @@ module {
     }
 
     #[test]
-    fn what_a_loop_carries_is_brought_down_after_it_was_widened() {
+    fn carried_values_are_narrowed_after_widening() {
         let text = "func.func @f(%n: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

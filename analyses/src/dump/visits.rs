@@ -1,7 +1,9 @@
-//! The visits of the solver from scratch, analysis after analysis: as text, and as a recording that can be stepped through.
+//! The visits of the solver from scratch, analysis after analysis: as text, and as a recording that
+//! can be stepped through.
 //!
-//! *Law.* The facts and live blocks after the last step of an analysis are those that it ends with. *Cost.* The text costs what is read and given. A
-//! recording compares all facts at each visit, and ends where that is too much.
+//! *Law.* The facts and live blocks after the last step of an analysis are its final ones. *Cost.*
+//! The text costs as much as it reads and prints. A recording compares all facts at each visit, and
+//! ends where that is too much.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -12,31 +14,32 @@ use rustc_hash::FxHashMap;
 
 use super::block_name;
 use crate::NoiseModel;
-use crate::integers::Integers;
-use crate::lattice::Lattice;
-use crate::noise::{Findings, Noise, NoiseAnalysis};
-use crate::sparse::{Input, Sparse, Visit, VisitPart, VisitRecorder};
+use crate::facts::integers::Integers;
+use crate::facts::noise::{Findings, Noise, NoiseAnalysis};
+use noisy_dataflow::lattice::Lattice;
+use noisy_dataflow::sparse::{Input, Sparse, Visit, VisitPart, VisitRecorder};
 
 /// Comparisons of facts after which nothing more is recorded.
 const MAX_COMPARED: usize = 500_000_000;
 
 /// Every visit: the op, the facts of its operands, those of its results before and after.
 pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
-    let (constants, ranges) = Integers::visited_by(ir, Told::default(), Told::default());
-    let noise = visits_of_noise(ir, model, Told::default());
+    let (constants, ranges) = Integers::visited_by(ir, VisitText::default(), VisitText::default());
+    let noise = visits_of_noise(ir, model, VisitText::default());
     let all = [("constants", constants), ("ranges", ranges), ("noise", noise)];
     all.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
 }
 
-/// Every visit, with what became known and which blocks came alive, over the lines of the text.
+/// Every visit, with the facts and blocks that it changed, over the lines of the text.
 pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     let mut out = Recording::default();
     let text = source.text().to_string();
     let lines = text.lines().map(|it| out.text(it)).collect();
     out.begin(lines);
     let ir = source.ir();
-    let (constants, ranges) = Integers::visited_by(ir, Seen::default(), Seen::default());
-    let noise = visits_of_noise(ir, model, Seen::default());
+    let (constants, ranges) =
+        Integers::visited_by(ir, VisitSteps::default(), VisitSteps::default());
+    let noise = visits_of_noise(ir, model, VisitSteps::default());
     out.leave_out(constants.n_left_out + ranges.n_left_out + noise.n_left_out);
     let all = [("constants", constants.steps), ("ranges", ranges.steps), ("noise", noise.steps)];
     for (name, steps) in all {
@@ -47,7 +50,7 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     out
 }
 
-/// Solves the analysis of noise from scratch, and what it stands on; its visits.
+/// Solves the analysis of noise and its base from scratch, with a visitor.
 fn visits_of_noise<V: VisitRecorder<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
     let integers = Integers::new(ir);
     let input = Input { ir, base: &integers };
@@ -56,7 +59,7 @@ fn visits_of_noise<V: VisitRecorder<Noise>>(ir: &Ir, model: Arc<NoiseModel>, vis
 
 /// Visits as text.
 #[derive(Debug, Default)]
-struct Told {
+struct VisitText {
     out: String,
     before: String,
 }
@@ -69,7 +72,7 @@ fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String
     out
 }
 
-impl<F: fmt::Display> VisitRecorder<F> for Told {
+impl<F: fmt::Display> VisitRecorder<F> for VisitText {
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>) {
         if visit.part == VisitPart::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
@@ -103,10 +106,10 @@ impl<F: fmt::Display> VisitRecorder<F> for Told {
     }
 }
 
-/// What is different after a visit.
+/// The change by a visit.
 #[derive(Debug, Default)]
-struct Turn {
-    /// `None`: what happened between visits.
+struct VisitChanges {
+    /// `None` for changes between visits.
     visit: Option<(Op, VisitPart)>,
     is_live: bool,
     round: Option<(Op, u64)>,
@@ -118,29 +121,32 @@ struct Turn {
 
 /// Visits as steps.
 #[derive(Debug)]
-struct Seen<F> {
+struct VisitSteps<F> {
     facts: Vec<F>,
     live: Vec<bool>,
     contexts: Vec<Option<u32>>,
-    steps: Vec<Turn>,
+    steps: Vec<VisitChanges>,
     n_compared: usize,
     n_left_out: usize,
 }
 
-impl<F> Default for Seen<F> {
+impl<F> Default for VisitSteps<F> {
     fn default() -> Self {
         let (facts, live, contexts, steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { facts, live, contexts, steps, n_compared: 0, n_left_out: 0 }
     }
 }
 
-impl<F: Lattice + fmt::Display> Seen<F> {
-    /// What is different since the last time.
-    fn difference(&mut self, facts: &[F], live: &[bool]) -> Turn {
+impl<F: Lattice + fmt::Display> VisitSteps<F> {
+    /// The change since the last time.
+    fn difference(&mut self, facts: &[F], live: &[bool]) -> VisitChanges {
         self.n_compared += facts.len() + live.len();
         self.facts.resize(facts.len(), F::bottom());
         self.live.resize(live.len(), false);
-        let mut out = Turn { context: self.contexts.last().copied().flatten(), ..Turn::default() };
+        let mut out = VisitChanges {
+            context: self.contexts.last().copied().flatten(),
+            ..VisitChanges::default()
+        };
         for (n, (old, new)) in self.facts.iter_mut().zip(facts).enumerate() {
             if old != new {
                 out.facts.push((Value::from_index(n), old.to_string(), new.to_string()));
@@ -161,7 +167,9 @@ impl<F: Lattice + fmt::Display> Seen<F> {
     }
 }
 
-impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecorder<F> for Seen<F> {
+impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecorder<F>
+    for VisitSteps<F>
+{
     fn visits(&mut self, _ir: &Ir, visit: Visit<'_, F>) {
         if self.is_full() {
             return;
@@ -169,7 +177,7 @@ impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecord
         let between = self.difference(visit.facts, visit.live);
         if !between.facts.is_empty() || !between.blocks.is_empty() {
             let round = visit.rounds.last().map(|it| (it.op, it.number));
-            self.steps.push(Turn { round, ..between });
+            self.steps.push(VisitChanges { round, ..between });
         }
     }
 
@@ -181,7 +189,7 @@ impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecord
         let turn = self.difference(visit.facts, visit.live);
         let operands = ir.op(visit.op).operands.iter().zip(reads);
         let reads = operands.filter_map(|(it, fact)| Some((it.value?, fact.to_string())));
-        self.steps.push(Turn {
+        self.steps.push(VisitChanges {
             visit: Some((visit.op, visit.part)),
             is_live: visit.is_live,
             round: visit.rounds.last().map(|it| (it.op, it.number)),
@@ -215,7 +223,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn write(mut self, turns: Vec<Turn>, out: &mut Recording) {
+    fn write(mut self, turns: Vec<VisitChanges>, out: &mut Recording) {
         let ir = self.source.ir();
         for chunk in ir.items(ir.root()) {
             for &(_, region) in &ir.op(chunk).regions {
@@ -271,7 +279,7 @@ impl Pages<'_> {
         out
     }
 
-    fn step(&mut self, turn: Turn, out: &mut Recording) -> Step {
+    fn step(&mut self, turn: VisitChanges, out: &mut Recording) -> Step {
         let ir = self.source.ir();
         let (what, mut place, line) = match turn.visit {
             None => ("between visits".to_owned(), String::new(), None),
@@ -389,7 +397,11 @@ func.func private @sq(%y: !noisy.i32) -> !noisy.i32 {
         let constants: FxHashMap<String, String> =
             last_facts(TEXT, "constants").into_iter().collect();
         let mut values = Vec::new();
-        crate::sparse::values_within(ir, ir.items(ir.root()).next().expect("a chunk"), &mut values);
+        noisy_dataflow::sparse::values_within(
+            ir,
+            ir.items(ir.root()).next().expect("a chunk"),
+            &mut values,
+        );
         assert!(values.len() > 12);
         for value in values {
             let name = ir.value_text(value);

@@ -1,17 +1,18 @@
-//! Why the noise of an argument of a function is what it is.
+//! Explanations of the assumed noise of function arguments.
 
 use noisy_syntax::{Def, Op, OpKind, Value};
 
-use crate::noise::contract::{self, Contract, Side};
-use crate::noise::model::Bits;
+use crate::facts::noise::contract::{self, Contract, Side};
+use crate::facts::noise::model::Bits;
 use crate::program::Program;
 
-/// Why the noise of an argument of a function is what it is.
+/// The reason for the noise of an argument of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Assumption {
     /// A contract on it says so.
     Contract(Contract),
-    /// Anybody may call the function, so it is fresh; joined with what these calls pass.
+    /// The function may be called from outside, so it is fresh; joined with the noise that these
+    /// calls pass.
     Fresh {
         /// The calls in the document, in textual order.
         calls: Vec<Op>,
@@ -51,7 +52,7 @@ impl Assumption {
     }
 }
 
-/// Why the noise of an argument of a function is what it is; none for what is no such argument.
+/// Explains the noise of an argument of a function; `None` for other values.
 pub fn assumption(program: &Program, value: Value) -> Option<Assumption> {
     let ir = program.ir();
     let Def::Argument(block, index) = ir.value(value).def else { return None };

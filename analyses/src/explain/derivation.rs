@@ -1,9 +1,10 @@
-//! Where a number comes from: the chain of ops that fed the noise of a value, as data.
+//! The derivation of a number: the chain of ops from which the noise of a value comes, as data.
 //!
-//! From the value backward, at each step to the noisiest operand (an unknown one is noisiest of all, the first of equals
-//! counts), until a source: a fresh value, a reset, an argument, or something unknown. Between a source and the
-//! budget there is room for few ops that add noise, so chains are short; those that add none (block arguments, results of regions)
-//! may be many, and the walk ends after [`MAX_STEPS`].
+//! From the value backward, at each step to the noisiest operand (an unknown one is noisiest, the
+//! first of equals counts), until a source: a fresh value, a reset, an argument, or something
+//! unknown. Few ops that add noise fit between a source and the budget, so chains are short; those
+//! that add none (block arguments, results of regions) may be many, and the walk ends after
+//! [`MAX_STEPS`].
 
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -11,11 +12,11 @@ use std::ops::Range;
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::flow;
-use crate::noise::Noise;
-use crate::noise::contract::{self, Side};
-use crate::noise::model::{Bits, Growth};
+use crate::facts::noise::Noise;
+use crate::facts::noise::contract::{self, Side};
+use crate::facts::noise::model::{Bits, Growth};
 use crate::program::Program;
+use noisy_dataflow::flow;
 
 use super::place::value_range;
 use super::words::short_name;
@@ -23,11 +24,11 @@ use super::words::short_name;
 /// The longest chain that is followed.
 pub const MAX_STEPS: usize = 64;
 
-/// What is said of noise without a bound where it is handed on.
+/// Noise without a bound that is only passed on.
 const UNBOUNDED: &str = "unbounded";
-/// What is said of it where a loop or an op adds to it.
+/// Noise without a bound where a loop or an op adds to it.
 const GROWS: &str = "grows with each iteration: unbounded";
-/// What is said of both where it is no loop that makes the noise so large.
+/// Both, where no loop makes the noise so large.
 const TOO_LARGE: &str = "over 2^32 bits";
 /// Why noise is unknown that comes from an unknown operand.
 const UNKNOWN_OPERAND: &str = "unknown: the noise of an operand is unknown";
@@ -35,19 +36,19 @@ const UNKNOWN_OPERAND: &str = "unknown: the noise of an operand is unknown";
 /// One step of a derivation: a value and the rule that gave it its noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The value.
     pub value: Value,
     /// The op that defines it, or the label or the op whose header does.
     pub op: Option<Op>,
     /// The part of the op that computes it, in bytes of the text; of an argument, its name.
     pub range: Range<usize>,
-    /// Its noise.
     pub noise: Noise,
-    /// The rule with its numbers, in bits: `12 + 12 = 24`, `max(24, 12) + 1 = 25`, `freshly encoded: 12`.
+    /// The rule with its numbers, in bits: `12 + 12 = 24`, `max(24, 12) + 1 = 25`, `freshly
+    /// encoded: 12`.
     pub rule: String,
 }
 
-/// How the noise of a value came about, from a source to the value, following the noisier operand.
+/// The derivation of the noise of a value, from a source to the value, following the noisier
+/// operand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Derivation {
     /// The steps, the value's own last. Empty for a value without noise.
@@ -57,7 +58,8 @@ pub struct Derivation {
 }
 
 impl Derivation {
-    /// At most `n` steps, and after which of them how many were left out: a few from the source and the rest from the end.
+    /// At most `n` steps, a few from the source and the rest from the end, and the place and number
+    /// of the steps left out.
     pub fn brief(&self, n: usize) -> (Vec<&Step>, Option<(usize, usize)>) {
         let len = self.steps.len();
         if len <= n || n < 2 {
@@ -70,7 +72,7 @@ impl Derivation {
     }
 }
 
-/// How the noise of a value came about; `known` is what was found for others.
+/// Derives the noise of a value; `known` caches the answers for others.
 pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> Derivation {
     let ir = program.ir();
     let mut out = Derivation::default();
@@ -109,11 +111,12 @@ pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> De
     out
 }
 
-/// Of values whose noise is the largest number, whether it got so large without a loop.
+/// For values whose noise is the largest number: true if it became so large without a loop.
 pub type Saturation = FxHashMap<Value, bool>;
 
-/// Whether the noise of a value is the largest number because sums became too large: then what it comes from has less, while
-/// where a loop adds in each iteration one goes round in what has no bound. What is found on the way is kept for the next value.
+/// Returns true if the noise of a value is the largest number because sums became too large: then
+/// its operands have less. If instead a loop adds noise in each iteration, one operand in a cycle
+/// has no bound either. The answers on the way are cached for the next value.
 pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> bool {
     let mut way = Vec::new();
     let mut at = value;
@@ -166,7 +169,7 @@ fn explain(program: &Program, value: Value, noise: Noise) -> (String, Option<Val
     }
 }
 
-/// Why an argument of a function has its noise, and what a call passes for it.
+/// Explains the noise of an argument of a function, with the operand of a call that passes it.
 fn explain_argument(
     program: &Program,
     function: Op,
@@ -197,7 +200,7 @@ fn explain_argument(
     }
 }
 
-/// The rule of a call whose callee is looked at, and the noisiest of what it passes.
+/// The rule of a call whose callee is analyzed, and its noisiest operand.
 fn explain_call(program: &Program, call: Op, noise: Noise) -> Option<(String, Option<Value>)> {
     let ir = program.ir();
     let function = flow::callee(ir, call)?;
@@ -286,7 +289,8 @@ fn numbers(noises: &[Noise]) -> Vec<String> {
     noises.iter().map(|it| it.hi().map_or("?".to_owned(), |hi| hi.to_string())).collect()
 }
 
-/// The rule of a value that takes one of several incoming values: an argument of a block, or a result of an op with regions.
+/// The rule of a value that takes one of several incoming values: an argument of a block, or a
+/// result of an op with regions.
 fn join_text(ir: &Ir, value: Value, noises: &[Noise], noise: Noise) -> String {
     let Some(hi) = noise.hi() else { return UNKNOWN_OPERAND.to_owned() };
     let (is_carried, how) = match ir.value(value).def {

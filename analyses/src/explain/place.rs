@@ -21,7 +21,7 @@ pub(crate) fn core_range(ir: &Ir, op: Op) -> Range<usize> {
     ir.absolute(op, noisy_syntax::Span::new(name.start, end))
 }
 
-/// The place that stands for a value: the part of its op that computes it, or the name of an argument.
+/// The range that shows a value: the part of its op that computes it, or the name of an argument.
 pub fn value_range(ir: &Ir, value: Value) -> Range<usize> {
     let data = ir.value(value);
     match data.def {

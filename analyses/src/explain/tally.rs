@@ -1,26 +1,28 @@
-//! What a function or a `secret.generic` costs who runs it: depth, levels, operations of the scheme, keys, time.
+//! The run-time cost of a function or a `secret.generic`: depth, levels, operations of the scheme,
+//! keys, time.
 //!
-//! *Law.* Each number is a sum or a maximum over the ops that stand in it, so it does not depend on their order. What is not known is
-//! said: a count without executions, keys and a time that are not whole, a depth or a level that is absent. Of a choice, each way
-//! counts. What a called function does is not counted, and the time is then not whole.
-//! *Cost.* Constant for each op and each loop around it.
+//! *Law.* Each number is a sum or a maximum over its ops, so it does not depend on their order.
+//! Unknown numbers are marked: a count without executions, incomplete keys and time, an absent
+//! depth or level. Both ways of a choice count. The body of a callee is not counted, and the time
+//! is then incomplete. *Cost.* Constant for each op and each loop around it.
 
 use std::collections::BTreeSet;
 
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 
-use crate::depth::Depth;
-use crate::flow::Flow;
+use crate::facts::integers::Integers;
+use crate::facts::noise::model::heir::Latency;
 use crate::heir::{Ciphertext, Heir, Level, Work, swaps_rows};
-use crate::integers::Integers;
-use crate::noise::model::heir::Latency;
+use crate::program::depth::Depth;
+use noisy_dataflow::flow::Flow;
 
-/// How many ops there are of a kind.
+/// The number of ops of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// In the text.
     pub written: u64,
-    /// Executed, at most, each time that what holds them runs; `None` where the text does not say how often a loop runs.
+    /// Most executions per execution of the holder; `None` if the text does not state the trip
+    /// count of a loop.
     pub executed: Option<u64>,
 }
 
@@ -51,11 +53,11 @@ pub struct Keys {
 pub struct Cost {
     /// Microseconds.
     pub microseconds: u64,
-    /// Whether everything is in it.
+    /// True if it is complete.
     pub is_whole: bool,
 }
 
-/// What is known of the ops in a function or a generic, added up one by one.
+/// Facts on the ops of a function or a generic, added up one by one.
 #[derive(Clone, Debug)]
 pub struct Tally {
     holder: Op,
@@ -82,7 +84,7 @@ impl Tally {
         }
     }
 
-    /// The op whose insides are added up.
+    /// The op whose regions are added up.
     pub fn holder(&self) -> Op {
         self.holder
     }
@@ -107,7 +109,7 @@ impl Tally {
         };
     }
 
-    /// Adds an op, but not what stands in its regions.
+    /// Adds an op without its regions.
     pub fn add_op(&mut self, ir: &Ir, integers: &Integers, heir: &Heir, op: Op) {
         let data = ir.op(op);
         let secret = |it: Value| {
@@ -149,7 +151,7 @@ impl Tally {
         }
     }
 
-    /// How often an op is executed when the holder runs once.
+    /// Number of executions of an op per execution of the holder.
     fn times(&self, ir: &Ir, integers: &Integers, op: Op) -> Option<u64> {
         let mut times = 1_u64;
         let mut at = op;
@@ -177,7 +179,7 @@ impl Tally {
         self.levels
     }
 
-    /// How many ops there are of a kind.
+    /// Number of ops of a kind.
     pub fn count(&self, work: Work) -> Count {
         let at = Work::ALL.iter().position(|it| *it == work);
         at.map_or(Count::NONE, |it| self.counts[it])
@@ -188,7 +190,7 @@ impl Tally {
         &self.keys
     }
 
-    /// How long it takes by a table, each op after the other. Loops that may run any number of times count once.
+    /// The time by a table, ops one after the other. Loops with an unknown trip count count once.
     pub fn cost(&self, table: &Latency) -> Cost {
         let mut out = Cost { microseconds: 0, is_whole: !self.has_others };
         for (work, count) in Work::ALL.iter().zip(&self.counts) {
@@ -209,7 +211,7 @@ fn step(ir: &Ir, integers: &Integers, heir: &Heir, op: Op) -> Option<i64> {
             _ => None,
         };
     }
-    // The last operand; the others are the ciphertext, and what the libraries want.
+    // The last operand; the others are the ciphertext and parameters of the libraries.
     let value = ir.op(op).operands.last()?.value?;
     if heir.ciphertext(value) != Ciphertext::Plain || ir.op(op).operands.len() < 2 {
         return None;

@@ -2,18 +2,18 @@
 
 use noisy_syntax::Value;
 
-use crate::integers::constant::is_written;
-use crate::noise::model::Bits;
+use crate::facts::integers::constant::is_written;
+use crate::facts::noise::model::Bits;
 use crate::program::Program;
 
-/// Where an integer lies, in words, if that is more than its type says and it is no constant as it is written.
+/// Describes the range of an integer in words, if it is more than its type says and no constant.
 pub fn integer_in_words(program: &Program, value: Value) -> Option<String> {
     let is_written = is_written(program.ir(), value);
     (!is_written).then(|| program.integers().range(value).in_words()).flatten()
 }
 
-/// What noise over the budget says of a value: `%5: noise may reach 48 bits at iteration 3 of the loop, 22 over the 26-bit budget`.
-/// `at` says when, with a blank in front, or nothing.
+/// Describes noise over the budget: `%5: noise may reach 48 bits at iteration 3 of the loop, 22
+/// over the 26-bit budget`. `at` is the iteration with a blank in front, or empty.
 pub(crate) fn excess_in_words(program: &Program, value: Value, noise: Bits, at: &str) -> String {
     let (name, budget) = (program.ir().value_text(value), program.model().budget);
     if noise == Bits::MAX {

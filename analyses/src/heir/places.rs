@@ -40,7 +40,7 @@ impl Place {
 pub(crate) struct Places<'a> {
     source: &'a Source,
     of: Option<Op>,
-    found: FxHashMap<Holder, contract::Place>,
+    found: FxHashMap<Holder, contract::AttributeRange>,
 }
 
 impl<'a> Places<'a> {
@@ -60,7 +60,7 @@ impl<'a> Places<'a> {
         is_apart(self.source, holder).then_some(whole)
     }
 
-    fn whole(&mut self, holder: Holder) -> Option<&contract::Place> {
+    fn whole(&mut self, holder: Holder) -> Option<&contract::AttributeRange> {
         let (Holder::Op(op) | Holder::Taken(op, _) | Holder::Given(op, _)) = holder;
         if self.of != Some(op) {
             self.of = Some(op);
@@ -93,7 +93,7 @@ fn is_apart(source: &Source, holder: Holder) -> bool {
     }
 }
 
-fn place_at(source: &Source, holder: Holder, found: &contract::Place) -> Option<Place> {
+fn place_at(source: &Source, holder: Holder, found: &contract::AttributeRange) -> Option<Place> {
     let text = source.slice(found.value.clone());
     // What cannot be read is not there.
     let text = base::body(&text)?;

@@ -1,4 +1,4 @@
-//! Where noise is more than is allowed: over the budget, growing in a loop without end, or more than a contract allows.
+//! Excess noise: over the budget, growing in a loop without bound, or more than a contract allows.
 //!
 //! One rule for the checks that report it and for the fixes that must bring it down.
 
@@ -6,26 +6,25 @@ use noisy_syntax::{Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use super::Program;
-use crate::flow;
-use crate::noise::contract::{self, Contract, Side};
-use crate::noise::model::Bits;
+use crate::facts::noise::contract::{self, Contract, Side};
+use crate::facts::noise::model::Bits;
+use noisy_dataflow::flow;
 
-/// A value with more noise than a contract allows where it is given: to a call, or to the caller by a return.
+/// A value with more noise than a contract allows, passed to a call or returned to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Breach {
     /// The call or the return.
     pub giver: Op,
     /// Which operand of it.
     pub operand: usize,
-    /// The value.
     pub value: Value,
-    /// Its noise in bits, within the budget: what is over that is reported where it first is.
+    /// Its noise in bits, within the budget: noise over the budget is reported where it first is.
     pub noise: Bits,
     /// The noise that the contract allows, in bits.
     pub bound: Bits,
     /// The function that states the contract.
     pub function: Op,
-    /// Where in its signature; the index is that of the operand.
+    /// Its side of the signature; the index is that of the operand.
     pub side: Side,
 }
 
@@ -76,7 +75,7 @@ impl Program {
         out
     }
 
-    /// How often noise is more than is allowed, by function; those where it never is are not listed.
+    /// Number of excesses by function; functions without any are not listed.
     pub fn excesses(&self) -> FxHashMap<Op, usize> {
         let ir = self.ir();
         let findings = &self.facts().observer;

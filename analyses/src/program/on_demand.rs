@@ -1,7 +1,8 @@
 //! Analyses that are solved when a question first needs them, and then kept up to date.
 //!
-//! *Law.* After any edits the facts equal those from scratch. *Cost.* Nothing before the first question; then each edit costs what it costs
-//! the analysis. After [`MOST_UNASKED`] edits without a question the facts are dropped.
+//! *Law.* After any edits the facts equal those from scratch. *Cost.* Nothing before the first
+//! question; then each edit costs as much as the analysis needs. After [`MOST_UNASKED`] edits
+//! without a question the facts are dropped.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,21 +10,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use noisy_syntax::{Delta, Ir, Value};
 
 use super::Program;
-use crate::depth::Depths;
-use crate::integers::Integers;
-use crate::secretness::Secrets;
-use crate::sparse::{Input, Moved, Sparse, SparseForward};
+use crate::facts::integers::Integers;
+use crate::program::depth::Depths;
+use crate::program::secretness::Secrets;
+use noisy_dataflow::sparse::{Input, Moved, Sparse, SparseForward};
 
-/// A line for each analysis on the integers that is made for a noise model: what a program calls its facts.
+/// One line for each analysis on the integers under a noise model, with the name of its method on
+/// programs.
 macro_rules! asked {
     ($($(#[$doc:meta])* $name:ident: $analysis:ty;)*) => {
-        /// What is solved when somebody asks.
+        /// Analyses that are solved on request.
         #[derive(Debug, Default)]
-        pub(super) struct Asked {
+        pub(super) struct OnDemandFacts {
             $($name: OnDemand<$analysis>,)*
         }
 
-        impl Asked {
+        impl OnDemandFacts {
             /// Takes in an edit, which the integers have taken in.
             pub(super) fn update(&mut self, input: &Input<'_, Integers>, delta: &Delta) {
                 $(self.$name.update(input.ir, input.base, delta, input.base.moved());)*
@@ -34,7 +36,8 @@ macro_rules! asked {
             $(
                 $(#[$doc])*
                 ///
-                /// Solved for the whole program when it is first asked for, and kept up to date by edits while somebody asks.
+                /// Solved for the whole program when it is first asked for, and kept up to date by
+                /// edits while somebody asks.
                 pub fn $name(&self, value: Value) -> <$analysis as SparseForward>::Fact {
                     let analysis = || <$analysis>::new(self.model().clone());
                     let facts = self.asked.$name.get(self.ir(), self.integers(), analysis);
@@ -46,9 +49,9 @@ macro_rules! asked {
 }
 
 asked! {
-    /// The most multiplications on a path to a value from what is encrypted anew.
+    /// The most multiplications on a path to a value from a fresh ciphertext.
     depth: Depths;
-    /// Whether a value depends on encrypted data.
+    /// The secretness of a value: does it depend on encrypted data?
     secretness: Secrets;
 }
 
@@ -83,7 +86,7 @@ impl<A: SparseForward> OnDemand<A> {
         self.facts.get().map(Box::as_ref)
     }
 
-    /// Takes in an edit, which the base has taken in, with what moved there.
+    /// Updates the facts after an edit; the base was updated and moved these values.
     pub(super) fn update(&mut self, ir: &Ir, base: &A::Base, delta: &Delta, moved: &Moved) {
         let Some(facts) = self.facts.get_mut() else { return };
         let n_unasked = self.n_unasked.get_mut();
@@ -95,7 +98,7 @@ impl<A: SparseForward> OnDemand<A> {
         }
     }
 
-    /// What the last edit moved; all if nobody has asked since.
+    /// The facts that the last edit moved; all if nothing was asked since.
     pub(super) fn moved(&self) -> Option<&Moved> {
         Some(self.facts.get()?.moved())
     }
@@ -119,7 +122,7 @@ mod tests {
         }
     }
 
-    /// What is known of all values of the chunks of a program, by name.
+    /// The facts of all values of a program, by name.
     fn told(program: &Program) -> Vec<String> {
         let ir = program.ir();
         let mut all = Vec::new();
@@ -133,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_now_and_then_equals_what_is_found_from_scratch() {
+    fn facts_asked_for_between_edits_equal_those_from_scratch() {
         let mut n_told = 0;
         for seed in 1..=40 {
             let mut random = Random::new(seed);

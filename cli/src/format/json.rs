@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Finding, findings, plain_name};
 use crate::check::Checked;
-use crate::fix::Placed;
+use crate::fix::PlacedGroup;
 use crate::line_col::LineCol;
 
 #[derive(Serialize)]
@@ -67,7 +67,7 @@ struct PlacedObject<'a> {
     severity: &'static str,
     code: &'static str,
     message: String,
-    placement: &'a Placed,
+    placement: &'a PlacedGroup,
 }
 
 fn placed(checked: &Checked) -> impl Iterator<Item = String> + '_ {

@@ -1,7 +1,8 @@
 //! Builds the graph of a function from its facts. The cost is that of a walk over the function and
 //! of sorting its edges.
 
-use noisy_analyses::{Document, Noise, explain, flow};
+use noisy_analyses::{Document, Noise, explain};
+use noisy_dataflow::flow;
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -44,7 +44,7 @@ pub fn n_results(ir: &Ir, function: Op) -> usize {
 }
 
 /// Returns the calls of a function, in textual order, and true if no other op mentions it and
-/// nothing else can call it: an op of an unknown kind around it may.
+/// nothing else can call it. An enclosing op of an unknown kind may call it.
 pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     let Some((name, _)) = ir.extra(function).symbol else { return (Vec::new(), true) };
     if ir.symbol_defs(ir.op(function).parent, name).first() != Some(&function) {

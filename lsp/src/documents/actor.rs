@@ -280,11 +280,11 @@ impl Actor {
             }
             Message::Search(saver) => {
                 self.savers.push(saver);
-                self.start_search();
+                self.start_search(true);
             }
             Message::Still(version) => {
                 if version == self.version && self.settings.editor.background {
-                    self.start_search();
+                    self.start_search(false);
                 }
             }
             Message::Solved(version, all) => {
@@ -375,22 +375,22 @@ impl Actor {
         self.connection.outbox.publish(&self.name, self.epoch, self.version, &found);
     }
 
-    /// Starts a search in this version unless one is running, one has ended, or there is nothing to
-    /// search for.
-    fn start_search(&mut self) {
+    /// Starts a search in this version unless there is one, or there was one, or there is nothing to search for.
+    fn start_search(&mut self, for_save: bool) {
         if self.search.is_some() {
             return;
         }
         let wanted = self.view().and_then(|view| {
-            catch_unwind(AssertUnwindSafe(|| search::worth_solving(&view))).unwrap_or_default()
+            let worth = || search::worth_solving(&view, for_save);
+            catch_unwind(AssertUnwindSafe(worth)).unwrap_or_default()
         });
-        let Some(placements) = wanted else { return self.end_search() };
+        let Some(repairs) = wanted else { return self.end_search() };
         let (mailbox, version) = (self.mailbox.clone(), self.version);
         let deliver = move |all| {
             mailbox.post(Message::Solved(version, all));
         };
         let text = self.content.text().clone();
-        let found = Search::start(&self.connection, &self.settings, text, placements, deliver);
+        let found = Search::start(&self.connection, &self.settings, text, repairs, deliver);
         self.search = Some(found);
     }
 

@@ -1,29 +1,30 @@
-//! The optimizer in the background: when a document with noise over the budget has not been edited
-//! for a while, a search begins. Titles of actions and lenses then show its result, and a fix on
-//! save has its placement ready.
+//! Repairs in the background: when a document with a diagnostic that the optimizer repairs has not
+//! been edited for a while, a search begins. Then the titles of actions and lenses are exact, and a
+//! fix on save has its placement ready.
 //!
-//! *Law.* A search belongs to one version. An edit stops it, and its solutions are applied to that
+//! *Law.* A search is about one version. An edit stops it, and its solutions are applied to that
 //! version only.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use noisy_analyses::Diagnostic;
 use ropey::Rope;
 use tokio::task::AbortHandle;
 
 use super::pool::{Actor, Messages};
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
-use crate::features::action::{Placement, Scope, is_placeable};
+use crate::features::action::{RepairRequest, Scope, is_repaired};
 use crate::features::cursor;
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 
-/// Time without edits before a search in the background.
+/// Time without an edit before a document is solved in the background.
 const STILL: Duration = Duration::from_millis(300);
 /// Maximum size of a text, in bytes, for a search in the background.
 const MAX_BACKGROUND: usize = 2 << 20;
-/// With more functions over the budget than this, only the file as a whole is searched in the
+/// With more functions over the budget than this, only the file as a whole is solved in the
 /// background.
 const MAX_FUNCTIONS: usize = 16;
 
@@ -41,15 +42,15 @@ impl Search {
         connection: &Arc<Connection>,
         settings: &Arc<Effective>,
         text: Rope,
-        placements: Vec<Placement>,
+        repairs: Vec<RepairRequest>,
         deliver: impl FnOnce(Vec<Solution>) + Send + 'static,
     ) -> Self {
         let stop = StopOnDrop::default();
         let options = optimizer::options(settings, &stop);
         let (solving, settings) = (connection.clone(), settings.clone());
         let task = connection.spawn(async move {
-            let solved = optimizer::run(&solving, &settings, text, placements, options).await;
-            // A request for the placement would report the error; here it has no receiver.
+            let solved = optimizer::run(&solving, &settings, text, repairs, options).await;
+            // Whoever asks for the placement gets the error; here nobody does.
             deliver(solved.unwrap_or_default());
         });
         Self { task: task.abort_handle(), _stop: stop }
@@ -77,27 +78,29 @@ pub(super) fn when_still<A: Actor>(
     });
 }
 
-/// Placements to search for: the whole file first, which also gives those of its functions.
-pub(crate) fn worth_solving(view: &View<'_>) -> Option<Vec<Placement>> {
+/// Returns the repairs worth searching for in a document without solutions: the file first, whose
+/// functions are then cached. Repairs that need no optimizer are made for a save only: they take no
+/// time.
+pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<RepairRequest>> {
     let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == view.version);
     if is_known || view.text().len_bytes() > MAX_BACKGROUND {
         return None;
     }
-    let mut over = view.diagnostics();
-    over.retain(|it| is_placeable(view.document, it));
-    if over.is_empty() {
+    let diagnostics = view.diagnostics();
+    let is_worth = |it: &Diagnostic| it.repair.is_placed() || for_save && is_repaired(it);
+    if !diagnostics.iter().any(is_worth) {
         return None;
     }
-    let mut out = vec![Placement { scope: Scope::File, anew: false }];
-    for it in over {
+    let mut out = vec![RepairRequest::of(Scope::File)];
+    for it in diagnostics.iter().filter(|it| it.repair.is_placed()) {
         let Some(function) = cursor::function_at(view.document.ir(), it.range.start) else {
             continue;
         };
         let start = view.document.ir().range(function).start;
         let scope = Scope::Function(start, view.document.function_name(function));
-        let placement = Placement { scope, anew: false };
-        if !out.contains(&placement) {
-            out.push(placement);
+        let repair = RepairRequest::of(scope);
+        if !out.contains(&repair) {
+            out.push(repair);
         }
         if out.len() > 1 + MAX_FUNCTIONS {
             out.truncate(1);

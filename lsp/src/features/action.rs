@@ -1,41 +1,49 @@
-//! Code actions: insert `reduce_noise`, or what a program of HEIR needs, in the function under the cursor or in the whole file; place the
-//! existing ones anew; apply the fixes of diagnostics, one by one or all of a kind; add comments that allow a diagnostic.
+//! Code actions: repair the function under the cursor, all diagnostics of a code, or the file; place
+//! the existing `reduce_noise` again; apply the fix of a diagnostic; suppress it by a comment.
 
 use std::ops::Range;
 
-use noisy_analyses::{Applicability, Diagnostic, Document, Fix, checks};
+use noisy_analyses::{Applicability, Diagnostic, Document, Fix, Repair, Severity, checks};
 use noisy_settings::Loops;
 
 use super::cursor;
 use super::nest::{self, LoopAction};
 use super::refactor::{self, Refactoring};
 
-/// The scope of the optimizer.
+/// The diagnostics that are repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// One function: its offset and its name.
+    /// Those of one function: its first byte, and its name.
     Function(usize, String),
+    /// All.
     File,
+    /// Those of one code.
+    Code(String),
 }
 
-/// A task of the optimizer, resolved later.
+/// A repair that takes time; it is made when the action is resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Placement {
+pub(crate) struct RepairRequest {
     pub scope: Scope,
-    /// Existing reductions may be removed; otherwise the settings decide.
+    /// Existing `reduce_noise` may be removed; otherwise the settings decide.
     pub anew: bool,
 }
 
-/// An available action.
+impl RepairRequest {
+    /// A repair that removes no `reduce_noise` unless the settings say so.
+    pub(crate) fn of(scope: Scope) -> Self {
+        Self { scope, anew: false }
+    }
+}
+
+/// Something that can be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Run the optimizer; with the diagnostics at the cursor that this would fix.
-    Place(Placement, Vec<Diagnostic>),
-    /// A known fix of a diagnostic.
+    /// Repair a scope; the diagnostics at the cursor that this repairs.
+    Repair(RepairRequest, Vec<Diagnostic>),
+    /// A fix at hand, and the diagnostic that it fixes.
     Fix(Fix, Diagnostic),
-    /// Fix all diagnostics of a code that have safe fixes; see [`fix_all`].
-    FixAll(&'static str),
-    /// Change the text without changing the program's meaning.
+    /// Change the text but not its computation.
     Refactor(Refactoring),
     /// Transform a loop.
     Loop(LoopAction),
@@ -46,8 +54,8 @@ pub(crate) enum Action {
     Allow(Fix, Diagnostic),
 }
 
-/// The actions for a range. `diagnostics` are those of the document; `is_asked` is true if the user
-/// opened the menu, and false if the editor asks for the light bulb.
+/// Returns the actions for a range. `diagnostics` are those of the document; `is_asked` is true if
+/// the user opened the menu, and false if the editor asks for the light bulb.
 pub(crate) fn actions(
     document: &Document,
     range: &Range<usize>,
@@ -67,26 +75,27 @@ pub(crate) fn actions(
         out.push(Action::Fix(fix, it.clone()));
     }
     codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
-    out.extend(codes.into_iter().map(Action::FixAll));
-    let may_place = |it: &Diagnostic| is_placeable(document, it);
-    let is_any_over = diagnostics.iter().any(may_place);
+    let all_of = |code: &str| RepairRequest::of(Scope::Code(code.to_owned()));
+    out.extend(codes.into_iter().map(|code| Action::Repair(all_of(code), Vec::new())));
+    let is_placed = |it: &Diagnostic| it.repair.is_placed();
     if let Some(function) = cursor::function_at(document.ir(), range.start) {
         let whole = document.ir().range(function);
         let scope = || Scope::Function(whole.start, document.function_name(function));
-        if diagnostics.iter().any(|it| may_place(it) && cursor::touch(&it.range, &whole)) {
-            let fixed = here.iter().filter(|it| may_place(it)).map(|it| (*it).clone()).collect();
-            out.push(Action::Place(Placement { scope: scope(), anew: false }, fixed));
+        if diagnostics.iter().any(|it| is_placed(it) && cursor::touch(&it.range, &whole)) {
+            let fixed = here.iter().filter(|it| is_placed(it)).map(|it| (*it).clone()).collect();
+            out.push(Action::Repair(RepairRequest::of(scope()), fixed));
         }
         if is_reduce_at(document, range.start) {
-            out.push(Action::Place(Placement { scope: scope(), anew: true }, Vec::new()));
+            let anew = RepairRequest { scope: scope(), anew: true };
+            out.push(Action::Repair(anew, Vec::new()));
         }
     }
     let refactorings = refactor::offered(document, range, diagnostics, is_asked);
     out.extend(refactorings.into_iter().map(Action::Refactor));
     out.extend(nest::actions(document, range.start, loops).into_iter().map(Action::Loop));
     out.extend(nest::schedulable(document, range.start).map(Action::Schedule));
-    if is_any_over {
-        out.push(Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new()));
+    if diagnostics.iter().any(is_placed) {
+        out.push(Action::Repair(RepairRequest::of(Scope::File), Vec::new()));
     }
     for it in here {
         if let Some(fix) = allow(document, it) {
@@ -110,20 +119,9 @@ fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
     (!edits.is_empty()).then_some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
-/// The safe fixes of all diagnostics of a code together; of overlapping fixes only the first.
-pub(crate) fn fix_all(document: &Document, code: &str, diagnostics: &[Diagnostic]) -> Fix {
-    let (edits, _) = document.fix_all(diagnostics.iter().filter(|it| it.code == code), false);
-    Fix { title: fix_all_title(code), applicability: Applicability::Safe, edits }
-}
-
-/// The title of [`fix_all`].
-pub(crate) fn fix_all_title(code: &str) -> String {
-    format!("Fix all {code} in this file")
-}
-
-/// True if a placement may fix a diagnostic.
-pub(crate) fn is_placeable(document: &Document, diagnostic: &Diagnostic) -> bool {
-    checks::is_placeable(document, diagnostic.code)
+/// Returns true if a repair of the file would change a diagnostic.
+pub(crate) fn is_repaired(it: &Diagnostic) -> bool {
+    it.repair.is_placed() || it.repair == Repair::Edits && it.severity <= Severity::Warning
 }
 
 /// The ops that a placement inserts, as its titles call them.

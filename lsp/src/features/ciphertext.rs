@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use noisy_analyses::Document;
-use noisy_analyses::depth::Depth;
 use noisy_analyses::explain::{Count, Keys, Tally};
 use noisy_analyses::heir::{self, Ciphertext, Quantity, Work};
+use noisy_analyses::program::depth::Depth;
 use noisy_settings::Hints;
 use noisy_syntax::{Op, Value};
 

@@ -321,8 +321,7 @@ fn is_after_loc(before: &str) -> bool {
 fn ops(is_top_level: bool, result: Option<&str>) -> Vec<Proposal> {
     let of_top = Traits::SYMBOL | Traits::SYMBOL_TABLE;
     let defines_symbol = |kind: &OpKind| kind.spec().traits.intersects(of_top);
-    let mut out: Vec<_> = dialect::ALL
-        .iter()
+    let mut out: Vec<_> = dialect::ops()
         .filter(|kind| defines_symbol(kind) == is_top_level)
         .map(|kind| {
             let name = kind.spec().name;
@@ -407,6 +406,32 @@ mod tests {
         assert_eq!(first(&text("%r = noisy.add %$0"), 2), ["%m", "%n"]);
         assert_eq!(first(&text("%r = noisy.encode %$0"), 2), ["%j", "%i"]);
         assert_eq!(first(&text("%r = noisy.add %m, %$0"), 1), ["%m"]);
+    }
+
+    #[test]
+    fn proposes_ops_that_are_registered_at_run_time() {
+        let mut row = dialect::OpSpec::PURE;
+        row.name = "registered.twice";
+        row.doc = "Doubles an integer. It has a row that no one compiled in.";
+        row.operands = dialect::Count::exactly(1);
+        row.results = dialect::Count::exactly(1);
+        row.syntax = &[
+            dialect::Element::Operands(1),
+            dialect::COLON,
+            dialect::Element::TypeOf(dialect::Bind::All),
+        ];
+        dialect::register(row).unwrap();
+        let proposals = ops(false, None);
+        let found = proposals.iter().find(|it| it.label == "registered.twice").unwrap();
+        assert_eq!(found.detail, "Doubles an integer.");
+        let snippet = snippet::snippet("registered.twice", Some("%r")).unwrap();
+        assert!(snippet.contains("registered.twice ${"), "{snippet}");
+        let text = "func.func @f(%a: i32) {\n  %r = registered.twice %a : i32\n  return\n}\n";
+        let document = Document::new(text);
+        assert!(document.diagnostics().iter().all(|it| it.code == "unused-op"));
+        let at = text.find("registered").unwrap();
+        let hover = super::super::hover::hover(&document, at, noisy_settings::Loops::default());
+        assert!(hover.unwrap().text.contains("Doubles an integer."));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use noisy_analyses::depth::Depth;
 use noisy_analyses::explain::Saturation;
-use noisy_analyses::liveness::Liveness;
-use noisy_analyses::secretness::Secretness;
+use noisy_analyses::facts::liveness::Liveness;
+use noisy_analyses::program::depth::Depth;
+use noisy_analyses::program::secretness::Secretness;
 use noisy_analyses::{Document, Growth, Step};
 use noisy_settings::Loops;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value, floor_char_boundary};

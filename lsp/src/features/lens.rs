@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use noisy_analyses::explain::{Saturation, Tally};
-use noisy_analyses::{Bits, Document, flow};
+use noisy_analyses::{Bits, Document};
+use noisy_dataflow::flow;
 use noisy_syntax::{Name, Op, OpData, OpKind, Value};
 
 use super::walk::{BATCH, Item, Walk};

@@ -1,7 +1,7 @@
 //! The words for noise, in one place: hints, hovers and lenses agree.
 
-use noisy_analyses::depth::Depth;
 use noisy_analyses::explain::{Saturation, saturates};
+use noisy_analyses::program::depth::Depth;
 use noisy_analyses::{Bits, Document, Noise};
 use noisy_syntax::{MOST_PADDING, Value};
 

@@ -5,7 +5,7 @@ use tower_lsp::ls_types as lsp;
 
 use super::diagnostic::diagnostic;
 use super::edit;
-use crate::features::action::{Action, Placement, Scope, fix_all, fix_all_title, placed_ops};
+use crate::features::action::{Action, RepairRequest, Scope, placed_ops};
 use crate::features::nest;
 use crate::features::refactor;
 use crate::optimizer::{Found, Solution};
@@ -15,36 +15,41 @@ use crate::proto::view::View;
 /// The name of the placement command; its argument is a [`PlaceRequest`].
 pub(crate) const PLACE: &str = "noisy.insertReduceNoise";
 
-/// Maximum size of a text, in bytes, for which refactorings are offered to a client that does not
-/// resolve actions: each reads the text up to four times, in the memory of as many documents,
-/// before the menu opens.
+/// Refactorings of longer texts (bytes) are not offered to a client that does not resolve actions:
+/// each reads the text up to four times, in the memory of as many documents, before the menu is
+/// shown.
 const MOST_AT_ONCE: usize = 1_000_000;
 
-/// The title of a placement, before and after it was solved.
-pub(crate) fn title(op: &str, placement: &Placement, solution: Option<&Solution>) -> String {
-    let Placement { scope, anew } = placement;
+/// Returns the title of a repair, before or after it was made; `is_placed` says that it will insert
+/// `op`.
+fn title(op: &str, repair: &RepairRequest, solution: Option<&Solution>, is_placed: bool) -> String {
+    let RepairRequest { scope, anew } = repair;
     let place = match scope {
+        Scope::Code(code) => return format!("Fix all {code} in this file"),
         Scope::Function(_, name) => format!("in @{name}"),
         Scope::File => "in the whole file".to_owned(),
     };
     match solution.map(|it| &it.found) {
         Some(Found::Fix(fix)) => format!("{} {place}", fix.title),
         _ if *anew => format!("Re-optimize all {op} {place} (replaces existing)"),
-        _ => format!("Insert optimal {op} {place}"),
+        _ if is_placed => format!("Insert optimal {op} {place}"),
+        _ => format!("Fix all problems {place}"),
     }
 }
 
-/// The request to the optimizer.
-pub(crate) fn place(view: &View<'_>, placement: &Placement) -> PlaceRequest {
-    let function = match &placement.scope {
-        Scope::Function(start, name) => Some((*start, name.clone())),
-        Scope::File => None,
+/// Returns the request for a repair.
+pub(crate) fn place(view: &View<'_>, repair: &RepairRequest) -> PlaceRequest {
+    let (function, code) = match &repair.scope {
+        Scope::Function(start, name) => (Some((*start, name.clone())), None),
+        Scope::File => (None, None),
+        Scope::Code(code) => (None, Some(code.clone())),
     };
     PlaceRequest {
         uri: view.uri.clone(),
         version: Some(view.version),
         function,
-        anew: placement.anew,
+        code,
+        anew: repair.anew,
     }
 }
 
@@ -60,19 +65,16 @@ pub(crate) const KINDS: [&str; 5] = [
 /// The kind of an action.
 pub(crate) fn kind(it: &Action) -> &'static str {
     match it {
-        Action::Place(Placement { anew: true, .. }, _) | Action::Schedule(_) | Action::Loop(_) => {
-            KINDS[1]
-        }
+        Action::Repair(RepairRequest { anew: true, .. }, _)
+        | Action::Schedule(_)
+        | Action::Loop(_) => KINDS[1],
         Action::Refactor(it) => match it.kind {
             refactor::Kind::Extract => KINDS[3],
             refactor::Kind::Inline => KINDS[4],
             _ => KINDS[1],
         },
-        Action::Fix(..)
-        | Action::FixAll(..)
-        | Action::Allow(..)
-        | Action::Place(Placement { scope: Scope::Function(..), .. }, _) => KINDS[0],
-        Action::Place(Placement { scope: Scope::File, .. }, _) => KINDS[2],
+        Action::Repair(RepairRequest { scope: Scope::File, .. }, _) => KINDS[2],
+        Action::Fix(..) | Action::Allow(..) | Action::Repair(..) => KINDS[0],
     }
 }
 
@@ -82,8 +84,8 @@ pub(crate) fn workspace(view: &View<'_>, edits: &[TextEdit]) -> lsp::WorkspaceEd
     edit::workspace(view.connection, view.uri, view.version, edits)
 }
 
-/// A code action. Slow ones are resolved later, or by a command for clients that resolve nothing;
-/// `None` if it is impossible and the client cannot show that.
+/// Returns a code action. Slow edits are resolved later, or by a command for clients that resolve
+/// nothing. `None` if it cannot be made and the client has no way to show that.
 pub(crate) fn action(
     view: &View<'_>,
     it: &Action,
@@ -93,11 +95,15 @@ pub(crate) fn action(
     let mut action =
         lsp::CodeAction { kind: Some(lsp::CodeActionKind::new(kind(it))), ..Default::default() };
     match it {
-        Action::Place(placement, fixed) => {
-            let solution = view.solution(placement);
-            action.title = title(placed_ops(view.document), placement, solution);
-            action.diagnostics = Some(fixed.iter().map(|it| diagnostic(view, it)).collect());
-            let is_preferred = !placement.anew && placement.scope != Scope::File;
+        Action::Repair(repair, fixed) => {
+            let solution = view.solution(repair);
+            let is_placed =
+                view.document.is_of_heir() || diagnostics.iter().any(|it| it.repair.is_placed());
+            action.title = title(placed_ops(view.document), repair, solution, is_placed);
+            if !matches!(repair.scope, Scope::Code(_)) {
+                action.diagnostics = Some(fixed.iter().map(|it| diagnostic(view, it)).collect());
+            }
+            let is_preferred = !repair.anew && matches!(repair.scope, Scope::Function(..));
             action.is_preferred = is_preferred.then_some(true);
             match solution {
                 Some(Solution { found: Found::Fix(fix), .. }) => {
@@ -112,7 +118,7 @@ pub(crate) fn action(
                         Some(lsp::CodeActionDisabled { reason: solution.report.clone() });
                 }
                 None => {
-                    let place = place(view, placement);
+                    let place = place(view, repair);
                     if capabilities.resolves_actions {
                         action.data = serde_json::to_value(ResolveData::Place(place)).ok();
                     } else if !capabilities.applies_edits {
@@ -179,17 +185,6 @@ pub(crate) fn action(
             } else {
                 let edits = refactor::edits(view.document, it.kind, &it.range).ok()?;
                 action.edit = Some(workspace(view, &edits));
-            }
-        }
-        Action::FixAll(code) => {
-            action.title = fix_all_title(code);
-            if capabilities.resolves_actions {
-                let (uri, version) = (view.uri.clone(), view.version);
-                let later = ResolveData::FixAll { uri, version, code: (*code).to_owned() };
-                action.data = serde_json::to_value(later).ok();
-            } else {
-                let fix = fix_all(view.document, code, diagnostics);
-                action.edit = Some(workspace(view, &fix.edits));
             }
         }
     }

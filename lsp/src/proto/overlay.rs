@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tower_lsp::ls_types as lsp;
 
 use super::action::{PLACE, place};
-use crate::features::action::{Placement, Scope, placed_ops};
+use crate::features::action::{RepairRequest, Scope, placed_ops};
 use crate::features::budget::{Most, Used};
 use crate::features::hint::Hint;
 use crate::features::hover::Hover;
@@ -71,8 +71,8 @@ pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
     let places = view.connection.capabilities().applies_edits;
     if let Some((start, name)) = it.function.as_ref().filter(|_| places) {
         let scope = Scope::Function(*start, name.clone());
-        let placement = Placement { scope, anew: false };
-        let solution = view.solution(&placement);
+        let repair = RepairRequest::of(scope);
+        let solution = view.solution(&repair);
         let what = match solution.map(|it| &it.found) {
             Some(Found::Fix(fix)) => uncapitalized(&fix.title),
             Some(Found::Refused(why)) => format!("cannot place: {why}"),
@@ -81,7 +81,7 @@ pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
         };
         command.title = format!("{}: {what}", command.title);
         if !matches!(solution.map(|it| &it.found), Some(Found::Nothing | Found::Refused(_))) {
-            let place = place(view, &placement);
+            let place = place(view, &repair);
             PLACE.clone_into(&mut command.command);
             command.arguments = Some(serde_json::to_value(place).into_iter().collect());
         }

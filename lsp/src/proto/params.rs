@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
-use crate::features::action::{Placement, Scope};
+use crate::features::action::{RepairRequest, Scope};
 use crate::features::refactor;
 
 /// The task of the optimizer in a code action, a code lens or a command.
@@ -15,19 +15,23 @@ pub(crate) struct PlaceRequest {
     pub version: Option<i32>,
     /// The function by its byte offset in that version and its name; all functions if left out.
     pub function: Option<(usize, String)>,
-    /// True if existing reductions may be removed.
+    /// Repair the diagnostics of this code, and place nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Existing `reduce_noise` may be removed.
     #[serde(default)]
     pub anew: bool,
 }
 
 impl PlaceRequest {
-    /// The placement to search for.
-    pub(crate) fn placement(&self) -> Placement {
-        let scope = match &self.function {
-            Some((start, name)) => Scope::Function(*start, name.clone()),
-            None => Scope::File,
+    /// Returns the repair that is asked for.
+    pub(crate) fn repair(&self) -> RepairRequest {
+        let scope = match (&self.code, &self.function) {
+            (Some(code), _) => Scope::Code(code.clone()),
+            (None, Some((start, name))) => Scope::Function(*start, name.clone()),
+            (None, None) => Scope::File,
         };
-        Placement { scope, anew: self.anew }
+        RepairRequest { scope, anew: self.anew }
     }
 }
 
@@ -35,7 +39,7 @@ impl PlaceRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ResolveData {
-    /// Run the optimizer.
+    /// Repair a scope.
     Place(PlaceRequest),
     /// Change the text without changing the program's meaning.
     Refactor {
@@ -54,13 +58,6 @@ pub(crate) enum ResolveData {
         version: i32,
         /// Byte offset of the nest in that version.
         nest: usize,
-    },
-    /// Fix all diagnostics of a code.
-    FixAll {
-        uri: lsp::Uri,
-        /// The version of the document.
-        version: i32,
-        code: String,
     },
 }
 

@@ -10,7 +10,7 @@ use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
-use crate::features::action::Placement;
+use crate::features::action::RepairRequest;
 use crate::features::nest::Nests;
 use crate::features::token::Numbers;
 use crate::optimizer::{Solution, Solutions};
@@ -46,10 +46,10 @@ pub(crate) struct Cache {
 }
 
 impl View<'_> {
-    /// The solution of a placement in this version of the document, if known.
-    pub(crate) fn solution(&self, placement: &Placement) -> Option<&Solution> {
+    /// Returns the repair that was made in this version of the document, if there is one.
+    pub(crate) fn solution(&self, repair: &RepairRequest) -> Option<&Solution> {
         let solutions = self.cache.solutions.as_ref().filter(|it| it.version == self.version)?;
-        solutions.all.iter().find(|it| it.placement == *placement)
+        solutions.all.iter().find(|it| it.repair == *repair)
     }
 
     /// The diagnostics under the document's settings.

@@ -6,14 +6,14 @@ use tower_lsp::ls_types as lsp;
 use super::{placement, refactor};
 use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
-use crate::features::action::{self, Action, Placement, Scope};
+use crate::features::action::{self, Action, RepairRequest, Scope};
 use crate::features::nest;
 use crate::proto;
 use crate::proto::params::{self, ResolveData};
 use crate::proto::view::View;
 use crate::session::Session;
 
-/// The actions for a range.
+/// Returns the actions for a range.
 pub(crate) async fn actions(
     session: &Session,
     params: lsp::CodeActionParams,
@@ -37,15 +37,20 @@ pub(crate) async fn actions(
             view.settings.file.loops,
             is_asked,
         );
-        // A program of HEIR may need ops before anything is wrong; clients that name source actions
-        // get them.
-        let whole = Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new());
+        // Offered to clients that ask for source actions by name: also if nothing is placed, and in
+        // HEIR's programs, and for ops to replace, also if nothing is wrong.
+        let whole = Action::Repair(RepairRequest::of(Scope::File), Vec::new());
         let asks = params.context.only.as_ref().is_some_and(|it| !it.is_empty());
-        if asks && view.document.is_of_heir() && !found.contains(&whole) {
+        let may_change = || {
+            view.document.is_of_heir()
+                || view.settings.file.placement.replace
+                || diagnostics.iter().any(action::is_repaired)
+        };
+        if asks && !found.contains(&whole) && may_change() {
             found.push(whole);
         }
         let is_ready = |it: &Action| match it {
-            Action::Place(placement, _) => !on_save || view.solution(placement).is_some(),
+            Action::Repair(repair, _) => !on_save || view.solution(repair).is_some(),
             Action::Loop(_) | Action::Schedule(_) => !view.is_only_noise(),
             _ => true,
         };
@@ -60,8 +65,8 @@ pub(crate) async fn actions(
     Ok(Some(found.unwrap_or_default()))
 }
 
-/// True if the editor asks on save: it names the kinds of actions that it will apply without asking
-/// the user.
+/// Returns true if the editor asks on save: it names the kinds of actions that it will apply
+/// without asking the user.
 fn is_on_save(context: &lsp::CodeActionContext) -> bool {
     context.trigger_kind == Some(lsp::CodeActionTriggerKind::AUTOMATIC)
         && context.only.as_ref().is_some_and(|only| !only.is_empty())
@@ -70,12 +75,13 @@ fn is_on_save(context: &lsp::CodeActionContext) -> bool {
             .any(|it| it.starts_with("source") && params::wants(context, it))
 }
 
-/// Waits for a search, at most as long as the settings allow a save to take; returns its version.
+/// Waits for the search, at most as long as the settings allow a save to take. Returns the version
+/// of the search.
 async fn searched(document: &Document) -> Result<i32> {
     let about = document.query(|view| (view.version, view.settings.editor.save_wait));
     let search = document.search();
     let (version, wait) = about.await?;
-    // When time is up, the results so far count.
+    // When time is up, the repairs known by then count.
     if let Ok(searched) = tokio::time::timeout(wait, search).await {
         searched?;
     }
@@ -88,7 +94,7 @@ pub(crate) async fn resolve(
     mut action: lsp::CodeAction,
 ) -> Result<lsp::CodeAction> {
     if let Some(refused) = &action.disabled {
-        // Some menus let the user choose a disabled action.
+        // The menu of this editor lets the user choose it all the same.
         session.connection.show(lsp::MessageType::INFO, &refused.reason);
         return Ok(action);
     }
@@ -123,15 +129,6 @@ pub(crate) async fn resolve(
                 // Nothing changes, and the user is told why.
                 Err(why) => session.connection.show(lsp::MessageType::INFO, &why),
             }
-        }
-        ResolveData::FixAll { uri, version, code } => {
-            let ask = move |view: &mut View<'_>| {
-                let fix = (view.version == version)
-                    .then(|| action::fix_all(view.document, &code, &view.diagnostics()))?;
-                Some(proto::action::workspace(view, &fix.edits))
-            };
-            let edit = session.ask(&uri, ask).await?.flatten();
-            action.edit = Some(edit.ok_or_else(|| Error::from(NoAnswer::Modified))?);
         }
     }
     Ok(action)

@@ -1,5 +1,5 @@
-//! The optimizer on demand, when a code action is resolved or the command is executed: with
-//! progress for the user and a way to cancel.
+//! Repairs on demand, when a code action is resolved or the command is executed: with progress for
+//! the user and a way to cancel.
 
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
@@ -14,16 +14,16 @@ use crate::proto::params::{self, PlaceRequest};
 use crate::proto::view::View;
 use crate::session::Session;
 
-/// Solves in the version of a request, or in the newest if it names none. Returns an edit, if
-/// anything is inserted, and a report for the user.
+/// Repairs the version of a request, or the newest if it states none. Returns an edit, if there is
+/// anything to change, and a report for the user.
 pub(crate) async fn solve(
     session: &Session,
     document: Document,
     request: PlaceRequest,
 ) -> Result<(Option<lsp::WorkspaceEdit>, String)> {
     let connection = &session.connection;
-    let placement = request.placement();
-    let wanted = placement.clone();
+    let repair = request.repair();
+    let wanted = repair.clone();
     let look = move |view: &mut View<'_>| {
         let known = view.solution(&wanted).cloned();
         let op = placed_ops(view.document).to_owned();
@@ -37,16 +37,17 @@ pub(crate) async fn solve(
         Some(solution) => solution,
         None => {
             let stop = StopOnDrop::default();
-            let what = match &placement.scope {
+            let what = match &repair.scope {
                 Scope::Function(_, name) => format!("Placing {op} in @{name}"),
                 Scope::File => format!("Placing {op}"),
+                Scope::Code(code) => format!("Fixing {code}"),
             };
             let mut options = optimizer::options(&settings, &stop);
             let progress = Progress::begin(connection, &what, stop.flag(), options.limits.time);
             options.watch = Some(progress.watch());
-            // The user does not wait until the solver notices the cancellation.
+            // Cancelling does not wait for the solver to see it.
             let mut solved = tokio::select! {
-                solved = optimizer::run(connection, &settings, text.clone(), vec![placement], options) => solved.map_err(params::refused)?,
+                solved = optimizer::run(connection, &settings, text.clone(), vec![repair], options) => solved.map_err(params::refused)?,
                 () = progress.cancelled() => return Err(Error::request_cancelled()),
             };
             let solved = solved.pop();

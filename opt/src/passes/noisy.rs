@@ -1,20 +1,23 @@
-//! `noisy-reduce-noise`: the cheapest `noisy.reduce_noise` ops that keep every value within the noise budget.
+//! `noisy-reduce-noise`: inserts the cheapest `noisy.reduce_noise` ops that keep every value within
+//! the noise budget.
 //!
-//! *Law.* The program that was analyzed again and found legal is the one that the pass leaves: both are printed and compared.
-//! *Cost.* That of the placement; reading, following and comparing are linear.
+//! *Law.* The resulting program equals the one that was analyzed again and found legal: both are
+//! printed and compared. *Cost.* That of the placement; parsing, following and comparing are
+//! linear.
 
 mod follow;
 
 use std::time::Duration;
 
-use noisy_analyses::{Limits, Options as Placing, Program, Verdict, insert_reduces};
+use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
+use noisy_placement::Limits;
 use noisy_syntax::{Op, print};
 use regex::Regex;
 
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::diagnostics::Severity;
 
-/// The pass, under its own name and under that of the MLIR tutorial (j2kun/mlir-tutorial).
+/// The pass, under its own name and that of the MLIR tutorial (j2kun/mlir-tutorial).
 pub(super) const PASSES: &[PassInfo] =
     &[row("noisy-reduce-noise"), row("noisy-reduce-noise-optimizer")];
 
@@ -50,7 +53,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let (meant, asked): (Vec<Op>, Vec<Op>) = meant.unzip();
     let outcome =
         insert_reduces(&program, &asked, &placing).map_err(|why| Failure(Some(why.to_string())))?;
-    // Lines of the program as it was printed are no lines of the file.
+    // Lines of the printed program are not lines of the file.
     let line = Regex::new(r" on line \d+").map_err(|_| defect("a pattern"))?;
     let mut is_refused = false;
     for (function, of) in meant.iter().zip(&outcome.functions) {

@@ -1,6 +1,7 @@
 //! Ops in the generic form, as `mlir-opt --mlir-print-op-generic` prints them.
 //!
-//! Aliases are spelled out, terminators that the text leaves out are there, inherent attributes stand between `<{` and `}>`.
+//! Aliases are spelled out, terminators that the text leaves out are there, inherent attributes
+//! stand between `<{` and `}>`.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ use crate::string::push_quoted;
 use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
 
 impl Printer<'_> {
-    /// What was written, below the aliases that it uses.
+    /// The print, below the aliases that it uses.
     pub(super) fn finish(mut self) -> String {
         let (above, below) = self.location_definitions();
         self.text.out += &below;
@@ -83,7 +84,7 @@ impl Printer<'_> {
         let ir = self.ir;
         let data = ir.op(op);
         if let Some(shown) = &mut self.shown {
-            // What its own form could not say.
+            // Its custom syntax could not state this.
             shown.clear();
         }
         push_quoted(&mut self.text.out, ir.interner.str(data.name));
@@ -140,10 +141,9 @@ impl Printer<'_> {
         let mut regions: Vec<Option<Region>> =
             ir.ordered_regions(op).into_iter().map(Some).collect();
         // Regions that the custom form may leave out.
-        match ir.op(op).kind {
-            OpKind::FuncFunc => regions.resize(1, None),
-            OpKind::ScfIf | OpKind::AffineIf => regions.resize(2, None),
-            _ => {}
+        let data = ir.op(op);
+        if data.form == Form::Custom {
+            regions.resize(regions.len().max(data.kind.spec().regions.least), None);
         }
         if regions.is_empty() {
             return;
@@ -176,7 +176,8 @@ impl Printer<'_> {
         self.text.push("}");
     }
 
-    /// Whether the first block of a region has a label. Only a region in generic form can be without any block.
+    /// Returns true if the first block of a region has a label. Only a region in generic form can
+    /// be without any block.
     fn has_first_label(&self, parent: Op, block: Block) -> bool {
         let ir = self.ir;
         let data = ir.block(block);
@@ -198,7 +199,7 @@ impl Printer<'_> {
             self.indent(self.depth);
             push_quoted(&mut self.text.out, terminator.spec().name);
             self.text.push("()");
-            if terminator == OpKind::ScfForallInParallel {
+            if terminator.spec().regions.least > 0 {
                 self.text.push(" ({\n");
                 self.indent(self.depth);
                 self.text.push("^bb0:\n");
@@ -279,16 +280,11 @@ enum Inherent {
 
 /// Inherent attributes with their defaults, by name, and the others.
 fn split_attrs(ir: &Ir, op: Op, tool: Tool) -> (Vec<NamedInherent>, Vec<(Name, Attr)>) {
-    let kind = ir.op(op).kind;
-    let spec = kind.spec();
+    let spec = ir.op(op).kind.spec();
     let attrs = &ir.extra(op).attrs;
     let mut inherent = Vec::new();
     for known in spec.inherent() {
-        // Flags that LLVM 19 does not have yet.
-        let default = match (tool, kind) {
-            (Tool::Heir24, OpKind::ArithTrunci) => Some("#arith.overflow<none>"),
-            _ => known.default(),
-        };
+        let default = known.printed_default(tool);
         match attrs.iter().find(|it| ir.interner.str(it.0) == known.name) {
             Some(&(_, attr)) => inherent.push((known.name, Inherent::Attr(attr))),
             None => inherent.extend(default.map(|it| (known.name, Inherent::Default(it)))),

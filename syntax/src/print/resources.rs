@@ -1,8 +1,9 @@
-//! Resource sections, as `mlir-opt` prints them: the resources of dialects that the program mentions, in the order of their first mention,
-//! and all external ones.
+//! Resource sections, as `mlir-opt` prints them: the resources of dialects that the program
+//! mentions, in the order of their first mention, and all external ones.
 //!
-//! What a program mentions is read from its print: `dense_resource<key>` anywhere, and any name or string in the body of a type or
-//! attribute of another dialect, whose grammar only that dialect knows. *Cost.* Linear.
+//! The keys that a program mentions are read from its print: `dense_resource<key>` anywhere, and
+//! any name or string in the body of a type or attribute of another dialect, whose grammar only
+//! that dialect knows. *Cost.* Linear.
 
 use std::borrow::Cow;
 
@@ -54,7 +55,7 @@ fn sections(ir: &Ir, region: Region) -> Vec<(&str, Vec<Group<'_>>)> {
     out
 }
 
-/// What a program mentions.
+/// The keys that a program mentions.
 #[derive(Default)]
 struct Mentions<'t> {
     /// The keys of `dense_resource<key>`, with the order of their first mentions.
@@ -183,7 +184,7 @@ impl Printer<'_> {
         let mut sections = sections(ir, region);
         for (_, groups) in sections.iter_mut().filter(|it| it.0 == OF_DIALECTS) {
             let location_attrs = self.location_attrs();
-            // What a name of a long attribute stands for is not printed yet.
+            // The definition of the name of a long attribute is not printed yet.
             let is_unsure = self.text.long.is_some() || location_attrs.is_none();
             let mut mentions = Mentions { is_unsure, ..Mentions::default() };
             for it in std::iter::once(&self.text.out).chain(location_attrs.iter().flatten()) {

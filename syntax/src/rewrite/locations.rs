@@ -1,7 +1,7 @@
 //! The locations of programs that have them, as ops are made and moved.
 //!
-//! *Law.* In a program with locations each op has one; so has each argument. A new op comes from where [`Ir::locate_new`] says, else from
-//! where its neighbour does.
+//! *Law.* In a program with locations each op has one; so has each argument. A new op comes from
+//! where [`Ir::locate_new`] says, else from where its neighbour does.
 
 use super::Point;
 use crate::string::{quoted, text_of};
@@ -22,7 +22,8 @@ impl Ir {
         }
     }
 
-    /// From now on, new ops come from where an op does; without one, from where their neighbours do.
+    /// From now on, new ops come from where an op does; without one, from where their neighbours
+    /// do.
     pub fn locate_new(&mut self, like: Option<Op>) {
         if let Some(it) = &mut self.locations {
             it.new = like.and_then(|op| it.ops.get(&op).copied());

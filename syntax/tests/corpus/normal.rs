@@ -1,8 +1,9 @@
-//! The generic form without what may differ between two prints of the same program: names of values and blocks, aliases,
-//! comments and empty lines.
+//! The generic form without what may differ between two prints of the same program: names of values
+//! and blocks, aliases, comments and empty lines.
 //!
-//! Values and blocks are numbered in the order of their definitions. Each pair of braces is a scope; a name means its definition in
-//! the nearest scope outward, whether that comes before or after the use.
+//! Values and blocks are numbered in the order of their definitions. Each pair of braces is a
+//! scope; a name means its definition in the nearest scope outward, whether that comes before or
+//! after the use.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use noisy_analyses::Document;
-use noisy_analyses::fix::extract::{Calls, MOST_COPIES, Objective, Request, extract};
+use noisy_analyses::repair::placement::extract::{Calls, MOST_COPIES, Objective, Request, extract};
 use noisy_placement::{
     Instance, Limits, Node, NodeRule, Optimality, Placement, Site, Steps, place,
 };

@@ -4,7 +4,7 @@ use noisy_syntax::{Ir, Value};
 
 use super::generic;
 use crate::Document;
-use crate::diagnostic::TextEdit;
+use crate::TextEdit;
 use crate::heir::Heir;
 use crate::program::Program;
 

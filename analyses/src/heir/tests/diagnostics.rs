@@ -392,7 +392,7 @@ fn a_relinearization_of_two_polynomials_is_needless() {
     // The fix takes it out, with its line, and what used it uses its operand.
     let document = Document::new(&text);
     let (edits, n) = document.fix_all(&document.diagnostics(), false);
-    let fixed = crate::diagnostic::TextEdit::apply_all(&edits, &text);
+    let fixed = crate::TextEdit::apply_all(&edits, &text);
     let expected = text.replace("      %2 = mgmt.relinearize %1 : i16\n", "");
     assert_eq!((fixed, n), (expected.replace("%2, %2", "%1, %1"), 1));
 }

@@ -64,11 +64,18 @@ pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> 
 /// True if an op may be the terminator of its block: an unknown op at the end of a block that may
 /// end with any op.
 fn may_end(ir: &Ir, op: Op) -> bool {
-    use OpKind::{AffineFor, AffineIf, AffineParallel, ScfFor, ScfForall, ScfIf, ScfParallel};
     let is_last = ir.next(op).is_none_or(|it| ir.op(it).kind == OpKind::Label);
     let ends_with_its_own = |it: Op| {
-        let own = [AffineFor, AffineIf, AffineParallel, ScfFor, ScfForall, ScfIf, ScfParallel];
-        own.contains(&ir.op(it).kind)
+        matches!(
+            ir.op(it).kind,
+            OpKind::AffineFor
+                | OpKind::AffineIf
+                | OpKind::AffineParallel
+                | OpKind::ScfFor
+                | OpKind::ScfForall
+                | OpKind::ScfIf
+                | OpKind::ScfParallel
+        )
     };
     is_last && ir.op(op).kind == OpKind::Unknown && !ir.parent_op(op).is_some_and(ends_with_its_own)
 }

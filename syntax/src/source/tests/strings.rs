@@ -1,4 +1,5 @@
-//! Strings are bytes: each keeps its bytes, however it is spelled, and the same bytes are the same string.
+//! Strings are bytes: each keeps its bytes, however it is spelled, and the same bytes are the same
+//! string.
 
 use proptest::prelude::*;
 
@@ -111,7 +112,8 @@ fn prints_the_resources_that_the_program_mentions() {
         check_resources(&text, &section(&blob));
         check(&text, &format!("dense_resource<{written}>"));
     }
-    // In the order of their mentions; sections and groups in parts; of two with the same key the last counts.
+    // In the order of their mentions; sections and groups in parts; of two with the same key the
+    // last counts.
     check_resources(
         "module attributes {t.a = [dense_resource<z> : tensor<2xi8>, dense_resource<a> : tensor<2xi8>]} {}
 {-# external_resources: {\"a b\": {k: \"\\FF\", k: true}, u: {}, \"a b\": {\"l l\": 5}},
@@ -181,7 +183,8 @@ fn spelled(byte: u8, choice: u8) -> String {
     }
 }
 
-/// The literal that starts after a mark, decoded one character at a time, without the code under test; or the bare name there.
+/// The literal that starts after a mark, decoded one character at a time, without the code under
+/// test; or the bare name there.
 fn literal_after(text: &str, mark: &str) -> Vec<u8> {
     let (_, rest) = text.split_once(mark).unwrap_or_else(|| panic!("{mark} in\n{text}"));
     let Some(inside) = rest.strip_prefix('"') else {
@@ -214,7 +217,8 @@ fn ops(ir: &Ir) -> Vec<Op> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Attributes, symbols and keys of resources keep their bytes when they are printed and read again.
+    /// Attributes, symbols and keys of resources keep their bytes when they are printed and read
+    /// again.
     #[test]
     fn strings_keep_their_bytes(
         bytes in prop::collection::vec(any::<u8>(), 0..=64),

@@ -1,0 +1,103 @@
+//! Taking an op out of the text.
+
+use noisy_syntax::{Form, Op, OpKind};
+
+use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Fix, TextEdit};
+
+/// Removes an op, with its line if nothing else is on it, and replaces the uses of its result by a
+/// text; `None` if that is impossible. Not proven yet.
+pub(in crate::checks) fn removal(
+    program: &Program,
+    op: Op,
+    title: &str,
+    instead: Option<&str>,
+) -> Option<Fix> {
+    let ir = program.ir();
+    let data = ir.op(op);
+    let is_read = data.kind != OpKind::Unknown && data.form != Form::Opaque && !ir.is_broken(op);
+    is_read.then(|| removal_unread(program, op, title, instead))?
+}
+
+/// Removes an op, with its line if nothing else is on it, and replaces the uses of each of its
+/// results by a name. Not proven yet.
+pub(in crate::checks) fn replacement(
+    program: &Program,
+    op: Op,
+    title: &str,
+    names: &[String],
+) -> Option<Fix> {
+    taken_out(program, op, title, &|at| names.get(at).map(String::as_str))
+}
+
+/// As [`removal`], of an op whose name alone shows that nothing else is lost with it.
+pub(in crate::checks) fn removal_unread(
+    program: &Program,
+    op: Op,
+    title: &str,
+    instead: Option<&str>,
+) -> Option<Fix> {
+    taken_out(program, op, title, &|_| instead)
+}
+
+/// Replaces an op by a text from its name on; its results and its location stay. `None` if it
+/// contains a comment.
+pub(in crate::checks) fn rewritten(program: &Program, op: Op, text: &str) -> Option<TextEdit> {
+    let ir = program.ir();
+    let range = ir.absolute(op, ir.op(op).name_span).start..ir.range(op).end;
+    let old = program.source().slice(range.clone());
+    let location = old.rfind(" loc(").filter(|_| old.ends_with(')')).map_or("", |at| &old[at..]);
+    (!has_comment(&old)).then(|| TextEdit { range, text: format!("{text}{location}") })
+}
+
+/// Returns true if a text may contain a comment, even if that is in a string.
+fn has_comment(text: &str) -> bool {
+    text.contains("//")
+}
+
+/// Removes an op, with replacements for the uses of each of its results. `None` if it contains a
+/// comment.
+fn taken_out<'a>(
+    program: &Program,
+    op: Op,
+    title: &str,
+    instead: &dyn Fn(usize) -> Option<&'a str>,
+) -> Option<Fix> {
+    let (ir, source) = (program.ir(), program.source());
+    let text = source.text();
+    let mut edits = instead_of_results(program, op, instead)?;
+    let mut range = ir.range(op);
+    if has_comment(&source.slice(range.clone())) {
+        return None;
+    }
+    let after = text.byte_to_line(range.end) + 1;
+    let line_end = text.line_to_byte(after.min(text.len_lines()));
+    let after = source.slice(range.end..line_end.max(range.end));
+    let is_first = source.is_first_on_line(range.start);
+    if is_first && after.trim().is_empty() {
+        range = source.line_start(range.start)..line_end.max(range.end);
+    } else if is_first && after.trim_start().starts_with("//") {
+        // The comment stands where the op stood.
+        range.end += after.len() - after.trim_start().len();
+    }
+    edits.push(TextEdit { range, text: String::new() });
+    let edits = TextEdit::in_order(edits)?;
+    Some(Fix { title: title.to_owned(), applicability: Applicability::Safe, edits })
+}
+
+/// Puts a text in place of the uses of each result of an op; `None` if one that is used has none.
+pub(in crate::checks) fn instead_of_results<'a>(
+    program: &Program,
+    op: Op,
+    instead: &dyn Fn(usize) -> Option<&'a str>,
+) -> Option<Vec<TextEdit>> {
+    let ir = program.ir();
+    let mut edits = Vec::new();
+    for (at, &result) in ir.op(op).results.iter().enumerate() {
+        for &(user, index) in &ir.value(result).uses {
+            let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
+            edits.push(TextEdit { range, text: instead(at)?.to_owned() });
+        }
+    }
+    Some(edits)
+}

@@ -1,0 +1,77 @@
+//! same-value: an op that computes what another one has computed
+//!
+//! The op computes the same from the same operands as another one that has run whenever this one
+//! runs; nothing has written in between to the memory that it reads. The pass `cse` merges such
+//! ops. Equal constants are not reported.
+//!
+//! ```mlir
+//! func.func @f(%a: i32, %b: i32) -> i32 {
+//!   %0 = arith.muli %a, %b : i32
+//!   %1 = arith.muli %b, %a : i32       // the same value as %0
+//!   %2 = arith.addi %0, %1 : i32
+//!   return %2 : i32
+//! }
+//! ```
+//!
+//! The fix uses the result of the other op and removes this one.
+//!
+//! ```mlir
+//! func.func @f(%a: i32, %b: i32) -> i32 {
+//!   %0 = arith.muli %a, %b : i32
+//!   %2 = arith.addi %0, %0 : i32
+//!   return %2 : i32
+//! }
+//! ```
+
+use noisy_syntax::Op;
+
+use super::removal::replacement;
+use crate::checks::{Check, Fixing, Index};
+use crate::explain::core_range;
+use crate::program::Program;
+use crate::report::diagnostic::{Diagnostic, Fix, Related, Tag};
+use crate::report::remarks::Remark;
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "same-value",
+    is_on: false,
+    tag: Some(Tag::Unnecessary),
+    header: header!("same_value.rs"),
+    run: check,
+    fix: Some(Fixing::Each(fix)),
+    ..Check::HINT
+};
+
+fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    let (ir, text) = (program.ir(), program.source().text());
+    for (op, remark) in program.remarks() {
+        let Remark::Same(same) = remark else { continue };
+        let value = |op: Op| ir.value_text(ir.op(op).results[0]);
+        let line = text.byte_to_line(ir.range(same).start) + 1;
+        let (name, other) = (value(op), value(same));
+        let message = format!("{name} is the same value as {other} in line {line}");
+        let mut it = CHECK.at(core_range(ir, op), message);
+        let message = format!("{other} is computed here");
+        it.related.push(Related { range: core_range(ir, same), message });
+        it.help = Some(format!("Use {other} instead"));
+        out.push(it);
+    }
+}
+
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    let ir = program.ir();
+    let op = ir.item_at(diagnostic.range.start)?;
+    let same = program.remarks_on(op).into_iter().find_map(|it| match it {
+        Remark::Same(same) => Some(same),
+        _ => None,
+    })?;
+    let (results, others) = (&ir.op(op).results, &ir.op(same).results);
+    // Above it, its name may mean something else in a region that has ended.
+    let from = ir.range(same).end;
+    let uses = results.iter().flat_map(|&it| &ir.value(it).uses);
+    if uses.into_iter().any(|it| ir.start(it.0) < from) {
+        return None;
+    }
+    let names: Vec<String> = others.iter().map(|&it| ir.value_text(it)).collect();
+    replacement(program, op, &format!("Use {} instead", names[0]), &names)
+}

@@ -1,0 +1,20 @@
+//! The ops that changed the level or degree of a ciphertext of HEIR's, as related information.
+
+use noisy_syntax::Value;
+
+use crate::explain::value_range;
+use crate::heir::{self, Heir, Of};
+use crate::program::Program;
+use crate::report::diagnostic::Related;
+
+/// The ops that used up levels or multiplied, up to a value.
+pub(in crate::checks) fn related(
+    program: &Program,
+    heir: &Heir,
+    value: Value,
+    of: Of,
+) -> Vec<Related> {
+    let ir = program.ir();
+    let steps = heir::chain(ir, heir, value, of).into_iter();
+    steps.map(|(value, message)| Related { range: value_range(ir, value), message }).collect()
+}

@@ -1,0 +1,54 @@
+//! invalid-scheme: unusable scheme attributes of a module
+//!
+//! The attributes of a module state the scheme, the library and the parameters of the program.
+//! Reported are contradictions between them, parameters that are missing, repeated, of another
+//! scheme or none, or unreadable, unknown libraries, and levels of a bootstrap that are no number;
+//! with the value that is used instead, or the facts that are then unknown.
+//!
+//! ```mlir
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761]>, scheme.bgv} {   // without a plaintext modulus
+//!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!     return %x : !secret.secret<i16>
+//!   }
+//! }
+//! ```
+//!
+//! Complete the parameters, or remove them.
+//!
+//! ```mlir
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 17>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!     return %x : !secret.secret<i16>
+//!   }
+//! }
+//! ```
+
+use noisy_syntax::Op;
+
+use crate::checks::{Check, Index};
+use crate::facts::noise::contract;
+use crate::program::Program;
+use crate::report::diagnostic::Diagnostic;
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "invalid-scheme",
+    header: header!("invalid_scheme.rs"),
+    run: check,
+    ..Check::WARNING
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    // Of the module before.
+    let mut known = None;
+    for (module, fault) in heir.scheme_faults() {
+        if known.as_ref().is_none_or(|it: &(Op, _)| it.0 != module) {
+            known = Some((module, contract::own_attributes(program.source(), module)));
+        }
+        let own = known.as_ref().and_then(|it| it.1.get(fault.key.as_str()).cloned());
+        // It may be a key within one.
+        let place = own.or_else(|| contract::own_attribute(program.source(), module, &fault.key));
+        let range = place.map_or_else(|| program.ir().head_range(module), |it| it.name);
+        out.push(CHECK.at(range, fault.message.clone()));
+    }
+}

@@ -1,0 +1,69 @@
+//! level-underflow: more levels are used than available
+//!
+//! Each modulus switch uses one level. `heir.level-budget` states the number of levels, and after
+//! `mgmt.level_reduce_min` none is left. Reported at the first op without a level left.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = mgmt.level_reduce_min %a : f32
+//!     %2 = mgmt.modreduce %1 : f32         // no level is left
+//!     secret.yield %2 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+//!
+//! Bootstrap before; `--fix` with the setting `heir.level-budget` places the cheapest.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = mgmt.level_reduce_min %a : f32
+//!     %2 = mgmt.bootstrap %1 : f32
+//!     %3 = mgmt.modreduce %2 : f32
+//!     secret.yield %3 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+
+use super::chain::related;
+use crate::checks::{Check, Index};
+use crate::explain::value_range;
+use crate::heir::Of;
+use crate::program::Program;
+use crate::report::diagnostic::{Diagnostic, Repair};
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "level-underflow",
+    header: header!("level_underflow.rs"),
+    run: check,
+    ..Check::ERROR
+};
+
+/// Bootstraps are placed if the settings say how many levels there are.
+pub(in crate::checks) fn bootstrapping(program: &Program) -> Repair {
+    match program.model().heir.level_budget {
+        Some(_) => Repair::Management,
+        None => Repair::None,
+    }
+}
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
+    for it in sites.over_budget(ir, heir, program.model().heir) {
+        let name = ir.value_text(it.value);
+        let message = match it.used {
+            Some(used) => format!("{name}: uses {used} levels, but only {} are available", it.most),
+            None => format!("{name}: uses a level, but none is left"),
+        };
+        let mut found = CHECK.at(value_range(ir, it.value), message);
+        found.related = related(program, heir, it.value, Of::Level);
+        found.help = Some("Bootstrap before this op".into());
+        found.repair = bootstrapping(program);
+        out.push(found);
+    }
+}

@@ -1,0 +1,65 @@
+//! too-few-moduli: more levels are used than the parameters have moduli for
+//!
+//! Each modulus switch uses one level, and the parameters of the module have moduli for fewer
+//! levels. Reported at the first op without a modulus left, with the number of levels that the
+//! whole program needs. A warning, because HEIR may still choose other parameters.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32>) {
+//!     ^body(%a: f32):
+//!       %1 = mgmt.modreduce %a : f32
+//!       %2 = mgmt.modreduce %1 : f32       // the second of 1 level
+//!       secret.yield %2 : f32
+//!     } -> (!secret.secret<f32>)
+//!     return %0 : !secret.secret<f32>
+//!   }
+//! }
+//! ```
+//!
+//! Bootstrap before (`--fix` with the setting `heir.level-budget` places the cheapest), or use more
+//! moduli.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32>) {
+//!     ^body(%a: f32):
+//!       %1 = mgmt.modreduce %a : f32
+//!       secret.yield %1 : f32
+//!     } -> (!secret.secret<f32>)
+//!     return %0 : !secret.secret<f32>
+//!   }
+//! }
+//! ```
+
+use super::chain::related;
+use crate::checks::{Check, Index};
+use crate::explain::value_range;
+use crate::heir;
+use crate::program::Program;
+use crate::report::diagnostic::Diagnostic;
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "too-few-moduli",
+    header: header!("too_few_moduli.rs"),
+    run: check,
+    ..Check::WARNING
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
+    let all = sites.over_moduli(ir, heir);
+    let found = |it: &heir::Underflow| Some((*it, it.used?, heir::switches(ir, heir, it.value)?));
+    let Some((first, used, moduli)) = all.iter().find_map(found) else { return };
+    let most = heir.levels_around(ir, first.value);
+    let name = ir.value_text(first.value);
+    let message = format!(
+        "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"
+    );
+    let mut found = CHECK.at(value_range(ir, first.value), message);
+    found.related = related(program, heir, first.value, heir::Of::Level);
+    found.help = Some("Bootstrap before this op, or choose parameters with more moduli".into());
+    out.push(found);
+}

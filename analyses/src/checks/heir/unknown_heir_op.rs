@@ -1,0 +1,57 @@
+//! unknown-heir-op: an op of HEIR's that is not in the catalogue
+//!
+//! The effects of ops on levels and polynomials are in a catalogue made from one version of HEIR.
+//! An op of a HEIR dialect that is missing there is of another version (or misspelled): its
+//! results, and the values computed from them, are unknown. Reported once in a file, at the first
+//! such op.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = mgmt.modreduce_twice %a : f32      // no op of the version that is known
+//!     secret.yield %1 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+//!
+//! Use ops of that version, or a version of this tool that knows yours.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = mgmt.level_reduce %a {levelToDrop = 2 : i64} : f32
+//!     secret.yield %1 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+
+use crate::checks::{Check, Index};
+use crate::heir;
+use crate::program::Program;
+use crate::report::diagnostic::{Category, Diagnostic};
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "unknown-heir-op",
+    category: Category::Noise,
+    header: header!("unknown_heir_op.rs"),
+    run: check,
+    ..Check::HINT
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some((ir, _, sites)) = index.sites_of(program) else { return };
+    let found = sites.missing(ir);
+    let Some(&first) = found.first() else { return };
+    let (name, version) = (ir.op_name(first), heir::version());
+    let mut message = format!("HEIR {version} has no `{name}`; what it does to levels is unknown");
+    match found.len() - 1 {
+        0 => {}
+        1 => message.push_str(", as is that of one op below"),
+        more => message.push_str(&format!(", as is that of {more} ops below")),
+    }
+    out.push(CHECK.at(ir.head_range(first), message));
+}

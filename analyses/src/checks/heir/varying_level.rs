@@ -1,0 +1,128 @@
+//! varying-level: a loop-carried ciphertext changes its level
+//!
+//! The level becomes part of the type of a ciphertext, so a loop must pass to its next iteration
+//! the level that it took, whatever its trip count. Otherwise the carried value has no level.
+//! Reported at the passed value. A function that calls itself must also take and return one level.
+//! Reported at the call within the recursion.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = affine.for %i = 0 to 8 iter_args(%b = %a) -> (f32) {
+//!       %2 = mgmt.modreduce %b : f32      // one level less in each round
+//!       affine.yield %2 : f32
+//!     }
+//!     secret.yield %1 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+//!
+//! Bootstrap the carried value at the start of each iteration and bring the initial value to the
+//! level that the iteration ends with (HEIR does both when it places its `mgmt` ops), or unroll the
+//! loop.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %c = mgmt.modreduce %a : f32
+//!     %1 = affine.for %i = 0 to 8 iter_args(%b = %c) -> (f32) {
+//!       %2 = mgmt.bootstrap %b : f32
+//!       %3 = mgmt.modreduce %2 : f32
+//!       affine.yield %3 : f32
+//!     }
+//!     secret.yield %1 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+
+use noisy_syntax::Op;
+use rustc_hash::FxHashMap;
+
+use super::chain::related;
+use super::level_underflow::bootstrapping;
+use crate::checks::{Check, Index};
+use crate::explain::{core_range, value_range};
+use crate::heir::{self, Heir, Placed, Question, Recursion, Unsettled};
+use crate::program::Program;
+use crate::report::diagnostic::{Diagnostic, Related};
+use noisy_dataflow::flow;
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "varying-level",
+    header: header!("varying_level.rs"),
+    run: check,
+    ..Check::WARNING
+};
+
+/// The use of levels in a function without modulus switches.
+fn unswitched(program: &Program, heir: &Heir, function: Op) -> Option<Question> {
+    let placed = Placed::Bootstrap(u32::MAX);
+    let options = program.model().heir;
+    let ir = program.ir();
+    let crossing = |_| Err(String::new());
+    let question = heir::question(ir, heir, function, placed, options, &|_| 1, &crossing).ok()?;
+    (!question.is_managed).then_some(question)
+}
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
+    let mut asked: FxHashMap<Op, Option<Question>> = FxHashMap::default();
+    for it in sites.varying(ir, heir) {
+        // Before HEIR has placed modulus switches, products use the levels that they will.
+        let question = ir.function_of(it.op).and_then(|function| {
+            let ask = || unswitched(program, heir, function);
+            asked.entry(function).or_insert_with(ask).as_ref()
+        });
+        if question.is_some_and(|question| question.keeps(it.init, it.yielded)) {
+            continue;
+        }
+        let (init, yielded) = (ir.value_text(it.init), ir.value_text(it.yielded));
+        let message = format!(
+            "{yielded}: passed to the next iteration at another level than {init}, which has used {}",
+            it.from
+        );
+        let mut found = CHECK.at(value_range(ir, it.yielded), message);
+        found.related = related(program, heir, it.yielded, heir::Of::Level);
+        let message = format!("{init} enters the loop");
+        found.related.push(Related { range: value_range(ir, it.init), message });
+        let carried = it.carried.map_or_else(|| "the carried value".into(), |it| ir.value_text(it));
+        found.help =
+            Some(format!("Bootstrap {carried} at the start of each iteration, or unroll the loop"));
+        found.repair = bootstrapping(program);
+        out.push(found);
+    }
+    out.extend(sites.recursions(ir, heir).into_iter().map(|it| recursive(program, it)));
+}
+
+/// Reports a recursive call.
+fn recursive(program: &Program, it: Recursion) -> Diagnostic {
+    let ir = program.ir();
+    let Recursion { op, value, why } = it;
+    let called = flow::callee(ir, op).map_or(String::new(), |it| program.function_name(it));
+    let name = ir.value_text(value);
+    let (range, message) = match why {
+        Unsettled::Passed => (
+            core_range(ir, op),
+            format!("{name}: passed to a recursive call of @{called} at another level each time"),
+        ),
+        Unsettled::Given => (
+            value_range(ir, value),
+            format!("{name}: a recursive call of @{called} gives another level each time"),
+        ),
+        Unsettled::Endless => (
+            value_range(ir, value),
+            format!("{name}: @{called} calls itself before it returns, so there is no level"),
+        ),
+    };
+    let mut found = CHECK.at(range, message);
+    found.repair = bootstrapping(program);
+    found.help = Some(match why {
+        Unsettled::Endless => "Return without a call in some case, or write a loop".into(),
+        _ => "Bootstrap what is carried to one level, or write a loop".into(),
+    });
+    found
+}

@@ -1,0 +1,231 @@
+//! Checks: diagnostics beyond the grammar, one file per code. Each file begins with its code and
+//! title, its documentation and an example; `Check::docs` is made from those comments.
+
+/// The comment that opens a file, as text: nothing else of the file gets into a program.
+macro_rules! header {
+    ($file:literal) => {{
+        const TEXT: &str = include_str!($file);
+        const HEADER: [u8; $crate::checks::header_len(TEXT)] = $crate::checks::start_of(TEXT);
+        match std::str::from_utf8(&HEADER) {
+            Ok(it) => it,
+            Err(_) => panic!("the header ends with a line"),
+        }
+    }};
+}
+
+mod code;
+mod heir;
+mod index;
+mod noise;
+pub(crate) mod rule;
+mod suppression;
+
+pub(crate) use code::loop_invariant::moves_along;
+pub(crate) use index::Index;
+pub use suppression::{allow, can_be_allowed};
+
+use std::ops::Range;
+
+use crate::program::Program;
+use crate::report::diagnostic::{Category, Diagnostic, Fix, Repair, Severity, Tag};
+
+/// A check: its name, and the code that finds its diagnostics.
+#[derive(Debug)]
+pub struct Check {
+    /// The code of its diagnostics, in kebab case.
+    pub code: &'static str,
+    /// The family of its diagnostics.
+    pub category: Category,
+    /// True if they are reported by default.
+    pub is_on: bool,
+    /// Their severity by default.
+    pub severity: Severity,
+    /// The repair that they need, unless they have fixes.
+    repair: Repair,
+    /// The way in which an editor shows them.
+    pub tag: Option<Tag>,
+    /// The comment that opens its file: the documentation.
+    header: &'static str,
+    run: Run,
+    /// The same without explanations, if these are nearly all of the work.
+    in_brief: Option<Run>,
+    /// Makes the fix of each of its diagnostics.
+    pub(crate) fix: Option<Fixing>,
+}
+
+/// Adds the diagnostics of a check.
+type Run = fn(&Program, &Index, &mut Vec<Diagnostic>);
+
+/// The detail of diagnostics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// The problem and its reason.
+    Full,
+    /// Only the problem, where explanations cost the most.
+    Brief,
+}
+
+/// The way in which fixes of diagnostics are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fixing {
+    /// One by one.
+    Each(fn(&Program, &Diagnostic) -> Option<Fix>),
+    /// Those of all requested diagnostics, in their order; they share look-ups.
+    Together(fn(&Program, &[&Diagnostic]) -> Vec<Option<Fix>>),
+}
+
+/// All checks.
+pub const ALL: &[Check] = &[
+    noise::noise_overflow::CHECK,
+    noise::noise_grows::CHECK,
+    noise::decode_over_budget::CHECK,
+    noise::contract_violated::CHECK,
+    noise::invalid_contract::CHECK,
+    noise::missing_contract::CHECK,
+    heir::missing_relinearize::CHECK,
+    heir::level_mismatch::CHECK,
+    heir::dimension_mismatch::CHECK,
+    heir::level_underflow::CHECK,
+    heir::too_few_moduli::CHECK,
+    heir::varying_level::CHECK,
+    heir::noise_validation::CHECK,
+    heir::scale_mismatch::CHECK,
+    heir::missing_scale::CHECK,
+    heir::invalid_scheme::CHECK,
+    heir::unreadable_attribute::CHECK,
+    heir::needless_relinearize::CHECK,
+    heir::unknown_heir_op::CHECK,
+    noise::redundant_reduce::CHECK,
+    code::unused_op::CHECK,
+    code::unreachable_code::CHECK,
+    code::constant_condition::CHECK,
+    code::same_value::CHECK,
+    code::folds_to_constant::CHECK,
+    code::loop_invariant::CHECK,
+    code::dead_store::CHECK,
+    noise::undecided::CHECK,
+    suppression::CHECK,
+];
+
+/// The diagnostics of all checks that are on or whose codes are in `also`; in no particular order.
+pub(crate) fn run(
+    program: &Program,
+    index: &Index,
+    also: &[&str],
+    detail: Detail,
+) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let is_run = |it: &Check| it.is_on || also.contains(&it.code);
+    for check in ALL.iter().filter(|it| is_run(it)) {
+        let in_brief = check.in_brief.filter(|_| detail == Detail::Brief);
+        in_brief.unwrap_or(check.run)(program, index, &mut out);
+    }
+    suppression::apply(program, index, &is_run, &mut out);
+    out
+}
+
+/// The check of a code.
+pub(crate) fn find(code: &str) -> Option<&'static Check> {
+    ALL.iter().find(|it| it.code == code)
+}
+
+impl Check {
+    /// The default of a check: on, reports errors of noise and has no fix.
+    const ERROR: Check = Check {
+        code: "",
+        category: Category::Noise,
+        is_on: true,
+        severity: Severity::Error,
+        repair: Repair::None,
+        tag: None,
+        header: "",
+        run: |_, _, _| {},
+        in_brief: None,
+        fix: None,
+    };
+
+    /// The same with warnings.
+    const WARNING: Check = Check { severity: Severity::Warning, ..Check::ERROR };
+
+    /// The same with hints at possible improvements.
+    const HINT: Check =
+        Check { category: Category::Lint, severity: Severity::Hint, ..Check::ERROR };
+
+    /// A few words: `noise over the budget`.
+    pub(crate) fn title(&self) -> &'static str {
+        let first = self.header.lines().next().unwrap_or_default();
+        first.split_once(": ").map_or(self.code, |(_, title)| title)
+    }
+
+    /// The problem and its remedy, with an example, in Markdown.
+    pub(crate) fn docs(&self) -> String {
+        let mut out = String::new();
+        let lines = self.header.lines().map_while(|it| it.strip_prefix("//!"));
+        for line in lines.skip(1) {
+            out.push_str(line.strip_prefix(' ').unwrap_or(line));
+            out.push('\n');
+        }
+        out.trim_matches('\n').to_owned() + "\n"
+    }
+
+    /// Returns one of its diagnostics.
+    pub(crate) fn at(&self, range: Range<usize>, message: String) -> Diagnostic {
+        Diagnostic {
+            code: self.code,
+            category: self.category,
+            severity: self.severity,
+            range,
+            message,
+            related: Vec::new(),
+            help: None,
+            tags: self.tag.into_iter().collect(),
+            repair: if self.fix.is_some() { Repair::Edits } else { self.repair },
+        }
+    }
+}
+
+/// Length in bytes of the `//!` lines that open a text.
+const fn header_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    loop {
+        let mut at = start;
+        while at < bytes.len() && bytes[at] != b'\n' {
+            at += 1;
+        }
+        let is_header = at >= start + 3
+            && bytes[start] == b'/'
+            && bytes[start + 1] == b'/'
+            && bytes[start + 2] == b'!';
+        if !is_header || at == bytes.len() {
+            return start;
+        }
+        start = at + 1;
+    }
+}
+
+/// The first bytes of a text.
+const fn start_of<const N: usize>(text: &str) -> [u8; N] {
+    let mut out = [0; N];
+    let mut at = 0;
+    while at < N {
+        out[at] = text.as_bytes()[at];
+        at += 1;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_a_title() {
+        for check in ALL {
+            assert!(check.header.starts_with(&format!("//! {}: ", check.code)), "{}", check.code);
+            assert!(find(check.code).is_some_and(|it| it.title() == check.title()));
+            assert!(check.header.lines().all(|it| it.starts_with("//!")), "{}", check.code);
+            assert!(check.header.contains("//! ```mlir"), "{} has no example", check.code);
+        }
+    }
+}

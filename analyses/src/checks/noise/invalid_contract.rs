@@ -1,0 +1,58 @@
+//! invalid-contract: `noisy.bound` is not a number of bits within the budget
+//!
+//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget, in
+//! bits. If it is not an integer, the noise is unknown. If it is over the budget, the analysis uses
+//! it as it is. Later ops report no further errors because of it.
+//!
+//! ```mlir
+//! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64}) -> i5 { // more than the budget of 26
+//!   %0 = noisy.decode %a : !noisy.i32 -> i5
+//!   return %0 : i5
+//! }
+//! ```
+//!
+//! Declare a bound that the callers keep.
+//!
+//! ```mlir
+//! func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}) -> i5 {
+//!   %0 = noisy.decode %a : !noisy.i32 -> i5
+//!   return %0 : i5
+//! }
+//! ```
+
+use crate::checks::{Check, Index};
+use crate::facts::noise::contract::{self, Contract};
+use crate::program::Program;
+use crate::report::diagnostic::Diagnostic;
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "invalid-contract",
+    header: header!("invalid_contract.rs"),
+    run: check,
+    ..Check::ERROR
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (program.ir(), program.model().budget);
+    let mut ranges = contract::Ranges::new(program.source());
+    #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
+    for &function in &index.bound {
+        for (side, index, stated) in contract::all(ir, function) {
+            let message = match stated {
+                Contract::Bound(bound) if bound <= budget => continue,
+                Contract::Bound(bound) => {
+                    let over = bound - budget;
+                    format!(
+                        "the declared bound of {bound} bits is {over} over the {budget}-bit budget"
+                    )
+                }
+                Contract::Wrong => {
+                    format!("{} is not an integer from 0 to {budget} (bits)", contract::NAME)
+                }
+            };
+            let mut it = CHECK.at(ranges.of(function, side, index), message);
+            it.help = Some(format!("Write {} = {budget} : i64, or less", contract::NAME));
+            out.push(it);
+        }
+    }
+}

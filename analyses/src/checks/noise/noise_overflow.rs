@@ -1,0 +1,247 @@
+//! noise-overflow: noise over the budget
+//!
+//! The noise of a value may exceed the budget, so that decoding it, or a value computed from it,
+//! may give a wrong plaintext. The error is reported once, at the first op of a chain that exceeds
+//! the budget; later values that exceed it because of this one are counted. The related locations
+//! are the ops from which the noise comes.
+//!
+//! ```mlir
+//! func.func @f(%x: i5) -> i5 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // 12 + 12 = 24
+//!   %2 = noisy.mul %1, %1 : !noisy.i32      // 24 + 24 = 48, over the 26-bit budget
+//!   %3 = noisy.decode %2 : !noisy.i32 -> i5
+//!   return %3 : i5
+//! }
+//! ```
+//!
+//! Reduce an operand before the op.
+//!
+//! ```mlir
+//! func.func @f(%x: i5) -> i5 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // 24
+//!   %2 = noisy.reduce_noise %1 : !noisy.i32 // 12
+//!   %3 = noisy.mul %2, %2 : !noisy.i32      // 24
+//!   %4 = noisy.decode %3 : !noisy.i32 -> i5
+//!   return %4 : i5
+//! }
+//! ```
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use noisy_syntax::{Def, Ir, Op, OpKind, Value};
+use rustc_hash::FxHashSet;
+
+use crate::checks::{Check, Index};
+use crate::explain::{Saturation, core_range, derivation, excess_in_words, value_range};
+use crate::facts::noise::Root;
+use crate::facts::noise::model::Bits;
+use crate::facts::noise::model::GrowthKind;
+use crate::program::Program;
+use crate::report::diagnostic::{Diagnostic, Related, Repair};
+use noisy_dataflow::flow::{self, Flow};
+
+/// Most later values over the budget that are counted.
+const MAX_LATER: usize = 100;
+/// The most steps of a derivation that are shown.
+const SHOWN: usize = 8;
+/// The most decodes that are named.
+const DECODES: usize = 3;
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "noise-overflow",
+    repair: Repair::Placement,
+    header: header!("noise_overflow.rs"),
+    run: check,
+    in_brief: Some(in_brief),
+    ..Check::ERROR
+};
+
+fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    let mut known = Saturation::default();
+    for (value, root) in program.roots() {
+        let mut it = found(program, value, root);
+        it.related = called(program, value, root).into_iter().collect();
+        it.related.extend(related(program, value, &mut known));
+        let later = later_overflows(program, [value], MAX_LATER);
+        it.help = Some(help(program, value, later.n));
+        if later.n < MAX_LATER {
+            it.related.extend(decoded(program, later.decodes));
+        }
+        out.push(it);
+    }
+}
+
+fn in_brief(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    out.extend(program.roots().into_iter().map(|(value, root)| found(program, value, root)));
+}
+
+fn found(program: &Program, value: Value, root: &Root) -> Diagnostic {
+    let ir = program.ir();
+    let mut at = String::new();
+    if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
+        let what = match Flow::of(ir, round.op) {
+            Flow::Reduce => "reduction",
+            flow if flow.is_loop() => "loop",
+            _ => "cycle of blocks",
+        };
+        let _ = write!(at, " at iteration {} of the {what}", round.number);
+    }
+    if root.turn > 1 {
+        let _ = write!(at, " at recursion depth {}", root.turn);
+    }
+    let message = excess_in_words(program, value, root.noise, &at);
+    CHECK.at(value_range(ir, value), message)
+}
+
+/// The call that causes it, if it does not happen with the arguments that are assumed.
+fn called(program: &Program, value: Value, root: &Root) -> Option<Related> {
+    let ir = program.ir();
+    let function = ir.function_of(ir.definition_site(value)?)?;
+    let contexts = program.contexts(function);
+    let context =
+        contexts.iter().find(|it| Some(it.id) == root.context).filter(|it| !it.is_assumed)?;
+    let call = context.calls().min_by_key(|&it| ir.start(it))?;
+    let noisy = context.args.iter().filter_map(|it| match it.hi()? {
+        Bits::MAX => Some("unbounded".to_owned()),
+        hi => Some(hi.to_string()),
+    });
+    let noisy: Vec<String> = noisy.collect();
+    let name = program.function_name(function);
+    let message = match noisy.as_slice() {
+        [] => format!("@{name} is called here"),
+        [one] => format!("@{name} is called here; noise of the argument: {one}"),
+        all => format!("@{name} is called here; noise of the arguments: {}", all.join(", ")),
+    };
+    Some(Related { range: core_range(ir, call), message })
+}
+
+/// The steps of the derivation of a value, its own last; `known` caches the answers for others.
+pub(in crate::checks) fn related(
+    program: &Program,
+    value: Value,
+    known: &mut Saturation,
+) -> Vec<Related> {
+    let derivation = derivation(program, value, known);
+    let (steps, gap) = derivation.brief(SHOWN);
+    let mut out: Vec<Related> = steps
+        .iter()
+        .map(|step| Related {
+            range: step.range.clone(),
+            message: format!("{}: {}", program.ir().value_text(step.value), step.rule),
+        })
+        .collect();
+    if let Some((after, n)) = gap
+        && let Some(related) = out.get_mut(after)
+    {
+        let steps = if n == 1 { "1 step" } else { &format!("{n} steps") };
+        related.message = format!("... {steps} not shown ... {}", related.message);
+    }
+    out
+}
+
+fn help(program: &Program, value: Value, n_spoilt: usize) -> String {
+    let mut out = match noisiest_operand(program, value) {
+        Some(operand) => {
+            let (op, name) = (&program.model().reset_op, program.ir().value_text(operand));
+            format!("Insert {op} for {name} before this op, or use the quick fix (--fix)")
+        }
+        None => "Lower the noise of what comes in here".to_owned(),
+    };
+    let _ = match n_spoilt {
+        0 => Ok(()),
+        1 => write!(out, ". 1 later value also exceeds the budget"),
+        MAX_LATER => write!(out, ". {MAX_LATER} or more later values also exceed the budget"),
+        n => write!(out, ". {n} later values also exceed the budget"),
+    };
+    out
+}
+
+fn noisiest_operand(program: &Program, value: Value) -> Option<Value> {
+    let ir = program.ir();
+    let Def::Result(op, _) = ir.value(value).def else { return None };
+    let rule = program.model().rule(ir.op_name(op))?;
+    if matches!(rule.kind(), GrowthKind::Fresh | GrowthKind::Reset) {
+        return None;
+    }
+    let operands = program.model().carriers(ir, op, rule).flatten();
+    operands.fold(None, |best: Option<Value>, it| match best {
+        Some(best) if program.noise(best).hi() >= program.noise(it).hi() => Some(best),
+        _ => Some(it),
+    })
+}
+
+/// The effects of a value over the budget on later ones.
+#[derive(Debug, Default)]
+pub(in crate::checks) struct LaterOverflows {
+    /// Number of values that are over because of it, up to the limit.
+    pub(in crate::checks) n: usize,
+    /// The decodes of such values, all of them if the limit was not met; in no particular order.
+    pub(in crate::checks) decodes: Vec<Op>,
+}
+
+/// Follows values over the budget from some on, up to a number of values.
+///
+/// *Cost.* Each value is visited once, however many reach it.
+pub(in crate::checks) fn later_overflows(
+    program: &Program,
+    roots: impl IntoIterator<Item = Value>,
+    limit: usize,
+) -> LaterOverflows {
+    let (ir, budget) = (program.ir(), program.model().budget);
+    let mut queue: VecDeque<Value> = roots.into_iter().collect();
+    let mut seen: FxHashSet<Value> = queue.iter().copied().collect();
+    let mut out = LaterOverflows::default();
+    while let Some(value) = queue.pop_front() {
+        for &(user, index) in &ir.value(value).uses {
+            if ir.op(user).kind == OpKind::NoisyDecode && program.facts().is_live(ir, user) {
+                out.decodes.push(user);
+            }
+            let mut fed = flow::feeds(ir, user, index as usize);
+            fed.extend(receivers(ir, user, index as usize));
+            for &it in ir.op(user).results.iter().chain(&fed) {
+                if program.noise(it).is_over(budget) && seen.insert(it) {
+                    out.n += 1;
+                    queue.push_back(it);
+                    if out.n == limit {
+                        return out;
+                    }
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The values that receive an operand passed to a function or returned from one.
+fn receivers(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
+    match ir.op(user).kind {
+        OpKind::FuncCall => {
+            let body = flow::callee(ir, user).and_then(|it| flow::body(ir, it));
+            let args = body.map(|it| &ir.block(flow::entry_block(ir, it)).args);
+            args.and_then(|it| it.get(index)).copied().into_iter().collect()
+        }
+        OpKind::FuncReturn => {
+            let function = ir.function_of(user);
+            let calls = function.map_or(Vec::new(), |it| flow::calls_of(ir, it).0);
+            calls.into_iter().filter_map(|it| ir.op(it).results.get(index).copied()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The decodes that a value spoils, the first few in the text.
+fn decoded(program: &Program, mut decodes: Vec<Op>) -> Vec<Related> {
+    let ir = program.ir();
+    decodes.sort_by_cached_key(|&it| ir.start(it));
+    decodes.dedup();
+    let reported = decodes.into_iter().take(DECODES);
+    reported
+        .map(|op| Related {
+            range: core_range(ir, op),
+            message: "decoded here; the plaintext may be wrong".to_owned(),
+        })
+        .collect()
+}

@@ -1,0 +1,49 @@
+//! The predicates of comparisons: the only table, for folding, ranges and patterns.
+
+use noisy_syntax::{AttrData, Op};
+
+use noisy_dataflow::view::View;
+
+/// The number of the predicate of a comparison.
+pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
+    match ir.interner().attr_data(ir.attr(op, "predicate")?) {
+        AttrData::Int { value, .. } => Some(*value),
+        _ => None,
+    }
+}
+
+/// Returns true if `arith.cmpi` holds for two sign-extended numbers.
+pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
+    let (ua, ub) = (unsigned(a, width), unsigned(b, width));
+    Some(match predicate {
+        0 => a == b,
+        1 => a != b,
+        2 => a < b,
+        3 => a <= b,
+        4 => a > b,
+        5 => a >= b,
+        6 => ua < ub,
+        7 => ua <= ub,
+        8 => ua > ub,
+        9 => ua >= ub,
+        _ => return None,
+    })
+}
+
+/// Returns true if `arith.cmpi` holds for two equal numbers.
+pub fn holds_of_equal(predicate: i128) -> bool {
+    matches!(predicate, 0 | 3 | 5 | 7 | 9)
+}
+
+/// Returns true if the first two operands are the same value.
+pub(super) fn is_same(ir: &impl View, op: Op) -> bool {
+    let operand = |index: usize| ir.op(op).operands.get(index)?.value;
+    let (a, b) = (operand(0), operand(1));
+    a.is_some() && a == b
+}
+
+/// The bits of a number as an unsigned one.
+pub(super) fn unsigned(value: i128, width: u32) -> u128 {
+    let unused = 128 - width;
+    (value.cast_unsigned() << unused) >> unused
+}

@@ -1,0 +1,508 @@
+//! Results of ops with constant operands, as by MLIR's folders (LLVM 19, `ArithOps.cpp`,
+//! `AffineOps.cpp`, `MemRefOps.cpp`): unknown where they give up.
+
+use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value, rounded_float};
+use smallvec::SmallVec;
+
+use super::compare::{holds, holds_of_equal, is_same, predicate, unsigned};
+use super::constant::{Constant, float, sign_extended, width};
+use super::elements::Lists;
+use super::floats::{QUIET, floats, of_bits, rounded, to_bits, to_float};
+use noisy_dataflow::view::View;
+
+use Constant::{Bottom, Float, Int, Unknown};
+
+/// The constant that a result is, by the constants that the operands are.
+pub fn fold(
+    ir: &impl View,
+    op: Op,
+    result: usize,
+    operands: &[Constant],
+    lists: &mut Lists,
+) -> Constant {
+    if ir.op(op).kind == OpKind::AffineLoad {
+        return loaded(ir, op, lists).unwrap_or(Unknown);
+    }
+    match fold_whole(ir, op, result, operands) {
+        Unknown => each(ir, op, result, operands, lists).unwrap_or(Unknown),
+        known => known,
+    }
+}
+
+/// Longer lists of elements are read but not computed with: each op would take the time and the
+/// memory of a list that the text may contain once.
+const MOST_COMPUTED: usize = 256;
+
+/// The result element by element, where the elements of an operand differ: known if it is for each.
+fn each(
+    ir: &impl View,
+    op: Op,
+    result: usize,
+    operands: &[Constant],
+    lists: &mut Lists,
+) -> Option<Constant> {
+    let n = operands.iter().find_map(|&it| lists.of(it))?.len();
+    if n > MOST_COMPUTED {
+        return None;
+    }
+    let mut given = Vec::with_capacity(n);
+    for at in 0..n {
+        let element = |&it: &Constant| match lists.of(it) {
+            Some(list) => list.get(at).copied(),
+            None => matches!(it, Int(_) | Float(_)).then_some(it),
+        };
+        let elements: Option<SmallVec<[Constant; 3]>> = operands.iter().map(element).collect();
+        let elements = elements?;
+        let it = match fold_whole(ir, op, result, &elements) {
+            // Undefined, so any element is right; but if the last element is undefined, MLIR's
+            // folders leave the op alone.
+            Unknown if at + 1 < n => undefined(ir, op, &elements).unwrap_or(Unknown),
+            it => it,
+        };
+        given.push(Some(it).filter(|it| matches!(it, Int(_) | Float(_)))?);
+    }
+    Some(lists.constant(given))
+}
+
+/// The undefined element that remains after a shift by the width or more, or a division by zero.
+fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
+    match (ir.op(op).kind, *operands.first()?) {
+        (OpKind::ArithShli | OpKind::ArithShrui, Int(_)) => Some(Int(0)),
+        (OpKind::ArithShrsi, Int(it)) => Some(Int(-i128::from(it < 0))),
+        (OpKind::ArithFloordivsi, it) => Some(it),
+        _ => None,
+    }
+}
+
+/// The global that `affine.load` reads.
+pub fn global(ir: &impl View, load: Op) -> Option<Op> {
+    let Def::Result(defining_op, _) = ir.def(operand(ir, load, 0)?) else { return None };
+    if ir.op(load).kind != OpKind::AffineLoad || ir.op(defining_op).kind != OpKind::MemrefGetGlobal
+    {
+        return None;
+    }
+    let AttrData::Symbol(path) = ir.interner().attr_data(ir.attr(defining_op, "name")?) else {
+        return None;
+    };
+    let [name] = **path else { return None };
+    ir.resolve_symbol(defining_op, name).filter(|&it| ir.op(it).kind == OpKind::MemrefGlobal)
+}
+
+/// The result of `affine.load` from a constant global: any element if all are equal, else the one
+/// at constant indices.
+fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
+    let global = global(ir, op)?;
+    if matches!(ir.op(global).form, Form::Broken | Form::Opaque) {
+        return None;
+    }
+    ir.attr(global, "constant")?;
+    let AttrData::Type(ty) = *ir.interner().attr_data(ir.attr(global, "type")?) else {
+        return None;
+    };
+    let constant = lists.read(ir, ir.attr(global, "initial_value")?, ty)?;
+    let Some(elements) = lists.of(constant) else { return Some(constant) };
+    let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ty) else {
+        return None;
+    };
+    let place = ir.interner().affine(ir.attr(op, "map")?)?.evaluate(&|_| None)?;
+    if place.len() != dims.len() {
+        return None;
+    }
+    let at = place.iter().zip(dims).try_fold(0_usize, |at, (&index, dim)| match *dim {
+        Dim::Fixed(size) => {
+            let (index, size) = (usize::try_from(index).ok()?, usize::try_from(size).ok()?);
+            (index < size).then_some(at * size + index)
+        }
+        _ => None,
+    });
+    elements.get(at?).copied()
+}
+
+fn fold_whole(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Constant {
+    let data = ir.op(op);
+    let known = match data.kind {
+        OpKind::ArithSelect => select(ir, op, operands),
+        OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => affine(ir, op, operands),
+        OpKind::MemrefDim => dim(ir, op, operands),
+        OpKind::MemrefRank => rank(ir, op),
+        OpKind::MemrefExtractStridedMetadata => layout(ir, op, result),
+        OpKind::FuncCall => Some(Unknown),
+        _ if operands.contains(&Bottom) => Some(Bottom),
+        _ => arith(ir, op, result, operands),
+    };
+    known.unwrap_or(Unknown)
+}
+
+fn operand(ir: &impl View, op: Op, index: usize) -> Option<Value> {
+    ir.op(op).operands.get(index)?.value
+}
+
+fn select(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
+    let &[condition, a, b] = operands else { return None };
+    if operand(ir, op, 1) == operand(ir, op, 2) {
+        return Some(a);
+    }
+    match condition {
+        Bottom => Some(Bottom),
+        Int(0) => Some(b),
+        Int(_) => Some(a),
+        // A condition per element too: the same either way.
+        _ if a == b => Some(a),
+        _ => (a == Bottom || b == Bottom).then_some(Bottom),
+    }
+}
+
+fn arith(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Option<Constant> {
+    let data = ir.op(op);
+    let ty = ir.ty(*data.results.get(result)?);
+    match *operands {
+        [a] => {
+            let from = ir.operand_ty(op, 0)?;
+            unary(ir, data.kind, a, from, ty)
+        }
+        [a, b] => {
+            let of = ir.operand_ty(op, 0)?;
+            match width(ir, of) {
+                Some(width) => {
+                    if let Some(it) = of_complement(ir, op).or_else(|| of_twice(ir, op)) {
+                        return Some(it);
+                    }
+                    if data.kind == OpKind::ArithCmpi {
+                        return compare(ir, op, a, b, width);
+                    }
+                    integers(data.kind, result, a, b, width, is_same(ir, op))
+                }
+                None => floats(ir, op, data.kind, a, b, float(ir, of)?),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The constant of the attribute of the op that defines a value.
+fn defined(ir: &impl View, value: Value) -> Option<Constant> {
+    let Def::Result(defining_op, _) = ir.def(value) else { return None };
+    let data = ir.op(defining_op);
+    if data.kind != OpKind::ArithConstant || matches!(data.form, Form::Broken | Form::Opaque) {
+        return None;
+    }
+    Some(Constant::of_attr(ir, ir.attr(defining_op, "value")?, ir.ty(value)))
+}
+
+/// `x & ~x` and `x | ~x`, where `~x` is `x ^ -1`.
+fn of_complement(ir: &impl View, op: Op) -> Option<Constant> {
+    let it = match ir.op(op).kind {
+        OpKind::ArithAndi => Int(0),
+        OpKind::ArithOri => Int(-1),
+        _ => return None,
+    };
+    let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1)?);
+    (is_complement(ir, a, b) || is_complement(ir, b, a)).then_some(it)
+}
+
+/// `x ^ (x ^ c)` is `c`, in any order.
+fn of_twice(ir: &impl View, op: Op) -> Option<Constant> {
+    if ir.op(op).kind != OpKind::ArithXori {
+        return None;
+    }
+    let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1)?);
+    let other = |of: Value, value: Value| {
+        let Def::Result(defining_op, _) = ir.def(value) else { return None };
+        let (x, y) = (operand(ir, defining_op, 0)?, operand(ir, defining_op, 1)?);
+        let rest = if x == of { y } else { x };
+        let is_twice = ir.op(defining_op).kind == OpKind::ArithXori && (x == of || y == of);
+        is_twice.then(|| defined(ir, rest)).flatten()
+    };
+    other(a, b).or_else(|| other(b, a))
+}
+
+fn is_complement(ir: &impl View, of: Value, value: Value) -> bool {
+    let Def::Result(defining_op, _) = ir.def(value) else { return false };
+    if ir.op(defining_op).kind != OpKind::ArithXori {
+        return false;
+    }
+    let (Some(a), Some(b)) = (operand(ir, defining_op, 0), operand(ir, defining_op, 1)) else {
+        return false;
+    };
+    let is_ones = |it: Value| defined(ir, it) == Some(Int(-1));
+    a == of && is_ones(b) || b == of && is_ones(a)
+}
+
+fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Option<Constant> {
+    match a {
+        Int(a) => {
+            let from_width = width(ir, from)?;
+            match kind {
+                OpKind::ArithExtsi | OpKind::ArithTrunci | OpKind::ArithIndexCast => {
+                    Some(Int(sign_extended(a, width(ir, to)?)))
+                }
+                OpKind::ArithExtui | OpKind::ArithIndexCastui => {
+                    let bits = unsigned(a, from_width).cast_signed();
+                    Some(Int(sign_extended(bits, width(ir, to)?)))
+                }
+                OpKind::ArithSitofp => to_float(a, float(ir, to)?),
+                OpKind::ArithUitofp => {
+                    to_float(i128::try_from(unsigned(a, from_width)).ok()?, float(ir, to)?)
+                }
+                OpKind::ArithBitcast => match float(ir, to) {
+                    Some(kind) => Some(Float(of_bits(a as u64, kind)?.to_bits())),
+                    None => (width(ir, to) == Some(from_width)).then_some(Int(a)),
+                },
+                _ => None,
+            }
+        }
+        Float(bits) => {
+            let value = f64::from_bits(bits);
+            match kind {
+                // Not every type has a negative zero.
+                OpKind::ArithNegf => {
+                    let negated = float(ir, to).map_or(-value, |it| rounded_float(-value, it));
+                    Some(Float(negated.to_bits()))
+                }
+                // Extending a NaN makes it quiet.
+                OpKind::ArithExtf => (!value.is_nan() || bits & QUIET != 0).then_some(Float(bits)),
+                OpKind::ArithTruncf => {
+                    let to = rounded(value, float(ir, to)?)?;
+                    // Only if nothing is lost; then all ways to round agree.
+                    (to.to_bits() == bits).then_some(Float(bits))
+                }
+                OpKind::ArithFptosi | OpKind::ArithFptoui => {
+                    let width = width(ir, to).filter(|&it| it <= 64)?;
+                    let whole = value.trunc();
+                    let (least, most) = if kind == OpKind::ArithFptosi {
+                        (-(2_f64.powi(width as i32 - 1)), 2_f64.powi(width as i32 - 1))
+                    } else {
+                        (0.0, 2_f64.powi(width as i32))
+                    };
+                    (whole >= least && whole < most)
+                        .then(|| Int(sign_extended(whole as i128, width)))
+                }
+                OpKind::ArithBitcast => {
+                    let bits = to_bits(value, float(ir, from)?)?;
+                    match (float(ir, to), width(ir, to)) {
+                        (Some(kind), _) => Some(Float(of_bits(bits, kind)?.to_bits())),
+                        (None, Some(width)) => Some(Int(sign_extended(i128::from(bits), width))),
+                        (None, None) => None,
+                    }
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Two numbers of a width joined by an op with one result.
+#[cfg(test)]
+pub(crate) fn of_two(kind: OpKind, a: i128, b: i128, width: u32) -> Option<i128> {
+    integers(kind, 0, Int(a), Int(b), width, false)?.int()
+}
+
+fn compare(ir: &impl View, op: Op, a: Constant, b: Constant, width: u32) -> Option<Constant> {
+    let predicate = predicate(ir, op)?;
+    if is_same(ir, op) {
+        return Some(Constant::bool(holds_of_equal(predicate)));
+    }
+    let (Int(a), Int(b)) = (a, b) else { return None };
+    holds(predicate, a, b, width).map(Constant::bool)
+}
+
+/// Two integers of a width joined; also where one of them is enough.
+fn integers(
+    kind: OpKind,
+    result: usize,
+    a: Constant,
+    b: Constant,
+    width: u32,
+    is_same: bool,
+) -> Option<Constant> {
+    let fit = |value: i128| Some(Int(sign_extended(value, width)));
+    let (least, most) = (i128::MIN >> (128 - width), i128::MAX >> (128 - width));
+    // One operand suffices. Constants are on the right in MLIR's canonical form, but its folders
+    // check both sides of commutative ops.
+    let one_of = |number: i128| a == Int(number) || b == Int(number);
+    let other_than = |number: i128| if a == Int(number) { b } else { a };
+    match kind {
+        OpKind::ArithAddi | OpKind::ArithOri | OpKind::ArithXori if one_of(0) => {
+            return Some(other_than(0));
+        }
+        OpKind::ArithSubi | OpKind::ArithXori if is_same => return Some(Int(0)),
+        OpKind::ArithSubi | OpKind::ArithShli | OpKind::ArithShrsi | OpKind::ArithShrui
+            if b == Int(0) =>
+        {
+            return Some(a);
+        }
+        OpKind::ArithMuli
+        | OpKind::ArithAndi
+        | OpKind::ArithMuluiExtended
+        | OpKind::ArithMulsiExtended
+            if one_of(0) =>
+        {
+            return Some(Int(0));
+        }
+        OpKind::ArithMuluiExtended if one_of(sign_extended(1, width)) => {
+            let low = other_than(sign_extended(1, width));
+            return Some(if result == 0 { low } else { Int(0) });
+        }
+        OpKind::ArithMuli if one_of(sign_extended(1, width)) => {
+            return Some(other_than(sign_extended(1, width)));
+        }
+        OpKind::ArithDivsi
+        | OpKind::ArithDivui
+        | OpKind::ArithCeildivsi
+        | OpKind::ArithCeildivui
+        | OpKind::ArithFloordivsi
+            if b == Int(sign_extended(1, width)) =>
+        {
+            return Some(a);
+        }
+        OpKind::ArithRemsi | OpKind::ArithRemui if b == Int(sign_extended(1, width)) => {
+            return Some(Int(0));
+        }
+        OpKind::ArithAndi if one_of(-1) => return Some(other_than(-1)),
+        OpKind::ArithOri if one_of(-1) => return Some(Int(-1)),
+        OpKind::ArithAndi
+        | OpKind::ArithOri
+        | OpKind::ArithMaxsi
+        | OpKind::ArithMaxui
+        | OpKind::ArithMinsi
+        | OpKind::ArithMinui
+            if is_same =>
+        {
+            return Some(a);
+        }
+        OpKind::ArithMaxsi if one_of(most) => return Some(Int(most)),
+        OpKind::ArithMinsi if one_of(least) => return Some(Int(least)),
+        OpKind::ArithMaxui if one_of(-1) => return Some(Int(-1)),
+        OpKind::ArithMinui if one_of(0) => return Some(Int(0)),
+        OpKind::ArithMaxsi if one_of(least) => return Some(other_than(least)),
+        OpKind::ArithMinsi if one_of(most) => return Some(other_than(most)),
+        OpKind::ArithMaxui if one_of(0) => return Some(other_than(0)),
+        OpKind::ArithMinui if one_of(-1) => return Some(other_than(-1)),
+        OpKind::ArithAdduiExtended if b == Int(0) => {
+            return Some(if result == 0 { a } else { Int(0) });
+        }
+        _ => {}
+    }
+    let (Int(a), Int(b)) = (a, b) else { return None };
+    let (ua, ub) = (unsigned(a, width), unsigned(b, width));
+    let overflows = a == least && b == -1;
+    match kind {
+        OpKind::ArithAddi => fit(a.wrapping_add(b)),
+        OpKind::ArithSubi => fit(a.wrapping_sub(b)),
+        OpKind::ArithMuli => fit(a.wrapping_mul(b)),
+        OpKind::ArithAndi => fit(a & b),
+        OpKind::ArithOri => fit(a | b),
+        OpKind::ArithXori => fit(a ^ b),
+        OpKind::ArithMaxsi => fit(a.max(b)),
+        OpKind::ArithMinsi => fit(a.min(b)),
+        OpKind::ArithMaxui => fit(ua.max(ub).cast_signed()),
+        OpKind::ArithMinui => fit(ua.min(ub).cast_signed()),
+        OpKind::ArithDivui if ub != 0 => fit((ua / ub).cast_signed()),
+        OpKind::ArithRemui if ub != 0 => fit((ua % ub).cast_signed()),
+        OpKind::ArithCeildivui if ub != 0 => fit(ua.div_ceil(ub).cast_signed()),
+        OpKind::ArithDivsi if b != 0 && !overflows => fit(a / b),
+        OpKind::ArithRemsi if b != 0 && !overflows => fit(a % b),
+        OpKind::ArithFloordivsi if b != 0 && !overflows => {
+            fit(a / b - i128::from(a % b != 0 && (a < 0) != (b < 0)))
+        }
+        OpKind::ArithCeildivsi if b != 0 && !overflows => {
+            fit(a / b + i128::from(a % b != 0 && (a < 0) == (b < 0)))
+        }
+        OpKind::ArithShli if ub < u128::from(width) => fit(a << ub),
+        OpKind::ArithShrui if ub < u128::from(width) => fit((ua >> ub).cast_signed()),
+        OpKind::ArithShrsi if ub < u128::from(width) => fit(a >> ub),
+        OpKind::ArithAdduiExtended => {
+            let sum = sign_extended(a.wrapping_add(b), width);
+            if result == 0 { fit(sum) } else { Some(Constant::bool(unsigned(sum, width) < ua)) }
+        }
+        OpKind::ArithMulsiExtended if width <= 64 => {
+            fit(if result == 0 { a * b } else { (a * b) >> width })
+        }
+        OpKind::ArithMuluiExtended if width <= 64 => {
+            let product = ua * ub;
+            fit(if result == 0 { product.cast_signed() } else { (product >> width).cast_signed() })
+        }
+        _ => None,
+    }
+}
+
+fn affine(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
+    if operands.contains(&Bottom) {
+        return Some(Bottom);
+    }
+    let value = applied(ir, op, &|at| operands.get(at)?.int())?;
+    Some(Int(i128::from(value)))
+}
+
+/// The results of `affine.apply`, `min` and `max`, as far as their inputs are known.
+pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
+    let values = ir.interner().affine(ir.attr(op, "map")?)?.evaluate(input)?;
+    match ir.op(op).kind {
+        OpKind::AffineMin => values.iter().min().copied(),
+        OpKind::AffineMax => values.iter().max().copied(),
+        _ => values.first().copied(),
+    }
+}
+
+/// The size of a dimension that the type of a memref states.
+fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
+    let index = match operands.get(1)? {
+        Bottom => return Some(Bottom),
+        it => usize::try_from(it.int()?).ok()?,
+    };
+    match ir.interner().type_data(ir.operand_ty(op, 0)?) {
+        TypeData::MemRef { dims: Some(dims), .. } => match dims.get(index)? {
+            Dim::Fixed(size) => Some(Int(i128::from(*size))),
+            // The operand of its allocation.
+            Dim::Dynamic => {
+                let Def::Result(defining_op, _) = ir.def(operand(ir, op, 0)?) else {
+                    return None;
+                };
+                let kind = ir.op(defining_op).kind;
+                if !matches!(kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca) {
+                    return None;
+                }
+                let before = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
+                defined(ir, operand(ir, defining_op, before)?)
+            }
+            Dim::Scalable(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// The offset, sizes and strides in the type of a memref: result 1, then as many as it has
+/// dimensions, twice.
+fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
+    let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ir.operand_ty(op, 0)?)
+    else {
+        return None;
+    };
+    let sizes: Vec<Option<i128>> = dims
+        .iter()
+        .map(|it| match it {
+            Dim::Fixed(size) => Some(i128::from(*size)),
+            _ => None,
+        })
+        .collect();
+    let at = result.checked_sub(1)?;
+    if (1..=sizes.len()).contains(&at) {
+        return sizes[at - 1].map(Int);
+    }
+    let layout = ir.interner().layout(ir.operand_ty(op, 0)?)?;
+    let number = match at.checked_sub(1 + sizes.len()) {
+        None => layout.offset,
+        Some(at) => *layout.strides.get(at)?,
+    };
+    number.map(|it| Int(it.into()))
+}
+
+fn rank(ir: &impl View, op: Op) -> Option<Constant> {
+    match ir.interner().type_data(ir.operand_ty(op, 0)?) {
+        TypeData::MemRef { dims: Some(dims), .. } | TypeData::Tensor { dims: Some(dims), .. } => {
+            Some(Int(dims.len() as i128))
+        }
+        _ => None,
+    }
+}

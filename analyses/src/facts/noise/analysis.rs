@@ -1,0 +1,157 @@
+//! The noise analysis: the rules of the model applied to every op.
+//!
+//! *Facts* are bounds on [`Noise`]. An argument of a function has the noise that its contract
+//! `{noisy.bound = N : i64}` states; otherwise it is fresh if the function may be called from
+//! outside, and has the noise that each call passes, apart ([`noisy_dataflow::sparse::Context`]). The
+//! results of a call have the noise that the callee returns in that context, limited by the
+//! contracts on its results; without a body only the contracts count. The results of broken ops and
+//! of ops without a rule are unknown.
+
+use std::sync::Arc;
+
+use noisy_syntax::{Def, Form, Interner, Name, Op, OpKind, Type, Value};
+use smallvec::SmallVec;
+
+use super::contract::{self, Contract, Side};
+use super::fact::Noise;
+use super::model::{Bits, Growth, GrowthRule, GrowthRules, NoiseModel};
+use crate::facts::integers::Integers;
+use noisy_dataflow::flow;
+use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
+use noisy_dataflow::view::View;
+
+#[derive(Debug)]
+pub struct NoiseAnalysis {
+    rules: GrowthRules,
+}
+
+impl NoiseAnalysis {
+    /// The analysis under a model.
+    pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
+        Self { rules: GrowthRules::new(model.into()) }
+    }
+
+    #[inline]
+    pub(crate) fn model(&self) -> &Arc<NoiseModel> {
+        self.rules.model()
+    }
+
+    /// The rule of the op that was visited last, if it is of this name and has one.
+    #[inline]
+    pub(super) fn last_rule(&self, name: Name) -> Option<GrowthRule> {
+        self.rules.last(name)
+    }
+}
+
+/// The noise that a contract states. A bound over the budget is reported at the contract, and makes
+/// no value a root.
+fn by_contract(stated: Contract) -> Noise {
+    match stated {
+        Contract::Bound(bound) => Noise::AtMost(bound),
+        Contract::Wrong => Noise::Unknown,
+    }
+}
+
+impl Domain for Noise {
+    fn unknown() -> Self {
+        Noise::Unknown
+    }
+}
+
+impl SparseForward for NoiseAnalysis {
+    type Fact = Noise;
+    type Base = Integers;
+
+    const LOOPS: Loops = Loops::Replayed;
+
+    fn calls(&self) -> Calls {
+        Calls::APART
+    }
+
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        self.model().is_noisy(interner, ty)
+    }
+
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        _: usize,
+        _: Value,
+        _: &[Noise],
+    ) -> Noise {
+        let data = ir.op(op);
+        let is_fresh = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
+        if is_fresh { Noise::AtMost(self.model().fresh) } else { Noise::Unknown }
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        result: usize,
+        operands: &[Noise],
+    ) -> Noise {
+        let data = ir.op(op);
+        if is_wrong(ir, op) {
+            return Noise::Unknown;
+        }
+        if data.kind == OpKind::FuncCall {
+            let stated = flow::callee(ir, op);
+            let stated = stated.and_then(|it| contract::of(ir, it, Side::Result, result));
+            return stated.map_or(Noise::Unknown, by_contract);
+        }
+        let Some(rule) = self.rules.of(ir, op) else { return Noise::Unknown };
+        let model = self.model();
+        if !model.is_carried(rule, result) {
+            return Noise::AtMost(0);
+        }
+        let Some(growth) = model.growth(ir, op, rule) else { return Noise::Unknown };
+        let is_carrier = |index: usize| model.is_carrier(ir, op, rule, index);
+        let some: SmallVec<[Noise; 2]>;
+        let carriers = if (0..operands.len()).all(is_carrier) {
+            operands
+        } else {
+            some =
+                (0..operands.len()).filter(|&it| is_carrier(it)).map(|it| operands[it]).collect();
+            &some
+        };
+        match growth {
+            // Noise comes with operands. The rule does not cover an op without any.
+            Growth::Max(_) | Growth::Sum(_) if carriers.is_empty() => Noise::Unknown,
+            growth => Noise::after(growth, carriers),
+        }
+    }
+
+    #[inline]
+    fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Noise) -> Noise {
+        // A body is analyzed for the bound of its contract; calls are checked against it.
+        if let Some((holder, index)) = ir.entry_argument(value) {
+            let data = ir.op(holder);
+            let is_stated = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
+            let stated = is_stated.then(|| contract::of(ir, holder, Side::Argument, index));
+            return stated.flatten().map_or(fact, by_contract);
+        }
+        let Def::Result(op, index) = ir.def(value) else { return fact };
+        if ir.op(op).kind != OpKind::FuncCall || is_wrong(ir, op) {
+            return fact;
+        }
+        let callee = flow::callee(ir, op);
+        match callee.and_then(|it| contract::of(ir, it, Side::Result, index as usize)) {
+            // The body is checked against it at its returns.
+            Some(Contract::Bound(bound)) => fact.min(Noise::AtMost(bound)),
+            _ => fact,
+        }
+    }
+
+    fn unbounded(&self, fact: &Noise) -> Option<Noise> {
+        fact.is_over(self.model().budget).then_some(Noise::AtMost(Bits::MAX))
+    }
+}
+
+/// Returns true if an op is malformed.
+#[inline]
+fn is_wrong(ir: &impl View, op: Op) -> bool {
+    let data = ir.op(op);
+    data.form == Form::Broken || (data.extra.is_some() && ir.has_problem(op))
+}

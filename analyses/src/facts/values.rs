@@ -1,0 +1,228 @@
+//! Facts about values that follow from their defining ops, and the text of constants.
+
+use crate::facts::integers::constant::Constant;
+use crate::facts::integers::elements::Lists;
+use noisy_syntax::{
+    Attr, AttrData, Block, Def, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
+};
+use rustc_hash::FxHashSet;
+
+/// An operand of an op.
+pub fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
+    ir.op(op).operands.get(index)?.value
+}
+
+/// The operands of an op.
+pub fn operands(ir: &Ir, op: Op) -> Vec<Value> {
+    ir.op(op).operands.iter().filter_map(|it| it.value).collect()
+}
+
+/// The constant op that defines a value.
+fn defining_constant(ir: &Ir, value: Value) -> Option<Op> {
+    ir.defining_op(value).filter(|it| ir.op(*it).kind.has(Traits::CONSTANT))
+}
+
+/// Returns true if a constant op defines a value.
+pub fn is_constant(ir: &Ir, value: Value) -> bool {
+    defining_constant(ir, value).is_some()
+}
+
+/// The attribute of a value that a constant op defines.
+pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
+    ir.attr(defining_constant(ir, value)?, "value")
+}
+
+/// The constant of a constant op; lists of elements are read into `lists`.
+pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant> {
+    let attr = attr_of(ir, value)?;
+    let ty = ir.value(value).ty;
+    match Constant::of_attr(ir, attr, ty) {
+        Constant::Unknown | Constant::Bottom => None,
+        Constant::Other(attr) => Some(lists.read(ir, attr, ty).unwrap_or(Constant::Other(attr))),
+        known => Some(known),
+    }
+}
+
+/// Most values that are visited to decide if one is a number.
+const MOST_LOOKED_AT: usize = 64;
+
+/// Returns true if an integer is surely a number, and not read from uninitialized memory,
+/// `ub.poison`, or the result of an overflow that an op excludes. Callers pass numbers. *Cost.*
+/// Bounded, except for the operands of the visited values, each once.
+pub fn is_number(ir: &Ir, value: Value) -> bool {
+    let mut all = vec![value];
+    let mut seen = FxHashSet::from_iter([value]);
+    let mut at = 0;
+    while let Some(&value) = all.get(at) {
+        let is_buffer =
+            matches!(ir.interner.type_data(ir.value(value).ty), TypeData::MemRef { .. });
+        at += 1;
+        match ir.value(value).def {
+            // Of its dimensions, which are numbers.
+            _ if is_buffer => {}
+            Def::Argument(block, index) if is_passed_or_counted(ir, block, index) => {}
+            Def::Result(op, _) if at <= MOST_LOOKED_AT && keeps_numbers(ir, op) => {
+                all.extend(operands(ir, op).into_iter().filter(|&it| seen.insert(it)));
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Returns true if a block argument is one of a function or counts the iterations of a loop; other
+/// arguments are carried.
+fn is_passed_or_counted(ir: &Ir, block: Block, index: u32) -> bool {
+    let region = ir.block(block).region;
+    ir.entry_block(region) == block
+        && ir.region(region).parent.is_some_and(|it| match ir.op(it).kind {
+            OpKind::FuncFunc | OpKind::AffineParallel | OpKind::ScfParallel => true,
+            OpKind::ScfFor | OpKind::AffineFor => index == 0,
+            _ => false,
+        })
+}
+
+/// Returns true if the results of an op are numbers when its operands are.
+fn keeps_numbers(ir: &Ir, op: Op) -> bool {
+    match ir.op(op).kind {
+        kind if kind.has(Traits::CONSTANT) => true,
+        OpKind::ArithAddi | OpKind::ArithSubi | OpKind::ArithMuli | OpKind::ArithTrunci => {
+            ir.attr(op, "overflowFlags").is_none()
+        }
+        OpKind::ArithAndi
+        | OpKind::ArithOri
+        | OpKind::ArithXori
+        | OpKind::ArithMaxsi
+        | OpKind::ArithMaxui
+        | OpKind::ArithMinsi
+        | OpKind::ArithMinui
+        | OpKind::ArithDivsi
+        | OpKind::ArithDivui
+        | OpKind::ArithCeildivsi
+        | OpKind::ArithCeildivui
+        | OpKind::ArithFloordivsi
+        | OpKind::ArithRemsi
+        | OpKind::ArithRemui
+        | OpKind::ArithCmpi
+        | OpKind::ArithCmpf
+        | OpKind::ArithSelect
+        | OpKind::ArithExtsi
+        | OpKind::ArithExtui
+        | OpKind::ArithIndexCast
+        | OpKind::ArithIndexCastui
+        | OpKind::MemrefDim
+        | OpKind::AffineApply
+        | OpKind::AffineMin
+        | OpKind::AffineMax => true,
+        _ => false,
+    }
+}
+
+/// The integer that a value is, or that each of its elements is, sign-extended.
+pub fn int_of(ir: &Ir, value: Value) -> Option<i128> {
+    Constant::of_attr(ir, attr_of(ir, value)?, ir.value(value).ty).int()
+}
+
+/// The attribute that says a constant of a type.
+pub fn to_attr(ir: &mut Ir, lists: &Lists, constant: Constant, ty: Type) -> Option<Attr> {
+    match constant {
+        Constant::Bottom | Constant::Unknown => None,
+        Constant::Other(attr) => Some(attr),
+        Constant::Elements(_) => lists.written(constant, ty, |it| shaped(ir, ty, it)),
+        Constant::Int(_) | Constant::Float(_) => match element_type(ir, ty) {
+            Some(_) => shaped(ir, ty, &[constant]),
+            None => scalar(ir, constant, ty),
+        },
+    }
+}
+
+/// The type of the elements of a shape.
+pub fn element_type(ir: &Ir, ty: Type) -> Option<Type> {
+    match ir.interner.type_data(ty) {
+        TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => Some(*element),
+        _ => None,
+    }
+}
+
+/// The type of the same shape with other elements; these, if it is none.
+pub fn with_element(ir: &mut Ir, ty: Type, element: Type) -> Type {
+    let mut data = ir.interner.type_data(ty).clone();
+    match &mut data {
+        TypeData::Vector { element: it, .. } | TypeData::Tensor { element: it, .. } => {
+            *it = element;
+        }
+        _ => return element,
+    }
+    ir.interner.ty(data)
+}
+
+fn scalar(ir: &mut Ir, constant: Constant, ty: Type) -> Option<Attr> {
+    let data = match (constant, ir.interner.type_data(ty)) {
+        (Constant::Int(value), TypeData::Int { width: 1, sign: Sign::Signless }) => {
+            AttrData::Bool(value != 0)
+        }
+        (Constant::Int(value), TypeData::Int { width, .. }) if *width <= 64 => {
+            AttrData::Int { value, ty }
+        }
+        (Constant::Int(value), TypeData::Index) => AttrData::Int { value, ty },
+        (Constant::Int(value), TypeData::Int { .. }) if i64::try_from(value).is_ok() => {
+            AttrData::Int { value, ty }
+        }
+        (Constant::Float(bits), TypeData::Float(_)) => AttrData::Float { bits, ty },
+        _ => return None,
+    };
+    Some(ir.interner.attr(data))
+}
+
+/// Elements as `dense<...>`; one stands for all.
+fn shaped(ir: &mut Ir, ty: Type, elements: &[Constant]) -> Option<Attr> {
+    let element = element_type(ir, ty)?;
+    let dims: Vec<u64> = match ir.interner.type_data(ty) {
+        TypeData::Vector { dims, .. } => sizes(dims, elements.len() == 1)?,
+        TypeData::Tensor { dims: Some(dims), .. } => sizes(dims, false)?,
+        _ => return None,
+    };
+    let mut words = Vec::with_capacity(elements.len());
+    for &it in elements {
+        let attr = scalar(ir, it, element)?;
+        let text = ir.interner.attr_text(attr);
+        words.push(text.split(" : ").next().unwrap_or_default().to_owned());
+    }
+    let text = noisy_syntax::dense_text(&ir.interner, element, &dims, &words);
+    let name = ir.interner.name(&text);
+    Some(ir.interner.attr(AttrData::Elements(name, ty)))
+}
+
+fn sizes(dims: &[Dim], may_scale: bool) -> Option<Vec<u64>> {
+    let size = |it: &Dim| match it {
+        Dim::Fixed(size) => Some(*size),
+        Dim::Scalable(size) if may_scale => Some(*size),
+        _ => None,
+    };
+    dims.iter().map(size).collect()
+}
+
+/// The op that says an attribute as a value of a type.
+pub fn constant_op(ir: &Ir, attr: Attr, ty: Type) -> Option<&'static str> {
+    match (ir.interner.attr_data(attr), ir.interner.type_data(ty)) {
+        (AttrData::Symbol(_), TypeData::Function { .. }) => Some("func.constant"),
+        (AttrData::Symbol(_), _) => None,
+        _ if ir.interner.attr_type(attr) == Some(ty) => Some("arith.constant"),
+        _ => None,
+    }
+}
+
+/// The region at whose start the constants of a region are: that of the nearest op around that is
+/// isolated, unknown or at the top.
+pub fn constant_scope(ir: &Ir, region: Region) -> Region {
+    let mut at = region;
+    loop {
+        let Some(op) = ir.region(at).parent else { return at };
+        let kind = ir.op(op).kind;
+        let is_top = ir.parent_op(op).is_none_or(|it| !ir.op(it).kind.is_op());
+        if kind == OpKind::Unknown || kind.has(Traits::ISOLATED) || is_top {
+            return at;
+        }
+        at = ir.op(op).parent;
+    }
+}

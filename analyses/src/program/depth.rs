@@ -1,0 +1,151 @@
+//! Multiplicative depth: the most multiplications on a path from fresh ciphertexts, or from a
+//! bootstrap, to a value.
+//!
+//! Multiplications are the ops whose growth in the noise model is `sum`, and HEIR's products. An op
+//! that resets noise, and a bootstrap of HEIR, resets depth. In a loop with a known trip count the
+//! depth is that of the unrolled program; where an unknown number of iterations multiplies there is
+//! no bound.
+
+use std::fmt;
+use std::sync::Arc;
+
+use noisy_syntax::{Form, Op, OpKind, Value};
+
+use crate::facts::integers::Integers;
+use crate::facts::noise::model::{GrowthKind, NoiseModel};
+use crate::heir;
+use crate::program::secretness::is_secret;
+use noisy_dataflow::lattice::Chain;
+use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
+use noisy_dataflow::view::{Types, View};
+
+/// A depth that still grows beyond this many products, in a recursion or a loop, has no bound.
+const MAX_DEPTH: u32 = 256;
+
+/// The multiplicative depth of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Depth {
+    /// Nothing reaches it.
+    #[default]
+    Bottom,
+    /// Nothing encrypted goes into it.
+    Public,
+    /// At most so many multiplications.
+    AtMost(u32),
+    /// Without a bound.
+    Unbounded,
+    Unknown,
+}
+
+impl Chain for Depth {}
+
+impl Domain for Depth {
+    fn unknown() -> Self {
+        Depth::Unknown
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        match (self, next) {
+            (Depth::AtMost(a), Depth::AtMost(b)) if *a < b => Depth::Unbounded,
+            _ => next,
+        }
+    }
+}
+
+impl fmt::Display for Depth {
+    /// `depth 3`, `no bound`, `public`, `unknown` or `unreached`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Depth::Bottom => f.write_str("unreached"),
+            Depth::Public => f.write_str("public"),
+            Depth::AtMost(n) => write!(f, "depth {n}"),
+            Depth::Unbounded => f.write_str("no bound"),
+            Depth::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Depths {
+    model: Arc<NoiseModel>,
+}
+
+impl Depths {
+    /// The analysis under a noise model.
+    pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
+        Self { model: model.into() }
+    }
+}
+
+impl SparseForward for Depths {
+    type Fact = Depth;
+    type Base = Integers;
+
+    const LOOPS: Loops = Loops::Replayed;
+
+    fn calls(&self) -> Calls {
+        Calls::APART
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        result: usize,
+        operands: &[Depth],
+    ) -> Depth {
+        let data = ir.op(op);
+        let operands = heir::known(ir, op, operands);
+        if operands.contains(&Depth::Bottom) {
+            return Depth::Bottom;
+        }
+        let name = ir.op_name(op);
+        let rule = self.model.rule(name);
+        let given = operands.iter().copied().max().unwrap_or(Depth::Public);
+        let is_secret = data.results.get(result).is_some_and(|&it| is_secret(ir, &self.model, it));
+        let is_noisy = |it: &Value| self.model.is_noisy(ir.interner(), ir.ty(*it));
+        // The effect on noise is unknown for an op without a rule and for a call that is not
+        // followed.
+        let is_foreign = rule.is_none() && data.results.get(result).is_some_and(is_noisy);
+        let is_opaque = data.kind == OpKind::FuncCall && (is_secret || given != Depth::Public);
+        if data.form == Form::Broken || is_foreign || is_opaque {
+            return Depth::Unknown;
+        }
+        let kind = rule.map(|it| it.kind());
+        if heir::encrypts(name) || kind == Some(GrowthKind::Fresh) {
+            return Depth::AtMost(0);
+        }
+        if given == Depth::Public || heir::decrypts(name) {
+            return Depth::Public;
+        }
+        if heir::is_bootstrap(name) || kind == Some(GrowthKind::Reset) {
+            return Depth::AtMost(0);
+        }
+        let multiplies = heir::multiplies(name) || kind == Some(GrowthKind::Sum);
+        match given {
+            Depth::AtMost(n) if multiplies => Depth::AtMost(n.saturating_add(1)),
+            _ => given,
+        }
+    }
+
+    fn entry(
+        &mut self,
+        _: &AnalysisContext<'_, Integers>,
+        _: Op,
+        _: usize,
+        _: Value,
+        operands: &[Depth],
+    ) -> Depth {
+        operands.iter().copied().max().unwrap_or(Depth::Public)
+    }
+
+    fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Depth) -> Depth {
+        // Fresh: encrypted here, from public operands.
+        let is_fresh = fact == Depth::Public && is_secret(ir, &self.model, value);
+        if is_fresh { Depth::AtMost(0) } else { fact }
+    }
+
+    fn unbounded(&self, fact: &Depth) -> Option<Depth> {
+        matches!(fact, Depth::AtMost(MAX_DEPTH..) | Depth::Unbounded).then_some(Depth::Unbounded)
+    }
+}

@@ -1,0 +1,364 @@
+//! Repairs of a program. [`repair`] alone decides what "fix all" does, in which order and how
+//! often: `noisy-check --fix`, fix on save, the quick fix of a function and "Fix all in file" call
+//! it and differ in [`Scope`] only.
+//!
+//! The order: the fixes of diagnostics, until none is left; then `reduce_noise` where noise exceeds
+//! the budget; in HEIR's programs bootstraps, level reductions and relinearizations; then fixes
+//! again, since annotations may not agree with the inserted ops. If these fixes raise the noise of
+//! a value over the budget, all of it is repeated.
+//!
+//! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No
+//! round of fixes is kept that leaves more errors, and no placement that does not pass re-analysis.
+
+mod edits;
+pub mod placement;
+mod suppress;
+mod trial;
+
+pub use suppress::suppress;
+
+use noisy_syntax::Op;
+
+use self::placement::{FixError, FunctionOutcome, Options, Outcome, STAGES, Verdict};
+use crate::document::Document;
+use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
+use crate::report::diff;
+
+/// Most rounds: one fix may make another possible.
+const MAX_ROUNDS: usize = 20;
+
+/// The diagnostics that are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// All that are at least warnings.
+    File,
+    /// Those of one function, by its position among the functions of the file.
+    Function(usize),
+    /// Those of one code that have fixes, whatever their severity.
+    Code(&'a str),
+}
+
+/// The rules under which diagnostics are reported.
+pub trait Rules {
+    /// Returns the diagnostics of a document, with those of rules that are off and with the
+    /// severities that they have by default. Explanations may be left out.
+    fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic>;
+
+    /// Removes the diagnostics of rules that are off, and sets the severity of the others.
+    fn apply(&self, diagnostics: &mut Vec<Diagnostic>);
+}
+
+/// The rules without a configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct DefaultRules;
+
+impl Rules for DefaultRules {
+    fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic> {
+        document.diagnostics_in_brief(&[])
+    }
+
+    fn apply(&self, _: &mut Vec<Diagnostic>) {}
+}
+
+/// The repairs that are wanted in a [`Scope`].
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The rules of the file.
+    pub rules: &'a dyn Rules,
+    /// Apply also fixes that need a review.
+    pub unsafe_fixes: bool,
+    /// Options of the optimizer; without them nothing is placed.
+    pub placement: Option<&'a Options>,
+}
+
+impl std::fmt::Debug for Wanted<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wanted")
+            .field("unsafe_fixes", &self.unsafe_fixes)
+            .field("placement", &self.placement)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The ops placed in one step.
+#[derive(Debug)]
+pub struct PlacedOps {
+    /// The name of the op, without its dialect.
+    pub op: String,
+    /// True if it resets noise, as `reduce_noise` does.
+    pub resets_noise: bool,
+    /// The placement, without the program after it.
+    pub outcome: Outcome,
+}
+
+/// The result of [`repair`].
+#[derive(Debug, Default)]
+pub struct Repaired {
+    /// Placements, in order. If all is repeated, the earlier ones keep only the functions that they
+    /// changed.
+    pub placed: Vec<PlacedOps>,
+    /// Number of diagnostics fixed by edits of their own.
+    pub n_fixed: usize,
+    /// Number of those that were fixed before the first placement.
+    pub n_fixed_first: usize,
+    /// Number of diagnostics that new comments suppress.
+    pub n_suppressed: usize,
+    changes: Changes,
+}
+
+/// The steps that changed the text.
+#[derive(Debug, Default)]
+enum Changes {
+    #[default]
+    None,
+    /// One step, with its edits.
+    One(Vec<TextEdit>),
+    Several,
+}
+
+impl Repaired {
+    /// Returns true if the text is changed.
+    pub fn is_changed(&self) -> bool {
+        !matches!(self.changes, Changes::None)
+    }
+
+    /// Returns the edits from the text before to the document after, in order and disjoint.
+    pub fn edits(&self, before: &str, after: &Document) -> Vec<TextEdit> {
+        match &self.changes {
+            Changes::None => Vec::new(),
+            Changes::One(edits) => edits.clone(),
+            Changes::Several => line_edits(before, &after.source().text().to_string()),
+        }
+    }
+
+    /// Returns why the first function that was refused is not changed.
+    pub fn refusal(&self) -> Option<&str> {
+        let mut functions = self.placed.iter().flat_map(|it| &it.outcome.functions);
+        functions.find_map(|it| match &it.verdict {
+            Verdict::Refused(why) => Some(why.as_str()),
+            Verdict::Legal | Verdict::Fixed(_) => None,
+        })
+    }
+
+    /// Describes the repairs in a line, as a command:
+    /// `Insert 1 bootstrap (proven optimal), 2 relinearize (proven optimal)`. Fixes that follow a
+    /// placement belong to it and are not counted.
+    pub fn title(&self) -> String {
+        let placed =
+            self.placed.iter().filter_map(|it| Some(it.outcome.fix.as_ref()?.title.clone()));
+        let fixed = match self.n_fixed_first {
+            0 => None,
+            1 => Some("Fix 1 problem".to_owned()),
+            n => Some(format!("Fix {n} problems")),
+        };
+        let mut out = String::new();
+        for part in fixed.into_iter().chain(placed) {
+            match part.strip_prefix("Insert ") {
+                Some(rest) if out.starts_with("Insert ") => out.push_str(&format!(", {rest}")),
+                _ if out.is_empty() => out = part,
+                _ => out.push_str(&format!("; {part}")),
+            }
+        }
+        out
+    }
+
+    fn add(&mut self, edits: Vec<TextEdit>) {
+        self.changes = match self.changes {
+            Changes::None => Changes::One(edits),
+            Changes::One(_) | Changes::Several => Changes::Several,
+        };
+    }
+}
+
+/// Returns the lines that differ between two texts, as edits in order that do not touch.
+fn line_edits(before: &str, after: &str) -> Vec<TextEdit> {
+    let (old, new): (Vec<_>, Vec<_>) =
+        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
+    let (mut out, mut from, mut offset) = (Vec::new(), 0, 0);
+    let length = |lines: &[&str]| -> usize { lines.iter().map(|it| it.len()).sum() };
+    for it in diff::changes(&old, &new) {
+        let start = offset + length(&old[from..it.before.start]);
+        offset = start + length(&old[it.before.clone()]);
+        out.push(TextEdit { range: start..offset, text: new[it.after].concat() });
+        from = it.before.end;
+    }
+    out
+}
+
+/// Repairs the diagnostics of a scope; the document becomes the repaired one.
+///
+/// # Errors
+///
+/// When a placement does not pass re-analysis: a defect. The document may be changed all the same.
+pub fn repair(
+    document: &mut Document,
+    scope: Scope<'_>,
+    wanted: &Wanted<'_>,
+) -> Result<Repaired, FixError> {
+    let mut run = Run { document, scope, wanted, repaired: Repaired::default() };
+    let found = wanted.rules.found_in_brief(run.document);
+    let found = run.apply_fixes(found);
+    run.repaired.n_fixed_first = run.repaired.n_fixed;
+    if let Some(options) = wanted.placement.filter(|_| !matches!(scope, Scope::Code(_))) {
+        run.place_all(options, &found)?;
+    }
+    Ok(run.repaired)
+}
+
+/// Returns true if [`repair`] would try anything.
+pub fn is_wanted(document: &Document, scope: Scope<'_>, wanted: &Wanted<'_>) -> bool {
+    let mut found = wanted.rules.found_in_brief(document);
+    wanted.rules.apply(&mut found);
+    let is_in_scope = scope.filter(document);
+    wanted.placement.is_some_and(|it| it.replace)
+        || found.iter().any(|it| it.repair == Repair::Placement && is_in_scope(it))
+        || !document.fix_all(&scope.fixable(document, &found), wanted.unsafe_fixes).0.is_empty()
+}
+
+impl<'a> Scope<'a> {
+    /// Returns the test of a diagnostic of a document, which may be partly repaired.
+    fn filter(self, document: &Document) -> impl Fn(&Diagnostic) -> bool + use<'a> {
+        let range = |op: &Op| document.ir().range(*op);
+        let range = self.functions(document).first().map(range).unwrap_or_default();
+        move |it| match self {
+            Scope::File => true,
+            Scope::Function(_) => range.contains(&it.range.start),
+            Scope::Code(code) => it.code == code,
+        }
+    }
+
+    /// Returns the diagnostics that are fixed by edits of their own. A hint is no problem, so it is
+    /// left alone unless a rule says that it is one or its code is asked for.
+    fn fixable(self, document: &Document, reported: &[Diagnostic]) -> Vec<Diagnostic> {
+        let is_in_scope = self.filter(document);
+        let is_problem =
+            |it: &Diagnostic| it.severity <= Severity::Warning || matches!(self, Scope::Code(_));
+        let fixable = reported
+            .iter()
+            .filter(|it| it.repair == Repair::Edits && is_problem(it) && is_in_scope(it));
+        fixable.cloned().collect()
+    }
+
+    fn functions(self, document: &Document) -> Vec<Op> {
+        let all = document.ir().functions();
+        match self {
+            Scope::Function(number) => all.get(number).copied().into_iter().collect(),
+            Scope::File | Scope::Code(_) => all,
+        }
+    }
+}
+
+/// One call of [`repair`].
+struct Run<'a> {
+    document: &'a mut Document,
+    scope: Scope<'a>,
+    wanted: &'a Wanted<'a>,
+    repaired: Repaired,
+}
+
+impl Run<'_> {
+    /// Applies the fixes of diagnostics, of which some are found, until none is left. Returns the
+    /// diagnostics after that.
+    fn apply_fixes(&mut self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let Wanted { rules, unsafe_fixes, .. } = *self.wanted;
+        for _ in 0..MAX_ROUNDS {
+            let mut reported = found.clone();
+            rules.apply(&mut reported);
+            let fixable = self.scope.fixable(self.document, &reported);
+            let mut now = Vec::new();
+            let mut is_kept = |after: &Document| {
+                now = rules.found_in_brief(after);
+                n_errors(&now) <= n_errors(&found)
+            };
+            let applied = self.document.apply_fixes(&fixable, unsafe_fixes, &mut is_kept);
+            let Some((edits, n)) = applied else { break };
+            self.repaired.n_fixed += n;
+            self.repaired.add(edits);
+            found = now;
+        }
+        found
+    }
+
+    /// Places what the diagnostics need, and fixes those that the new ops cause.
+    fn place_all(&mut self, options: &Options, found: &[Diagnostic]) -> Result<(), FixError> {
+        let mut resets_noise = options.replace || self.n_over_budget(found) > 0;
+        // A certificate is about one placement.
+        let n_rounds = if options.wants_proofs { 1 } else { MAX_ROUNDS };
+        for round in 0..n_rounds {
+            if round > 0 {
+                // The functions that were not changed are asked about again.
+                let is_fixed = |it: &FunctionOutcome| matches!(it.verdict, Verdict::Fixed(_));
+                for it in &mut self.repaired.placed {
+                    it.outcome.functions.retain(is_fixed);
+                }
+            }
+            if !self.place(options, resets_noise)? {
+                break;
+            }
+            // The new ops may leave suppressions unused, and annotations that no longer agree.
+            let found = self.wanted.rules.found_in_brief(self.document);
+            let n_before = self.n_over_budget(&found);
+            let found = self.apply_fixes(found);
+            resets_noise = self.n_over_budget(&found) > n_before;
+            if !resets_noise {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Inserts `reduce_noise` if that is wanted, and the ops that HEIR's programs need. Returns
+    /// true if the program is changed.
+    fn place(&mut self, options: &Options, resets_noise: bool) -> Result<bool, FixError> {
+        let mut is_changed = false;
+        if resets_noise && !options.is_cancelled() {
+            let op = self.document.model().reset_name().to_owned();
+            let functions = self.scope.functions(self.document);
+            let outcome = self.document.insert_reduces(&functions, options)?;
+            is_changed |= self.note(op, true, outcome);
+        }
+        if !self.document.is_of_heir() {
+            return Ok(is_changed);
+        }
+        for (op, insert) in STAGES {
+            if options.is_cancelled() {
+                break;
+            }
+            let functions = self.scope.functions(self.document);
+            let mut outcome = insert(self.document, &functions, options)?;
+            if let Some(after) = outcome.after.take().filter(|_| outcome.is_change()) {
+                *self.document = Document::of(after);
+            }
+            is_changed |= self.note(op.to_owned(), false, outcome);
+        }
+        Ok(is_changed)
+    }
+
+    /// Keeps an outcome. Returns true if it changed the program.
+    fn note(&mut self, op: String, resets_noise: bool, outcome: Outcome) -> bool {
+        let edits = outcome.fix.as_ref().map(|it| it.edits.clone()).unwrap_or_default();
+        let is_changed = !edits.is_empty();
+        if is_changed {
+            self.repaired.add(edits);
+        }
+        self.repaired.placed.push(PlacedOps { op, resets_noise, outcome });
+        is_changed
+    }
+
+    /// Number of diagnostics of the scope that are reported, however severe, and that call for
+    /// `reduce_noise`.
+    fn n_over_budget(&self, found: &[Diagnostic]) -> usize {
+        let is_in_scope = self.scope.filter(self.document);
+        let over = found.iter().filter(|it| it.repair == Repair::Placement && is_in_scope(it));
+        let mut over: Vec<Diagnostic> = over.cloned().collect();
+        self.wanted.rules.apply(&mut over);
+        over.len()
+    }
+}
+
+fn n_errors(found: &[Diagnostic]) -> usize {
+    found.iter().filter(|it| it.severity == Severity::Error).count()
+}
+
+#[cfg(test)]
+mod tests;

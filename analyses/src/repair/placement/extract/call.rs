@@ -1,0 +1,243 @@
+//! Calls: copies of callees that share their sites.
+//!
+//! # Notation
+//!
+//! A *copy* of a function is its nodes for given arguments: one node, or one level (from a
+//! contract, or assumed where the function may be called from outside), per argument. Calls with
+//! the same arguments share a copy. The noise of a value may differ between two copies; a reduce
+//! there is in both. A choice of sites is legal if it is legal in all copies, as the analysis
+//! requires of all contexts of a function ([`noisy_dataflow::sparse::Context`]): contexts are distinguished
+//! by the noise of their arguments, copies by its origin, which is finer.
+//!
+//! # Together
+//!
+//! Two kinds of calls share one more copy, in which each argument is the largest of all that are
+//! passed: calls of a recursion, unless contracts state the arguments, and calls beyond the most
+//! copies of a function ([`super::Request::copies`]). A choice that is legal there is legal in each
+//! context, but not the other way round: [`super::Extraction::is_exact`].
+
+use noisy_syntax::{Op, OpKind, Region, Value};
+use smallvec::SmallVec;
+
+use super::build::{Builder, NodeDraft, NodeKey, PassedArgument, Results};
+use crate::facts::noise::Noise;
+use crate::facts::noise::contract::{self, Contract, Side};
+use noisy_dataflow::flow;
+use noisy_dataflow::sparse::{MAX_APART, is_callable, is_exposed};
+use noisy_placement::{Bits, Node, NodeRule};
+
+/// In an instance of more nodes no more copies are kept apart than the analysis keeps.
+const MOST_NODES_APART: usize = 250_000;
+
+impl Builder<'_> {
+    /// The copies of a function that no analyzed call asks for: for calls from outside and from
+    /// functions that are not changed.
+    pub(super) fn roots(&mut self, function: Op) -> Result<(), String> {
+        let ir = self.ir;
+        let &[(_, region)] = ir.op(function).regions.as_slice() else {
+            return Err("the function has no body".into());
+        };
+        let args = ir.block(flow::entry_block(ir, region)).args.clone();
+        if is_exposed(ir, function) || !is_callable(ir, function) {
+            let mut passed = Vec::with_capacity(args.len());
+            for (index, &arg) in args.iter().enumerate() {
+                passed.push(match self.stated(function, index, arg)? {
+                    None => PassedArgument::Level(self.program.model().fresh),
+                    Some(it) => it,
+                });
+            }
+            self.copy(function, passed)?;
+        }
+        for (call, caller) in self.calls.calls_of(function) {
+            if self.is_member.contains(&caller) {
+                continue;
+            }
+            let mut passed = Vec::with_capacity(args.len());
+            for (index, &arg) in args.iter().enumerate() {
+                let given = match self.stated(function, index, arg)? {
+                    Some(it) => it,
+                    None => match ir.op(call).operands.get(index).and_then(|it| it.value) {
+                        None => return Err(self.unknown(arg)),
+                        Some(value) => match *self.program.noise(value) {
+                            Noise::AtMost(hi) => PassedArgument::Level(hi),
+                            Noise::Unknown => return Err(self.unknown(arg)),
+                            Noise::Bottom => break,
+                        },
+                    },
+                };
+                passed.push(given);
+            }
+            if passed.len() == args.len() {
+                self.copy(function, passed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The argument that a contract or an assumption states, whatever a call passes.
+    fn stated(
+        &self,
+        function: Op,
+        index: usize,
+        arg: Value,
+    ) -> Result<Option<PassedArgument>, String> {
+        if !self.carries(arg) {
+            return Ok(Some(PassedArgument::Nothing));
+        }
+        match contract::of(self.ir, function, Side::Argument, index) {
+            Some(Contract::Bound(bound)) => Ok(Some(PassedArgument::Level(bound))),
+            Some(Contract::Wrong) => Err(self.unknown(arg)),
+            None => Ok(None),
+        }
+    }
+
+    /// Builds the results of a call, if it is followed.
+    pub(super) fn call(&mut self, op: Op) -> Result<bool, String> {
+        let ir = self.ir;
+        let Some(callee) = self.calls.callee(op).filter(|it| self.is_member.contains(it)) else {
+            return Ok(false);
+        };
+        let &[(_, region)] = ir.op(callee).regions.as_slice() else { return Ok(false) };
+        let args = ir.block(flow::entry_block(ir, region)).args.clone();
+        let mut passed = Vec::with_capacity(args.len());
+        for (index, &arg) in args.iter().enumerate() {
+            passed.push(match self.stated(callee, index, arg)? {
+                Some(it) => it,
+                None => {
+                    let value = ir.op(op).operands.get(index).and_then(|it| it.value);
+                    // A value that is never computed is never passed.
+                    if value.is_some_and(|it| self.is_bottom(it)) {
+                        return Ok(true);
+                    }
+                    match self.operand(op, index) {
+                        Some(node) => PassedArgument::Node(node),
+                        None => return Err(self.unknown(arg)),
+                    }
+                }
+            });
+        }
+        let results = self.copy(callee, passed)?;
+        for (index, &result) in ir.op(op).results.iter().enumerate() {
+            let from = results.get(index).copied().flatten();
+            self.define(result, NodeRule::Max(0), from.into_iter().collect())?;
+        }
+        Ok(true)
+    }
+
+    /// The results of a copy of a function with given arguments.
+    fn copy(&mut self, function: Op, passed: Vec<PassedArgument>) -> Result<Results, String> {
+        let ir = self.ir;
+        let copies = self.copies.entry(function).or_default();
+        if let Some((_, results)) = copies.apart.iter().find(|it| it.0 == passed) {
+            return Ok(results.clone());
+        }
+        let varies = passed.iter().any(|it| matches!(it, PassedArgument::Node(_)));
+        let is_large = self.nodes.len() > MOST_NODES_APART;
+        let most = if is_large { self.most_copies.min(MAX_APART) } else { self.most_copies };
+        let is_joined = varies && (self.calls.is_recursive(function) || copies.apart.len() >= most);
+        if is_joined {
+            self.is_exact = false;
+            if let Some((args, results)) = copies.joined.clone() {
+                for (arg, passed) in args.into_iter().zip(passed) {
+                    if let (Some(arg), PassedArgument::Node(node)) = (arg, passed)
+                        && copies.fed.insert((arg, node))
+                    {
+                        self.nodes[arg.0 as usize].operands.push(node);
+                    }
+                }
+                return Ok(results);
+            }
+        }
+        let Some(&(_, region)) = ir.op(function).regions.first() else {
+            return Err("the function has no body".into());
+        };
+        let (caller, was_open) = (self.function, self.is_open);
+        let env = std::mem::take(&mut self.env);
+        self.enter(function, region);
+        let results = self.results(function, region);
+        let args = ir.block(flow::entry_block(ir, region)).args.clone();
+        for (&arg, passed) in args.iter().zip(&passed) {
+            match *passed {
+                PassedArgument::Nothing => {}
+                PassedArgument::Level(level) => {
+                    self.define(arg, NodeRule::Source(level), SmallVec::new())?;
+                }
+                PassedArgument::Node(node) => {
+                    self.define(arg, NodeRule::Max(0), SmallVec::from_slice(&[node]))?;
+                }
+            }
+        }
+        let nodes: Vec<Option<Node>> =
+            args.iter().map(|&it| self.env.get(&NodeKey::Value(it)).copied()).collect();
+        let copies = self.copies.entry(function).or_default();
+        if is_joined {
+            for (arg, passed) in nodes.iter().zip(&passed) {
+                if let (Some(arg), PassedArgument::Node(node)) = (arg, passed) {
+                    copies.fed.insert((*arg, *node));
+                }
+            }
+            copies.joined = Some((nodes, results.clone()));
+        } else {
+            copies.apart.push((passed, results.clone()));
+        }
+        self.region(region)?;
+        for (op, index) in self.returned(region) {
+            if let Some(&Some(result)) = results.get(index)
+                && !matches!(self.nodes[result.0 as usize].rule, NodeRule::Source(_))
+                && let Some(node) = self.operand(op, index)
+            {
+                self.nodes[result.0 as usize].operands.push(node);
+            }
+        }
+        self.env = env;
+        (self.function, self.is_open) = (caller, was_open);
+        Ok(results)
+    }
+
+    /// The operands of the live returns of a body.
+    fn returned(&self, region: Region) -> Vec<(Op, usize)> {
+        let ir = self.ir;
+        let facts = self.program.facts();
+        let mut out = Vec::new();
+        for block in ir.blocks(region) {
+            let end = ir.last_op(block).filter(|&it| ir.op(it).kind == OpKind::FuncReturn);
+            if let Some(end) = end.filter(|_| facts.is_block_live(block)) {
+                out.extend((0..ir.op(end).operands.len()).map(|index| (end, index)));
+            }
+        }
+        out
+    }
+
+    /// Nodes for the results of a function, which the returns feed later. Returned values are
+    /// limited where they are computed. A function that stays as it is may break its contract; its
+    /// callers assume that it keeps it.
+    fn results(&mut self, function: Op, region: Region) -> Results {
+        let mut out: Results = SmallVec::from_elem(None, flow::n_results(self.ir, function));
+        for (op, index) in self.returned(region) {
+            let value = self.ir.op(op).operands.get(index).and_then(|it| it.value);
+            let Some(value) = value.filter(|&it| self.carries(it)) else { continue };
+            if self.is_bottom(value) || index >= out.len() {
+                continue;
+            }
+            let rule = match contract::of(self.ir, function, Side::Result, index) {
+                Some(Contract::Bound(bound))
+                    if !self.is_open && self.program.noise(value).is_over(bound) =>
+                {
+                    NodeRule::Source(bound)
+                }
+                _ => NodeRule::Max(0),
+            };
+            match out[index] {
+                None => {
+                    out[index] = Some(Node(self.nodes.len() as u32));
+                    let (operands, limit) = (SmallVec::new(), Bits::MAX);
+                    let (site, defined) = (None, true);
+                    self.nodes.push(NodeDraft { value, rule, operands, site, limit, defined });
+                }
+                Some(node) if rule != NodeRule::Max(0) => self.nodes[node.0 as usize].rule = rule,
+                Some(_) => {}
+            }
+        }
+        out
+    }
+}

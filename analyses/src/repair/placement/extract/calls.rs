@@ -1,0 +1,197 @@
+//! The calls of a program: the callees, the functions that calls connect, and the number of times
+//! that each function is entered.
+//!
+//! A function is entered once from outside, and as often as its calls are executed. Functions in a
+//! cycle of calls are entered [`UNKNOWN_TRIPS`] times as often as from outside of the cycle.
+
+use noisy_syntax::{Ir, Op, OpKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::weight::{UNIT, UNKNOWN_TRIPS, Weights};
+use crate::program::Program;
+use noisy_dataflow::sparse::{followed, is_exposed};
+
+/// The live calls of a program that are followed into their callees.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// The function that each call runs.
+    callee: FxHashMap<Op, Op>,
+    /// The calls of each function, with the functions that they stand in.
+    of: FxHashMap<Op, Vec<(Op, Op)>>,
+    /// The calls that stand in each function, with the functions that they run.
+    from: FxHashMap<Op, Vec<(Op, Op)>>,
+    /// Functions that may come to call themselves.
+    recursive: FxHashSet<Op>,
+    /// Number of times that each calling or called function is entered.
+    entries: FxHashMap<Op, u64>,
+}
+
+impl Calls {
+    /// Finds the calls. In time nearly linear in the program.
+    pub fn new(program: &Program) -> Calls {
+        let ir = program.ir();
+        let mut it = Calls::default();
+        let mut functions = Vec::new();
+        ir.walk(ir.root(), &mut |op| match ir.op(op).kind {
+            OpKind::FuncFunc => functions.push(op),
+            OpKind::FuncCall => {
+                let (Some(callee), Some(caller)) = (followed(ir, op), ir.function_of(op)) else {
+                    return;
+                };
+                if program.facts().is_live(ir, op) {
+                    it.callee.insert(op, callee);
+                    it.of.entry(callee).or_default().push((op, caller));
+                    it.from.entry(caller).or_default().push((op, callee));
+                }
+            }
+            _ => {}
+        });
+        if !it.callee.is_empty() {
+            functions
+                .retain(|function| it.of.contains_key(function) || it.from.contains_key(function));
+            it.count(program, &functions);
+        }
+        it
+    }
+
+    /// The function that a call runs, if it is followed.
+    pub fn callee(&self, call: Op) -> Option<Op> {
+        self.callee.get(&call).copied()
+    }
+
+    /// Returns true if a function is called.
+    pub fn is_called(&self, function: Op) -> bool {
+        self.of.contains_key(&function)
+    }
+
+    /// Returns true if a function may call itself, directly or through others.
+    pub(super) fn is_recursive(&self, function: Op) -> bool {
+        self.recursive.contains(&function)
+    }
+
+    /// Number of times that a function is entered, in units of 1 / [`UNIT`].
+    pub(super) fn entries(&self, function: Op) -> u64 {
+        self.entries.get(&function).copied().unwrap_or(UNIT)
+    }
+
+    /// The calls of a function, with the functions that they stand in.
+    pub(super) fn calls_of(&self, function: Op) -> Vec<(Op, Op)> {
+        self.of.get(&function).cloned().unwrap_or_default()
+    }
+
+    /// The functions that calls connect with some functions, without the closed ones, in textual
+    /// order.
+    pub fn connected(&self, ir: &Ir, functions: &[Op], closed: &FxHashSet<Op>) -> Vec<Op> {
+        let mut seen: FxHashSet<Op> = FxHashSet::default();
+        let mut out: Vec<Op> = Vec::new();
+        let mut stack: Vec<Op> = functions.to_vec();
+        while let Some(function) = stack.pop() {
+            if closed.contains(&function) || !seen.insert(function) {
+                continue;
+            }
+            out.push(function);
+            stack.extend(self.from.get(&function).into_iter().flatten().map(|it| it.1));
+            stack.extend(self.of.get(&function).into_iter().flatten().map(|it| it.1));
+        }
+        if out.len() > 1 {
+            out.sort_by_cached_key(|&it| ir.start(it));
+        }
+        out
+    }
+
+    /// Finds the recursive functions and the numbers of entries.
+    fn count(&mut self, program: &Program, functions: &[Op]) {
+        let ir = program.ir();
+        // By call, how often it is executed.
+        let mut executed: FxHashMap<Op, u64> = FxHashMap::default();
+        for group in self.callers_first(functions) {
+            let mut entries = 0_u64;
+            let mut is_recursive = false;
+            for &function in &group {
+                if is_exposed(ir, function) {
+                    entries = entries.saturating_add(UNIT);
+                }
+                for (call, caller) in self.of.get(&function).into_iter().flatten() {
+                    let is_inside = group.contains(caller);
+                    is_recursive |= is_inside;
+                    if let Some(&n) = executed.get(call).filter(|_| !is_inside) {
+                        entries = entries.saturating_add(n);
+                    }
+                }
+            }
+            if is_recursive {
+                entries = entries.saturating_mul(UNKNOWN_TRIPS);
+                self.recursive.extend(&group);
+            }
+            for &function in &group {
+                self.entries.insert(function, entries.max(1));
+                let Some(calls) = self.from.get(&function) else { continue };
+                let mut weights = Weights::default();
+                for &(_, region) in &ir.op(function).regions {
+                    weights.add(ir, program.integers(), region, entries.max(1), false);
+                }
+                executed.extend(calls.iter().map(|it| (it.0, weights.of(ir.block_of(it.0)))));
+            }
+        }
+    }
+
+    /// The functions in groups that call one another, callers before callees: strongly connected
+    /// components by Tarjan's algorithm.
+    fn callers_first(&self, functions: &[Op]) -> Vec<SmallVec<[Op; 1]>> {
+        const NEW: usize = usize::MAX;
+        let index: FxHashMap<Op, usize> =
+            functions.iter().enumerate().map(|(at, &it)| (it, at)).collect();
+        let callees: Vec<Vec<usize>> = functions
+            .iter()
+            .map(|it| {
+                let calls = self.from.get(it).into_iter().flatten();
+                calls.filter_map(|it| index.get(&it.1).copied()).collect()
+            })
+            .collect();
+        let n = functions.len();
+        let (mut number, mut low) = (vec![NEW; n], vec![NEW; n]);
+        let mut is_open = vec![false; n];
+        let (mut open, mut out) = (Vec::new(), Vec::new());
+        let mut next = 0;
+        let mut stack: Vec<(usize, usize)> = Vec::new();
+        for root in 0..n {
+            if number[root] == NEW {
+                stack.push((root, 0));
+            }
+            while let Some((at, done)) = stack.last_mut() {
+                let at = *at;
+                if *done == 0 && number[at] == NEW {
+                    (number[at], low[at]) = (next, next);
+                    next += 1;
+                    open.push(at);
+                    is_open[at] = true;
+                }
+                if let Some(&to) = callees[at].get(*done) {
+                    *done += 1;
+                    if number[to] == NEW {
+                        stack.push((to, 0));
+                    } else if is_open[to] {
+                        low[at] = low[at].min(number[to]);
+                    }
+                    continue;
+                }
+                stack.pop();
+                if let Some(&(parent, _)) = stack.last() {
+                    low[parent] = low[parent].min(low[at]);
+                }
+                if low[at] == number[at] {
+                    let from = open.iter().rposition(|&it| it == at).unwrap_or(0);
+                    let group: SmallVec<[Op; 1]> = open
+                        .drain(from..)
+                        .inspect(|&it| is_open[it] = false)
+                        .map(|it| functions[it])
+                        .collect();
+                    out.push(group);
+                }
+            }
+        }
+        out.reverse();
+        out
+    }
+}

@@ -1,0 +1,105 @@
+//! Loops: round by round where it is known how few there are at most, else as a cycle.
+
+use noisy_syntax::{Op, Region, Value};
+use smallvec::SmallVec;
+
+use super::build::{Builder, NodeKey};
+use noisy_dataflow::flow;
+use noisy_placement::{Node, NodeRule};
+
+/// The nodes of the values that a loop carries; `None` for one without noise.
+type Carried = SmallVec<[Option<Node>; 4]>;
+
+impl Builder<'_> {
+    pub(super) fn loop_(&mut self, op: Op, first: usize) -> Result<(), String> {
+        let ir = self.ir;
+        let data = ir.op(op);
+        let region = data.regions[0].1;
+        let n_carried = data.operands.len() - first;
+        let args = flow::carried_args(ir, region, n_carried);
+        let trips = self.program.integers().trips(ir, op).replayed();
+        let inits = |it: &mut Self| -> Carried {
+            (first..data.operands.len()).map(|index| it.operand(op, index)).collect()
+        };
+        if trips.most == Some(0) {
+            let inits = inits(self);
+            for (&result, init) in data.results.iter().zip(inits) {
+                self.define(result, NodeRule::Max(0), init.into_iter().collect())?;
+            }
+            return Ok(());
+        }
+        let model = self.program.model();
+        let levels =
+            u64::from(model.budget.saturating_sub(model.fresh.min(model.reset_level()))) + 2;
+        let n_noisy = args.iter().filter(|&&it| self.carries(it)).count() as u64;
+        // The possible results: one or more states of the carried values.
+        let mut ends = Vec::new();
+        if trips.most.is_none() || trips.least == 0 {
+            ends.push(inits(self));
+        }
+        // If no noisy value is carried, all iterations are alike.
+        if let Some(most) = trips.most.filter(|&it| it <= levels * n_noisy) {
+            let inits = inits(self);
+            self.unroll(op, trips.least, most, args, inits, &mut ends)?;
+        } else {
+            // Values that change places need not all be at their highest at once.
+            self.is_exact &= trips.most.is_none() || n_noisy <= 1;
+            for &arg in args {
+                self.define_meet(arg)?;
+            }
+            self.region(region)?;
+            ends.push(self.yielded(region));
+        }
+        for (index, &result) in data.results.iter().enumerate() {
+            let fed = ends.iter().filter_map(|it| it.get(index).copied().flatten()).collect();
+            self.define(result, NodeRule::Max(0), fed)?;
+        }
+        Ok(())
+    }
+
+    /// The nodes that the yield of a region of one block passes on.
+    fn yielded(&mut self, region: Region) -> Carried {
+        let ir = self.ir;
+        let end = flow::yields(ir, region).first().copied();
+        end.map_or(SmallVec::new(), |end| {
+            flow::yielded(ir, end).map(|index| self.operand(end, index)).collect()
+        })
+    }
+
+    /// Builds a loop iteration by iteration, and adds the carried values after each possible last
+    /// one to `ends`.
+    fn unroll(
+        &mut self,
+        op: Op,
+        least: u64,
+        most: u64,
+        args: &[Value],
+        inits: Carried,
+        ends: &mut Vec<Carried>,
+    ) -> Result<(), String> {
+        let region = self.ir.op(op).regions[0].1;
+        let mut inside = Vec::new();
+        noisy_dataflow::sparse::values_within(self.ir, op, &mut inside);
+        let mut starts = inits;
+        for round in 0..most {
+            for value in &inside {
+                self.env.remove(&NodeKey::Value(*value));
+                for &group in self.groups_of.get(value).into_iter().flatten() {
+                    self.env.remove(&NodeKey::Group(group));
+                }
+            }
+            for (&arg, start) in args.iter().zip(&starts) {
+                if let Some(start) = *start {
+                    self.define(arg, NodeRule::Max(0), SmallVec::from_slice(&[start]))?;
+                }
+            }
+            self.region(region)?;
+            // All nodes of this round are looked up before any is replaced.
+            starts = self.yielded(region);
+            if round + 1 >= least {
+                ends.push(starts.clone());
+            }
+        }
+        Ok(())
+    }
+}

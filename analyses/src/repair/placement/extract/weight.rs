@@ -1,0 +1,146 @@
+//! Estimated number of executions of each block of a function.
+//!
+//! Weights are in units of 1 / [`UNIT`] executions of the program. A loop multiplies by its trip
+//! count, or by [`UNKNOWN_TRIPS`] or the nearest possible number if the text does not state it; a
+//! branch divides by the number of ways it may go, without those that a constant condition rules
+//! out. For cycles of blocks a branch that can leave the cycle does so once in [`UNKNOWN_TRIPS`]
+//! iterations. Weights choose among legal placements; legality does not depend on them. They
+//! saturate, and are at least 1.
+
+use noisy_syntax::{Block, Ir, Op, Region};
+use rustc_hash::FxHashMap;
+
+use crate::facts::integers::Integers;
+use noisy_dataflow::cfg::{Cfg, Loops};
+use noisy_dataflow::flow::{self, Flow};
+
+/// Estimated trip count of a loop if the text does not state it.
+pub(crate) const UNKNOWN_TRIPS: u64 = 10;
+
+/// The weight of a block that is executed once. Its halves down to the sixth, thirds and fifths are
+/// integers.
+pub(in crate::repair::placement) const UNIT: u64 = 960;
+
+/// A region with more blocks than this counts as if it had no branches: each branch asks for the
+/// loops around both of its ends.
+const MOST_BLOCKS: usize = 5000;
+
+/// The weight of each block of a function.
+#[derive(Clone, Debug, Default)]
+pub(in crate::repair::placement) struct Weights {
+    blocks: FxHashMap<Block, u64>,
+    is_plain: bool,
+}
+
+impl Weights {
+    /// Adds the blocks of a region with the weight of its entry. If `is_plain`, all of them weigh
+    /// the same.
+    pub(in crate::repair::placement) fn add(
+        &mut self,
+        ir: &Ir,
+        integers: &Integers,
+        region: Region,
+        entry: u64,
+        is_plain: bool,
+    ) {
+        self.is_plain = is_plain;
+        let mut stack = vec![(region, entry)];
+        while let Some((region, weight)) = stack.pop() {
+            let blocks = ir.blocks(region);
+            self.region(ir, integers, region, &blocks, weight);
+            for block in blocks {
+                let weight = self.of(block);
+                for op in ir.block_ops(block) {
+                    let regions = &ir.op(op).regions;
+                    if regions.is_empty() {
+                        continue;
+                    }
+                    let within = self.within(ir, integers, op, weight);
+                    stack.extend(regions.iter().map(|&(_, inner)| (inner, within)));
+                }
+            }
+        }
+    }
+
+    /// The weight of a block.
+    pub(in crate::repair::placement) fn of(&self, block: Block) -> u64 {
+        self.blocks.get(&block).copied().unwrap_or(UNIT)
+    }
+
+    /// The weight of the regions of an op.
+    fn within(&self, ir: &Ir, integers: &Integers, op: Op, weight: u64) -> u64 {
+        if self.is_plain {
+            return weight;
+        }
+        let weight = match Flow::of(ir, op) {
+            Flow::For { .. } | Flow::Parallel { .. } => {
+                let trips = integers.trips(ir, op);
+                let most = trips.most.unwrap_or(u64::MAX);
+                weight.saturating_mul(UNKNOWN_TRIPS.clamp(trips.least.min(most), most))
+            }
+            Flow::While | Flow::Forall { .. } => weight.saturating_mul(UNKNOWN_TRIPS),
+            Flow::Choice => {
+                let n = ir.op(op).regions.len();
+                let ways = (0..n).filter(|&it| integers.may_take(ir, op, it)).count();
+                let skips = usize::from(flow::may_skip(ir, op) && integers.may_take(ir, op, n));
+                weight / (ways + skips).max(1) as u64
+            }
+            Flow::Plain | Flow::Function | Flow::Group | Flow::Reduce | Flow::Opaque => weight,
+        };
+        weight.max(1)
+    }
+
+    /// The blocks of one region, from the weight of its entry.
+    fn region(
+        &mut self,
+        ir: &Ir,
+        integers: &Integers,
+        region: Region,
+        blocks: &[Block],
+        weight: u64,
+    ) {
+        if self.is_plain || blocks.len() < 2 || blocks.len() > MOST_BLOCKS {
+            self.blocks.extend(blocks.iter().map(|&block| (block, weight)));
+            return;
+        }
+        let cfg = Cfg::taken(ir, region, |op, index| integers.may_take(ir, op, index));
+        let tree = cfg.dominators();
+        let loops = Loops::new(&cfg, &tree);
+        let mut order = cfg.postorder();
+        order.retain(|&it| tree.is_reachable(it as usize));
+        order.reverse();
+        let mut place = vec![0; blocks.len()];
+        for (i, &b) in order.iter().enumerate() {
+            place[b as usize] = i;
+        }
+        let mut weights = vec![0_u64; blocks.len()];
+        weights[0] = weight;
+        for &b in &order {
+            let b = b as usize;
+            let inner = loops.innermost(b);
+            if inner.is_some_and(|it| it.head as usize == b) {
+                weights[b] = weights[b].saturating_mul(UNKNOWN_TRIPS);
+            }
+            // An edge that leaves any loop leaves the innermost.
+            let leaves = |to: u32| {
+                inner.is_some_and(|it| loops.around(to as usize).all(|of| of.head != it.head))
+            };
+            let targets = &cfg.successors[b];
+            let n_leaving = targets.iter().filter(|&&to| leaves(to)).count() as u64;
+            let n_staying = targets.len() as u64 - n_leaving;
+            for &to in targets {
+                let part = match (leaves(to), n_staying) {
+                    (true, 1..) => weights[b] / UNKNOWN_TRIPS / n_leaving,
+                    (true, 0) => weights[b] / n_leaving,
+                    (false, _) if n_leaving == 0 => weights[b] / n_staying,
+                    (false, _) => (weights[b] - weights[b] / UNKNOWN_TRIPS) / n_staying,
+                };
+                let to = to as usize;
+                if place[to] > place[b] {
+                    weights[to] = weights[to].saturating_add(part);
+                }
+            }
+        }
+        self.blocks.extend(blocks.iter().zip(&weights).map(|(&block, &it)| (block, it.max(1))));
+    }
+}

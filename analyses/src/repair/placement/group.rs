@@ -1,0 +1,327 @@
+//! Functions that call each other, placed together.
+//!
+//! A *group* is a set of requested functions that calls connect. Functions between them that were
+//! not requested take part as they are. A function that cannot be fixed (its noise is unknown, or
+//! no placement makes it legal) is refused and left as it is, and the others are solved again
+//! without it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use noisy_syntax::{Op, OpKind, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::extract::{Calls, Extraction, Refusal, Request, SitePosition, extract};
+use super::{Fixed, FunctionGroup, GroupProof, Options, Price, Standing, Verdict, Watch};
+use crate::program::Program;
+use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
+
+const NOT_FOUND: &str = "no placement found within the time and memory limits";
+
+/// The placement of a group.
+pub(super) struct Answer {
+    pub group: FunctionGroup,
+    pub extraction: Extraction,
+    /// Which of them are chosen.
+    pub chosen: Vec<bool>,
+    /// True if a function of the group calls another or is called.
+    pub has_calls: bool,
+    /// By function that is changed, or over the budget as it is.
+    fixed: FxHashMap<Op, FunctionShare>,
+}
+
+/// The part of a group's answer in one function.
+#[derive(Clone, Copy, Debug, Default)]
+struct FunctionShare {
+    inserted: usize,
+    removed: usize,
+    cost: u64,
+}
+
+impl Answer {
+    /// Returns true if the answer changes a function or makes it legal.
+    pub(super) fn is_fixed(&self, function: Op) -> bool {
+        self.fixed.contains_key(&function)
+    }
+
+    /// The functions that are changed by it, or legal because of it, in no particular order.
+    pub(super) fn fixed(&self) -> impl Iterator<Item = Op> {
+        self.fixed.keys().copied()
+    }
+
+    pub(super) fn inserted(&self) -> usize {
+        self.fixed.values().map(|it| it.inserted).sum()
+    }
+
+    pub(super) fn removed(&self) -> usize {
+        self.fixed.values().map(|it| it.removed).sum()
+    }
+}
+
+/// The results of all groups.
+#[derive(Default)]
+pub(super) struct Answers {
+    /// The groups that are changed.
+    pub fixed: Vec<Answer>,
+    /// The functions that are left as they are, and why.
+    pub refused: FxHashMap<Op, String>,
+}
+
+impl Answers {
+    /// Returns the verdict on each function.
+    pub(super) fn verdicts(&self, functions: &[Op]) -> Vec<Verdict> {
+        let mut groups: FxHashMap<Op, usize> = FxHashMap::default();
+        for (group, it) in self.fixed.iter().enumerate() {
+            for function in it.fixed() {
+                groups.entry(function).or_insert(group);
+            }
+        }
+        let verdict = |function: &Op| match (self.refused.get(function), groups.get(function)) {
+            (Some(why), _) => Verdict::Refused(why.clone()),
+            (None, Some(&group)) => Verdict::Fixed(self.share(group, *function)),
+            (None, None) => Verdict::Legal,
+        };
+        functions.iter().map(verdict).collect()
+    }
+
+    /// Returns the change of a function that is fixed in a group.
+    fn share(&self, group: usize, function: Op) -> Fixed {
+        let it = &self.fixed[group];
+        let share = it.fixed[&function];
+        let gap = it.group.cost.saturating_sub(it.group.lower_bound);
+        Fixed {
+            inserted: share.inserted,
+            removed: share.removed,
+            cost: share.cost,
+            lower_bound: share.cost.saturating_sub(gap),
+            unit: it.group.unit,
+            group,
+        }
+    }
+}
+
+/// Finds the cheapest placements, group by group, with so many copies of a function apart.
+pub(super) fn solve(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+    copies: usize,
+) -> Answers {
+    let start = Instant::now();
+    let ir = program.ir();
+    let mut answers = Answers::default();
+    let broken = broken_functions(program);
+    let mut closed: FxHashSet<Op> = broken.keys().copied().collect();
+    let over = program.excesses();
+    let calls = Calls::new(program);
+    let mut is_wanted: FxHashSet<Op> = FxHashSet::default();
+    for &function in functions {
+        if let Some(why) = broken.get(&function) {
+            answers.refused.insert(function, why.clone());
+        } else if !ir.op(function).regions.is_empty() {
+            is_wanted.insert(function);
+        }
+    }
+    for &function in functions {
+        let mut is_tried = false;
+        // One function is refused at a time, until the rest of a group has an answer or time is up.
+        while is_wanted.contains(&function) {
+            let members = calls.connected(ir, &[function], &closed);
+            let open: Vec<Op> =
+                members.iter().copied().filter(|it| is_wanted.contains(it)).collect();
+            let mut limits = options.limits.clone();
+            limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+            if std::mem::replace(&mut is_tried, true) && limits.time == Some(Duration::ZERO) {
+                for it in open {
+                    is_wanted.remove(&it);
+                    answers.refused.insert(it, NOT_FOUND.to_owned());
+                }
+                break;
+            }
+            let request = Request {
+                functions: &open,
+                closed: &closed,
+                objective: options.objective,
+                replace: options.replace,
+                copies,
+            };
+            let refusal = match fix_group(program, &calls, &request, &over, options, &limits) {
+                Ok(answer) => {
+                    answers.fixed.extend(answer.map(|mut it| {
+                        it.has_calls = members.len() > 1 || calls.is_called(function);
+                        it
+                    }));
+                    for it in &open {
+                        is_wanted.remove(it);
+                    }
+                    continue;
+                }
+                Err(refusal) => refusal,
+            };
+            // Whatever is at fault, there is one less to ask.
+            let is_known =
+                members.contains(&refusal.function) && !closed.contains(&refusal.function);
+            let at_fault = if is_known { refusal.function } else { function };
+            closed.insert(at_fault);
+            if is_wanted.remove(&at_fault) {
+                answers.refused.insert(at_fault, refusal.why);
+            }
+        }
+    }
+    answers
+}
+
+fn fix_group(
+    program: &Program,
+    calls: &Calls,
+    request: &Request,
+    over: &FxHashMap<Op, usize>,
+    options: &Options,
+    limits: &Limits,
+) -> Result<Option<Answer>, Refusal> {
+    let extraction = extract(program, calls, request)?;
+    let instance = &extraction.instance;
+    let is_existing: Vec<bool> =
+        extraction.spots.iter().map(|it| matches!(it, SitePosition::Existing(_))).collect();
+    let is_over = request.functions.iter().any(|it| over.contains_key(it));
+    let is_legal = !is_over && evaluate::legal(instance, &is_existing);
+    if is_legal && !is_existing.contains(&true) {
+        return Ok(None);
+    }
+    let (asked, unit) = (request.functions[0], extraction.unit);
+    let mut tell = |it: &Progress| {
+        if let Some(Watch(tell)) = &options.watch {
+            let bound = if extraction.is_exact { it.lower_bound } else { 0 };
+            tell(Standing {
+                function: program.function_name(asked),
+                phase: it.phase,
+                price: Price { units: it.cost, unit },
+                least_price: Price { units: bound, unit },
+            });
+        }
+    };
+    let placed = match &options.cache {
+        Some(cache) => cache.place_with(instance, limits, &mut tell),
+        None => place_with(instance, limits, &mut tell),
+    };
+    let placement = placed.map_err(|it| infeasible(program, asked, &extraction.nodes, it))?;
+    let cost_of = |chosen: &[bool]| {
+        let costs = instance.sites.iter().zip(chosen).filter(|it| *it.1);
+        costs.fold(0_u64, |sum, (site, _)| sum.saturating_add(site.cost))
+    };
+    if is_legal && placement.cost >= cost_of(&is_existing) {
+        return Ok(None);
+    }
+    Ok(Some(answer(program, request.functions, over, extraction, &placement, options.wants_proofs)))
+}
+
+fn answer(
+    program: &Program,
+    functions: &[Op],
+    over: &FxHashMap<Op, usize>,
+    extraction: Extraction,
+    placement: &Placement,
+    wants_proof: bool,
+) -> Answer {
+    let ir = program.ir();
+    let mut chosen = vec![false; extraction.instance.sites.len()];
+    for &Site(site) in &placement.sites {
+        chosen[site as usize] = true;
+    }
+    let mut fixed: FxHashMap<Op, FunctionShare> = FxHashMap::default();
+    for &function in functions.iter().filter(|it| over.contains_key(it)) {
+        fixed.insert(function, FunctionShare::default());
+    }
+    for ((&spot, &chosen), site) in
+        extraction.spots.iter().zip(&chosen).zip(&extraction.instance.sites)
+    {
+        let (op, is_existing) = match spot {
+            SitePosition::After(value) => (ir.definition_site(value), false),
+            SitePosition::Before(group) => (Some(extraction.groups[group].anchor), false),
+            SitePosition::Existing(op) => (Some(op), true),
+        };
+        if !chosen && !is_existing {
+            continue;
+        }
+        let Some(function) = op.and_then(|it| ir.function_of(it)) else { continue };
+        let share = fixed.entry(function).or_default();
+        share.inserted += usize::from(chosen && !is_existing);
+        share.removed += usize::from(is_existing && !chosen);
+        share.cost = share.cost.saturating_add(if chosen { site.cost } else { 0 });
+    }
+    fixed.retain(|it, share| share.inserted + share.removed > 0 || over.contains_key(it));
+    let (lower_bound, certificate) = if extraction.is_exact {
+        (placement.lower_bound, Some(&placement.certificate))
+    } else {
+        (0, None)
+    };
+    let group = FunctionGroup {
+        functions: functions.to_vec(),
+        cost: placement.cost,
+        lower_bound,
+        unit: extraction.unit,
+        disjoint_cores: certificate.map_or(0, |it| it.disjoint().len()),
+        certified: certificate.map_or(0, |it| it.bound().min(lower_bound)),
+        proof: wants_proof.then(|| {
+            Arc::new(GroupProof {
+                instance: extraction.instance.clone(),
+                sites: placement.sites.clone(),
+                certificate: certificate.cloned().unwrap_or_default(),
+            })
+        }),
+    };
+    Answer { group, extraction, chosen, has_calls: false, fixed }
+}
+
+/// Why there is no placement, and in which function.
+fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
+    let ir = program.ir();
+    let value = nodes.get(it.node.0 as usize).copied();
+    let site = value.and_then(|it| ir.definition_site(it));
+    let name = value.map_or_else(
+        || "a value".to_owned(),
+        |value| {
+            let name = ir.value_text(value);
+            let at = site.map(|op| ir.absolute(op, ir.value(value).span).start);
+            let line = at.map(|at| program.source().text().byte_to_line(at) + 1);
+            line.map_or(name.clone(), |line| format!("{name} on line {line}"))
+        },
+    );
+    let why = match it.why {
+        Why::Over { least, limit } => {
+            format!(
+                "no placement is possible: {name} has at least {least} bits of noise, and at most {limit} are allowed"
+            )
+        }
+        Why::Reset { reset, .. } => {
+            format!(
+                "no placement is possible: {name} must be reduced, but the {reset} bits that remain after it are still too many"
+            )
+        }
+        Why::Contradiction => format!("no placement is possible because of {name}"),
+        Why::NotFound => NOT_FOUND.to_owned(),
+        Why::Malformed => "internal error: malformed placement problem".to_owned(),
+    };
+    let function = site.and_then(|it| ir.function_of(it)).unwrap_or(asked);
+    Refusal { function, why }
+}
+
+/// Returns the functions with any error but noise, and the error.
+pub(super) fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
+    let ir = program.ir();
+    let mut out = FxHashMap::default();
+    let text = program.source().text();
+    for (op, range, problem) in program.source().problems() {
+        let mut at = Some(op);
+        while let Some(it) = at {
+            if ir.op(it).kind == OpKind::FuncFunc {
+                out.entry(it).or_insert_with(|| {
+                    let line = text.byte_to_line(range.start) + 1;
+                    format!("error on line {line}: {}", problem.message)
+                });
+            }
+            at = ir.parent_op(it);
+        }
+    }
+    out
+}

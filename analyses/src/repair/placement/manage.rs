@@ -1,0 +1,547 @@
+//! Placement of `mgmt.relinearize`, `mgmt.bootstrap` and `mgmt.level_reduce` in HEIR's programs, at
+//! the least cost.
+//!
+//! The level of a ciphertext is part of its type after lowering, so a loop must take and yield the
+//! same level. Bootstraps bring a value to it, or, where that would take more of them, ops that
+//! drop levels. Drops leave no choice: each value that is carried at a smaller level needs one op
+//! for each level at which it is used.
+//!
+//! The problem is HEIR's ([`crate::heir::question`]); the optimizer and the edits are those of
+//! `reduce_noise`. Functions are placed one by one, callees first: a call preserves degrees, or
+//! gives two polynomials if the callee returns two, as it stands or after its own placement. No
+//! ciphertext crosses a call at another level than that of a fresh one.
+//!
+//! *Law.* Every answer was read and asked about again: the edited text has no other problem than
+//! before, as many more ops as promised, and needs no further one. A function with any error of its
+//! own, or with too many unknown facts, is left byte for byte as it is.
+
+mod calls;
+
+use std::num::NonZeroU32;
+use std::time::Instant;
+
+use noisy_syntax::{Def, Ir, Op, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::calls::Calls;
+use super::extract::{Objective, UNIT, Weights};
+use super::layout::{self, Names};
+use super::verify::{count_ops, reread};
+use super::{
+    FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
+    Watch,
+};
+use crate::heir::{self, Crossing, Drop, Heir, Placed, Question};
+use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Fix, TextEdit};
+use noisy_dataflow::flow;
+use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, place_with};
+
+/// The most times that loops are pinned, and the question is asked again.
+const MOST_PINNINGS: usize = 64;
+
+/// With more sites than these, relinearizations are not placed by a sweep.
+const SWEPT: usize = 400;
+
+/// The op that is inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Bootstrap(u32),
+    LevelReduce(u32),
+    Relinearize,
+}
+
+impl Stage {
+    fn op(self) -> &'static str {
+        match self {
+            Stage::LevelReduce(_) => "mgmt.level_reduce",
+            _ => self.asked().op(),
+        }
+    }
+
+    /// Returns the op of the placement problem.
+    fn asked(self) -> Placed {
+        match self {
+            Stage::Bootstrap(budget) | Stage::LevelReduce(budget) => Placed::Bootstrap(budget),
+            Stage::Relinearize => Placed::Relinearize,
+        }
+    }
+}
+
+/// An op that is inserted behind the definition of a value.
+struct InsertedOp {
+    value: Value,
+    /// Number of levels that it drops.
+    drops: Option<u32>,
+    /// The operands that become its result.
+    uses: Vec<(Op, u32)>,
+}
+
+/// The ops placed in a function.
+struct Answer {
+    function: Op,
+    spots: Vec<InsertedOp>,
+    cost: u64,
+    lower_bound: u64,
+    disjoint_cores: usize,
+    certified: u64,
+}
+
+/// Finds places for an op in some functions and writes them as edits.
+pub type Insert = fn(&Program, &[Op], &Options) -> Result<Outcome, FixError>;
+
+/// The ops placed in HEIR's programs, in order, with their names: loops carry bootstrapped values,
+/// and a bootstrap takes two polynomials, so relinearizations come last.
+pub const STAGES: [(&str, Insert); 3] = [
+    ("bootstrap", insert_bootstraps),
+    ("level_reduce", insert_level_reduces),
+    ("relinearize", insert_relinearizations),
+];
+
+/// Inserts the fewest relinearizations into HEIR's programs, or the cheapest.
+///
+/// # Errors
+/// When the edited text does not pass re-analysis: a defect of this crate, and nothing is offered.
+fn insert_relinearizations(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+) -> Result<Outcome, FixError> {
+    insert(program, functions, options, Stage::Relinearize)
+}
+
+/// Inserts the cheapest bootstraps into HEIR's programs if the model states a level budget.
+///
+/// # Errors
+/// As [`insert_relinearizations`].
+fn insert_bootstraps(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+) -> Result<Outcome, FixError> {
+    within_budget(program, functions, options, Stage::Bootstrap)
+}
+
+/// Drops levels of the values that loops take and yield at a smaller level than they carry, where
+/// bootstraps are placed.
+///
+/// # Errors
+/// As [`insert_relinearizations`].
+fn insert_level_reduces(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+) -> Result<Outcome, FixError> {
+    within_budget(program, functions, options, Stage::LevelReduce)
+}
+
+/// Inserts the ops that a level budget needs, if the model states one.
+fn within_budget(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+    stage: fn(u32) -> Stage,
+) -> Result<Outcome, FixError> {
+    match levels(program) {
+        (0, _) => Ok(Outcome::default()),
+        (budget, waterline) => {
+            insert(program, functions, options, stage(budget.saturating_sub(waterline)))
+        }
+    }
+}
+
+/// The levels between two bootstraps, 0 if the settings do not say, and how many of these are kept.
+fn levels(program: &Program) -> (u32, u32) {
+    let wanted = program.model().heir;
+    (wanted.level_budget.map_or(0, NonZeroU32::get), wanted.bootstrap_waterline)
+}
+
+fn insert(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+    stage: Stage,
+) -> Result<Outcome, FixError> {
+    let mut outcome = Outcome::default();
+    let Some(heir) = program.heir() else { return Ok(outcome) };
+    let start = Instant::now();
+    let broken = super::group::broken_functions(program);
+    let mut calls = Calls::of(stage.asked());
+    let mut found: FxHashMap<Op, Result<Option<Answer>, String>> = FxHashMap::default();
+    let is_wanted = |it: Op| flow::body(program.ir(), it).is_some() && has_generic(program, it);
+    let wanted: FxHashSet<Op> = functions.iter().copied().filter(|&it| is_wanted(it)).collect();
+    for function in calls.called_first(program, heir, functions) {
+        let why = broken.get(&function).cloned();
+        if !wanted.contains(&function) {
+            calls.note_as_it_stands(program, heir, function, why);
+            continue;
+        }
+        let mut limits = options.limits.clone();
+        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        let placed = stage.asked();
+        let crossing = |it: Op| calls.crossing(program, heir, it);
+        let answer = match why {
+            Some(why) => Err(why),
+            None => match stage {
+                Stage::LevelReduce(_) => drops(program, heir, function, placed, &crossing),
+                _ => answer(program, heir, function, placed, options, limits, &crossing),
+            },
+        };
+        let settled = answer.as_ref().map(|_| ()).map_err(|why| format!("is not changed: {why}"));
+        calls.note(program, function, settled);
+        found.insert(function, answer);
+    }
+    let mut answers: Vec<Answer> = Vec::new();
+    for &function in functions {
+        let Some(answer) = found.remove(&function) else { continue };
+        let name = program.function_name(function);
+        let verdict = match answer {
+            Ok(None) => Verdict::Legal,
+            Ok(Some(it)) => {
+                let (inserted, cost, lower_bound) = (it.spots.len(), it.cost, it.lower_bound);
+                let group = answers.len();
+                answers.push(it);
+                Verdict::Fixed(Fixed { inserted, removed: 0, cost, lower_bound, unit: UNIT, group })
+            }
+            Err(why) => Verdict::Refused(why),
+        };
+        outcome.functions.push(FunctionOutcome { function, name, verdict });
+    }
+    outcome.groups = answers
+        .iter()
+        .map(|it| FunctionGroup {
+            functions: vec![it.function],
+            cost: it.cost,
+            lower_bound: it.lower_bound,
+            unit: UNIT,
+            disjoint_cores: it.disjoint_cores,
+            certified: it.certified,
+            proof: None,
+        })
+        .collect();
+    if answers.is_empty() {
+        return Ok(outcome);
+    }
+    let edits = write(program, heir, &answers, stage);
+    outcome.after = Some(verify(program, &answers, &edits, stage)?);
+    let name = stage.op().rsplit('.').next().unwrap_or_default();
+    let title = outcome.title(name);
+    outcome.fix = Some(Fix { title, applicability: Applicability::Safe, edits });
+    Ok(outcome)
+}
+
+fn has_generic(program: &Program, function: Op) -> bool {
+    let ir = program.ir();
+    let mut found = false;
+    for &(_, region) in &ir.op(function).regions {
+        ir.walk(region, &mut |op| found |= ir.is_secret_generic(op));
+    }
+    found
+}
+
+/// The question of a function.
+fn asked(
+    program: &Program,
+    heir: &Heir,
+    function: Op,
+    placed: Placed,
+    objective: Objective,
+    crossing: Crossing<'_>,
+) -> Result<Question, String> {
+    let ir = program.ir();
+    let mut weights = Weights::default();
+    if let Some(body) = flow::body(ir, function) {
+        let is_plain = objective == Objective::Count;
+        weights.add(ir, program.integers(), body, UNIT, is_plain);
+    }
+    let weight = |value: Value| match ir.value(value).def {
+        Def::Result(op, _) => weights.of(ir.block_of(op)),
+        Def::Argument(block, _) => weights.of(block),
+    };
+    heir::question(ir, heir, function, placed, program.model().heir, &weight, crossing)
+}
+
+fn answer(
+    program: &Program,
+    heir: &Heir,
+    function: Op,
+    placed: Placed,
+    options: &Options,
+    limits: Limits,
+    crossing: Crossing<'_>,
+) -> Result<Option<Answer>, String> {
+    let start = Instant::now();
+    let mut question = asked(program, heir, function, placed, options.objective, crossing)?;
+    let nothing = vec![false; question.spots.len()];
+    let is_legal = noisy_placement::evaluate::legal(&question.instance, &nothing);
+    if is_legal && question.varying(&nothing).is_empty() {
+        return Ok(None);
+    }
+    let mut tell = |it: &Progress| {
+        if let Some(Watch(tell)) = &options.watch {
+            tell(Standing {
+                function: program.function_name(function),
+                phase: it.phase,
+                price: Price { units: it.cost, unit: UNIT },
+                least_price: Price { units: it.lower_bound, unit: UNIT },
+            });
+        }
+    };
+    // The bound of the first problem holds for all stricter ones. Its answer holds if levels are
+    // dropped.
+    let mut least: Option<u64> = None;
+    let mut dropping: Option<Answer> = None;
+    for _ in 0..MOST_PINNINGS {
+        let mut limits = limits.clone();
+        limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+        // Degrees are a minimum cut, which cuts prove: a sweep over many sites would only delay
+        // them.
+        limits.steps.frontier_dp &= placed != Placed::Relinearize || question.spots.len() <= SWEPT;
+        let placement = match &options.cache {
+            Some(cache) => cache.place_with(&question.instance, &limits, &mut tell),
+            None => place_with(&question.instance, &limits, &mut tell),
+        };
+        let placement = match placement {
+            Ok(it) => it,
+            Err(_) if dropping.is_some() => break,
+            Err(it) => return Err(infeasible(program, &question, placed, it)),
+        };
+        if dropping.as_ref().is_some_and(|it| placement.cost > it.cost) {
+            break;
+        }
+        let mut chosen = nothing.clone();
+        for &Site(site) in &placement.sites {
+            chosen[site as usize] = true;
+        }
+        let varying = question.varying(&chosen);
+        let is_first = least.is_none();
+        let least = *least.get_or_insert(placement.lower_bound);
+        let answer = Answer::new(program.ir(), function, &question, &placement, least);
+        if varying.is_empty() {
+            return Ok(answer.non_empty());
+        }
+        if is_first && varying.iter().all(|it| it.may_drop) {
+            dropping = Some(answer);
+        }
+        for it in varying {
+            question.pin(it);
+        }
+    }
+    dropping.map(Answer::non_empty).ok_or_else(|| {
+        "no placement was found in which the values carried by its loops keep one level".to_owned()
+    })
+}
+
+/// Returns the level drops that the loops of a function need. A function without an answer was
+/// refused when bootstraps were placed.
+fn drops(
+    program: &Program,
+    heir: &Heir,
+    function: Op,
+    placed: Placed,
+    crossing: Crossing<'_>,
+) -> Result<Option<Answer>, String> {
+    let asked = asked(program, heir, function, placed, Objective::Count, crossing);
+    let Ok(question) = asked else {
+        return Ok(None);
+    };
+    let nothing = vec![false; question.spots.len()];
+    if !noisy_placement::evaluate::legal(&question.instance, &nothing) {
+        return Ok(None);
+    }
+    let mut spots: Vec<InsertedOp> = Vec::new();
+    let mut known: FxHashMap<(Value, u32), usize> = FxHashMap::default();
+    for Drop { value, by, at } in question.drops() {
+        let spot = *known.entry((value, by)).or_insert(spots.len());
+        if spot == spots.len() {
+            spots.push(InsertedOp { value, drops: Some(by), uses: Vec::new() });
+        }
+        spots[spot].uses.push(at);
+    }
+    if spots.is_empty() {
+        return Ok(None);
+    }
+    let cost = UNIT * spots.len() as u64;
+    let (lower_bound, certified) = (cost, cost);
+    Ok(Some(Answer { function, spots, cost, lower_bound, disjoint_cores: 0, certified }))
+}
+
+impl Answer {
+    fn non_empty(self) -> Option<Self> {
+        (!self.spots.is_empty()).then_some(self)
+    }
+
+    fn new(
+        ir: &Ir,
+        function: Op,
+        question: &Question,
+        placement: &Placement,
+        lower_bound: u64,
+    ) -> Self {
+        let spot = |it: &Site| {
+            let value = question.spots[it.0 as usize];
+            InsertedOp { value, drops: None, uses: ir.value(value).uses.to_vec() }
+        };
+        Answer {
+            function,
+            spots: placement.sites.iter().map(spot).collect(),
+            cost: placement.cost,
+            lower_bound,
+            disjoint_cores: placement.certificate.disjoint().len(),
+            certified: placement.certificate.bound().min(lower_bound),
+        }
+    }
+}
+
+fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeasible) -> String {
+    let ir = program.ir();
+    let value = question.nodes.get(it.node.0 as usize);
+    let name = value.map_or_else(|| "a value".to_owned(), |it| ir.value_text(*it));
+    match it.why {
+        Why::NotFound => "no placement was found within the limits".to_owned(),
+        Why::Malformed => "internal error: malformed placement problem".to_owned(),
+        Why::Over { least, limit } => match placed {
+            Placed::Bootstrap(_) => {
+                let (budget, waterline) = levels(program);
+                let kept = match waterline {
+                    _ if waterline >= budget => {
+                        return format!(
+                            "no placement is possible: `heir.bootstrap-waterline` keeps {waterline} of the {budget} levels of `heir.level-budget`, so no product has one; set a waterline below the budget"
+                        );
+                    }
+                    0 => String::new(),
+                    _ => format!(
+                        "; `heir.bootstrap-waterline` keeps {waterline} of the {budget} of `heir.level-budget`"
+                    ),
+                };
+                format!(
+                    "no placement is possible: {name} uses at least {least} levels, and at most {limit} are available{kept}"
+                )
+            }
+            Placed::Relinearize => format!(
+                "no placement is possible: {name} has at least {least} polynomials, and at most {limit} are allowed"
+            ),
+        },
+        Why::Reset { .. } | Why::Contradiction => {
+            format!("no placement is possible because of {name}")
+        }
+    }
+}
+
+/// Returns the edits that insert the ops of some answers. An op is annotated if the op before it
+/// is.
+fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
+    let ir = program.ir();
+    let mut names = Names::of(ir);
+    let mut spots: Vec<&InsertedOp> = answers.iter().flat_map(|it| &it.spots).collect();
+    // Several at one place stand in the order of their definitions.
+    spots.sort_by_cached_key(|it| {
+        let at = ir
+            .definition_site(it.value)
+            .map_or(0, |op| ir.absolute(op, ir.value(it.value).span).start);
+        (at, ir.value(it.value).number, it.drops)
+    });
+    let mut edits = Vec::new();
+    for &InsertedOp { value, drops, ref uses } in spots {
+        let name = format!("%{}", layout::fresh_name(ir, value, &mut names));
+        let (operand, ty) = (ir.value_text(value), ir.interner.type_text(type_of(ir, value)));
+        let op = stage.op();
+        let drop = drops.map(|it| format!("levelToDrop = {it} : i64"));
+        let attributes: Vec<String> =
+            drop.into_iter().chain(annotation(program, heir, value, stage, drops)).collect();
+        let dict = match attributes.as_slice() {
+            [] => String::new(),
+            all => format!(" {{{}}}", all.join(", ")),
+        };
+        let line = if layout::definition_is_generic(ir, value) {
+            format!("{name} = \"{op}\"({operand}){dict} : ({ty}) -> {ty}")
+        } else {
+            format!("{name} = {op} {operand}{dict} : {ty}")
+        };
+        edits.push(layout::insertion(program, value, &line));
+        for &(user, index) in uses {
+            let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
+            edits.push(TextEdit { range, text: name.clone() });
+        }
+    }
+    layout::merge(edits)
+}
+
+/// Returns the annotation that HEIR would write on an op that is inserted after an annotated value.
+/// In the end all have two polynomials, so the dimension is left out.
+fn annotation(
+    program: &Program,
+    heir: &Heir,
+    value: Value,
+    stage: Stage,
+    drops: Option<u32>,
+) -> Option<String> {
+    let ir = program.ir();
+    let before = heir::annotation(ir, value)?;
+    // An annotation would turn the level that HEIR must reach into a reached one.
+    let sites = program.sites().filter(|it| !it.is_goal(ir, heir, value))?;
+    let fresh = sites.fresh_levels(ir, heir, value);
+    let setting = heir.setting_of(ir.definition_site(value)?);
+    let used = match stage {
+        Stage::Bootstrap(_) => setting.map_or(0, |it| it.bootstrap_level),
+        _ => heir.written(ir, value)? + drops.unwrap_or(0),
+    };
+    let default = || setting?.params.as_ref()?.as_ref().ok()?.log_default_scale;
+    let scale = before.scale.map(|it| match stage {
+        Stage::Bootstrap(_) => default().unwrap_or(it),
+        _ => it,
+    });
+    Some(heir::Annotation { level: fresh.saturating_sub(used), scale }.to_string())
+}
+
+/// The type of a value. The type of a result of an unknown op is a guess, so its uses are asked
+/// first.
+fn type_of(ir: &Ir, value: Value) -> Type {
+    let data = ir.value(value);
+    let said = data.uses.iter().map(|it| ir.op(it.0).operands[it.1 as usize].ty);
+    let mut said = said.filter(|&it| it != Type::UNKNOWN);
+    if data.guessed { said.next().unwrap_or(data.ty) } else { data.ty }
+}
+
+/// Reads the edited text and asks again; the program that it is then.
+fn verify(
+    program: &Program,
+    answers: &[Answer],
+    edits: &[TextEdit],
+    stage: Stage,
+) -> Result<Program, FixError> {
+    let unverified = |how: String| Err(FixError::Unverified(how));
+    let inserted: usize = answers.iter().map(|it| it.spots.len()).sum();
+    let n_promised = count_ops(program, stage.op()) + inserted;
+    let after = reread(program, edits, stage.op(), n_promised)?;
+    let (old, new) = (program.ir().functions(), after.ir().functions());
+    let Some(heir) = after.heir() else {
+        return unverified("the edited text is not a HEIR program".to_owned());
+    };
+    let fixed: FxHashSet<Op> = answers.iter().map(|it| it.function).collect();
+    let answered = old.iter().zip(&new).filter(|it| fixed.contains(it.0));
+    let answered: Vec<Op> = answered.map(|it| *it.1).collect();
+    let placed = stage.asked();
+    let mut calls = Calls::of(placed);
+    for function in calls.called_first(&after, heir, &answered) {
+        calls.note_as_it_stands(&after, heir, function, None);
+    }
+    let crossing = |it: Op| calls.crossing(&after, heir, it);
+    for new in answered {
+        let name = after.function_name(new);
+        let question = match asked(&after, heir, new, placed, Objective::Count, &crossing) {
+            Ok(question) => question,
+            Err(why) => return unverified(format!("@{name}: {why}")),
+        };
+        let nothing = vec![false; question.spots.len()];
+        let is_legal = noisy_placement::evaluate::legal(&question.instance, &nothing);
+        let is_left = |it: &heir::Round| !(it.may_drop && matches!(stage, Stage::Bootstrap(_)));
+        if !is_legal || question.varying(&nothing).iter().any(is_left) {
+            return unverified(format!("@{name} needs more {} than were inserted", stage.op()));
+        }
+    }
+    Ok(after)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Code that is repeated often or nested deeply is visited no more than necessary.
+
+use super::*;
+
+#[test]
+fn rounds_in_which_all_is_as_before_are_looked_at_once() {
+    // Nothing noisy goes round: 16 to the power of 7 rounds.
+    let mut open = String::new();
+    for it in 0..7 {
+        let _ = writeln!(open, "affine.for %i{it} = 0 to 16 {{");
+    }
+    let close = "}\n".repeat(7);
+    let text = format!(
+        "func.func @f(%x: i5) -> i5 {{
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  {open}%u = noisy.add %0, %0 : !noisy.i32\n{close}
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = noisy.mul %1, %1 : !noisy.i32
+  %d = noisy.decode %2 : !noisy.i32 -> i5
+  return %d : i5
+}}
+"
+    );
+    let (outcome, _) = mended_with(&text, &Options { wants_proofs: true, ..Options::default() });
+    assert_eq!(outcome.inserted(), 1);
+    let proof = outcome.groups[0].proof.as_ref().expect("a proof");
+    assert_eq!(proof.instance.nodes.len(), 4);
+}
+
+#[test]
+fn calls_nest_deeper_than_a_stack_is() {
+    // Each adds once and calls the next: of 14 additions in a row the last reaches the limit.
+    let n: usize = 5000;
+    let mut text = String::new();
+    for it in 0..n {
+        let (visibility, next) = (if it == 0 { "" } else { "private " }, it + 1);
+        let _ = writeln!(text, "func.func {visibility}@f{it}(%a: !noisy.i32) -> !noisy.i32 {{");
+        let _ = writeln!(text, "  %s = noisy.add %a, %a : !noisy.i32");
+        if next < n {
+            let _ = writeln!(text, "  %r = func.call @f{next}(%s) : (!noisy.i32) -> !noisy.i32");
+        }
+        let _ = writeln!(text, "  return {} : !noisy.i32\n}}", if next < n { "%r" } else { "%s" });
+    }
+    let (outcome, after) = mended_with(&text, &options());
+    assert!(errors(&after).is_empty());
+    assert_eq!(outcome.inserted(), n.div_ceil(14) - 1);
+    assert!(outcome.groups.iter().all(FunctionGroup::is_optimal), "{outcome:?}");
+}

@@ -1,0 +1,104 @@
+//! Placing anew.
+
+use super::*;
+
+fn options() -> Options {
+    Options { replace: true, ..Options::default() }
+}
+
+#[test]
+fn three_become_one() {
+    let before = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %m = noisy.mul %a, %a : !noisy.i32
+  %x = noisy.reduce_noise %m : !noisy.i32 // for one
+  %p = noisy.mul %x, %a : !noisy.i32
+  %y = noisy.reduce_noise %m : !noisy.i32
+  %q = noisy.mul %a, %y : !noisy.i32
+  %z = noisy.reduce_noise %x : !noisy.i32
+  %s = noisy.add %z, %q : !noisy.i32
+  return %s : !noisy.i32
+}
+";
+    let (outcome, after) = mended_with(before, &options());
+    let verdict = &outcome.functions[0].verdict;
+    assert!(verdict.is_optimal(), "{verdict:?}");
+    assert_eq!(after.matches("reduce_noise").count(), 1, "{after}");
+    assert!(outcome.removed() == outcome.inserted() + 2, "{verdict:?}");
+    // A second time there is nothing to do.
+    assert_eq!(mended_with(&after, &options()).0.fix, None);
+    // And without the wish nothing is done at all.
+    assert_eq!(fixed(before).0.fix, None);
+}
+
+#[test]
+fn unneeded_ops_are_removed_with_their_line() {
+    check_with(
+        "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %m = noisy.mul %a, %a : !noisy.i32
+  %x = noisy.reduce_noise %m : !noisy.i32
+  %y = noisy.reduce_noise %x : !noisy.i32 // why
+  %s = noisy.add %y, %x : !noisy.i32 %t = noisy.reduce_noise %s : !noisy.i32   %u = noisy.add %t, %s : !noisy.i32
+  return %u : !noisy.i32
+}
+",
+        "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %m = noisy.mul %a, %a : !noisy.i32
+  // why
+  %s = noisy.add %m, %m : !noisy.i32 %u = noisy.add %s, %s : !noisy.i32
+  return %u : !noisy.i32
+}
+",
+        &options(),
+    );
+}
+
+#[test]
+fn cheapest_placements_stay() {
+    let text = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %m = noisy.mul %a, %a : !noisy.i32
+  %x = noisy.reduce_noise %m : !noisy.i32
+  %y = noisy.mul %x, %x : !noisy.i32
+  return %y : !noisy.i32
+}
+";
+    check_with(text, text, &options());
+}
+
+#[test]
+fn a_function_over_the_budget_keeps_what_helps() {
+    let text = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %i = noisy.add %a, %a : !noisy.i32
+  %j = noisy.reduce_noise %i : !noisy.i32
+  %m = noisy.mul %j, %j : !noisy.i32
+  %y = noisy.mul %m, %m : !noisy.i32
+  return %y : !noisy.i32
+}
+";
+    let (outcome, after) = mended_with(text, &options());
+    let fix = outcome.fix.unwrap();
+    // 13 + 13 = 26 is borne.
+    assert_eq!(fix.title, "Replace 1 reduce_noise with 1 (proven optimal)");
+    assert!(after.contains("noisy.mul %i, %i") && after.contains("%m_r, %m_r"), "{after}");
+}
+
+#[test]
+fn a_removed_reduce_in_a_branch_makes_room_there() {
+    // The one in the branch goes; its replacement is in the same place.
+    let text = "func.func @f(%a: !noisy.i32, %c: i1) {
+  %m = noisy.mul %a, %a : !noisy.i32
+  %n = noisy.reduce_noise %m : !noisy.i32
+  scf.if %c {
+    %x = noisy.reduce_noise %n : !noisy.i32
+    %y = noisy.mul %x, %n : !noisy.i32
+  }
+  return
+}
+";
+    let (outcome, after) = mended_with(text, &options());
+    assert_eq!(after.matches("reduce_noise").count(), 1, "{after}");
+    let fixed = match outcome.functions[0].verdict {
+        Verdict::Fixed(it) => it,
+        ref other => panic!("{other:?}"),
+    };
+    assert_eq!(fixed.price().to_string(), "0.5");
+}

@@ -1,0 +1,135 @@
+//! The analysis disposes: an edited copy of the text is read and analyzed, calls and all.
+
+use noisy_syntax::Op;
+use rustc_hash::FxHashSet;
+
+use super::FixError;
+use super::group::Answer;
+use crate::program::Program;
+use crate::report::diagnostic::TextEdit;
+
+/// The numbers that a program must have after some answers are written into it.
+#[derive(Debug, Default)]
+pub(super) struct Promise {
+    n_problems: usize,
+    n_ops: usize,
+    /// In textual order.
+    functions: Vec<PromisedFunction>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PromisedFunction {
+    /// True if it is brought within the budget.
+    is_fixed: bool,
+    n_excesses: usize,
+}
+
+impl Promise {
+    pub(super) fn of(program: &Program, answers: &[&Answer]) -> Self {
+        let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
+        let n_before = count_ops(program, &program.model().reset_op);
+        let excesses = program.excesses();
+        let fixed: FxHashSet<Op> = answers.iter().flat_map(|it| it.fixed()).collect();
+        let functions = program.ir().functions().into_iter().map(|it| PromisedFunction {
+            is_fixed: fixed.contains(&it),
+            n_excesses: excesses.get(&it).copied().unwrap_or_default(),
+        });
+        Self {
+            n_problems: program.source().problems().len(),
+            n_ops: n_before + sum(Answer::inserted) - sum(Answer::removed),
+            functions: functions.collect(),
+        }
+    }
+
+    /// Returns an error unless a program has the promised numbers of problems, functions and ops,
+    /// and no more noise.
+    pub(super) fn kept_by(&self, after: &Program) -> Result<(), FixError> {
+        let functions = after.ir().functions();
+        compared(after, self.n_problems, self.functions.len(), functions.len())?;
+        counted(after, &after.model().reset_op, self.n_ops)?;
+        let excesses = after.excesses();
+        // Functions keep their order.
+        for (old, new) in self.functions.iter().zip(functions) {
+            let n_after = excesses.get(&new).copied().unwrap_or_default();
+            let name = || after.function_name(new);
+            if n_after > 0 && old.is_fixed {
+                return unverified(format!("@{} is still over the budget", name()));
+            }
+            if n_after > old.n_excesses {
+                let n_before = old.n_excesses;
+                return unverified(format!(
+                    "{n_after} noise errors in @{} instead of {n_before}",
+                    name()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unverified<T>(how: String) -> Result<T, FixError> {
+    Err(FixError::Unverified(how))
+}
+
+fn compared(
+    after: &Program,
+    n_problems: usize,
+    n_functions: usize,
+    n_functions_after: usize,
+) -> Result<(), FixError> {
+    let n_after = after.source().problems().len();
+    if n_problems != n_after {
+        return unverified(format!("{n_after} other problems instead of {n_problems}"));
+    }
+    if n_functions != n_functions_after {
+        return unverified("the functions of the file differ".to_owned());
+    }
+    Ok(())
+}
+
+fn counted(after: &Program, op: &str, n_promised: usize) -> Result<(), FixError> {
+    let n_found = count_ops(after, op);
+    if n_promised != n_found {
+        return unverified(format!("{n_found} ops of {op} instead of {n_promised}"));
+    }
+    Ok(())
+}
+
+/// Analyzes the text with the edits of some answers; the program that it is then.
+pub(super) fn verify(
+    program: &Program,
+    promise: &Promise,
+    edits: &[TextEdit],
+) -> Result<Program, FixError> {
+    let after = edited(program, edits);
+    promise.kept_by(&after)?;
+    Ok(after)
+}
+
+fn edited(program: &Program, edits: &[TextEdit]) -> Program {
+    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
+    Program::with_model(&text, program.model().clone())
+}
+
+/// Reads the edited text. It must have as many problems and functions as before, and the promised
+/// number of ops of a name.
+pub(super) fn reread(
+    program: &Program,
+    edits: &[TextEdit],
+    op: &str,
+    n_promised: usize,
+) -> Result<Program, FixError> {
+    let after = edited(program, edits);
+    let n_functions = program.ir().functions().len();
+    compared(&after, program.source().problems().len(), n_functions, after.ir().functions().len())?;
+    counted(&after, op, n_promised)?;
+    Ok(after)
+}
+
+/// Number of ops of a name.
+pub(super) fn count_ops(program: &Program, name: &str) -> usize {
+    let ir = program.ir();
+    let mut n = 0;
+    ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == name));
+    n
+}

@@ -1,0 +1,41 @@
+//! Suppression of diagnostics by comments: `noisy-check --add-suppressions`.
+
+use super::{MAX_ROUNDS, Repaired, Rules};
+use crate::checks;
+use crate::document::Document;
+use crate::report::diagnostic::Severity;
+
+/// Suppresses the errors and warnings of a program by comments where that is possible, and removes
+/// the comments that suppress nothing.
+pub fn suppress(document: &mut Document, rules: &dyn Rules) -> Repaired {
+    let mut repaired = Repaired::default();
+    // A suppressed diagnostic may have hidden others.
+    for _ in 0..MAX_ROUNDS {
+        let mut found = rules.found_in_brief(document);
+        rules.apply(&mut found);
+        found.retain(|it| it.severity <= Severity::Warning);
+        let unused = found.iter().filter(|it| !checks::can_be_allowed(it.code));
+        let (mut edits, n_removed) = document.fix_all(unused, false);
+        let mut n_added = 0;
+        if edits.is_empty() {
+            found.retain(|it| checks::can_be_allowed(it.code));
+            edits = checks::allow(document, &found);
+            n_added = found.len();
+        }
+        if edits.is_empty() {
+            break;
+        }
+        let after = document.after(&edits);
+        if after.source().problems().len() > document.source().problems().len() {
+            break;
+        }
+        repaired.n_fixed += n_removed;
+        repaired.n_suppressed += n_added;
+        repaired.add(edits);
+        *document = after;
+    }
+    repaired
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Fixes of diagnostics, proven by analyzing the program after them.
+//!
+//! *Cost.* One analysis, unless fixes get in each other's way.
+
+use noisy_syntax::Op;
+use rustc_hash::FxHashMap;
+
+use crate::checks::{self, Detail, Fixing, Index};
+use crate::explain::core_range;
+use crate::program::Program;
+use crate::report::diagnostic::{Diagnostic, Fix, Severity, TextEdit, combine};
+use crate::report::remarks::Remark;
+
+/// At most so many edits are made for one request. Later diagnostics have no fix.
+const MAX_EDITS: usize = 1 << 16;
+
+/// At most so many analyses prove the fixes of one request. Fixes that are not proven by then are
+/// not offered.
+const MAX_ANALYSES: usize = 64;
+
+/// Returns the fix of each diagnostic by itself, proven. An op that moves together with the op of
+/// another diagnostic has no fix of its own.
+pub(super) fn fixes<'a>(
+    program: &Program,
+    index: &Index,
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+    trial: &mut Trial,
+) -> Vec<Option<Fix>> {
+    let fixes = unproven(program, diagnostics);
+    if fixes.iter().all(Option::is_none) {
+        return fixes;
+    }
+    proven(program, index, fixes, trial)
+}
+
+/// As [`fixes`]; most of these hold.
+pub(super) fn unproven<'a>(
+    program: &Program,
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+) -> Vec<Option<Fix>> {
+    let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
+    let along = checks::moves_along(program, &diagnostics);
+    let mut n_edits = 0;
+    let mut together: FxHashMap<&str, std::vec::IntoIter<Option<Fix>>> = FxHashMap::default();
+    let fix = |(at, it): (usize, &&Diagnostic)| {
+        let is_wanted = n_edits < MAX_EDITS && !along.contains(&at);
+        let fix = match checks::find(it.code).and_then(|it| it.fix) {
+            None => None,
+            Some(Fixing::Each(fix)) => is_wanted.then(|| fix(program, it)).flatten(),
+            Some(Fixing::Together(fix)) => {
+                let found = together.entry(it.code).or_insert_with(|| {
+                    let is_same = |other: &&&Diagnostic| other.code == it.code;
+                    let same: Vec<&Diagnostic> =
+                        diagnostics.iter().filter(is_same).copied().collect();
+                    fix(program, &same).into_iter()
+                });
+                found.next().flatten().filter(|_| is_wanted)
+            }
+        };
+        n_edits += fix.as_ref().map_or(0, |it| it.edits.len());
+        fix
+    };
+    diagnostics.iter().enumerate().map(fix).collect()
+}
+
+/// Returns the fix of a remark on an op, proven.
+pub(super) fn fix_of(program: &Program, index: &Index, op: Op, remark: Remark) -> Option<Fix> {
+    let check = checks::find(remark.code())?;
+    let at = check.at(core_range(program.ir(), op), String::new());
+    fixes(program, index, [&at], &mut Trial::default()).pop()?
+}
+
+/// Returns the fixes that leave the program with no more errors than it has. Each was applied to a
+/// copy, with all others that hold and do not edit the same ranges, and the copy was analyzed. This
+/// proves each fix alone: a removal needs no other, since an unused op, or a reset that only raises
+/// noise, takes nothing from the ops that stay.
+fn proven(
+    program: &Program,
+    index: &Index,
+    fixes: Vec<Option<Fix>>,
+    trial: &mut Trial,
+) -> Vec<Option<Fix>> {
+    let before = n_errors(program, index);
+    let mut holds = vec![false; fixes.len()];
+    let mut groups: Vec<Vec<usize>> =
+        vec![(0..fixes.len()).filter(|&it| fixes[it].is_some()).collect()];
+    for _ in 0..MAX_ANALYSES {
+        let Some(group) = groups.pop() else { break };
+        let (edits, is_taken) = combine(group.iter().filter_map(|&it| fixes[it].as_ref()));
+        let mut is_taken = is_taken.into_iter();
+        let (together, apart): (Vec<usize>, Vec<usize>) =
+            group.into_iter().partition(|_| is_taken.next() == Some(true));
+        if !apart.is_empty() {
+            groups.push(apart);
+        }
+        if trial.n_errors(program, &edits) <= before {
+            for at in together {
+                holds[at] = true;
+            }
+        } else if together.len() > 1 {
+            let (left, right) = together.split_at(together.len() / 2);
+            groups.extend([right.to_vec(), left.to_vec()]);
+        }
+    }
+    fixes.into_iter().zip(holds).map(|(fix, holds)| fix.filter(|_| holds)).collect()
+}
+
+/// Returns true if the program has no more errors after some edits, which are in order.
+pub(super) fn holds(
+    program: &Program,
+    index: &Index,
+    edits: &[TextEdit],
+    trial: &mut Trial,
+) -> bool {
+    trial.n_errors(program, edits) <= n_errors(program, index)
+}
+
+/// The program after the edits that were tried last.
+#[derive(Debug, Default)]
+pub(super) struct Trial(Option<TriedEdits>);
+
+#[derive(Debug)]
+struct TriedEdits {
+    edits: Vec<TextEdit>,
+    after: Program,
+    index: Index,
+    n_errors: usize,
+}
+
+impl Trial {
+    /// Number of errors of a program, always the same, after some edits, which are in order.
+    fn n_errors(&mut self, program: &Program, edits: &[TextEdit]) -> usize {
+        if let Some(tried) = self.0.as_ref().filter(|it| it.edits == edits) {
+            return tried.n_errors;
+        }
+        // Never two copies at a time.
+        self.0 = None;
+        let text = TextEdit::apply_all(edits, &program.source().text().to_string());
+        let after = Program::with_model(&text, program.model().clone());
+        let index = Index::new(&after);
+        let n_errors = n_errors(&after, &index);
+        self.0.insert(TriedEdits { edits: edits.to_vec(), after, index, n_errors }).n_errors
+    }
+
+    /// Returns the program after some edits if these were tried last.
+    pub(super) fn after(self, edits: &[TextEdit]) -> Option<(Program, Index)> {
+        self.0.filter(|it| it.edits == edits).map(|it| (it.after, it.index))
+    }
+}
+
+/// Number of errors of a program, in the grammar and beyond.
+fn n_errors(program: &Program, index: &Index) -> usize {
+    let found = checks::run(program, index, &[], Detail::Brief);
+    let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
+    program.source().problems().len() + n_found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::diagnostic::Applicability;
+
+    /// Returns a fix that replaces the first occurrence of a text.
+    fn replacing(text: &str, this: &str, that: &str) -> Option<Fix> {
+        let start = text.find(this).expect("the text has it");
+        let edits = vec![TextEdit { range: start..start + this.len(), text: that.to_owned() }];
+        Some(Fix { title: String::new(), applicability: Applicability::Safe, edits })
+    }
+
+    #[test]
+    fn rejects_only_fixes_that_add_errors() {
+        let text = "func.func @f(%a: i32) -> i32 {\n  %b = arith.addi %a, %a : i32\n  %c = arith.addi %b, %b : i32\n  return %b : i32\n}\n";
+        let program = Program::new(text);
+        let proven = |fixes| proven(&program, &Index::new(&program), fixes, &mut Trial::default());
+        let no_c = "  %c = arith.addi %b, %b : i32\n";
+        let fixes = vec![
+            replacing(text, no_c, ""),
+            None,
+            replacing(text, "  %b = arith.addi %a, %a : i32\n", ""),
+            // Meets the first one, and holds.
+            replacing(text, "%b, %b", "%a, %a"),
+            // Meets both, and does not hold.
+            replacing(text, "%b, %b", "%z, %a"),
+        ];
+        let holds: Vec<bool> = proven(fixes).iter().map(Option::is_some).collect();
+        assert_eq!(holds, [true, false, false, true, false]);
+        assert_eq!(proven(Vec::new()), []);
+        assert_eq!(proven(vec![None]), [None]);
+    }
+}

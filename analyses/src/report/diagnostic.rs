@@ -1,0 +1,321 @@
+//! Diagnostics and fixes: plain data in byte ranges of one text.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use noisy_syntax::Source;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The program is wrong.
+    Error,
+    /// The program probably differs from the intention.
+    Warning,
+    /// Worth knowing.
+    Info,
+    /// Could be better.
+    Hint,
+}
+
+/// Most diagnostics of a file that are reported by default; the others are counted.
+pub const MAX_DIAGNOSTICS: usize = 1000;
+
+/// Returns the most severe diagnostics of a file, at most `most`, in their order, and the number of
+/// those left out.
+pub fn worst(found: Vec<Diagnostic>, most: usize) -> (Vec<Diagnostic>, usize) {
+    let n_left = found.len().saturating_sub(most);
+    if n_left == 0 {
+        return (found, 0);
+    }
+    let mut numbered: Vec<_> = found.into_iter().enumerate().collect();
+    numbered.sort_by_key(|(_, it)| it.severity);
+    numbered.truncate(most);
+    numbered.sort_by_key(|it| it.0);
+    (numbered.into_iter().map(|it| it.1).collect(), n_left)
+}
+
+/// The family of a diagnostic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// The text does not follow the grammar.
+    Syntax,
+    Name,
+    Type,
+    /// A verifier rejects it.
+    Structure,
+    /// Noise over the budget, contracts.
+    Noise,
+    /// A possible improvement.
+    Lint,
+}
+
+impl Severity {
+    /// As it is written: `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+            Severity::Hint => "hint",
+        }
+    }
+}
+
+impl Category {
+    /// As it is written: `syntax`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Syntax => "syntax",
+            Category::Name => "name",
+            Category::Type => "type",
+            Category::Structure => "structure",
+            Category::Noise => "noise",
+            Category::Lint => "lint",
+        }
+    }
+}
+
+impl From<noisy_syntax::Category> for Category {
+    fn from(it: noisy_syntax::Category) -> Category {
+        match it {
+            noisy_syntax::Category::Syntax => Category::Syntax,
+            noisy_syntax::Category::Name => Category::Name,
+            noisy_syntax::Category::Type => Category::Type,
+            noisy_syntax::Category::Structure => Category::Structure,
+        }
+    }
+}
+
+/// The way in which an editor may show the range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tag {
+    /// Faded out: not needed.
+    Unnecessary,
+}
+
+/// A place that explains a diagnostic, such as a step of the chain that fed the noise.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Related {
+    pub range: Range<usize>,
+    pub message: String,
+}
+
+/// One problem of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    /// Stable kebab-case code, such as `noise-overflow`.
+    pub code: &'static str,
+    pub category: Category,
+    pub severity: Severity,
+    pub range: Range<usize>,
+    /// The problem and its reason: one sentence with the value, the number and the limit; lower
+    /// case, no full stop.
+    pub message: String,
+    /// The chain that led here, from its source on.
+    pub related: Vec<Related>,
+    /// The remedy: one or more sentences, each with a capital, without the last full stop.
+    pub help: Option<String>,
+    pub tags: Vec<Tag>,
+    /// The kind of repair that it needs; [`crate::repair`] makes it.
+    pub repair: Repair,
+}
+
+/// The kind of repair that a diagnostic needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Repair {
+    /// No repair is known.
+    #[default]
+    None,
+    /// Edits of its own: [`crate::Document::fixes`].
+    Edits,
+    /// `reduce_noise`, placed in its function and in functions connected with it by calls.
+    Placement,
+    /// Bootstraps, level reductions or relinearizations, placed in its function.
+    Management,
+}
+
+impl Repair {
+    /// Returns true if the optimizer makes this repair.
+    pub fn is_placed(self) -> bool {
+        matches!(self, Repair::Placement | Repair::Management)
+    }
+}
+
+/// The review that a fix needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Applicability {
+    /// Keeps the meaning of the program; proven by re-analysis where the claim is about noise.
+    Safe,
+    /// Probably right; look at it.
+    Unsafe,
+}
+
+/// A replacement of a range of bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TextEdit {
+    pub range: Range<usize>,
+    pub text: String,
+}
+
+/// A change that fixes something.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fix {
+    /// A command: `Insert 3 reduce_noise (proven optimal)`.
+    pub title: String,
+    pub applicability: Applicability,
+    /// The edits, in textual order, disjoint, against the text that was analyzed.
+    pub edits: Vec<TextEdit>,
+}
+
+/// Returns the edits of the fixes that can be applied at once, in textual order, and for each fix
+/// true if it is among them: in the given order, each that edits no range of an earlier one. Lines
+/// that several insert at one offset follow each other in that order.
+pub fn combine<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, Vec<bool>) {
+    // By start, and by fix for inserted lines. A fix may repeat an edit; otherwise no two begin at
+    // one offset.
+    let mut taken: BTreeMap<(usize, usize), &TextEdit> = BTreeMap::new();
+    let mut is_taken = Vec::new();
+    let is_line = |it: &TextEdit| it.range.is_empty() && it.text.ends_with('\n');
+    for (n, fix) in fixes.into_iter().enumerate() {
+        let is_free = fix.edits.iter().all(|it| {
+            let at = it.range.start;
+            let before = taken.range(..=(at, usize::MAX)).next_back();
+            let after = taken.range((at, 0)..).next();
+            let is_behind = |of: &TextEdit| {
+                of.range.end <= at && (of.range.start < at || is_line(of) && is_line(it))
+            };
+            before.is_none_or(|(_, of)| is_behind(of))
+                && after.is_none_or(|(&(start, _), _)| it.range.end <= start)
+        });
+        if is_free {
+            taken.extend(fix.edits.iter().map(|it| ((it.range.start, n), it)));
+        }
+        is_taken.push(is_free);
+    }
+    (taken.into_values().cloned().collect(), is_taken)
+}
+
+impl Fix {
+    /// The text after the fix.
+    pub fn apply(&self, text: &str) -> String {
+        TextEdit::apply_all(&self.edits, text)
+    }
+}
+
+impl TextEdit {
+    /// Edits by where they start; `None` if two of them overlap.
+    pub fn in_order(mut edits: Vec<TextEdit>) -> Option<Vec<TextEdit>> {
+        edits.sort_by_key(|it| (it.range.start, it.range.end));
+        let overlap = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);
+        (!overlap).then_some(edits)
+    }
+
+    /// Merges edits that are near each other: writing the text between them again costs less than
+    /// another edit.
+    pub(crate) fn in_few(edits: &[TextEdit], source: &Source) -> Vec<TextEdit> {
+        const NEAR: usize = 512;
+        let mut out: Vec<TextEdit> = Vec::new();
+        for it in edits {
+            match out.last_mut() {
+                Some(last) if it.range.start - last.range.end <= NEAR => {
+                    last.text.push_str(&source.slice(last.range.end..it.range.start));
+                    last.text.push_str(&it.text);
+                    last.range.end = it.range.end;
+                }
+                _ => out.push(it.clone()),
+            }
+        }
+        out
+    }
+
+    /// The text after some edits, which are in order.
+    pub fn apply_all(edits: &[TextEdit], text: &str) -> String {
+        let mut out = String::with_capacity(text.len() + 64 * edits.len());
+        let mut at = 0;
+        for edit in edits {
+            out.push_str(&text[at..edit.range.start]);
+            out.push_str(&edit.text);
+            at = edit.range.end;
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixes_that_meet_are_not_combined() {
+        let fix = |ranges: &[(usize, usize)]| {
+            let edit = |it: &(usize, usize)| TextEdit { range: it.0..it.1, text: "x".into() };
+            let edits = ranges.iter().map(edit).collect();
+            Fix { title: String::new(), applicability: Applicability::Safe, edits }
+        };
+        let fixes = [
+            fix(&[(0, 2), (10, 12)]),
+            // Beside the first.
+            fix(&[(2, 4)]),
+            // Into the first.
+            fix(&[(5, 6), (11, 13)]),
+            // Free, as the one before is not taken.
+            fix(&[(5, 6)]),
+            // Begins where one begins that is taken.
+            fix(&[(5, 5)]),
+            fix(&[(6, 6)]),
+            // Two insertions have no order.
+            fix(&[(6, 6)]),
+            // Inside of another.
+            fix(&[(3, 3)]),
+            fix(&[(8, 11)]),
+            fix(&[]),
+        ];
+        let (edits, is_taken) = combine(&fixes);
+        let taken = [true, true, false, true, false, true, false, false, false, true];
+        assert_eq!(is_taken, taken);
+        let ranges: Vec<_> = edits.iter().map(|it| it.range.clone()).collect();
+        assert_eq!(ranges, [0..2, 2..4, 5..6, 6..6, 10..12]);
+        // Whole lines have one.
+        let line = |at: usize, text: &str| {
+            let edits = vec![TextEdit { range: at..at, text: text.to_owned() }];
+            Fix { title: String::new(), applicability: Applicability::Safe, edits }
+        };
+        let (edits, is_taken) = combine(&[
+            line(6, "a\n"),
+            line(6, "b\n"),
+            line(6, "c"),
+            fix(&[(6, 7)]),
+            line(6, "d\n"),
+        ]);
+        assert_eq!(is_taken, [true, true, false, false, true]);
+        assert_eq!(TextEdit::apply_all(&edits, "012345678"), "012345a\nb\nd\n678");
+    }
+
+    #[test]
+    fn the_worst_stay_in_the_order_they_came_in() {
+        use Severity::{Error, Hint, Warning};
+        let found: Vec<_> = [Warning, Hint, Error, Error, Hint, Warning]
+            .into_iter()
+            .enumerate()
+            .map(|(at, severity)| Diagnostic {
+                code: "a",
+                category: Category::Lint,
+                severity,
+                range: at..at,
+                message: String::new(),
+                related: Vec::new(),
+                help: None,
+                tags: Vec::new(),
+                repair: Repair::None,
+            })
+            .collect();
+        let kept = |most| {
+            let (kept, n_left) = worst(found.clone(), most);
+            (kept.iter().map(|it| it.range.start).collect::<Vec<_>>(), n_left)
+        };
+        assert_eq!(kept(6), (vec![0, 1, 2, 3, 4, 5], 0));
+        assert_eq!(kept(3), (vec![0, 2, 3], 3));
+        assert_eq!(kept(0), (vec![], 6));
+    }
+}

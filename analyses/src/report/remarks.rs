@@ -1,0 +1,294 @@
+//! Remarks: facts of passes about single ops, which lints report.
+//!
+//! *Law.* The remarks of a function follow from its ops and from their known constants; after any
+//! edits they equal those made anew. A function with an unreadable op or an undefined name has
+//! none: its uses are unknown. *Cost.* Nothing before the first question. Then linear in each
+//! function, except for the regions that each op around looks into; an edit forgets only the
+//! remarks of the functions that it touches or whose constants it changes.
+
+mod buffers;
+mod dead_store;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use noisy_syntax::{Delta, Form, Ir, Op, OpKind, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::facts::effects;
+use crate::facts::integers::Integers;
+use crate::facts::integers::constant::Constant;
+use crate::facts::invariant;
+use crate::facts::same::{Walk, WalkEvent};
+use crate::facts::values;
+use noisy_dataflow::sparse::Moved;
+
+/// A fact about an op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Remark {
+    /// Its only result is always this integer or float.
+    Folds(Constant),
+    /// It computes the same as this earlier op, wherever it runs.
+    Same(Op),
+    /// It computes the same in each iteration of this loop around it, and may run before the loop.
+    Invariant(Op),
+    /// Its stored value is never read: this op overwrites it first, or nothing reads it at all.
+    DeadStore(Option<Op>),
+}
+
+impl Remark {
+    /// The code of the lint that tells of it.
+    pub fn code(self) -> &'static str {
+        match self {
+            Remark::Folds(_) => "folds-to-constant",
+            Remark::Same(_) => "same-value",
+            Remark::Invariant(_) => "loop-invariant",
+            Remark::DeadStore(_) => "dead-store",
+        }
+    }
+}
+
+/// The cached facts of a function.
+#[derive(Debug, Default)]
+struct OfFunction {
+    /// The remarks, by op.
+    remarks: OnceLock<Box<[(Op, Remark)]>>,
+    /// Number of values of each name.
+    names: OnceLock<FxHashMap<String, usize>>,
+}
+
+/// The remarks of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Remarks {
+    /// Of every function, once somebody has asked.
+    functions: OnceLock<FxHashMap<Op, OfFunction>>,
+}
+
+impl Remarks {
+    /// All remarks, in no particular order.
+    pub(crate) fn all<'a>(
+        &'a self,
+        ir: &Ir,
+        integers: &Integers,
+    ) -> impl Iterator<Item = (Op, Remark)> + 'a {
+        let functions = self.functions(ir);
+        #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
+        for (&function, its) in functions {
+            its.remarks(ir, integers, function);
+        }
+        let made = functions.values().filter_map(|it| it.remarks.get());
+        made.flat_map(|it| it.iter().copied())
+    }
+
+    /// The remarks on an op.
+    pub(crate) fn of(&self, ir: &Ir, integers: &Integers, op: Op) -> Vec<Remark> {
+        let Some(function) = ir.function_of(op) else { return Vec::new() };
+        let Some(its) = self.functions(ir).get(&function) else { return Vec::new() };
+        let its = its.remarks(ir, integers, function);
+        let first = its.partition_point(|it| it.0 < op);
+        its[first..].iter().take_while(|it| it.0 == op).map(|it| it.1).collect()
+    }
+
+    /// Number of values of each name in a function.
+    pub(crate) fn names(&self, ir: &Ir, function: Op) -> Option<&FxHashMap<String, usize>> {
+        let its = self.functions(ir).get(&function)?;
+        Some(its.names.get_or_init(|| names_in(ir, function)))
+    }
+
+    fn functions(&self, ir: &Ir) -> &FxHashMap<Op, OfFunction> {
+        let all = || ir.functions().into_iter().map(|it| (it, OfFunction::default())).collect();
+        self.functions.get_or_init(all)
+    }
+
+    /// Takes in an edit, which put so many bytes in the place of a range.
+    pub(crate) fn update(
+        &mut self,
+        ir: &Ir,
+        delta: &Delta,
+        moved: &Moved,
+        range: &Range<usize>,
+        len: usize,
+    ) {
+        let Some(functions) = self.functions.get_mut() else { return };
+        let Moved::These(moved) = moved else {
+            self.functions = OnceLock::new();
+            return;
+        };
+        for op in &delta.removed {
+            functions.remove(op);
+        }
+        let sites = moved.iter().chain(&delta.idle).filter_map(|&it| ir.definition_site(it));
+        let near = [range.start.saturating_sub(1), range.start, range.start + len];
+        let near = near.into_iter().filter_map(|it| ir.item_at(it));
+        let touched = delta.changed.iter().copied().chain(sites).chain(near);
+        for op in touched.filter(|&it| ir.is_alive(it)) {
+            if ir.op(op).kind != OpKind::FuncFunc {
+                functions.remove(&op);
+            }
+            // A function in another one is none that is understood, but may leave.
+            let mut at = Some(op);
+            while let Some(function) = at.and_then(|it| ir.function_of(it)) {
+                functions.insert(function, OfFunction::default());
+                at = ir.parent_op(function);
+            }
+        }
+    }
+}
+
+impl OfFunction {
+    /// The remarks on a function, made now if they are not there.
+    fn remarks(&self, ir: &Ir, integers: &Integers, function: Op) -> &[(Op, Remark)] {
+        self.remarks.get_or_init(|| {
+            let mut made = Made::of(ir, integers, function);
+            #[cfg(test)]
+            VISITS.set(VISITS.get() + made.n_visits);
+            made.remarks.sort_by_key(|it| it.0);
+            made.remarks.into_boxed_slice()
+        })
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Number of ops visited on this thread, for tests of work.
+    static VISITS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Remarks that are being made.
+#[derive(Debug, Default)]
+struct Made {
+    remarks: Vec<(Op, Remark)>,
+    n_visits: usize,
+}
+
+impl Made {
+    fn of(ir: &Ir, integers: &Integers, function: Op) -> Self {
+        let mut it = Self::default();
+        let mut ops = Vec::new();
+        for &(_, region) in &ir.op(function).regions {
+            ir.walk(region, &mut |op| ops.push(op));
+        }
+        it.n_visits += ops.len();
+        if !ops.iter().all(|&it| is_understood(ir, it)) {
+            return it;
+        }
+        let mut folded: FxHashSet<Op> = FxHashSet::default();
+        for &op in &ops {
+            if let Some(constant) = constant_of(ir, integers, op) {
+                folded.insert(op);
+                it.remarks.push((op, Remark::Folds(constant)));
+            }
+        }
+        it.invariant(ir, &ops, &folded);
+        it.same(ir, function, &folded);
+        it.n_visits += dead_store::find(ir, function, &ops, &mut it.remarks);
+        it
+    }
+
+    /// Ops that compute the same in each iteration. An op that leaves an inner loop may then leave
+    /// an outer one.
+    fn invariant(&mut self, ir: &Ir, ops: &[Op], folded: &FxHashSet<Op>) {
+        let mut moved: FxHashSet<Op> = FxHashSet::default();
+        for &op in ops {
+            let Some(of) = ir.parent_op(op).filter(|&it| invariant::is_loop(ir, it)) else {
+                continue;
+            };
+            let leaves = ir.op(op).regions.is_empty()
+                && !effects::is_trivially_dead(ir, op)
+                && invariant::leaves(ir, op, of, &|it| moved.contains(&it));
+            if leaves {
+                moved.insert(op);
+                if is_told(ir, op) && !folded.contains(&op) {
+                    self.remarks.push((op, Remark::Invariant(of)));
+                }
+            }
+        }
+    }
+
+    /// Ops that compute the same as earlier ones.
+    fn same(&mut self, ir: &Ir, function: Op, folded: &FxHashSet<Op>) {
+        let mut numbers: FxHashMap<Value, Value> = FxHashMap::default();
+        let mut walk = Walk::new(ir, function);
+        while let Some(next) = walk.step() {
+            let op = match next {
+                WalkEvent::Op(op) => op,
+                WalkEvent::Region(region) => {
+                    walk.open(ir, region);
+                    continue;
+                }
+            };
+            self.n_visits += 1;
+            if ir.op(op).kind.has(Traits::TERMINATOR) {
+                walk.enter(ir, op);
+                continue;
+            }
+            if effects::is_trivially_dead(ir, op) {
+                continue;
+            }
+            let number = |it: Value| numbers.get(&it).copied().unwrap_or(it);
+            let Some(same) = walk.same(ir, op, &number) else {
+                walk.enter(ir, op);
+                continue;
+            };
+            for (&old, &new) in ir.op(op).results.iter().zip(&ir.op(same).results) {
+                numbers.insert(old, new);
+            }
+            if is_told(ir, op) && !folded.contains(&op) {
+                self.remarks.push((op, Remark::Same(same)));
+            }
+        }
+    }
+}
+
+/// Number of values of each name in a function.
+fn names_in(ir: &Ir, function: Op) -> FxHashMap<String, usize> {
+    let mut out: FxHashMap<String, usize> = FxHashMap::default();
+    let mut stack = vec![function];
+    while let Some(op) = stack.pop() {
+        let regions = ir.op(op).regions.iter().map(|it| it.1);
+        let arguments = regions.clone().flat_map(|it| &ir.block(ir.region(it).entry).args);
+        for &value in ir.op(op).results.iter().chain(arguments) {
+            let name = ir.interner.str(ir.value(value).name);
+            match out.get_mut(name) {
+                Some(n) => *n += 1,
+                None => {
+                    out.insert(name.to_owned(), 1);
+                }
+            }
+        }
+        stack.extend(regions.flat_map(|it| ir.items(it)));
+    }
+    out
+}
+
+/// Returns true if an op and its operands are known.
+fn is_understood(ir: &Ir, op: Op) -> bool {
+    let data = ir.op(op);
+    data.form != Form::Opaque
+        && data.kind != OpKind::FuncFunc
+        && !ir.is_broken(op)
+        && data.operands.iter().all(|it| it.value.is_some())
+}
+
+/// Returns true if an unneeded op is worth a remark: one of many equal constants costs nothing.
+fn is_told(ir: &Ir, op: Op) -> bool {
+    let data = ir.op(op);
+    !data.kind.has(Traits::CONSTANT) && data.regions.is_empty()
+}
+
+/// The integer or float that the only result of an op always is, if the op is not a constant and
+/// has no effects.
+fn constant_of(ir: &Ir, integers: &Integers, op: Op) -> Option<Constant> {
+    let [value] = ir.op(op).results[..] else { return None };
+    let constant = integers.constant(ir, value);
+    let is_number = matches!(constant, Constant::Int(_) | Constant::Float(_));
+    let is_scalar = values::element_type(ir, ir.value(value).ty).is_none();
+    let is_plain = is_number
+        && is_scalar
+        && is_told(ir, op)
+        && effects::is_free_of_effects(ir, op)
+        && !effects::is_trivially_dead(ir, op);
+    is_plain.then_some(constant)
+}

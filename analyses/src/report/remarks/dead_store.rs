@@ -1,0 +1,185 @@
+//! Stores that nothing reads.
+//!
+//! *Law.* A store may be removed if, before anything may read the element, a store in the same
+//! block overwrites the same element of the same buffer; or if nothing else sees the buffer and
+//! nothing reads it after that, or at all. Different buffers that nothing else sees share no
+//! elements, all others may. *Cost.* Each block is walked once, backward; the reads of a region are
+//! handed to each block around.
+
+use noisy_syntax::dialect::{Buffer, Effects};
+use noisy_syntax::{Attr, Block, Ir, Op, OpKind, Region, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::Remark;
+use super::buffers::{self, Private};
+use crate::facts::effects::{Access, accesses};
+use crate::facts::values::{int_of, operand};
+
+/// Adds the stores of a function that nothing reads; how many ops were looked at.
+pub(super) fn find(ir: &Ir, function: Op, ops: &[Op], out: &mut Vec<(Op, Remark)>) -> usize {
+    let mut search = Search { ir, private: buffers::private(ir, ops), out, n_visits: 0 };
+    for &(_, region) in &ir.op(function).regions {
+        search.region(region, &mut ReadBuffers::default());
+    }
+    search.n_visits
+}
+
+/// An element of a buffer, as the ops name it that access it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Element {
+    /// The map of an affine access.
+    map: Option<Attr>,
+    indices: SmallVec<[Index; 2]>,
+}
+
+/// An index: equal constants are one, however often they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Index {
+    Number(i128),
+    Value(Value),
+}
+
+/// The reads so far.
+#[derive(Debug, Default)]
+struct ReadBuffers {
+    /// Buffers that nobody else sees.
+    private: FxHashSet<Value>,
+    /// Others, any of them.
+    others: bool,
+}
+
+/// The elements that are overwritten further down, before anything reads them.
+#[derive(Debug, Default)]
+struct OverwrittenElements {
+    /// Elements of buffers that nobody else sees.
+    private: FxHashMap<Value, FxHashMap<Element, Op>>,
+    /// Elements of others.
+    others: FxHashMap<(Value, Element), Op>,
+    /// Buffers of which nothing is read any more.
+    whole: FxHashSet<Value>,
+}
+
+impl OverwrittenElements {
+    fn read(&mut self, read: &ReadBuffers) {
+        if read.others {
+            self.others.clear();
+        }
+        #[allow(clippy::iter_over_hash_type, reason = "what is removed has no order")]
+        for buffer in &read.private {
+            self.private.remove(buffer);
+            self.whole.remove(buffer);
+        }
+    }
+}
+
+struct Search<'a> {
+    ir: &'a Ir,
+    private: FxHashMap<Value, Private>,
+    out: &'a mut Vec<(Op, Remark)>,
+    n_visits: usize,
+}
+
+impl Search<'_> {
+    /// Visits a region, and adds its reads.
+    fn region(&mut self, region: Region, read: &mut ReadBuffers) {
+        for block in self.ir.blocks(region) {
+            self.block(block, read);
+        }
+    }
+
+    fn block(&mut self, block: Block, read: &mut ReadBuffers) {
+        let ops: Vec<Op> = self.ir.block_ops(block).collect();
+        let mut covered = OverwrittenElements::default();
+        for &op in &ops {
+            let made = self.ir.op(op).results.iter();
+            covered
+                .whole
+                .extend(made.filter(|it| self.private.get(it).is_some_and(|it| it.stays_in_block)));
+        }
+        for op in ops.into_iter().rev() {
+            self.n_visits += 1;
+            let mut own = ReadBuffers::default();
+            for &(_, region) in &self.ir.op(op).regions {
+                self.region(region, &mut own);
+            }
+            match accesses(self.ir, op) {
+                None => own.others = true,
+                Some(all) => {
+                    if self.writes_for_nobody(op, &all, &covered) {
+                        self.out.push((op, Remark::DeadStore(None)));
+                    } else if let Some((buffer, element)) = element(self.ir, op) {
+                        self.store(op, buffer, element, &mut covered);
+                    }
+                    for (_, buffer) in all.iter().filter(|it| it.0 == Access::Read) {
+                        match buffer.filter(|it| self.private.contains_key(it)) {
+                            Some(buffer) => {
+                                own.private.insert(buffer);
+                            }
+                            None => own.others = true,
+                        }
+                    }
+                }
+            }
+            covered.read(&own);
+            read.others |= own.others;
+            read.private.extend(own.private);
+        }
+    }
+
+    /// Returns true if an op only reads, or writes to buffers that are not read any more.
+    fn writes_for_nobody(
+        &self,
+        op: Op,
+        all: &[(Access, Option<Value>)],
+        covered: &OverwrittenElements,
+    ) -> bool {
+        let data = self.ir.op(op);
+        let is_unread = |it: &Value| {
+            covered.whole.contains(it) || self.private.get(it).is_some_and(|it| !it.is_read)
+        };
+        let mut n_writes = 0;
+        let is_idle = all.iter().all(|(access, buffer)| match access {
+            Access::Read => true,
+            Access::Write => {
+                n_writes += 1;
+                buffer.as_ref().is_some_and(is_unread)
+            }
+            Access::Allocate | Access::Free => false,
+        });
+        is_idle && n_writes > 0 && data.results.is_empty() && data.regions.is_empty()
+    }
+
+    /// Takes in a store, which may be one that is stored over.
+    fn store(
+        &mut self,
+        op: Op,
+        buffer: Value,
+        element: Element,
+        covered: &mut OverwrittenElements,
+    ) {
+        let over = if self.private.contains_key(&buffer) {
+            covered.private.entry(buffer).or_default().insert(element, op)
+        } else {
+            covered.others.insert((buffer, element), op)
+        };
+        if let Some(over) = over {
+            self.out.push((op, Remark::DeadStore(Some(over))));
+        }
+    }
+}
+
+/// The element that an op stores to, if it stores to one and does nothing else.
+fn element(ir: &Ir, op: Op) -> Option<(Value, Element)> {
+    let data = ir.op(op);
+    if !matches!(data.kind, OpKind::MemrefStore | OpKind::AffineStore) {
+        return None;
+    }
+    let Effects::Known(&[(Access::Write, Buffer::Operand(at))]) = data.kind.spec().effects else {
+        return None;
+    };
+    let index = |value: Value| int_of(ir, value).map_or(Index::Value(value), Index::Number);
+    let indices = data.operands[at + 1..].iter().map(|it| it.value.map(index));
+    let element = Element { map: ir.attr(op, "map"), indices: indices.collect::<Option<_>>()? };
+    Some((operand(ir, op, at)?, element))
+}

@@ -1,0 +1,544 @@
+//! The laws of the crate on random programs: edits equal reading anew, straight-line code equals a
+//! direct evaluator, loops equal their unrolling, and the cost of an edit is that of its change.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use noisy_syntax::{Op, OpKind, Region};
+
+mod budget;
+mod call;
+mod call_edit;
+mod integers;
+mod loops;
+mod order;
+mod ordered_edit;
+mod programs;
+mod recursion;
+mod recursion_edit;
+mod twin;
+
+use noisy_placement::Limits;
+
+use self::programs::Writer;
+pub(crate) use self::programs::{program, random_edit};
+use crate::{Assumption, Diagnostic, Document, Noise, Objective, Options, checks, insert_reduces};
+
+/// A small generator (xorshift), so that runs repeat.
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// A generator of its own for each seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
+
+/// All diagnostics of a document, those that are off by default, too.
+fn told(document: &Document) -> Vec<Diagnostic> {
+    let off = checks::ALL.iter().filter(|it| !it.is_on).map(|it| it.code);
+    document.diagnostics_with(&off.collect::<Vec<_>>())
+}
+
+/// All facts of a document, in textual order.
+pub(crate) fn facts(document: &Document) -> String {
+    let mut out = String::new();
+    region_facts(document, document.ir().root(), &mut out);
+    out
+}
+
+fn region_facts(document: &Document, region: Region, out: &mut String) {
+    let ir = document.ir();
+    let values = |values: &[noisy_syntax::Value], out: &mut String| {
+        for &value in values {
+            let (name, integers) = (ir.value_text(value), document.integers());
+            let (constant, range) = (integers.constant(ir, value), integers.range(value));
+            let elements = integers.elements(constant).unwrap_or_default();
+            let noise = document.noise(value);
+            let _ = write!(out, " {name}={noise} {constant} {elements:?} {range}");
+            match document.assumption(value) {
+                Some(Assumption::Fresh { calls }) => {
+                    let _ = write!(out, " assumed, {} calls", calls.len());
+                }
+                Some(Assumption::Passed { calls }) => {
+                    let _ = write!(out, " {} calls", calls.len());
+                }
+                Some(Assumption::NeverCalled) => out.push_str(" never called"),
+                Some(Assumption::Contract(_)) | None => {}
+            }
+        }
+    };
+    let _ = write!(out, "{{");
+    values(&ir.block(ir.region(region).entry).args, out);
+    for op in ir.items(region) {
+        let data = ir.op(op);
+        if data.kind == OpKind::Label {
+            let live = document.facts().is_block_live(ir.label_block(op));
+            let also = document.integers().is_block_live(ir.label_block(op));
+            let of = |it| if it { "" } else { " dead" };
+            let _ = write!(out, "\n^{}{}", of(live), of(also));
+        } else {
+            let _ = write!(out, "\n{}", ir.op_name(op));
+        }
+        values(&data.results, out);
+        for &(_, inner) in &data.regions {
+            region_facts(document, inner, out);
+        }
+    }
+    let _ = write!(out, "}}");
+}
+
+#[test]
+fn edits_equal_reading_anew() {
+    let n = if cfg!(debug_assertions) { 300 } else { 1500 };
+    for seed in 1..=n {
+        check_edits(seed, Writer::new(seed, true).function(3 + seed as usize % 9));
+    }
+}
+
+#[test]
+fn edits_of_calls_equal_reading_anew() {
+    let n = if cfg!(debug_assertions) { 60 } else { 250 };
+    for seed in 1..=n {
+        let mut writer = Writer::new(seed, seed % 3 != 0);
+        let text = writer.module(2 + seed as usize % 5, 2 + seed as usize % 7);
+        check_edits(seed, text);
+    }
+}
+
+/// Some functions that call each other.
+fn random_module(seed: u64) -> String {
+    Writer::new(seed, !seed.is_multiple_of(3)).module(2 + seed as usize % 4, 2 + seed as usize % 5)
+}
+
+/// In generic form the arguments of a function are those of a label, and each mistake makes another
+/// structure.
+#[test]
+fn edits_of_the_generic_form_equal_reading_anew() {
+    let n = if cfg!(debug_assertions) { 60 } else { 300 };
+    for seed in 1..=n {
+        check_edits(seed, noisy_syntax::print::generic(Document::new(&random_module(seed)).ir()));
+    }
+}
+
+/// Modules within modules, labels and branches beside functions (that is no MLIR, but what is there
+/// while a bracket is missing).
+#[test]
+fn edits_of_modules_equal_reading_anew() {
+    let n = if cfg!(debug_assertions) { 60 } else { 300 };
+    for seed in 1..=n {
+        let text = random_module(seed);
+        let mut random = Random(seed * 13 + 1);
+        let mut out = String::new();
+        for (n, function) in text.split("func.func ").filter(|it| !it.is_empty()).enumerate() {
+            let is_apart = random.one_in(2);
+            if is_apart {
+                out += "module {\n";
+            }
+            let _ = writeln!(out, "func.func {}", function.trim_end());
+            if random.one_in(2) {
+                let _ = writeln!(out, "^beside{n}:\n  cf.br ^beside{n}");
+            }
+            if is_apart {
+                out += "}\n";
+            }
+        }
+        check_edits(seed, out);
+    }
+}
+
+/// Edits that once had another result than reading anew, one after the other: `(from, to)` in a
+/// text.
+#[test]
+fn edits_of_odd_programs_equal_reading_anew() {
+    let branch = "\"x.x\"() ({
+  \"y.y\"()[^bb1] ({
+    \"z.z\"() : () -> ()
+  }) : () -> ()
+^bb1:
+  \"z.z\"() : () -> ()
+}) : () -> ()
+";
+    let module = "module @m {
+^bb0:
+  cf.br ^bb1
+^bb1:
+  func.call @m() : () -> ()
+}
+";
+    let generic = "\"func.func\"() <{function_type = (!noisy.i32) -> !noisy.i32, sym_name = \"f\", sym_visibility = \"private\"}> ({
+^bb0(%a: !noisy.i32):
+  \"func.return\"(%a) : (!noisy.i32) -> ()
+}) : () -> ()
+func.func @g(%x: !noisy.i32) -> !noisy.i32 {
+  %0 = noisy.mul %x, %x : !noisy.i32
+  %1 = \"func.call\"(%0) <{callee = @f}> : (!noisy.i32) -> !noisy.i32
+  return %1 : !noisy.i32
+}
+";
+    let rows: [(&str, &[(&str, &str)]); 3] = [
+        // The arguments of a function are those of its entry, which is written apart.
+        (
+            generic,
+            &[
+                ("= (!noisy.i32) ->", "= (!noisy.i32, !noisy.i32) ->"),
+                (
+                    "(%0) <{callee = @f}> : (!noisy.i32)",
+                    "(%0, %x) <{callee = @f}> : (!noisy.i32, !noisy.i32)",
+                ),
+                ("%a: !noisy.i32)", "%a: !noisy.i32, %b: !noisy.i32)"),
+                ("\"func.return\"(%a)", "\"func.return\"(%b)"),
+                ("%a: !noisy.i32, ", ""),
+                ("b: ", "b: func.func"),
+                ("^bb0(", "("),
+                ("(%b", "^bb0(%b"),
+                ("b: func.func", "b: "),
+            ],
+        ),
+        // An op with regions that branches.
+        (
+            branch,
+            &[("y.y", "y.x"), ("y.x", "y.y"), ("[^bb1]", ""), ("\"y.y\"()", "\"y.y\"()[^bb1]")],
+        ),
+        // A call of what is no function, beside functions.
+        (
+            module,
+            &[
+                ("^bb0:\n", ""),
+                ("{\n", "{\n^bb0(%a: !noisy.i32):\n"),
+                ("cf.br ^bb1", ""),
+                ("@m {", "{"),
+                ("{\n", "@m {\n"),
+            ],
+        ),
+    ];
+    for (text, edits) in rows {
+        let mut text = text.to_owned();
+        let mut document = Document::new(&text);
+        for (from, to) in edits {
+            let at = text.find(from).expect(from);
+            document.edit(at..at + from.len(), to);
+            text.replace_range(at..at + from.len(), to);
+            let anew = Document::new(&text);
+            assert_eq!(facts(&document), facts(&anew), "{text}");
+            assert_eq!(told(&document), told(&anew), "{text}");
+        }
+    }
+}
+
+/// Edits a program at random, and checks after each edit that all is as if the text were read anew.
+pub(crate) fn check_edits(seed: u64, program: String) {
+    let mut text = program;
+    let mut random = Random(seed * 77 + 5);
+    let mut document = Document::new(&text);
+    let mut undo: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    // The facts of each text that was read anew: an undone edit leads back to one.
+    let mut known = HashMap::from([(text.clone(), (facts(&document), told(&document)))]);
+    for step in 0..12 {
+        let (range, new) = match undo.pop() {
+            Some(edit) if random.one_in(3) => edit,
+            _ => random_edit(&mut random, &text),
+        };
+        let old = text[range.clone()].to_owned();
+        document.edit(range.clone(), &new);
+        text.replace_range(range.clone(), &new);
+        undo = vec![(range.start..range.start + new.len(), old)];
+        let (expected, diagnostics) = known.entry(text.clone()).or_insert_with(|| {
+            let anew = Document::new(&text);
+            (facts(&anew), told(&anew))
+        });
+        let what = format!("seed {seed} step {step}, {range:?} -> {new:?}\n{text}");
+        let found = facts(&document);
+        for (found, expected) in found.lines().zip(expected.lines()) {
+            assert_eq!(found, expected, "{what}");
+        }
+        assert_eq!(found.len(), expected.len(), "{what}");
+        let (found, expected) = (told(&document), diagnostics);
+        for (found, expected) in found.iter().zip(expected.iter()) {
+            assert_eq!(found, expected, "{what}");
+        }
+        assert_eq!(found.len(), expected.len(), "{what}");
+    }
+}
+
+#[test]
+fn straight_lines_equal_a_direct_evaluator() {
+    let n = if cfg!(debug_assertions) { 2_000 } else { 10_000 };
+    for seed in 1..=n {
+        let text = Writer::new(seed, false).function(4 + seed as usize % 40);
+        let document = Document::new(&text);
+        // The rules once more, over the lines of the text.
+        let mut noise: HashMap<String, u64> = HashMap::from([("%a".to_owned(), 12)]);
+        let mut first_over = Vec::new();
+        for line in text.lines() {
+            let Some((name, rest)) = line.trim().split_once(" = noisy.") else { continue };
+            let words: Vec<&str> = rest.split([' ', ',']).filter(|it| !it.is_empty()).collect();
+            let of = |at: usize| noise[words[at]];
+            let (value, fed) = match words[0] {
+                "encode" | "reduce_noise" => (12, 0),
+                "mul" => (of(1) + of(2), of(1).max(of(2))),
+                _ => (of(1).max(of(2)) + 1, of(1).max(of(2))),
+            };
+            let value = value.min(u64::from(u32::MAX));
+            if value > 26 && fed <= 26 {
+                let over = value - 26;
+                first_over.push(format!(
+                    "{name}: noise may reach {value} bits, {over} over the 26-bit budget"
+                ));
+            }
+            noise.insert(name.to_owned(), value);
+        }
+        let ir = document.ir();
+        let mut n_values = 0;
+        ir.walk(ir.root(), &mut |op| {
+            for &value in &ir.op(op).results {
+                if let Some(&expected) = noise.get(&ir.value_text(value)) {
+                    n_values += 1;
+                    let expected = Noise::AtMost(u32::try_from(expected).unwrap_or(u32::MAX));
+                    assert_eq!(*document.noise(value), expected, "{text}");
+                }
+            }
+        });
+        assert_eq!(n_values + 1, noise.len());
+        let found: Vec<String> = document
+            .diagnostics()
+            .into_iter()
+            .filter(|it| it.code == "noise-overflow")
+            .map(|it| it.message)
+            .collect();
+        assert_eq!(found, first_over, "{text}");
+    }
+}
+
+#[test]
+fn the_order_of_blocks_in_the_text_is_no_matter() {
+    let n = if cfg!(debug_assertions) { 200 } else { 1_000 };
+    let mut n_turned = 0;
+    for seed in 1..=n {
+        let text = Writer::new(seed, true).function(3 + seed as usize % 12);
+        // Blocks stand at the end of the function, the last of them with its return.
+        let starts: Vec<usize> = text.match_indices("\n^l").map(|it| it.0 + 1).collect();
+        let Some(&first) = starts.first() else { continue };
+        let end = text.len() - "}\n".len();
+        let mut blocks: Vec<&str> = (0..starts.len())
+            .map(|at| &text[starts[at]..starts.get(at + 1).copied().unwrap_or(end)])
+            .collect();
+        let mut random = Random(seed * 31 + 7);
+        for at in (1..blocks.len()).rev() {
+            blocks.swap(at, random.below(at + 1));
+        }
+        let turned = format!("{}{}}}\n", &text[..first], blocks.concat());
+        let known = |text: &str| {
+            let document = Document::new(text);
+            let (ir, mut out) = (document.ir(), Vec::new());
+            let mut tell = |value: noisy_syntax::Value| {
+                // How far over the budget is no matter.
+                let noise = match *document.noise(value) {
+                    Noise::AtMost(hi) if hi > 26 => "over".to_owned(),
+                    it => it.to_string(),
+                };
+                let constant = document.integers().constant(ir, value);
+                out.push(format!("{} {noise} {constant}", ir.value_text(value)));
+            };
+            ir.walk(ir.root(), &mut |op| {
+                ir.op(op).results.iter().for_each(|&it| tell(it));
+                if ir.op(op).kind == OpKind::Label {
+                    ir.block(ir.label_block(op)).args.iter().for_each(|&it| tell(it));
+                }
+            });
+            out.sort();
+            let mut codes: Vec<_> = document.diagnostics().iter().map(|it| it.code).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            (out, codes)
+        };
+        let (found, expected) = (known(&turned), known(&text));
+        assert_eq!(found, expected, "{turned}\n{text}");
+        n_turned += usize::from(turned != text);
+    }
+    assert!(n_turned > n as usize / 3, "{n_turned}");
+}
+
+#[test]
+fn placements_stand_up_to_re_analysis() {
+    let n = if cfg!(debug_assertions) { 150 } else { 400 };
+    let (mut n_mended, mut n_removed) = (0, 0);
+    for seed in 1..=n {
+        let text = Writer::new(seed, seed % 2 == 0).function(4 + seed as usize % 12);
+        let document = Document::new(&text);
+        let functions = document.ir().functions();
+        let limits = Limits { time: None, work: Some(200_000), ..Limits::default() };
+        let replace = seed % 3 == 0;
+        let objective = if seed % 5 == 0 { Objective::Count } else { Objective::Executed };
+        let options = Options { limits, objective, replace, ..Options::default() };
+        match insert_reduces(&document, &functions, &options) {
+            Ok(outcome) => {
+                n_mended += usize::from(outcome.fix.is_some());
+                n_removed += outcome.removed();
+                let mut edited = Document::new(&text);
+                let functions = edited.ir().functions();
+                let found = edited.insert_reduces(&functions, &options).expect("an answer");
+                assert_eq!(found.groups, outcome.groups);
+                let anew = Document::new(&edited.source().text().to_string());
+                assert_eq!(edited.diagnostics(), anew.diagnostics(), "{text}");
+                let after = outcome
+                    .after
+                    .as_ref()
+                    .map_or(text.clone(), |it| it.source().text().to_string());
+                assert_eq!(edited.source().text().to_string(), after);
+            }
+            Err(error) => panic!("{error}\n{text}"),
+        }
+    }
+    assert!(n_mended > n as usize / 4 && n_removed > 0, "{n_mended}, {n_removed}");
+}
+
+pub(crate) fn noise_errors(document: &Document) -> usize {
+    document.diagnostics().iter().filter(|it| it.code.starts_with("noise")).count()
+}
+
+/// A function of `n` noisy ops without any error.
+fn long(n: usize) -> String {
+    let mut text = "func.func @f(%x: i5) {\n  %0 = noisy.encode %x : i5 -> !noisy.i32\n".to_owned();
+    for at in 1..n {
+        let a = at - 1;
+        let _ = match at % 5 {
+            0 => writeln!(text, "  %{at} = noisy.reduce_noise %{a} : !noisy.i32"),
+            _ => writeln!(text, "  %{at} = noisy.add %{a}, %{a} : !noisy.i32"),
+        };
+    }
+    text + "  return\n}\n"
+}
+
+#[test]
+fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
+    let text = long(100_000);
+    let mut document = Document::new(&text);
+    assert_eq!(noise_errors(&document), 0);
+    let at = text.find("%50002 = noisy.add").expect("the needle is in the text");
+    let name = at + "%50002 = noisy.".len();
+    let mut visits = Vec::new();
+    for new in ["sub", "add"] {
+        document.edit(name..name + 3, new);
+        visits.push(document.facts().n_visits());
+    }
+    // A fact that changes, up to the next reduce.
+    document.edit(name..name + 3, "mul");
+    assert!(document.facts().n_visits() < 40, "{}", document.facts().n_visits());
+    assert!(visits.iter().all(|&it| it <= 8), "{visits:?}");
+}
+
+#[test]
+fn a_branch_that_comes_to_go_back_costs_its_function() {
+    let text = long(20_000)
+        + "func.func @g(%a: !noisy.i32, %k: i1) -> !noisy.i32 {
+  cf.br ^back(%a : !noisy.i32)
+^back(%b: !noisy.i32):
+  %c = noisy.add %b, %b : !noisy.i32
+  cf.cond_br %k, ^next(%c : !noisy.i32), ^on(%c : !noisy.i32)
+^next(%d: !noisy.i32):
+  cf.br ^on(%d : !noisy.i32)
+^on(%e: !noisy.i32):
+  return %e : !noisy.i32
+}
+";
+    let mut document = Document::new(&text);
+    let at = text.find("cf.br ^on").expect("the needle is in the text") + "cf.br ^".len();
+    let mut errors = Vec::new();
+    for (from, to) in [("on", "back"), ("back", "on")] {
+        document.edit(at..at + from.len(), to);
+        let visits = (document.integers().n_visits(), document.facts().n_visits());
+        assert!(visits.0 < 1000 && visits.1 < 1000, "{visits:?}");
+        assert_eq!(facts(&document), facts(&Document::new(&document.source().text().to_string())));
+        errors.push(noise_errors(&document));
+    }
+    // Noise grows from round to round.
+    assert_eq!(errors, [1, 0]);
+}
+
+#[test]
+fn a_long_function_is_solved_in_one_sweep() {
+    let document = Document::new(&long(20_000));
+    assert!(document.facts().n_visits() <= 20_000 + 10);
+    let functions: Vec<Op> = document.ir().functions();
+    assert_eq!(functions.len(), 1);
+}
+
+#[test]
+fn deeply_nested_rotating_loops_end() {
+    // Ten loops within each other, each with a huge trip count and values that change places.
+    let mut text = "func.func @f(%a: !noisy.i32, %b: !noisy.i32) {
+  %lo = arith.constant 0 : index
+  %hi = arith.constant 999999937 : index
+  %st = arith.constant 1 : index
+  %m = noisy.add %a, %a : !noisy.i32
+"
+    .to_owned();
+    let (mut p, mut q, mut r) = ("%a".to_owned(), "%m".to_owned(), "%b".to_owned());
+    for at in 0..10 {
+        let _ = writeln!(
+            text,
+            "%r{at}:3 = scf.for %i{at} = %lo to %hi step %st iter_args(%p{at} = {p}, %q{at} = {q}, %s{at} = {r}) -> (!noisy.i32, !noisy.i32, !noisy.i32) {{"
+        );
+        (p, q, r) = (format!("%p{at}"), format!("%q{at}"), format!("%s{at}"));
+    }
+    for at in (0..10).rev() {
+        let _ = writeln!(text, "scf.yield {q}, {r}, {p} : !noisy.i32, !noisy.i32, !noisy.i32\n}}");
+        (p, q, r) = (format!("%r{at}#0"), format!("%r{at}#1"), format!("%r{at}#2"));
+    }
+    text += "return\n}\n";
+    let document = Document::new(&text);
+    assert_eq!(noise_errors(&document), 0, "{:?}", document.diagnostics());
+    assert!(document.facts().n_visits() < 3_000_000);
+}
+
+#[test]
+fn labels_that_come_at_any_place_equal_reading_anew() {
+    let text = "func.func @f(%a: !noisy.i32, %c: i1) -> !noisy.i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.parallel (%i) = (%c0) to (%c1) step (%c1) init (%a) -> !noisy.i32 {
+    scf.reduce(%a : !noisy.i32) {
+    ^bb0(%l: !noisy.i32, %r: !noisy.i32):
+      %q = noisy.add %l, %r : !noisy.i32
+      scf.reduce.return %q : !noisy.i32
+    }
+  }
+  %1 = \"scf.execute_region\"() ({
+  ^bb0:
+    scf.yield %0 : !noisy.i32
+  }) : () -> !noisy.i32
+  return %1 : !noisy.i32
+}
+";
+    let lines: Vec<usize> = text.match_indices('\n').map(|it| it.0 + 1).collect();
+    for new in ["cf.br ^l1\n^l1:\n", "cf.cond_br %c, ^l1, ^l1\n^l1:\n", "^l1:\n", "cf.br ^l1\n"] {
+        for &at in &lines {
+            let mut document = Document::new(text);
+            document.edit(at..at, new);
+            let changed = format!("{}{new}{}", &text[..at], &text[at..]);
+            assert_eq!(facts(&document), facts(&Document::new(&changed)), "{changed}");
+            document.edit(at..at + new.len(), "");
+            assert_eq!(facts(&document), facts(&Document::new(text)), "{changed}, and back");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Facts do not depend on where functions stand in the text: which vectors of arguments stay apart,
+//! where a recursion is entered and where its growth ends follow from names and bodies.
+//!
+//! Programs are random functions that call each other; a shuffled one is the same functions in
+//! another order, beside which the facts of each are those of before.
+
+use std::fmt::{Debug, Write as _};
+
+use noisy_syntax::{Ir, Op, Source};
+use rustc_hash::FxHashMap;
+
+use crate::NoiseModel;
+use crate::facts::integers::Integers;
+use crate::facts::integers::constants::{ConstantFacts, Constants};
+use crate::facts::noise::NoiseAnalysis;
+use crate::heir::Ciphertexts;
+use crate::laws::Random;
+use crate::program::depth::Depths;
+use crate::program::secretness::Secrets;
+use noisy_dataflow::sparse::{Base, Input, MAX_APART, Sparse, SparseForward, values_within};
+
+const TYPES: &str = "(!noisy.i32, !noisy.i32, i5, i1) -> (!noisy.i32, i5)";
+
+/// Functions that pass on many vectors of noise and of integers, each more than are kept apart, to
+/// those of greater numbers and under a condition to any.
+pub(crate) fn functions(random: &mut Random) -> Vec<String> {
+    let n = 3 + random.below(4);
+    let function = |at: usize, random: &mut Random| {
+        let private = if random.one_in(4) { "" } else { "private " };
+        let mut text = format!(
+            "func.func {private}@f{at}(%v0: !noisy.i32, %v1: !noisy.i32, %i0: i5, %k: i1) -> (!noisy.i32, i5) {{\n%i1 = arith.constant {} : i5\n",
+            random.below(4)
+        );
+        // Noise and integers are numbered together from 2 on.
+        let n_values = 4 + random.below(20);
+        for step in 2..n_values {
+            let (x, y) = (random.below(step), random.below(step));
+            let _ = match random.below(10) {
+                0 => writeln!(text, "%v{step} = noisy.mul %v{x}, %v{y} : !noisy.i32"),
+                1 | 2 => writeln!(text, "%v{step} = noisy.reduce_noise %v{x} : !noisy.i32"),
+                3 | 4 => writeln!(text, "%v{step} = noisy.add %v{x}, %v{y} : !noisy.i32"),
+                5 | 6 | 8 if at + 1 < n => {
+                    let callee = at + 1 + random.below(n - at - 1);
+                    let _ = writeln!(
+                        text,
+                        "%v{step}, %i{step} = func.call @f{callee}(%v{x}, %v{y}, %i{y}, %k) : {TYPES}"
+                    );
+                    continue;
+                }
+                7 if random.one_in(2) => {
+                    let callee = random.below(n);
+                    let _ = writeln!(
+                        text,
+                        "%v{step}, %i{step} = scf.if %k -> (!noisy.i32, i5) {{
+%c, %d = func.call @f{callee}(%v{y}, %v{x}, %i{x}, %k) : {TYPES}
+scf.yield %c, %d : !noisy.i32, i5
+}} else {{
+scf.yield %v{x}, %i{y} : !noisy.i32, i5
+}}"
+                    );
+                    continue;
+                }
+                _ => writeln!(text, "%v{step} = noisy.sub %v{x}, %v{x} : !noisy.i32"),
+            };
+            let op = *random.pick(&["addi", "addi", "subi", "xori"]);
+            // Arguments of public functions are no constants.
+            let least = usize::from(private.is_empty());
+            let (x, y) = (x.max(least), y.max(least));
+            let _ = match random.below(4) {
+                0..3 => writeln!(text, "%i{step} = arith.{op} %i{x}, %i{y} : i5"),
+                _ => writeln!(text, "%i{step} = arith.constant {} : i5", random.below(16)),
+            };
+        }
+        let (x, y) = (random.below(n_values), random.below(n_values));
+        let _ = writeln!(text, "return %v{x}, %i{y} : !noisy.i32, i5\n}}");
+        text
+    };
+    (0..n).map(|at| function(at, random)).collect()
+}
+
+/// The values of each function by its name, in textual order, each with its fact.
+fn facts<A: SparseForward>(ir: &Ir, facts: &Sparse<A>) -> FxHashMap<String, Vec<String>> {
+    let of = |function: Op| {
+        let mut values = Vec::new();
+        values_within(ir, function, &mut values);
+        let of = |it| format!("{}: {:?}", ir.value_text(it), facts.fact(it));
+        let name = ir.extra(function).symbol.map_or("", |it| ir.interner.str(it.0));
+        (name.to_owned(), values.into_iter().map(of).collect())
+    };
+    ir.functions().into_iter().map(of).collect()
+}
+
+/// The order of functions changes no fact. In how many programs vectors were joined, or a recursion
+/// took too much.
+fn check<A: SparseForward>(base: &dyn Fn(&Ir) -> A::Base, analysis: &dyn Fn(&Ir) -> A) -> usize
+where
+    A::Base: Base + Debug,
+{
+    let mut n_joined = 0;
+    for seed in 1..=150 {
+        let mut random = Random::new(seed * 7919);
+        let mut functions = functions(&mut random);
+        let mut expected = None;
+        for _ in 0..4 {
+            let text = functions.concat();
+            let source = Source::new(&text);
+            let ir = source.ir();
+            assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());
+            let base = base(ir);
+            let solved = Sparse::new(&Input { ir, base: &base }, analysis(ir));
+            let found = facts(ir, &solved);
+            let is_joined = |it: Op| solved.contexts(ir, it).len() > MAX_APART;
+            n_joined +=
+                usize::from(expected.is_none() && ir.functions().into_iter().any(is_joined));
+            if let Some(expected) = &expected {
+                assert_eq!(&found, expected, "seed {seed}\n{text}");
+            }
+            expected = expected.or(Some(found));
+            for at in (1..functions.len()).rev() {
+                functions.swap(at, random.below(at + 1));
+            }
+        }
+    }
+    n_joined
+}
+
+#[test]
+fn the_order_of_functions_changes_no_fact() {
+    let model = NoiseModel::tutorial;
+    let nothing = |_: &Ir| ();
+    let n_joined = [
+        check(&nothing, &|_| Constants::default()),
+        check(&Integers::new, &|_| NoiseAnalysis::new(model())),
+        check(&Integers::new, &|_| Depths::new(model())),
+    ];
+    eprintln!(
+        "vectors of integers, of noise, of depths are joined in so many programs: {n_joined:?}"
+    );
+    assert!(n_joined.iter().all(|&it| it > 5), "{n_joined:?}");
+    let _ = check(&nothing, &|_| Constants::joined());
+    let _ = check(&Integers::new, &|_| Secrets::new(model()));
+    let constants =
+        |ir: &Ir| ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()));
+    let _ = check(&constants, &Ciphertexts::new);
+}

@@ -1,0 +1,366 @@
+//! The laws of [`noisy_twin`], for each analysis by one line ([`laws_of`]), on random
+//! programs (`twin/programs.rs`).
+//!
+//! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S`
+//! others.
+
+use std::cell::Cell;
+use std::fmt;
+
+use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
+use noisy_twin::Twin;
+
+use crate::facts::integers::Integers;
+use crate::facts::integers::constants::{ConstantFacts, Constants};
+use crate::facts::integers::ranges::Ranges;
+use crate::facts::noise::NoiseAnalysis;
+use crate::heir::Ciphertexts;
+use crate::laws::Random;
+use crate::program::depth::Depths;
+use crate::program::secretness::Secrets;
+use crate::{Bits, NoiseModel};
+use noisy_dataflow::flow::Interval;
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::{
+    AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,
+};
+
+mod programs;
+
+thread_local! {
+    /// True if a fact was widened in this thread.
+    static IS_WIDENED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A fact that tells when it is widened.
+#[derive(Clone, Debug, PartialEq)]
+struct Telling<F>(F);
+
+impl<F: Lattice> Lattice for Telling<F> {
+    fn bottom() -> Self {
+        Self(F::bottom())
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        self.0.join(&other.0)
+    }
+}
+
+impl<F: fmt::Display> fmt::Display for Telling<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<F: Domain> Domain for Telling<F> {
+    fn unknown() -> Self {
+        Self(F::unknown())
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        let wide = self.0.widened(next.0.clone());
+        if wide != next.0 {
+            IS_WIDENED.set(true);
+        }
+        Self(wide)
+    }
+}
+
+/// An analysis whose facts tell when they are widened.
+#[derive(Debug)]
+struct Watched<A>(A);
+
+fn facts<F: Clone>(of: &[Telling<F>]) -> Vec<F> {
+    of.iter().map(|it| it.0.clone()).collect()
+}
+
+impl<A: SparseForward> SparseForward for Watched<A> {
+    type Fact = Telling<A::Fact>;
+    type Base = A::Base;
+
+    const LOOPS: Loops = A::LOOPS;
+
+    fn calls(&self) -> Calls {
+        self.0.calls()
+    }
+
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        self.0.carries(interner, ty)
+    }
+
+    fn transfer(
+        &mut self,
+        on: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        result: usize,
+        operands: &[Self::Fact],
+    ) -> Self::Fact {
+        Telling(self.0.transfer(on, op, result, &facts(operands)))
+    }
+
+    fn entry(
+        &mut self,
+        on: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        index: usize,
+        argument: Value,
+        operands: &[Self::Fact],
+    ) -> Self::Fact {
+        Telling(self.0.entry(on, op, index, argument, &facts(operands)))
+    }
+
+    fn refine(
+        &self,
+        on: &AnalysisContext<'_, A::Base>,
+        value: Value,
+        fact: Self::Fact,
+    ) -> Self::Fact {
+        Telling(self.0.refine(on, value, fact.0))
+    }
+
+    fn unbounded(&self, fact: &Self::Fact) -> Option<Self::Fact> {
+        self.0.unbounded(&fact.0).map(Telling)
+    }
+
+    fn interval(&self, interner: &Interner, ty: Type, fact: &Self::Fact) -> Option<Interval> {
+        self.0.interval(interner, ty, &fact.0)
+    }
+}
+
+/// The base of an analysis, for a text and after edits.
+trait Standing {
+    fn new(ir: &Ir) -> Self;
+    /// Takes in an edit; what it moved.
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved;
+}
+
+impl Standing for () {
+    fn new(_: &Ir) -> Self {}
+
+    fn update(&mut self, _: &Ir, _: &Delta) -> Moved {
+        Moved::These(Vec::new())
+    }
+}
+
+impl Standing for ConstantFacts {
+    fn new(ir: &Ir) -> Self {
+        ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()))
+    }
+
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved {
+        self.0.update(&Input { ir, base: &() }, delta, &Moved::These(Vec::new()));
+        self.0.moved().clone()
+    }
+}
+
+impl Standing for Integers {
+    fn new(ir: &Ir) -> Self {
+        Integers::new(ir)
+    }
+
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved {
+        self.update(ir, delta);
+        self.moved().clone()
+    }
+}
+
+/// Every value of a program, in textual order.
+fn values(ir: &Ir) -> Vec<Value> {
+    let mut out = Vec::new();
+    ir.walk(ir.root(), &mut |op| {
+        out.extend(&ir.op(op).results);
+        if ir.op(op).kind == OpKind::Label {
+            out.extend(&ir.block(ir.label_block(op)).args);
+        }
+        for &(_, region) in &ir.op(op).regions {
+            out.extend(&ir.block(ir.region(region).entry).args);
+        }
+    });
+    out
+}
+
+/// Compares the solver with the twin on a program. How many values were compared exactly.
+fn check<A: SparseForward>(
+    text: &str,
+    ir: &Ir,
+    base: &A::Base,
+    analysis: &dyn Fn(&Ir) -> A,
+) -> usize {
+    let on = Input { ir, base };
+    IS_WIDENED.set(false);
+    let fast = Sparse::new(&on, Watched(analysis(ir)));
+    let is_widened = IS_WIDENED.get();
+    let least = Twin::solve(&on, analysis(ir), false);
+    for value in values(ir) {
+        let low = least.fact(value);
+        let found = fast.fact(value).map_or_else(A::Fact::bottom, |it| it.0.clone());
+        let name = ir.value_text(value);
+        assert!(
+            low.is_at_most(&found),
+            "{name} is {found}, and not below {low} in the least solution\n{text}"
+        );
+    }
+    let twin = Twin::solve(&on, analysis(ir), true);
+    let n_contexts = |it: Op| twin.n_contexts(it).max(fast.contexts(ir, it).len());
+    let is_exact = !twin.is_cut()
+        && !is_widened
+        && fast.undecided().next().is_none()
+        && ir.functions().into_iter().all(|it| n_contexts(it) <= MAX_APART);
+    if !is_exact {
+        return 0;
+    }
+    let mut n = 0;
+    for value in values(ir) {
+        let expected = twin.fact(value);
+        let found = fast.fact(value).map_or_else(A::Fact::bottom, |it| it.0.clone());
+        let is_high = |it: &A::Fact| twin.analysis().unbounded(it).is_some();
+        if !(is_high(&expected) && is_high(&found)) {
+            assert_eq!(found, expected, "{}\n{text}", ir.value_text(value));
+        }
+        n += usize::from(expected != A::Fact::bottom());
+    }
+    n
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
+
+/// Programs of different sizes, the small ones first.
+fn random_programs(n: u64) -> impl Iterator<Item = (u64, String)> {
+    let (n, first) = (number("TWIN_PROGRAMS", n), number("TWIN_SEED", 1));
+    (0..n).map(move |at| {
+        let seed = first.wrapping_mul(0x1_0000_0000).wrapping_add(at);
+        // From one function of a few ops to five of a dozen.
+        let of = |most: u64| usize::try_from(1 + seed % (1 + at * most / n)).unwrap_or(1);
+        (seed, programs::program(seed, of(5), 2 + of(10)))
+    })
+}
+
+/// The solver is never below the least solution, and equal to it where nothing was widened.
+fn equals_the_least_solution<A: SparseForward>(analysis: &dyn Fn(&Ir) -> A)
+where
+    A::Base: Standing,
+{
+    let (mut n_programs, mut n_exact, mut n_values) = (0, 0, 0);
+    for (seed, text) in random_programs(300) {
+        let source = Source::new(&text);
+        assert!(source.problems().is_empty(), "seed {seed}: {:?}\n{text}", source.problems());
+        let base = A::Base::new(source.ir());
+        let n = check(&text, source.ir(), &base, analysis);
+        n_programs += 1;
+        n_exact += usize::from(n > 0);
+        n_values += n;
+    }
+    eprintln!("{n_exact} of {n_programs} programs, {n_values} values");
+    assert!(
+        n_exact * 4 > n_programs && n_values > 10 * n_exact,
+        "{n_exact} of {n_programs}, {n_values}"
+    );
+}
+
+/// After every edit the solver equals itself from scratch.
+fn edits_equal_reading_anew<A: SparseForward>(analysis: &dyn Fn(&Ir) -> A)
+where
+    A::Base: Standing,
+{
+    let mut n_changed = 0;
+    for (seed, text) in random_programs(120) {
+        let mut random = Random::new(seed);
+        let mut source = Source::new(&text);
+        let mut base = A::Base::new(source.ir());
+        let mut facts = Sparse::new(&Input { ir: source.ir(), base: &base }, analysis(source.ir()));
+        let mut undo = None;
+        for _ in 0..10 {
+            let text = source.text().to_string();
+            let (range, new) = match undo.take() {
+                Some(edit) if random.one_in(3) => edit,
+                _ => crate::laws::random_edit(&mut random, &text),
+            };
+            undo = Some((range.start..range.start + new.len(), text[range.clone()].to_owned()));
+            let delta = source.edit(range.clone(), &new);
+            let moved = base.update(source.ir(), &delta);
+            let ir = source.ir();
+            facts.update(&Input { ir, base: &base }, &delta, &moved);
+            let base_anew = A::Base::new(ir);
+            let anew = Sparse::new(&Input { ir, base: &base_anew }, analysis(ir));
+            for value in values(ir) {
+                let (found, expected) = (facts.fact(value), anew.fact(value));
+                let name = ir.value_text(value);
+                assert_eq!(
+                    found, expected,
+                    "{name} after {range:?} -> {new:?}, seed {seed}\n{text}"
+                );
+            }
+            n_changed += usize::from(matches!(facts.moved(), Moved::These(it) if !it.is_empty()));
+        }
+    }
+    eprintln!("{n_changed} edits change facts");
+    assert!(n_changed > 20, "{n_changed}");
+}
+
+/// The laws of an analysis.
+macro_rules! laws_of {
+    ($($name:ident: $analysis:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn equals_the_least_solution() {
+                super::equals_the_least_solution(&$analysis);
+            }
+
+            #[test]
+            fn edits_equal_reading_anew() {
+                super::edits_equal_reading_anew(&$analysis);
+            }
+        }
+    )*};
+}
+
+laws_of! {
+    constants: |_: &Ir| Constants::default();
+    joined_constants: |_: &Ir| Constants::joined();
+    ranges: |_: &Ir| Ranges;
+    noise: |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
+    depth: |_: &Ir| Depths::new(NoiseModel::tutorial());
+    secretness: |_: &Ir| Secrets::new(NoiseModel::tutorial());
+}
+
+/// Values that nested loops permute go on to grow, though not every value in every iteration.
+#[test]
+fn values_that_loops_rotate_have_no_bound() {
+    let (types, inits) =
+        (["!noisy.i32"; 5].join(", "), "%a = %x, %b = %x, %c = %x, %d = %x, %e = %x");
+    let text = format!(
+        "func.func @f(%x: !noisy.i32, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %r:5 = scf.for %i = %c0 to %n step %c1 iter_args({inits}) -> ({types}) {{
+    %s:5 = scf.for %j = %c0 to %c2 step %c1 iter_args(%k = %a, %l = %b, %m = %c, %o = %d, %p = %e) -> ({types}) {{
+      %q = noisy.add %l, %k : !noisy.i32
+      scf.yield %m, %o, %p, %q, %k : {types}
+    }}
+    scf.yield %s#4, %s#0, %s#1, %s#2, %s#3 : {types}
+  }}
+  return
+}}
+"
+    );
+    let source = Source::new(&text);
+    assert!(source.problems().is_empty(), "{:?}", source.problems());
+    let (ir, base) = (source.ir(), Integers::new(source.ir()));
+    let analysis = |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
+    check(&text, ir, &base, &analysis);
+    let facts = Sparse::new(&Input { ir, base: &base }, analysis(ir));
+    let noisy = values(ir).into_iter().filter_map(|it| facts.fact(it)?.hi());
+    let carried: Vec<_> = noisy.filter(|&it| it != 12).collect();
+    assert!(carried.len() > 15 && carried.iter().all(|&it| it == Bits::MAX), "{carried:?}");
+}
+
+/// Levels are made from scratch only: what the module says of its scheme is read once.
+#[test]
+fn levels_equal_the_least_solution() {
+    equals_the_least_solution(&|ir: &Ir| Ciphertexts::new(ir));
+}
