@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+pub mod attributes;
 pub mod cfg;
 pub mod dense;
 pub mod flow;

@@ -333,8 +333,7 @@ fn known(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
 fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>> {
     let model = table.get("model").cloned();
     let settings = Settings::deserialize(Deserializer::from(Spanned::new(0..0, table)));
-    let with_heir = |it: Settings| Settings { model: it.model.with_heir(it.heir), ..it };
-    settings.map(with_heir).map_err(|it| {
+    settings.map_err(|it| {
         let error = model.and_then(|model| {
             // A problem of the model as a whole is located by its keys.
             let spec = ModelSpec::deserialize(model.clone().into_deserializer()).ok()?;

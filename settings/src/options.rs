@@ -16,21 +16,56 @@ use crate::rules::Rules;
 
 /// All settings of one file, each with its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(JsonSchema))]
-#[serde(default, rename_all = "kebab-case")]
+#[serde(from = "FileSettings", into = "FileSettings")]
 pub struct Settings {
     /// The reported diagnostics and their severities.
     pub rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     pub placement: Placement,
+    /// Rewriting programs so that they need fewer `reduce_noise`.
+    pub rewrite: Rewrite,
     /// The inlay hints of an editor.
     pub hints: Hints,
-    /// Affine loops: aliasing of memrefs, and tile sizes.
+    /// Affine loops: assumptions about memrefs, and the size of tiles.
     pub loops: Loops,
-    /// The growth of noise, its legal amount, and the op that reduces it.
+    /// The noise model, and the options for HEIR's programs.
     pub model: Model,
+}
+
+/// The settings in the layout of a file: options for HEIR's programs have a table of their own.
+#[derive(Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(default, rename_all = "kebab-case")]
+pub(crate) struct FileSettings {
+    /// The reported diagnostics and their severities.
+    rules: Rules,
+    /// The optimizer that inserts `reduce_noise`.
+    placement: Placement,
+    /// Rewriting programs so that they need fewer `reduce_noise`.
+    rewrite: Rewrite,
+    /// The inlay hints of an editor.
+    hints: Hints,
+    /// Affine loops: aliasing of memrefs, and tile sizes.
+    loops: Loops,
+    /// The growth of noise, its legal amount, and the op that reduces it.
+    model: Model,
     /// Programs of HEIR: settings for checks beyond the text of the program.
-    pub heir: noisy_analyses::heir::Options,
+    heir: noisy_heir::Options,
+}
+
+impl From<FileSettings> for Settings {
+    fn from(it: FileSettings) -> Self {
+        let FileSettings { rules, placement, rewrite, hints, loops, model, heir } = it;
+        Settings { rules, placement, rewrite, hints, loops, model: model.with_heir(heir) }
+    }
+}
+
+impl From<Settings> for FileSettings {
+    fn from(it: Settings) -> Self {
+        let Settings { rules, placement, rewrite, hints, loops, model } = it;
+        let heir = model.noise.heir;
+        FileSettings { rules, placement, rewrite, hints, loops, model, heir }
+    }
 }
 
 /// The noise model: as it is written, and compiled.
@@ -47,8 +82,8 @@ impl Model {
         Ok(Self { spec, noise })
     }
 
-    /// Returns the model with options for HEIR's programs.
-    pub(crate) fn with_heir(self, heir: noisy_analyses::heir::Options) -> Self {
+    /// The same model with other options for HEIR's programs.
+    fn with_heir(self, heir: noisy_heir::Options) -> Self {
         let mut noise = (*self.noise).clone();
         noise.heir = heir;
         Self { spec: self.spec, noise: Arc::new(noise) }
@@ -110,6 +145,59 @@ impl Placement {
             watch: None,
             wants_proofs: false,
         }
+    }
+}
+
+/// Settings of rewriting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Rewrite {
+    /// Rewrite programs into equal ones that need fewer `reduce_noise`, when they are fixed.
+    pub enabled: bool,
+    /// Seconds that rewriting may take, within the time limit of the placement.
+    pub time_limit: Seconds,
+    /// Operations that a rewritten function executes, at most, as a multiple of those before.
+    pub growth: Growth,
+}
+
+/// A factor from 1 to 1000.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "f64")]
+pub struct Growth(f64);
+
+impl Growth {
+    const MOST: f64 = 1000.0;
+
+    /// Returns the factor.
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Growth {
+    type Error = &'static str;
+
+    fn try_from(factor: f64) -> Result<Self, Self::Error> {
+        let is_fine = (1.0..=Self::MOST).contains(&factor);
+        is_fine.then_some(Self(factor)).ok_or("expected a number between 1 and 1000")
+    }
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Self(1.5)
+    }
+}
+
+#[cfg(test)]
+impl JsonSchema for Growth {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Growth".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 1, "maximum": Self::MOST })
     }
 }
 

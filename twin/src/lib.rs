@@ -411,7 +411,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 let (trips, mut operands) = (self.trips(op), self.reads(op, 0));
                 operands.truncate(data.operands.len() - n);
                 self.forget(regions[0]);
-                self.repeat(inits, trips, |it, start| {
+                self.repeat(op, inits, trips, |it, start| {
                     it.forget(regions[0]);
                     let args = ir.block(it.entry(regions[0])).args.to_vec();
                     let fact = it.on.ask(|cx| it.analysis.entry(cx, op, 0, args[0], &operands));
@@ -427,7 +427,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             OpKind::ScfWhile => {
                 let inits = self.reads(op, 0);
                 let mut out = Vec::new();
-                let _ = self.repeat(inits, Trips::ANY, |it, start| {
+                let _ = self.repeat(op, inits, Trips::ANY, |it, start| {
                     for &region in &regions {
                         it.forget(region);
                     }
@@ -470,6 +470,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     /// Runs a loop. The facts of values inside are joined over all rounds.
     fn repeat(
         &mut self,
+        op: Op,
         inits: Vec<A::Fact>,
         trips: Trips,
         mut round: impl FnMut(&mut Self, &[A::Fact]) -> Vec<A::Fact>,
@@ -499,6 +500,9 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             let mut next = yielded.clone();
             if most.is_none() {
                 join_all(&mut next, &start);
+                if !replays {
+                    next = self.carried(op, &inits, next);
+                }
                 next = next.into_iter().map(|it| self.collapsed(it)).collect();
             }
             if number >= least && most.is_some() {
@@ -509,8 +513,11 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 for end in &ends {
                     join_all(&mut result, end);
                 }
-                if !replays && trips.least == 0 {
-                    join_all(&mut result, &inits);
+                if !replays {
+                    if trips.least == 0 {
+                        join_all(&mut result, &inits);
+                    }
+                    result = self.carried(op, &inits, result);
                 }
                 break result;
             }
@@ -524,6 +531,14 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         };
         self.facts = joined;
         result
+    }
+
+    /// Lets the analysis say what a loop carries.
+    fn carried(&self, op: Op, inits: &[A::Fact], joined: Vec<A::Fact>) -> Vec<A::Fact> {
+        let pairs = inits.iter().zip(joined);
+        pairs
+            .map(|(taken, it)| self.on.ask(|cx| self.analysis.carried(cx, op, taken, it)))
+            .collect()
     }
 
     fn call(&mut self, call: Op) -> Vec<A::Fact> {

@@ -14,10 +14,10 @@ use rustc_hash::FxHashMap;
 
 use super::block_name;
 use crate::NoiseModel;
-use crate::facts::integers::Integers;
 use crate::facts::noise::{Findings, Noise, NoiseAnalysis};
 use noisy_dataflow::lattice::Lattice;
 use noisy_dataflow::sparse::{Input, Sparse, Visit, VisitPart, VisitRecorder};
+use noisy_integers::Integers;
 
 /// Comparisons of facts after which nothing more is recorded.
 const MAX_COMPARED: usize = 500_000_000;

@@ -137,6 +137,22 @@ pub trait SparseForward: Debug {
         fact
     }
 
+    /// The fact that a loop carries into its next round, or returns in the end. `taken` is the fact
+    /// that the loop takes, `joined` the join of it with the yields of its rounds. An analysis in
+    /// which a loop must not change a fact returns `taken`. Only called for joined loops
+    /// ([`Loops::Joined`]).
+    ///
+    /// *Law.* Monotone in both, and at least `taken`.
+    fn carried(
+        &self,
+        _cx: &AnalysisContext<'_, Self::Base>,
+        _op: Op,
+        _taken: &Self::Fact,
+        joined: Self::Fact,
+    ) -> Self::Fact {
+        joined
+    }
+
     /// Returns `Some` for a *saturated* fact, one so large that larger ones say no more: the fact
     /// for one that goes on to grow from there, which is saturated too.
     fn unbounded(&self, _fact: &Self::Fact) -> Option<Self::Fact> {

@@ -91,6 +91,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
+    /// Visits the definitions of some values again, because [`SparseForward::refine`] changed.
+    pub fn reconsider(&mut self, ir: &Input<'_, A::Base>, values: &[Value]) {
+        self.subscriptions.reads_own = true;
+        self.update(ir, &Delta::default(), &Moved::These(values.to_vec()));
+    }
+
     /// Queues the ops that depend on the former self of an op that was removed or changed.
     fn queue_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.queue_readers(ir, Read::Op(op));

@@ -1,14 +1,14 @@
 //! Folds: the result of an op without running it, as a constant or an existing value.
 //!
 //! Constants are folded by the table of the constants analysis
-//! ([`noisy_analyses::facts::integers::fold`]), the only one. An operand that is no constant is
+//! ([`noisy_integers::fold`]), the only one. An operand that is no constant is
 //! represented by a unique name: a fold that returns an operand (`x + 0`) returns that name.
 //! Folds that depend on more than operands (`(a - b) + b`) are in `values.rs`.
 
 mod values;
 
-use noisy_analyses::facts::integers::constant::Constant;
-use noisy_analyses::facts::integers::{compare, elements::Lists, fold};
+use noisy_integers::constant::Constant;
+use noisy_integers::{compare, elements::Lists, fold};
 use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 

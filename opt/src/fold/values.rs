@@ -1,7 +1,7 @@
 //! Folds to existing values: `(a - b) + b` is `a`.
 
-use noisy_analyses::facts::integers::compare::predicate;
-use noisy_analyses::facts::integers::constant;
+use noisy_integers::compare::predicate;
+use noisy_integers::constant;
 use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 
 use crate::rewrite::constants::int_of;

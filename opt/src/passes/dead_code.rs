@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use noisy_analyses::facts::integers::constant::Constant;
 use noisy_dataflow::flow::{self, Flow, Interval};
+use noisy_integers::constant::Constant;
 use noisy_syntax::{AttrData, Block, Ir, Op, OpKind, Region, Traits, print};
 
 use super::facts::ConstantFacts;

@@ -3,9 +3,9 @@
 //! *Cost.* Constants and ranges are linear in the program except for loops; comparing two results
 //! is linear in the values.
 
-use noisy_analyses::Integers;
-use noisy_analyses::facts::integers::constants::Constants;
 use noisy_dataflow::sparse::{Input, Sparse};
+use noisy_integers::Integers;
+use noisy_integers::constants::Constants;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 
 use super::remove_dead::{Live, needed_values};

@@ -1,9 +1,9 @@
 //! Passes that use integer ranges: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
 
-use noisy_analyses::Integers;
 use noisy_analyses::facts::effects;
-use noisy_analyses::facts::integers::compare::predicate;
-use noisy_analyses::facts::integers::constant::Constant;
+use noisy_integers::Integers;
+use noisy_integers::compare::predicate;
+use noisy_integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Traits, Value};
 
@@ -93,7 +93,7 @@ fn constant(rewriter: &mut Rewriter<'_>, facts: &Integers, value: Value, before:
     }
     let Constant::Int(number) = facts.constant(rewriter.ir, value) else { return false };
     let ty = rewriter.ty(value);
-    let lists = noisy_analyses::facts::integers::elements::Lists::default();
+    let lists = noisy_integers::elements::Lists::default();
     let Some(attr) = constants::to_attr(rewriter.ir, &lists, Constant::Int(number), ty) else {
         return false;
     };

@@ -10,10 +10,10 @@
 
 use std::collections::BTreeMap;
 
-use noisy_analyses::facts::integers::constant::Constant;
-use noisy_analyses::facts::integers::elements::Lists;
 use noisy_analyses::facts::values::{element_type, to_attr};
 use noisy_dataflow::cfg::Cfg;
+use noisy_integers::constant::Constant;
+use noisy_integers::elements::Lists;
 use noisy_syntax::dominance::DominatorTree;
 use noisy_syntax::{Attr, Block, Dim, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
 use rustc_hash::FxHashMap;

@@ -5,8 +5,8 @@
 //! for any operands of these widths and is less than the width of the op. *Cost.* Linear in the ops
 //! per round; each round narrows at least one op.
 
-use noisy_analyses::facts::integers::constant::{self, Constant};
 use noisy_analyses::facts::values::{element_type, with_element};
+use noisy_integers::constant::{self, Constant};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Sign, Type, TypeData, Value};
 

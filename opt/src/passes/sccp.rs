@@ -1,8 +1,8 @@
 //! `sccp`: values with a known constant become that constant.
 
-use noisy_analyses::facts::integers::constant::Constant;
-use noisy_analyses::facts::integers::constants::Constants;
 use noisy_dataflow::sparse::Sparse;
+use noisy_integers::constant::Constant;
+use noisy_integers::constants::Constants;
 use noisy_syntax::{Block, Ir, Op, Region, Value};
 
 use super::facts::ConstantFacts;

@@ -3,8 +3,8 @@
 //! *Overflow flags.* A combined sum keeps a flag if all its ops have it and the combined constant
 //! does not overflow: then the exact value is the same, and in range as before.
 
-use noisy_analyses::facts::integers::constant::{sign_extended, width};
 use noisy_analyses::facts::values::with_element;
+use noisy_integers::constant::{sign_extended, width};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 
@@ -218,7 +218,7 @@ fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let Some(compare) = rewriter.defined_by(a, OpKind::ArithCmpi) else { return false };
     let ir = &*rewriter.ir;
-    let Some(predicate) = noisy_analyses::facts::integers::compare::predicate(ir, compare) else {
+    let Some(predicate) = noisy_integers::compare::predicate(ir, compare) else {
         return false;
     };
     let (x, y) = (rewriter.operand(compare, 0), rewriter.operand(compare, 1));

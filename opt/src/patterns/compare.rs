@@ -1,7 +1,7 @@
 //! Rules of comparisons.
 
-use noisy_analyses::facts::integers::compare::predicate;
-use noisy_analyses::facts::integers::constant::Constant;
+use noisy_integers::compare::predicate;
+use noisy_integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, TypeData};
 
@@ -174,9 +174,7 @@ pub(super) fn negated(
 ) -> Option<noisy_syntax::Value> {
     let not = rewriter.defined_by(value, OpKind::ArithXori)?;
     let is_not = rewriter.int_of(rewriter.operand(not, 1)) == Some(-1);
-    let is_truth =
-        noisy_analyses::facts::integers::constant::width(rewriter.ir, rewriter.ty(value))
-            == Some(1);
+    let is_truth = noisy_integers::constant::width(rewriter.ir, rewriter.ty(value)) == Some(1);
     (is_not && is_truth).then(|| rewriter.operand(not, 0))
 }
 
@@ -225,10 +223,9 @@ mod tests {
                     let found = match outcome {
                         Some(Outcome::Always(it)) => it,
                         Some(Outcome::Compare(predicate, number)) => {
-                            let number =
-                                noisy_analyses::facts::integers::constant::sign_extended(number, 3);
-                            let x = noisy_analyses::facts::integers::constant::sign_extended(x, 3);
-                            noisy_analyses::facts::integers::compare::holds(predicate, x, number, 3)
+                            let number = noisy_integers::constant::sign_extended(number, 3);
+                            let x = noisy_integers::constant::sign_extended(x, 3);
+                            noisy_integers::compare::holds(predicate, x, number, 3)
                                 .expect("a predicate")
                         }
                         None => continue,

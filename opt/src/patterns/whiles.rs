@@ -9,7 +9,7 @@ use crate::predicate::inverted;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
 use noisy_analyses::facts::effects;
-use noisy_analyses::facts::integers::compare::predicate;
+use noisy_integers::compare::predicate;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfWhile: carried_unchanged, passed_from_outside, condition_in_body, compare_in_body, unused_while_results,

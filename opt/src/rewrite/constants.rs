@@ -1,6 +1,6 @@
 //! Constants for rewriting, and a table that keeps one op for each constant of a scope.
 
-use noisy_analyses::facts::integers::constant::{self, Constant};
+use noisy_integers::constant::{self, Constant};
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;

@@ -11,7 +11,7 @@ pub mod greedy;
 pub mod regions;
 mod worklist;
 
-use noisy_analyses::facts::integers::elements::Lists;
+use noisy_integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::options::{Model, Placement, Settings};
+use crate::options::{FileSettings, Model, Placement};
 use crate::rules::Rules;
 
 /// A configuration file: the settings at the top, and overrides for some files.
@@ -14,9 +14,8 @@ use crate::rules::Rules;
 #[expect(dead_code, reason = "only its schema is of use: the file is read in layers")]
 struct File {
     #[schemars(flatten)]
-    settings: Settings,
-    /// A configuration file that this one extends, key by key: a path from the folder of this file.
-    /// All patterns are about the files below this file.
+    settings: FileSettings,
+    /// A configuration file that this one is put on top of, key by key: a path from the folder of this file. All patterns are about the files below this file.
     #[schemars(default)]
     extends: String,
     /// Files that are checked only if they are named: patterns as in a .gitignore beside this file.
@@ -45,7 +44,7 @@ struct Override {
     model: Model,
     /// Programs of HEIR: settings for checks beyond the text of the program.
     #[schemars(default)]
-    heir: noisy_analyses::heir::Options,
+    heir: noisy_heir::Options,
 }
 
 /// Objects with a list of properties have no others.

@@ -17,9 +17,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use noisy_analyses::facts::integers::elements::elements;
-use noisy_analyses::{Bounds, Constant, Document, Integers};
+use noisy_analyses::Document;
 use noisy_dataflow::flow;
+use noisy_integers::Integers;
+use noisy_integers::constant::Constant;
+use noisy_integers::elements::elements;
+use noisy_integers::range::Bounds;
 use noisy_syntax::{Def, Op, OpKind, Source, Value};
 
 const DIALECTS: [&str; 7] = ["affine", "arith", "builtin", "cf", "func", "memref", "scf"];

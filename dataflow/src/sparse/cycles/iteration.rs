@@ -34,6 +34,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// brought down once. Returns its last yields.
     pub(super) fn reach_fixpoint(
         &mut self,
+        ir: &Input<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
         once: bool,
@@ -55,6 +56,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             let mut next = yielded.clone();
             join_all(&mut next, &inits);
+            self.carry(ir, op, &inits, &mut next);
             let rises = |(next, start): (&A::Fact, &A::Fact)| !next.is_at_most(start);
             if !next.iter().zip(&start).any(rises) {
                 if is_widened && next != start {
@@ -75,6 +77,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
             }
             start = next;
+        }
+    }
+
+    /// Lets the analysis adjust the facts that a loop carries ([`SparseForward::carried`]).
+    pub(super) fn carry(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        inits: &[A::Fact],
+        joined: &mut [A::Fact],
+    ) {
+        for (taken, joined) in inits.iter().zip(joined) {
+            *joined = self.ask(ir, op, |it, cx| it.carried(cx, op, taken, joined.clone()));
         }
     }
 

@@ -145,12 +145,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.observer.looped(&self.analysis, ir, op, &info, &self.cycle.rounds);
             return trace.result;
         }
-        let mut results = inits.clone();
-        let yielded = self.reach_fixpoint(op, inits, trips.most == Some(1), body);
-        if trips.least > 0 {
-            return yielded;
+        let mut results = self.reach_fixpoint(ir, op, inits.clone(), trips.most == Some(1), body);
+        if trips.least == 0 {
+            join_all(&mut results, &inits);
         }
-        join_all(&mut results, &yielded);
+        self.carry(ir, op, &inits, &mut results);
         results
     }
 
@@ -266,7 +265,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, most: None };
             self.observer.looped(&self.analysis, ir, op, &info, &self.cycle.rounds);
         } else {
-            let _ = self.reach_fixpoint(op, inits, false, &mut body);
+            let _ = self.reach_fixpoint(ir, op, inits, false, &mut body);
         }
         // The results are read after the last round, when unbounded facts are marked.
         let passed = self.yield_facts(ir, before, n_passed, 0);
