@@ -12,9 +12,9 @@ use noisy_syntax::{Delta, Value};
 use crate::checks::{self, Index};
 use crate::explain::{self, Assumption, Derivation, Saturation};
 use crate::facts::noise::model::NoiseModel;
-use crate::heir::{Heir, Quantities};
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
+use noisy_heir::{Heir, Quantities};
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.
 ///

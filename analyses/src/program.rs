@@ -14,17 +14,17 @@ use std::sync::{Arc, OnceLock};
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::integers::Integers;
 use crate::facts::noise::Noise;
 use crate::facts::noise::model::NoiseModel;
 use crate::facts::noise::{Findings, Growing, NoiseAnalysis, Root};
-use crate::heir::{
-    Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
-    Touched, Upkept,
-};
 use crate::program::depth::Depth;
 use crate::report::remarks::{Remark, Remarks};
 use noisy_dataflow::sparse::{Context, Input, Moved, Sparse};
+use noisy_heir::{
+    Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
+    Touched, Upkept,
+};
+use noisy_integers::Integers;
 
 pub(crate) use excess::Breach;
 use on_demand::{OnDemand, OnDemandFacts};
@@ -175,12 +175,6 @@ impl Program {
         self.solved.integers()
     }
 
-    /// Whether what is known of ciphertexts was kept by the last edit.
-    #[cfg(test)]
-    pub(crate) fn keeps_levels(&self) -> bool {
-        self.solved.is_kept()
-    }
-
     /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made when it is
     /// first asked for, and kept up to date by the edits that can be taken in (`heir/upkeep.rs`).
     pub fn heir(&self) -> Option<&Heir> {
@@ -203,7 +197,7 @@ impl Program {
     }
 
     /// As [`Program::bits`] under each model of the schemes, from scratch.
-    pub(crate) fn bits_of_all(&self) -> Vec<Sparse<NoiseBits>> {
+    pub fn bits_of_all(&self) -> Vec<Sparse<NoiseBits>> {
         let Some(heir) = self.heir() else { return Vec::new() };
         let input = Input { ir: self.ir(), base: &self.solved };
         let all = Model::BGV.into_iter().chain(Model::BFV);

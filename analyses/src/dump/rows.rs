@@ -10,10 +10,11 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::facts::noise::model::Bits;
-use crate::heir::HeirNoise;
 use crate::program::depth::Depth;
 use crate::program::secretness::Secretness;
-use crate::{Constant, Document, Noise};
+use crate::{Document, Noise};
+use noisy_heir::{Ciphertext, HeirNoise};
+use noisy_integers::constant::Constant;
 
 /// The fact of a value under one model.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +53,8 @@ pub enum Fact {
     /// One constant, as text.
     Constant(String),
     Unknown,
+    /// HEIR may write several numbers, by the order in which it visits ops.
+    Unchecked,
 }
 
 /// Integers up to here are exact in every reader of JSON.
@@ -97,6 +100,10 @@ impl Serialize for Row {
             }
             Fact::Constant(text) => map.serialize_entry("constant", text)?,
             Fact::Unknown => map.serialize_entry("unknown", &true)?,
+            Fact::Unchecked => {
+                map.serialize_entry("unknown", &true)?;
+                map.serialize_entry("unchecked", &true)?;
+            }
         }
         map.end()
     }
@@ -148,14 +155,20 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         }
         let Some(heir) = heir else { return };
         let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };
+        let is_encrypted = matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. });
+        let unchecked = heir.unchecked(value);
         match (heir.level(ir, value), heir.written(ir, value)) {
             (Some(level), _) => say("level", whole(level.into())),
             (None, Some(written)) => say("level", Fact::Written(written)),
+            (None, None) if unchecked.level && is_encrypted => say("level", Fact::Unchecked),
             (None, None) => {}
         }
         match (heir.dimension(ir, value), heir.written_dimension(ir, value)) {
             (Some(dimension), _) => say("dimension", whole(dimension.into())),
             (None, Some(written)) => say("dimension", Fact::Written(written)),
+            (None, None) if unchecked.dimension && is_encrypted => {
+                say("dimension", Fact::Unchecked);
+            }
             (None, None) => {}
         }
         if let Some(scale) = scales.as_ref().and_then(|it| it.log2(value)) {

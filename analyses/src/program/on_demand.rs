@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use noisy_syntax::{Delta, Ir, Value};
 
 use super::Program;
-use crate::facts::integers::Integers;
 use crate::program::depth::Depths;
 use crate::program::secretness::Secrets;
 use noisy_dataflow::sparse::{Input, Moved, Sparse, SparseForward};
+use noisy_integers::Integers;
 
 /// One line for each analysis on the integers under a noise model, with the name of its method on
 /// programs.

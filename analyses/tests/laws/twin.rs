@@ -1,4 +1,4 @@
-//! The laws of [`noisy_dataflow::twin`], for each analysis by one line ([`laws_of`]), on random
+//! The laws of [`noisy_twin`], for each analysis by one line ([`laws_of`]), on random
 //! programs (`twin/programs.rs`).
 //!
 //! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S`
@@ -7,14 +7,10 @@
 use std::cell::Cell;
 use std::fmt;
 
-use noisy_dataflow::twin::Twin;
 use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
+use noisy_twin::Twin;
 
-use crate::facts::integers::Integers;
-use crate::facts::integers::constants::{ConstantFacts, Constants};
-use crate::facts::integers::ranges::Ranges;
 use crate::facts::noise::NoiseAnalysis;
-use crate::heir::Ciphertexts;
 use crate::laws::Random;
 use crate::program::depth::Depths;
 use crate::program::secretness::Secrets;
@@ -24,6 +20,10 @@ use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::{
     AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,
 };
+use noisy_heir::Ciphertexts;
+use noisy_integers::Integers;
+use noisy_integers::constants::{ConstantFacts, Constants};
+use noisy_integers::ranges::Ranges;
 
 mod programs;
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use noisy_analyses::Document;
 use noisy_analyses::explain::{Count, Keys, Tally};
-use noisy_analyses::heir::{self, Ciphertext, Quantity, Work};
 use noisy_analyses::program::depth::Depth;
+use noisy_heir::{Ciphertext, Operation, Quantity};
 use noisy_settings::Hints;
 use noisy_syntax::{Op, Value};
 
@@ -86,7 +86,7 @@ const MAX_STEPS: usize = 12;
 pub(crate) fn chain(document: &Document, value: Value) -> Option<String> {
     let ir = document.ir();
     let (heir, known) = document.ciphertexts()?;
-    let found = heir::derivation(ir, heir, known, value);
+    let found = noisy_heir::derivation(ir, heir, known, value);
     if found.steps.len() < 2 {
         return None;
     }
@@ -124,7 +124,7 @@ pub(crate) fn chain(document: &Document, value: Value) -> Option<String> {
 /// The effect of an op on levels and polynomials as a sentence; `None` if it passes them on.
 pub(crate) fn effect(document: &Document, op: Op) -> Option<String> {
     let (heir, _) = document.ciphertexts()?;
-    let effect = heir::effect(document.ir(), heir, op)?;
+    let effect = noisy_heir::effect(document.ir(), heir, op)?;
     let mut chars = effect.chars();
     let first = chars.next()?;
     Some(format!("{}{}.", first.to_uppercase(), chars.as_str()))
@@ -149,9 +149,9 @@ pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
         (None, _) => "levels unknown".to_owned(),
     });
     for (work, noun) in [
-        (Work::Bootstrap, "bootstrap"),
-        (Work::Relinearize, "relinearization"),
-        (Work::Rotate, "rotation"),
+        (Operation::Bootstrap, "bootstrap"),
+        (Operation::Relinearize, "relinearization"),
+        (Operation::Rotate, "rotation"),
     ] {
         parts.extend(times(tally.count(work), noun));
     }

@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use noisy_analyses::explain::Saturation;
-use noisy_analyses::facts::integers::range;
 use noisy_analyses::program::secretness::Secretness;
 use noisy_analyses::{Assumption, Bits, Document};
 use noisy_dataflow::flow::{self, Flow};
+use noisy_integers::range;
 use noisy_settings::{Hints, Loops};
 use noisy_syntax::{Def, Op, OpKind, Value};
 

@@ -41,9 +41,9 @@ use rustc_hash::FxHashMap;
 use super::chain::related;
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::{core_range, value_range};
-use crate::heir::{Holder, Mismatch, Of, Places};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
+use noisy_heir::{Holder, Mismatch, Of, Places};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "level-mismatch",

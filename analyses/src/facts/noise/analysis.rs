@@ -15,10 +15,10 @@ use smallvec::SmallVec;
 use super::contract::{self, Contract, Side};
 use super::fact::Noise;
 use super::model::{Bits, Growth, GrowthRule, GrowthRules, NoiseModel};
-use crate::facts::integers::Integers;
 use noisy_dataflow::flow;
 use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
 use noisy_dataflow::view::View;
+use noisy_integers::Integers;
 
 #[derive(Debug)]
 pub struct NoiseAnalysis {

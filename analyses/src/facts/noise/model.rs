@@ -5,7 +5,6 @@
 //! a user writes a [`ModelSpec`], and [`NoiseModel`] is its validated form, fast to query. The
 //! built-in one is [`ModelSpec::default`], the `noisy` dialect of the MLIR tutorial.
 
-pub mod heir;
 mod pattern;
 mod spec;
 #[cfg(test)]
@@ -88,7 +87,8 @@ pub struct NoiseModel {
     types: Vec<Pattern>,
     attributes: Vec<String>,
     rules: FxHashMap<String, GrowthRule>,
-    pub heir: heir::Options,
+    /// Options for HEIR's programs.
+    pub heir: noisy_heir::Options,
 }
 
 impl Default for NoiseModel {
@@ -127,7 +127,7 @@ impl NoiseModel {
             types: Vec::new(),
             attributes: Vec::new(),
             rules: FxHashMap::default(),
-            heir: heir::Options::default(),
+            heir: noisy_heir::Options::default(),
         }
     }
 

@@ -6,7 +6,8 @@
 //! the function once between edits. Unless the user opened the menu, only functions of at most
 //! [`UNASKED`] bytes are visited, because editors ask after each edit and each cursor movement.
 
-use noisy_analyses::{Constant, Document, Remark, TextEdit};
+use noisy_analyses::{Document, Remark, TextEdit};
+use noisy_integers::constant::Constant;
 use noisy_syntax::{Op, Type};
 
 use super::Kind;

@@ -213,7 +213,7 @@ pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
         types,
         attributes,
         rules,
-        heir: super::heir::Options::default(),
+        heir: noisy_heir::Options::default(),
     })
 }
 
