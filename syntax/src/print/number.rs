@@ -306,7 +306,6 @@ pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
     let data = ir.op(op);
     let one = |name: &str| vec![(Some(name.to_owned()), 1)];
     match data.kind.spec().result_names {
-        ResultNames::None => Vec::new(),
         ResultNames::OfOp => {
             let name = data.kind.spec().name;
             one(name.split_once('.').map_or(name, |it| it.1))
@@ -314,7 +313,7 @@ pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
         ResultNames::Each(names) if data.results.len() == names.len() => {
             names.iter().map(|it| (Some((*it).to_owned()), 1)).collect()
         }
-        ResultNames::Each(_) => Vec::new(),
+        ResultNames::Each(_) | ResultNames::None => Vec::new(),
         ResultNames::ConstantValue => {
             let value = ir.attr(op, "value").map(|it| ir.interner.attr_data(it));
             match value {

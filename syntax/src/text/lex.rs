@@ -598,7 +598,8 @@ mod tests {
         ] {
             let tokens = lex(&format!("a {line}\nb")).tokens;
             let kinds: Vec<_> = tokens.iter().map(|it| it.kind).collect();
-            assert_eq!(kinds, [TokenKind::Bare, TokenKind::Split, TokenKind::Bare], "{line}");
+            let wanted = [TokenKind::Bare, TokenKind::Split, TokenKind::Bare, TokenKind::Eof];
+            assert_eq!(kinds, wanted, "{line}");
             let at_start = lex(&format!("{line}\nb")).tokens;
             assert_eq!(at_start[0].kind, TokenKind::Split, "{line}");
         }
@@ -611,7 +612,7 @@ mod tests {
             "// -----/",
             "//  -----",
         ] {
-            assert_eq!(lex(&format!("a {line}\nb")).tokens.len(), 2, "{line}");
+            assert_eq!(lex(&format!("a {line}\nb")).tokens.len(), 3, "{line}");
         }
         let body = "!e.f<\n  // ----- //\n>";
         assert!(lex(body).tokens.iter().any(|it| it.kind == TokenKind::Split), "{body}");

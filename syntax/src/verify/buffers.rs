@@ -26,7 +26,7 @@ impl Verifier<'_> {
     }
 
     /// Applies a rule to the types of the first operand and the first result.
-    fn from_to(&mut self, op: Op, rule: impl Fn(&Self, Type, Type) -> Wrong) {
+    fn operand_to_result(&mut self, op: Op, rule: impl Fn(&Self, Type, Type) -> Wrong) {
         self.buffer(op, |it, operands, results| match (operands.first(), results.first()) {
             (Some(&from), Some(&to)) => rule(it, from, to),
             _ => Ok(()),
@@ -34,11 +34,11 @@ impl Verifier<'_> {
     }
 
     pub(crate) fn cast_of_buffer(&mut self, op: Op) {
-        self.from_to(op, Self::cast_buffer);
+        self.operand_to_result(op, Self::cast_buffer);
     }
 
     pub(crate) fn other_space(&mut self, op: Op) {
-        self.from_to(op, Self::moved_space);
+        self.operand_to_result(op, Self::moved_space);
     }
 
     pub(crate) fn copied_buffers(&mut self, op: Op) {
@@ -49,11 +49,11 @@ impl Verifier<'_> {
     }
 
     pub(crate) fn transposed_buffer(&mut self, op: Op) {
-        self.from_to(op, |it, from, to| it.transposed(op, from, to));
+        self.operand_to_result(op, |it, from, to| it.transposed(op, from, to));
     }
 
     pub(crate) fn viewed_buffer(&mut self, op: Op) {
-        self.from_to(op, |it, from, to| it.viewed(op, from, to));
+        self.operand_to_result(op, |it, from, to| it.viewed(op, from, to));
     }
 
     pub(crate) fn reshaped_buffer(&mut self, op: Op) {
@@ -74,7 +74,7 @@ impl Verifier<'_> {
     }
 
     pub(crate) fn same_elements_and_space(&mut self, op: Op) {
-        self.from_to(op, |it, from, to| {
+        self.operand_to_result(op, |it, from, to| {
             it.same_elements(from, to)?;
             it.same_space(from, to)
         });
@@ -88,7 +88,7 @@ impl Verifier<'_> {
     }
 
     pub(crate) fn loaded_element(&mut self, op: Op) {
-        self.from_to(op, |it, memref, element| it.element(element, memref));
+        self.operand_to_result(op, |it, memref, element| it.element(element, memref));
     }
 
     pub(crate) fn stored_element(&mut self, op: Op) {
