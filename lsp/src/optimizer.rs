@@ -16,8 +16,8 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::connection::settings::Effective;
 use crate::connection::{Connection, status};
-use crate::features::action::{RepairRequest, Scope};
-use crate::features::cursor;
+use crate::features::find::cursor;
+use crate::features::write::action::{RepairRequest, Scope};
 use crate::text::content::difference;
 
 /// Solving takes a core; more runs at once than this only wait for each other.

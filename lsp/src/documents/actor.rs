@@ -407,7 +407,13 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::features::{fold, hint, lens, reference, symbol, token, walk};
+    use crate::features::find::reference;
+    use crate::features::read::fold;
+    use crate::features::read::hint;
+    use crate::features::read::lens;
+    use crate::features::read::symbol;
+    use crate::features::read::token;
+    use crate::features::walk;
     use crate::text::encoding::Encoding;
 
     /// A step of a job about a whole file, made at the first step.
@@ -477,7 +483,7 @@ mod tests {
                     let source = view.document.source();
                     let search = search.get_or_insert_with(|| {
                         let at = source.slice(0..200).find("%x").unwrap_or_default();
-                        let mention = crate::features::cursor::mention_at(source, at);
+                        let mention = crate::features::find::cursor::mention_at(source, at);
                         reference::Search::new(source.ir(), mention.expect("a name").entity)
                     });
                     search.step(source.ir(), &mut |_| {})

@@ -15,8 +15,8 @@ use tokio::task::AbortHandle;
 use super::pool::{Actor, Messages};
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
-use crate::features::action::{RepairRequest, Scope, is_repaired};
-use crate::features::cursor;
+use crate::features::find::cursor;
+use crate::features::write::action::{RepairRequest, Scope, is_repaired};
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 

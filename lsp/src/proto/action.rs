@@ -5,9 +5,9 @@ use tower_lsp::ls_types as lsp;
 
 use super::diagnostic::diagnostic;
 use super::edit;
-use crate::features::action::{Action, RepairRequest, Scope, placed_ops};
 use crate::features::nest;
-use crate::features::refactor;
+use crate::features::write::action::{Action, RepairRequest, Scope, placed_ops};
+use crate::features::write::refactor;
 use crate::optimizer::{Found, Solution};
 use crate::proto::params::{PlaceRequest, ResolveData};
 use crate::proto::view::View;

@@ -3,8 +3,8 @@
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::docs;
-use crate::features::definition::Definition;
-use crate::features::link::{Link, Target};
+use crate::features::find::definition::Definition;
+use crate::features::find::link::{Link, Target};
 use crate::proto::view::View;
 
 /// Definitions, as links if the client accepts them.

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use tower_lsp::ls_types as lsp;
 
 use super::action::{PLACE, place};
-use crate::features::action::{RepairRequest, Scope, placed_ops};
-use crate::features::budget::{Most, Used};
-use crate::features::hint::Hint;
-use crate::features::hover::Hover;
-use crate::features::lens::Lens;
+use crate::features::read::budget::{Most, Used};
+use crate::features::read::hint::Hint;
+use crate::features::read::hover::Hover;
+use crate::features::read::lens::Lens;
+use crate::features::write::action::{RepairRequest, Scope, placed_ops};
 use crate::optimizer::Found;
 use crate::proto::markup::content;
 use crate::proto::view::View;

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
-use crate::features::action::{RepairRequest, Scope};
-use crate::features::refactor;
+use crate::features::write::action::{RepairRequest, Scope};
+use crate::features::write::refactor;
 
 /// The task of the optimizer in a code action, a code lens or a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

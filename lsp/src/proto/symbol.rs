@@ -2,8 +2,8 @@
 
 use tower_lsp::ls_types as lsp;
 
-use crate::features::fold::{self, Fold};
-use crate::features::symbol::{self, Symbol};
+use crate::features::read::fold::{self, Fold};
+use crate::features::read::symbol::{self, Symbol};
 use crate::proto::view::View;
 
 /// A symbol without its children.

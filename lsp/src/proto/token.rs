@@ -1,9 +1,9 @@
 //! The legend of semantic tokens: the protocol's names for the kinds and modifiers of
-//! [`crate::features::token`].
+//! [`crate::features::read::token`].
 
 use tower_lsp::ls_types as lsp;
 
-use crate::features::token::{DEFINITION, Kind, NOISY};
+use crate::features::read::token::{DEFINITION, Kind, NOISY};
 
 pub(crate) fn legend() -> lsp::SemanticTokensLegend {
     let modifiers = [(DEFINITION, "definition"), (NOISY, "noisy")];

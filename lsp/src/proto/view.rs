@@ -10,9 +10,9 @@ use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
-use crate::features::action::RepairRequest;
 use crate::features::nest::Nests;
-use crate::features::token::Numbers;
+use crate::features::read::token::Numbers;
+use crate::features::write::action::RepairRequest;
 use crate::optimizer::{Solution, Solutions};
 use crate::text::position;
 

@@ -2,8 +2,8 @@
 
 use tower_lsp::ls_types as lsp;
 
-use crate::features::completion::{self, Completion};
-use crate::features::signature::Signature;
+use crate::features::write::completion::{self, Completion};
+use crate::features::write::signature::Signature;
 use crate::proto::markup::content;
 use crate::proto::view::View;
 use crate::text::encoding::Encoding;

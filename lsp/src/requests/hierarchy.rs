@@ -3,7 +3,7 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
-use crate::features::hierarchy::{self, Calls};
+use crate::features::find::hierarchy::{self, Calls};
 use crate::proto::symbol::call_item;
 use crate::proto::view::View;
 use crate::session::Session;

@@ -3,7 +3,11 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
-use crate::features::{cursor, definition, linked, reference, rename};
+use crate::features::find::cursor;
+use crate::features::find::definition;
+use crate::features::find::reference;
+use crate::features::write::linked;
+use crate::features::write::rename;
 use crate::proto;
 use crate::proto::params;
 use crate::proto::view::View;

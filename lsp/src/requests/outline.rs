@@ -3,7 +3,10 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
-use crate::features::{fold, link, selection, symbol};
+use crate::features::find::link;
+use crate::features::find::selection;
+use crate::features::read::fold;
+use crate::features::read::symbol;
 use crate::proto;
 use crate::proto::view::View;
 use crate::session::Session;

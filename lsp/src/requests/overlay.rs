@@ -4,7 +4,10 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use super::config_file;
-use crate::features::{budget, hint, hover, lens};
+use crate::features::read::budget;
+use crate::features::read::hint;
+use crate::features::read::hover;
+use crate::features::read::lens;
 use crate::proto;
 use crate::proto::overlay::HintData;
 use crate::proto::params::BudgetParams;

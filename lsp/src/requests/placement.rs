@@ -7,7 +7,7 @@ use tower_lsp::ls_types as lsp;
 use crate::connection::progress::Progress;
 use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
-use crate::features::action::{Scope, placed_ops};
+use crate::features::write::action::{Scope, placed_ops};
 use crate::optimizer::{self, Found, StopOnDrop};
 use crate::proto;
 use crate::proto::params::{self, PlaceRequest};

@@ -10,7 +10,7 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::documents::job::NoAnswer;
-use crate::features::refactor::{self, Kind};
+use crate::features::write::refactor::{self, Kind};
 use crate::proto;
 use crate::proto::params;
 use crate::proto::view::View;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
-use crate::features::token::{self, Numbers, Tokens};
+use crate::features::read::token::{self, Numbers, Tokens};
 use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;

@@ -4,7 +4,8 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use super::config_file;
-use crate::features::{completion, signature};
+use crate::features::write::completion;
+use crate::features::write::signature;
 use crate::proto;
 use crate::proto::view::View;
 use crate::session::Session;

@@ -3,26 +3,11 @@
 //! To add a pass, add a row to a table in `TABLES`: name, class (as in upstream's messages),
 //! anchor, options and the function.
 
-mod affine;
-mod analyses;
-mod canonicalize;
-mod composite;
-mod cse;
-mod dead_code;
-mod facts;
-mod infrastructure;
-mod inline;
-mod int_range;
-mod licm;
-mod mem2reg;
-mod mul_to_add;
-mod narrow;
+pub(crate) mod affine;
+pub(crate) mod general;
+pub(crate) mod integers;
 mod noisy;
-mod printers;
-mod remove_dead;
-mod sccp;
-mod sink;
-mod symbols;
+pub(crate) mod report;
 
 pub use affine::schedule::{best_schedule, is_nest_root};
 
@@ -30,39 +15,39 @@ pub use crate::pass::{Context, Failure, OptionInfo, OptionKind, Options, PassInf
 
 /// The passes of each family. Passes from other crates have one row here.
 const TABLES: &[&[PassInfo]] = &[
-    affine::coalesce::PASSES,
-    affine::dependence_check::PASSES,
-    affine::fuse::PASSES,
-    affine::hoist::PASSES,
-    affine::jam::PASSES,
-    affine::lower::PASSES,
-    affine::normalize::PASSES,
-    affine::parallelize::PASSES,
-    affine::parametric::PASSES,
-    affine::permute::PASSES,
-    affine::scalars::PASSES,
+    affine::nests::coalesce::PASSES,
+    affine::memory::dependence_check::PASSES,
+    affine::nests::fuse::PASSES,
+    affine::nests::hoist::PASSES,
+    affine::nests::jam::PASSES,
+    affine::bounds::lower::PASSES,
+    affine::bounds::normalize::PASSES,
+    affine::memory::parallelize::PASSES,
+    affine::bounds::parametric::PASSES,
+    affine::nests::permute::PASSES,
+    affine::memory::scalars::PASSES,
     affine::schedule::PASSES,
-    affine::simplify::PASSES,
-    affine::tile::PASSES,
-    affine::unroll::PASSES,
-    analyses::PASSES,
-    canonicalize::PASSES,
-    composite::PASSES,
-    cse::PASSES,
-    dead_code::PASSES,
-    infrastructure::PASSES,
-    inline::PASSES,
-    int_range::PASSES,
-    licm::PASSES,
-    mem2reg::PASSES,
-    mul_to_add::PASSES,
-    narrow::PASSES,
+    affine::bounds::simplify::PASSES,
+    affine::nests::tile::PASSES,
+    affine::nests::unroll::PASSES,
+    report::analyses::PASSES,
+    general::canonicalize::PASSES,
+    general::composite::PASSES,
+    general::cse::PASSES,
+    general::dead_code::PASSES,
+    report::infrastructure::PASSES,
+    general::inline::PASSES,
+    integers::int_range::PASSES,
+    general::licm::PASSES,
+    general::mem2reg::PASSES,
+    integers::mul_to_add::PASSES,
+    integers::narrow::PASSES,
     noisy::PASSES,
-    printers::PASSES,
-    remove_dead::PASSES,
-    sccp::PASSES,
-    sink::PASSES,
-    symbols::PASSES,
+    report::printers::PASSES,
+    general::remove_dead::PASSES,
+    general::sccp::PASSES,
+    general::sink::PASSES,
+    general::symbols::PASSES,
 ];
 
 /// Returns all passes.

@@ -15,8 +15,8 @@ use noisy_placement::Limits;
 use noisy_syntax::{Op, print};
 use regex::Regex;
 
-use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::diagnostics::Severity;
+use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 
 /// The pass, under its own name and that of the MLIR tutorial (j2kun/mlir-tutorial).
 pub(super) const PASSES: &[PassInfo] =

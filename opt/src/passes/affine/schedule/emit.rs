@@ -5,9 +5,9 @@ use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use super::super::for_loop::{apply, make_for, map_attr};
 use super::nest::Nest;
 use super::scan::{Code, Element};
+use crate::passes::affine::for_loop::{apply, make_for, map_attr};
 use crate::patterns::affine::maps::{Applied, applied};
 use crate::rewrite::{Rewriter, nested, operands};
 

@@ -29,8 +29,8 @@ use std::fmt::Write as _;
 use noisy_loops::{Body, Legality, MOST_PAIRED};
 use noisy_syntax::{Ir, Op, OpKind};
 
-use super::legal;
 use crate::diagnostics::place_of;
+use crate::passes::affine::legal;
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::rewrite::nested;
 use nest::{Nest, nest};
@@ -192,7 +192,7 @@ fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure>
             node_text(&mut out, nest, plan, node, 1);
         }
     });
-    super::super::printers::say(&out);
+    crate::passes::report::printers::say(&out);
     Ok(())
 }
 

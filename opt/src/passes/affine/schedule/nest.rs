@@ -10,7 +10,7 @@ use noisy_loops::{Body, Form, Instances, Legality, Term};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Traits, Value};
 use rustc_hash::FxHashSet;
 
-use super::super::for_loop::For;
+use crate::passes::affine::for_loop::For;
 use crate::rewrite::{nested, operands};
 use noisy_analyses::facts::effects;
 

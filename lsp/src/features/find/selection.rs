@@ -1,0 +1,50 @@
+//! Expand selection: from the name under the cursor to its op, the inside of its region, the parent
+//! op, the file.
+
+use std::ops::Range;
+
+use noisy_syntax::Source;
+
+use crate::features::find::cursor;
+use crate::features::walk::{Walk, regions};
+
+/// Maximum number of cursors. Editors have no more at once, and an answer takes 15 KB for each.
+pub(crate) const MAX_CURSORS: usize = 10_000;
+
+/// Maximum number of ranges; clients read the answer by recursion.
+const MAX_STEPS: usize = 64;
+
+/// The ranges around an offset, innermost first, each larger than the one before.
+pub(crate) fn selection(source: &Source, offset: usize) -> Vec<Range<usize>> {
+    let ir = source.ir();
+    let mut out: Vec<Range<usize>> = Vec::new();
+    let mut add = |range: Range<usize>| {
+        let larger = out.last().is_none_or(|it| {
+            range.start <= it.start && it.end <= range.end && range.len() > it.len()
+        });
+        if larger && out.len() < MAX_STEPS && range.start <= offset && offset <= range.end {
+            out.push(range);
+        }
+    };
+    if let Some(mention) = cursor::mention_at(source, offset) {
+        add(mention.range);
+    }
+    let (mut around, mut walk) = Walk::from(ir, offset);
+    around.extend(walk.next(ir));
+    for item in around.into_iter().rev() {
+        for (_, inside) in regions(ir, item) {
+            add(inside);
+        }
+        let data = ir.op(item.op);
+        if data.kind.is_op() {
+            add(ir.head_range(item.op));
+        }
+        let len = ir.len(item.op);
+        add(item.start + data.lead as usize..item.start + len);
+    }
+    add(0..source.text().len_bytes());
+    if out.is_empty() {
+        out.push(offset..offset);
+    }
+    out
+}

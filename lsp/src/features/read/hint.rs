@@ -1,0 +1,306 @@
+//! Inlay hints: the noise of every noisy value after its name, level, dimension and scale of HEIR's
+//! ciphertexts, multiplicative depth, dependence on encrypted data, ranges of integers, trip counts
+//! of loops.
+
+use std::ops::Range;
+
+use noisy_analyses::explain::Saturation;
+use noisy_analyses::program::secretness::Secretness;
+use noisy_analyses::{Assumption, Bits, Document};
+use noisy_dataflow::flow::{self, Flow};
+use noisy_integers::range;
+use noisy_settings::{Hints, Loops};
+use noisy_syntax::{Def, Op, OpKind, Value};
+
+use crate::features::find::cursor;
+use crate::features::nest::{Last, Nests};
+use crate::features::read::ciphertext;
+use crate::features::walk::{BATCH, Item, Walk};
+use crate::features::words;
+
+/// A hint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hint {
+    /// Byte offset.
+    pub offset: usize,
+    pub label: String,
+    /// True if it shows noise over the budget.
+    pub is_over: bool,
+}
+
+/// Finds the hints in a range of bytes, including its end, in steps and in textual order of the
+/// ops.
+#[derive(Debug)]
+pub(crate) struct Search {
+    range: Range<usize>,
+    /// Ancestors of the first item of the walk.
+    around: Vec<Item>,
+    walk: Walk,
+    nests: Nests,
+    loops: Loops,
+    last: Last,
+    known: Saturation,
+}
+
+impl Search {
+    pub(crate) fn new(
+        document: &Document,
+        range: Range<usize>,
+        wanted: &Hints,
+        loops: Loops,
+        nests: Nests,
+    ) -> Self {
+        let is_any = wanted.noise
+            || wanted.contracts
+            || wanted.ranges
+            || wanted.trip_counts
+            || wanted.loop_growth
+            || wanted.depth
+            || wanted.secrecy
+            || wanted.dependences
+            || wanted.levels
+            || wanted.dimensions
+            || wanted.scales;
+        let (around, walk) =
+            if is_any { Walk::from(document.ir(), range.start) } else { Default::default() };
+        Self {
+            range,
+            around,
+            walk,
+            nests,
+            loops,
+            last: Last::default(),
+            known: Saturation::default(),
+        }
+    }
+
+    /// Runs one step; returns true if more remain.
+    pub(crate) fn step(
+        &mut self,
+        document: &Document,
+        wanted: &Hints,
+        found: &mut impl FnMut(Hint),
+    ) -> bool {
+        for item in std::mem::take(&mut self.around) {
+            self.of_item(document, item, wanted).into_iter().for_each(&mut *found);
+        }
+        for _ in 0..BATCH {
+            let next = self.walk.next(document.ir()).filter(|it| it.start <= self.range.end);
+            let Some(item) = next else { return false };
+            self.of_item(document, item, wanted).into_iter().for_each(&mut *found);
+        }
+        true
+    }
+
+    /// The hints at the names that an item defines, and at its own.
+    fn of_item(&mut self, document: &Document, item: Item, wanted: &Hints) -> Vec<Hint> {
+        let name =
+            document.ir().absolute_at(item.op, item.start, document.ir().op(item.op).name_span);
+        let is_seen = self.range.start <= name.end && name.end <= self.range.end;
+        let carried = (wanted.dependences && is_seen)
+            .then(|| self.nests.label(document.source(), item.op, self.loops, &mut self.last))
+            .flatten();
+        of_item(document, item, &self.range, wanted, carried, &mut self.known)
+    }
+}
+
+/// The hints at the names that an item defines, and at its own; `carried` describes the dependences
+/// of a loop.
+fn of_item(
+    document: &Document,
+    item: Item,
+    range: &Range<usize>,
+    wanted: &Hints,
+    carried: Option<String>,
+    known: &mut Saturation,
+) -> Vec<Hint> {
+    let ir = document.ir();
+    let mut out = Vec::new();
+    // The arguments of a label are its results, too.
+    let is_label = ir.op(item.op).kind == OpKind::Label;
+    let results = if is_label { &[][..] } else { &ir.op(item.op).results };
+    for &value in results {
+        add(document, item, value, range, wanted, known, &mut out);
+    }
+    for value in cursor::arguments_in(ir, item.op) {
+        add(document, item, value, range, wanted, known, &mut out);
+    }
+    let does = loop_label(document, item.op, wanted);
+    let label = match (does, carried) {
+        (Some(does), Some(carried)) => Some(format!("{does}, {carried}")),
+        (does, carried) => does.or(carried),
+    };
+    if let Some(label) = label {
+        let name = ir.absolute_at(item.op, item.start, ir.op(item.op).name_span);
+        if range.start <= name.end && name.end <= range.end {
+            out.push(Hint { offset: name.end, label, is_over: false });
+        }
+    }
+    out.sort_by_key(|it| it.offset);
+    out
+}
+
+fn add(
+    document: &Document,
+    item: Item,
+    value: Value,
+    range: &Range<usize>,
+    wanted: &Hints,
+    known: &mut Saturation,
+    out: &mut Vec<Hint>,
+) {
+    let Some(label) = label(document, value, wanted, known) else { return };
+    let (ir, span) = (document.ir(), document.ir().value(value).span);
+    if span.start >= span.end {
+        return;
+    }
+    // The range of the item is known already.
+    let name = match ir.definition_site(value) {
+        Some(op) if op == item.op => ir.absolute_at(op, item.start, span),
+        _ => match cursor::definition(ir, value) {
+            Some(name) => name,
+            None => return,
+        },
+    };
+    if range.start <= name.end && name.end <= range.end {
+        let is_over = document.noise(value).hi().is_some_and(|hi| hi > document.model().budget)
+            || ciphertext::known(document, value).is_some_and(|it| it.is_over());
+        // The values of a pack share a name and so an offset.
+        match out.last_mut().filter(|it| it.offset == name.end) {
+            Some(last) => {
+                last.label = format!("{} {label}", last.label);
+                last.is_over |= is_over;
+            }
+            None => out.push(Hint { offset: name.end, label, is_over }),
+        }
+    }
+}
+
+fn label(
+    document: &Document,
+    value: Value,
+    wanted: &Hints,
+    known: &mut Saturation,
+) -> Option<String> {
+    let is_noisy = document.is_noisy(value);
+    let ciphertext = ciphertext::known(document, value);
+    let is_secret = || {
+        // A value with a level is obviously encrypted.
+        !is_noisy
+            && ciphertext.is_none()
+            && wanted.secrecy
+            && document.secretness(value) == Secretness::Secret
+    };
+    let other = match (is_noisy, &ciphertext) {
+        (true, _) => noise(document, value, wanted, known),
+        // The range of an encrypted value is of no use.
+        (false, Some(_)) => None,
+        (false, None) => integer(document, value, wanted),
+    };
+    let parts = [
+        ciphertext.and_then(|it| ciphertext::hint(&it, wanted)),
+        other,
+        wanted.depth.then(|| words::depth(document.depth(value))).flatten(),
+        is_secret().then(|| "secret".to_owned()),
+    ];
+    parts.into_iter().flatten().reduce(|all, part| format!("{all}, {part}"))
+}
+
+/// `[0, 24]`, the assumption, and the remaining bits if wanted; for noise over the budget, the
+/// budget.
+fn noise(
+    document: &Document,
+    value: Value,
+    wanted: &Hints,
+    known: &mut Saturation,
+) -> Option<String> {
+    let noise = words::range(document, value, known)?;
+    let budget = document.model().budget;
+    let is_assumed = wanted.contracts && is_assumed(document, value);
+    let assumed = if is_assumed { " assumed fresh" } else { "" };
+    if !wanted.noise {
+        return is_assumed.then(|| format!("{noise}{assumed}"));
+    }
+    match document.noise(value).hi() {
+        Some(Bits::MAX) => Some(format!("{noise} (budget {budget})")),
+        Some(hi) if hi > budget => Some(format!("{noise} > {budget}")),
+        Some(hi) if wanted.budget => Some(format!("{noise}{assumed}, {} left", budget - hi)),
+        _ => Some(format!("{noise}{assumed}")),
+    }
+}
+
+/// True for an argument that is assumed to be fresh because anybody may call its function and no
+/// contract bounds it. An argument of another block has the noise of the branches.
+fn is_assumed(document: &Document, value: Value) -> bool {
+    let ir = document.ir();
+    let Def::Argument(block, _) = ir.value(value).def else { return false };
+    let is_entry = flow::entry_block(ir, ir.block(block).region) == block;
+    is_entry && matches!(document.assumption(value), Some(Assumption::Fresh { .. }))
+}
+
+/// `in [0, 7]` or `= 7`, unless the value is written as a constant.
+fn integer(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
+    wanted.ranges.then(|| document.integer_in_words(value)).flatten()
+}
+
+/// The trip count of a loop, and its effect on the noise it carries.
+fn loop_label(document: &Document, op: Op, wanted: &Hints) -> Option<String> {
+    let iterations = wanted.trip_counts.then(|| iterations(document, op)).flatten();
+    let growth = wanted.loop_growth.then(|| growth(document, op)).flatten();
+    match (iterations, growth) {
+        (Some(iterations), Some(growth)) => Some(format!("{iterations}, {growth}")),
+        (iterations, growth) => iterations.or(growth),
+    }
+}
+
+/// The trip count of a loop, if known. A bound that only reflects the width of its type is unknown.
+pub(crate) fn iterations(document: &Document, op: Op) -> Option<String> {
+    let ir = document.ir();
+    if !Flow::of(ir, op).is_loop() {
+        return None;
+    }
+    let integers = document.integers();
+    let is_known = |value: Value| {
+        let is_constant = integers.constant(ir, value).int().is_some();
+        is_constant || matches!(integers.range(value), range::Range::Within(_))
+    };
+    let operands = &ir.op(op).operands;
+    let carried = ir.op(op).results.len();
+    let bounds = &operands[..operands.len().saturating_sub(carried)];
+    let are_known = bounds.iter().filter_map(|it| it.value).all(is_known);
+    let trips = integers.trips(ir, op);
+    Some(match (trips.least, trips.most.filter(|_| are_known)) {
+        (0, None) => return None,
+        (a, Some(b)) if a == b => words::count(b, "iteration"),
+        (0, Some(b)) => format!("at most {}", words::count(b, "iteration")),
+        (a, Some(b)) => format!("{a} to {b} iterations"),
+        (a, None) => format!("at least {}", words::count(a, "iteration")),
+    })
+}
+
+/// The effect of a loop on the noise it carries: with a known trip count the start and the end,
+/// otherwise the growth per iteration.
+pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
+    let ir = document.ir();
+    if !Flow::of(ir, op).is_loop() {
+        return None;
+    }
+    if let Some(it) = document.growth_of(op) {
+        return Some(it.by.map_or_else(
+            || "noise grows with each iteration".to_owned(),
+            |by| format!("noise +{} per iteration", words::count(u64::from(by), "bit")),
+        ));
+    }
+    document.integers().trip_count(ir, op).filter(|&it| it > 1)?;
+    let &(_, region) = ir.op(op).regions.first()?;
+    let args = &ir.block(flow::entry_block(ir, region)).args;
+    let risen = args.iter().filter_map(|&arg| {
+        let (init, yielded): (Vec<_>, Vec<_>) =
+            flow::feeders(ir, arg).into_iter().partition(|it| it.0 == op);
+        let from = document.noise(init.first()?.1).hi()?;
+        let to = document.noise(yielded.first()?.1).hi()?;
+        (from < to && to < u32::MAX).then_some((to, from))
+    });
+    let (to, from) = risen.max()?;
+    Some(format!("noise {from} → {to}"))
+}

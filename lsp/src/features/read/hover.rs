@@ -1,0 +1,369 @@
+//! Hover: what a value is and where its noise comes from, what an op does, what a symbol is.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use noisy_analyses::explain::Saturation;
+use noisy_analyses::facts::liveness::Liveness;
+use noisy_analyses::program::depth::Depth;
+use noisy_analyses::program::secretness::Secretness;
+use noisy_analyses::{Document, Growth, Step};
+use noisy_settings::Loops;
+use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value, floor_char_boundary};
+
+use crate::features::find::cursor::{self, Entity};
+use crate::features::find::definition::defining;
+use crate::features::read::ciphertext;
+use crate::features::read::hint;
+use crate::features::write::completion::first_sentence;
+use crate::features::{nest, words};
+
+/// A text about a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hover {
+    /// The range, in bytes.
+    pub range: Range<usize>,
+    /// Markdown.
+    pub text: String,
+    /// True if it is about a noisy entity.
+    pub is_of_noise: bool,
+}
+
+/// Maximum length of a signature.
+const MAX_CODE: usize = 400;
+
+/// The hover at an offset.
+pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<Hover> {
+    let mention = cursor::mention_at(document.source(), offset)?;
+    let ir = document.ir();
+    let text = match mention.entity {
+        Entity::Value(value) => about_value(document, value),
+        Entity::OpName(op) => about_op(document, op, loops),
+        Entity::Block(block) => {
+            let n = ir.block(block).preds.len();
+            let from = if n == 1 { "1 branch".to_owned() } else { format!("{n} branches") };
+            let label = ir.block(block).label.map_or(String::new(), |it| head(document, it));
+            let mut out = format!("{}\nReached by {from}.\n", code(&label));
+            if let Some(live) = live_in(document, block) {
+                let _ = writeln!(out, "\n{live}");
+            }
+            out
+        }
+        Entity::Symbol(op) => about_symbol(document, op),
+        Entity::Alias(..) => {
+            let (op, _) = defining(ir, mention.entity)?;
+            code(&head(document, op))
+        }
+    };
+    let carries =
+        |value: Value| document.is_noisy(value) || ciphertext::known(document, value).is_some();
+    let is_of_noise = match mention.entity {
+        Entity::Value(value) => carries(value),
+        Entity::OpName(op) => {
+            let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
+            let mut all = ir.op(op).results.iter().copied().chain(operands);
+            all.any(carries)
+        }
+        _ => false,
+    };
+    Some(Hover { range: mention.range, text, is_of_noise })
+}
+
+fn code(text: &str) -> String {
+    let end = floor_char_boundary(text, MAX_CODE);
+    let more = if end < text.len() { " ..." } else { "" };
+    // A fence longer than any in the text.
+    let fence = "`".repeat(if text.contains("```") { 8 } else { 3 });
+    format!("{fence}mlir\n{}{more}\n{fence}\n", &text[..end])
+}
+
+/// The text of an op up to its first region, without comments before it.
+fn head(document: &Document, op: Op) -> String {
+    let range = document.ir().head_range(op);
+    let end = range.end.min(range.start + 4 * MAX_CODE);
+    let rope = document.source().text();
+    let end = rope.char_to_byte(rope.byte_to_char(end));
+    document.source().slice(range.start..end).trim_end().trim_end_matches('{').trim_end().to_owned()
+}
+
+fn type_text(ir: &Ir, ty: Type) -> String {
+    if ty == Type::UNKNOWN { "unknown type".to_owned() } else { ir.interner.short_type_text(ty) }
+}
+
+fn about_value(document: &Document, value: Value) -> String {
+    let ir = document.ir();
+    let data = ir.value(value);
+    let name = ir.value_text(value);
+    let mut out = code(&format!("{name} : {}", type_text(ir, data.ty)));
+    verdict(document, value, &mut out);
+    let encrypted = ciphertext::verdict(document, value);
+    let range = document.integers().range(value).in_words().filter(|_| encrypted.is_none());
+    if let Some(encrypted) = encrypted {
+        let _ = writeln!(out, "{encrypted}\n");
+    }
+    let encryption =
+        (document.source().text().len_bytes() <= MAX_TEXT).then(|| encryption(document, value));
+    if let Some(encryption) = encryption.flatten() {
+        let _ = writeln!(out, "{encryption}\n");
+    }
+    if let Some(range) = range {
+        let _ = writeln!(out, "value {range}\n");
+    }
+    if let Some(op) = ir.definition_site(value)
+        && !document.integers().is_live(ir, op)
+    {
+        out.push_str("never reached: control does not come here\n\n");
+    }
+    chain(document, value, &mut out);
+    out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
+    out.truncate(out.trim_end().len());
+    out.push_str("\n\n");
+    match (data.def, ir.definition_site(value)) {
+        (Def::Argument(..), Some(op)) if ir.op(op).kind == OpKind::FuncFunc => {
+            let why = document.assumption(value).map(|it| it.text(document.model().fresh));
+            let why = why.map_or(String::new(), |it| format!(", {it}"));
+            let _ = writeln!(out, "Parameter of `@{}`{why}.", document.function_name(op));
+        }
+        (Def::Argument(..), Some(_)) => out.push_str("Block argument.\n"),
+        (Def::Result(..), Some(op)) => {
+            let _ = writeln!(out, "Result of `{}`.", ir.op_name(op));
+        }
+        (_, None) => {}
+    }
+    let lines = last_uses(document, value);
+    out.push_str(&match (data.uses.len(), &*lines) {
+        (0, _) => "Not used.".to_owned(),
+        (1, [line]) => format!("Used once, on line {line}."),
+        (1, _) => "Used once.".to_owned(),
+        (n, []) => format!("Used {n} times."),
+        (n, [line]) => format!("Used {n} times, last on line {line}."),
+        (n, [first @ .., line]) => {
+            let first: Vec<String> = first.iter().map(ToString::to_string).collect();
+            format!("Used {n} times, last on line {} or {line}.", first.join(", "))
+        }
+    });
+    out.push('\n');
+    out
+}
+
+/// Maximum number of uses that are searched for last uses.
+const MAX_USES: usize = 4096;
+/// Maximum size of a region, in bytes, for which liveness is solved.
+const MAX_REGION: usize = 1 << 18;
+/// Maximum number of listed lines or names.
+const MAX_LIST: usize = 8;
+
+/// The liveness of a region with labels, if the region is short enough for a hover.
+fn liveness(ir: &Ir, region: Region) -> Option<Liveness> {
+    (ir.region_len(region) <= MAX_REGION).then(|| Liveness::new(ir, region))
+}
+
+/// The lines, from 1, of the last uses of a value, one on each path of control flow; empty if the
+/// search or the list would be long.
+fn last_uses(document: &Document, value: Value) -> Vec<usize> {
+    let ir = document.ir();
+    let uses = &ir.value(value).uses;
+    let region = ir.def_region(value);
+    if uses.len() > MAX_USES {
+        return Vec::new();
+    }
+    let mut starts: Vec<usize> = uses.iter().map(|it| ir.name_range(it.0).start).collect();
+    starts.sort_unstable();
+    if ir.has_labels(region) {
+        let Some(liveness) = liveness(ir, region) else { return Vec::new() };
+        // The uses may be in nested regions; these are the ops of this region.
+        let ops = liveness.last_uses(ir, region, value).into_iter().map(|it| ir.range(it));
+        let last = ops.filter_map(|it| starts[..starts.partition_point(|&at| at < it.end)].last());
+        let mut last: Vec<usize> = last.copied().collect();
+        last.sort_unstable();
+        starts = last;
+    } else {
+        starts.drain(..starts.len().saturating_sub(1));
+    }
+    if starts.len() > MAX_LIST {
+        return Vec::new();
+    }
+    let mut lines: Vec<usize> =
+        starts.into_iter().map(|it| document.source().text().byte_to_line(it) + 1).collect();
+    lines.dedup();
+    lines
+}
+
+/// Maximum size of a text, in bytes, for which depth and secrecy are solved: they visit every op
+/// first.
+const MAX_TEXT: usize = 1 << 22;
+
+/// The multiplicative depth of a value, if anything was multiplied, and its dependence on encrypted
+/// data, if its type does not show it.
+fn encryption(document: &Document, value: Value) -> Option<String> {
+    let depth = document.depth(value);
+    let depth = words::depth(depth).filter(|_| depth != Depth::AtMost(0));
+    let depth = depth.map(|it| format!("multiplicative {it}"));
+    let is_secret = document.secretness(value) == Secretness::Secret;
+    // The hover of a ciphertext already says that it is encrypted.
+    let is_told = document.is_noisy(value) || ciphertext::known(document, value).is_some();
+    let secret = (is_secret && !is_told).then_some("depends on encrypted data");
+    match (depth, secret) {
+        (Some(depth), Some(secret)) => Some(format!("{secret}, {depth}")),
+        (depth, secret) => depth.or_else(|| secret.map(str::to_owned)),
+    }
+}
+
+/// The values besides its arguments that are live at the start of a block, in words.
+fn live_in(document: &Document, block: Block) -> Option<String> {
+    let ir = document.ir();
+    let liveness = liveness(ir, ir.block(block).region)?;
+    let live = liveness.live_in(block)?.as_slice();
+    let mut names: Vec<String> = live.iter().map(|&it| ir.value_text(it)).collect();
+    names.sort_unstable();
+    if names.len() > MAX_LIST {
+        let more = names.len() - MAX_LIST;
+        names.truncate(MAX_LIST);
+        names.push(format!("and {more} more"));
+    }
+    (!names.is_empty()).then(|| format!("Live where it starts: {}.", names.join(", ")))
+}
+
+/// Longer chains lose their middle.
+const MAX_STEPS: usize = 12;
+
+/// The verdict on the noise of a value, in a line.
+fn verdict(document: &Document, value: Value, out: &mut String) {
+    let is_told = document.is_noisy(value) || document.noise(value).hi().is_some();
+    if let Some(verdict) = words::verdict(document, value).filter(|_| is_told) {
+        let _ = writeln!(out, "{verdict}\n");
+    }
+}
+
+/// The derivation of the noise of a value.
+fn chain(document: &Document, value: Value, out: &mut String) {
+    if document.noise(value).hi().is_none() && !document.is_noisy(value) {
+        return;
+    }
+    let derivation = document.derivation(value);
+    let ir = document.ir();
+    if let [step] = &*derivation.steps {
+        // For a parameter the assumption is shown instead.
+        if document.assumption(value).is_none() {
+            let _ = writeln!(out, "{}\n", step.rule);
+        }
+        return;
+    }
+    let (steps, left_out) = derivation.brief(MAX_STEPS);
+    if steps.is_empty() {
+        return;
+    }
+    let mut known = Saturation::default();
+    let of = |step: &Step| {
+        let op = step.op.map_or(String::new(), |op| match ir.op(op).kind {
+            OpKind::Label => format!("^{}", ir.interner.str(ir.op(op).name)),
+            _ => ir.op_name(op).to_owned(),
+        });
+        let noise = words::range(document, step.value, &mut known).unwrap_or_default();
+        [ir.value_text(step.value), noise, format!("{op}: {}", step.rule)]
+    };
+    let rows: Vec<[String; 3]> = steps.into_iter().map(of).collect();
+    let (names, noises) = (words::width(&rows, 0), words::width(&rows, 1));
+    out.push_str("```text\n");
+    if derivation.shortened {
+        out.push_str("...\n");
+    }
+    for (n, [name, noise, rule]) in rows.iter().enumerate() {
+        let _ = writeln!(out, "{name:names$}  {noise:noises$}  {rule}");
+        if let Some((after, n_left)) = left_out
+            && n + 1 == after
+        {
+            let _ = writeln!(out, "... {} more ...", words::count(n_left as u64, "step"));
+        }
+    }
+    out.push_str("```\n\n");
+}
+
+fn about_op(document: &Document, op: Op, loops: Loops) -> String {
+    let ir = document.ir();
+    let name = ir.op_name(op);
+    let doc = words::unwrapped(ir.op(op).kind.spec().doc);
+    let mut out = format!("**{name}**\n\n");
+    let model = document.model();
+    let result = ir.op(op).results.first().copied().filter(|&it| document.is_noisy(it));
+    let growth = model.rule(name).and_then(|rule| model.growth(ir, op, rule));
+    let is_encrypted = about_ciphertext(document, op, &mut out);
+    if let Some((value, growth)) = result.zip(growth) {
+        verdict(document, value, &mut out);
+        let rule = match growth {
+            Growth::Fresh(level) => format!("{level} bits, freshly encoded"),
+            Growth::Max(0) => "that of the noisiest operand".to_owned(),
+            Growth::Max(k) => format!("that of the noisiest operand + {k}"),
+            Growth::Sum(0) => "the sum of the operands' noise".to_owned(),
+            Growth::Sum(k) => format!("the sum of the operands' noise + {k}"),
+            Growth::Reset(level) => format!("{level} bits, whatever the operand has"),
+        };
+        // The noise model, which may be the user's own, describes the noise; the documentation
+        // would repeat it.
+        let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(&doc));
+    } else if doc.is_empty() {
+        if !is_encrypted {
+            out.push_str("There is no documentation of this op.\n");
+        }
+    } else {
+        let _ = writeln!(out, "{doc}");
+    }
+    if let Some(iterations) = hint::iterations(document, op) {
+        let _ = writeln!(out, "\nRuns {iterations}.");
+    }
+    if let Some(growth) = hint::growth(document, op) {
+        let _ = writeln!(out, "\nOver its iterations: {growth}.");
+    }
+    if let Some(carried) = nest::about(document, op, loops) {
+        let _ = writeln!(out, "\n{carried}");
+    }
+    if ir.op(op).kind.is_op() && !document.integers().is_live(ir, op) {
+        out.push_str("\nNever reached: control does not come here.\n");
+    }
+    out
+}
+
+/// Describes the ciphertext that an op produces, or consumes if it ends a region. Returns true if
+/// there is one.
+fn about_ciphertext(document: &Document, op: Op, out: &mut String) -> bool {
+    let data = document.ir().op(op);
+    let operands = data.operands.iter().filter_map(|it| it.value);
+    let mut all = data.results.iter().copied().chain(operands.filter(|_| data.results.is_empty()));
+    let told = all.find_map(|it| Some((it, ciphertext::verdict(document, it)?)));
+    let Some((value, verdict)) = told else { return false };
+    let _ = writeln!(out, "{verdict}\n");
+    if let Some(effect) = ciphertext::effect(document, op) {
+        let _ = writeln!(out, "{effect}\n");
+    }
+    out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
+    true
+}
+
+fn about_symbol(document: &Document, op: Op) -> String {
+    let mut out = code(&head(document, op));
+    // Comment lines directly above an op are its documentation.
+    let ir = document.ir();
+    let start = ir.start(op);
+    let lead = (ir.op(op).lead as usize).min(4096);
+    let rope = document.source().text();
+    let from = rope.char_to_byte(rope.byte_to_char(start + ir.op(op).lead as usize - lead));
+    let trivia = document.source().slice(from..start + ir.op(op).lead as usize);
+    let mut lines: Vec<&str> =
+        trivia.lines().rev().map(str::trim).skip_while(|it| it.is_empty()).collect();
+    let n =
+        lines.iter().take_while(|it| it.starts_with("//") && !it.starts_with("// -----")).count();
+    lines.truncate(n);
+    if !lines.is_empty() {
+        out.push('\n');
+    }
+    for line in lines.iter().rev() {
+        let _ = writeln!(out, "{}  ", line.trim_start_matches('/').trim());
+    }
+    if ir.op(op).kind == OpKind::FuncFunc
+        && document.source().text().len_bytes() <= MAX_TEXT
+        && let Some(depth) = words::depth(document.deepest(op))
+    {
+        let _ = writeln!(out, "\nMultiplicative {depth} on the deepest path.");
+    }
+    out
+}

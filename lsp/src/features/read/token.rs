@@ -1,0 +1,537 @@
+//! Semantic tokens, from the text alone: they exist while a program is broken, and cost the visible
+//! part.
+//!
+//! The text is lexed in pieces that start and end with items, so a piece is a few kilobytes of a
+//! file of any size.
+
+use std::ops::Range;
+
+use noisy_syntax::lex::Lexer;
+use noisy_syntax::{OpKind, Source, Token, TokenKind};
+
+use crate::features::walk::Walk;
+use crate::text::encoding::Encoding;
+
+/// The kind of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Comment,
+    String,
+    Number,
+    /// Names of unknown ops, and words of the syntax.
+    Keyword,
+    /// Names of known ops.
+    Op,
+    /// `%value`.
+    Value,
+    /// `@symbol`.
+    Symbol,
+    /// `^block`.
+    Block,
+    Type,
+    /// `#attribute`.
+    Attribute,
+    /// Names of attributes.
+    Property,
+}
+
+impl Kind {
+    /// All kinds, in the order of their numbers.
+    pub(crate) const ALL: [Kind; 11] = [
+        Kind::Comment,
+        Kind::String,
+        Kind::Number,
+        Kind::Keyword,
+        Kind::Op,
+        Kind::Value,
+        Kind::Symbol,
+        Kind::Block,
+        Kind::Type,
+        Kind::Attribute,
+        Kind::Property,
+    ];
+}
+
+/// The bit of a name that is defined here.
+pub(crate) const DEFINITION: u32 = 1;
+/// The bit of the noisy dialect.
+pub(crate) const NOISY: u32 = 2;
+
+/// Minimum size of a lexed piece, except for the last one and for short ranges.
+const PIECE: usize = 16 * 1024;
+/// Maximum number of tokens per step; a single item may have a million.
+const BATCH: usize = 1024;
+
+/// Finds the tokens of a range of a document in steps.
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    range: Range<usize>,
+    encoding: Encoding,
+    at: usize,
+    piece: Option<Piece>,
+    /// Line and column of the last token.
+    last: (u32, u32),
+    data: Numbers,
+}
+
+/// Items that are being lexed.
+#[derive(Debug)]
+struct Piece {
+    /// Offset in the document.
+    start: usize,
+    text: String,
+    lexer: Lexer,
+    /// The last token, and the one after it.
+    before: Option<Token>,
+    token: Token,
+    cursor: Cursor,
+}
+
+/// Many numbers, five for each token, in blocks that do not move when others are added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    blocks: Vec<Vec<u32>>,
+}
+
+/// Size of a block, except for the last one.
+const BLOCK: usize = 5 * 4096;
+
+impl Numbers {
+    fn push(&mut self, token: [u32; 5]) {
+        match self.blocks.last_mut().filter(|it| it.len() < BLOCK) {
+            Some(last) => last.extend_from_slice(&token),
+            None => {
+                // A short list stays small.
+                let mut block = Vec::with_capacity(if self.blocks.is_empty() { 5 } else { BLOCK });
+                block.extend_from_slice(&token);
+                self.blocks.push(block);
+            }
+        }
+    }
+
+    /// Number of numbers.
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.last().map_or(0, |it| (self.blocks.len() - 1) * BLOCK + it.len())
+    }
+
+    /// A range of the numbers, in slices.
+    pub(crate) fn slices(&self, range: Range<usize>) -> impl Iterator<Item = &[u32]> {
+        let range = range.start..range.end.max(range.start).min(self.len());
+        let n_blocks = range.end.div_ceil(BLOCK);
+        (range.start / BLOCK..n_blocks).map(move |n| {
+            let at = n * BLOCK;
+            let end = (range.end - at).min(BLOCK);
+            &self.blocks[n][range.start.saturating_sub(at).min(end)..end]
+        })
+    }
+
+    fn token(&self, n: usize) -> &[u32] {
+        let at = 5 * n;
+        &self.blocks[at / BLOCK][at % BLOCK..][..5]
+    }
+}
+
+impl Tokens {
+    /// The tokens of the items that a range of bytes touches, cut to the range.
+    pub(crate) fn new(source: &Source, range: Range<usize>, encoding: Encoding) -> Self {
+        let ir = source.ir();
+        let start = ir.item_at(range.start).map_or(0, |op| ir.start(op)).min(range.start);
+        Self { range, encoding, at: start, piece: None, last: (0, 0), data: Numbers::default() }
+    }
+
+    /// Runs one step; returns true if more remain.
+    pub(crate) fn step(&mut self, source: &Source) -> bool {
+        let mut piece = match self.piece.take() {
+            Some(piece) => piece,
+            None if self.at < self.range.end => {
+                let start = self.at;
+                self.at = boundary(source, start, PIECE.min(self.range.end - start));
+                Piece::new(source, start..self.at, self.encoding)
+            }
+            None => return false,
+        };
+        if self.lex(&mut piece) {
+            self.piece = Some(piece);
+        }
+        self.piece.is_some() || self.at < self.range.end
+    }
+
+    /// Takes the numbers found so far, five for each token, as the protocol wants them.
+    pub(crate) fn take(&mut self) -> Numbers {
+        std::mem::take(&mut self.data)
+    }
+
+    /// Lexes the next part of a piece; returns true if more remains.
+    fn lex(&mut self, piece: &mut Piece) -> bool {
+        let Piece { start, text, lexer, before, token, cursor } = piece;
+        for _ in 0..BATCH {
+            let gap = before.map_or(0, |it| it.end as usize)..token.start as usize;
+            if gap.len() > 1 {
+                for comment in comments(text, gap) {
+                    self.push(cursor, text, *start, comment, Kind::Comment, 0);
+                }
+            }
+            if token.kind == TokenKind::Eof {
+                return false;
+            }
+            let after = lexer.next(text.as_bytes()).0;
+            if let Some((kind, modifiers)) = classify(text, *before, *token, after) {
+                use TokenKind::{Bare, Caret, Float, Int, Percent};
+                if matches!(token.kind, Bare | Caret | Float | Int | Percent) {
+                    // Most tokens have no line breaks.
+                    self.push_line(cursor, text, *start, token.range(), kind, modifiers);
+                } else {
+                    self.push(cursor, text, *start, token.range(), kind, modifiers);
+                }
+            }
+            *before = Some(std::mem::replace(token, after));
+        }
+        true
+    }
+
+    /// Adds a token line by line: tokens of the protocol end with their line.
+    fn push(
+        &mut self,
+        cursor: &mut Cursor,
+        text: &str,
+        base: usize,
+        range: Range<usize>,
+        kind: Kind,
+        modifiers: u32,
+    ) {
+        let mut start = range.start;
+        while start < range.end {
+            let rest = &text.as_bytes()[start..range.end];
+            let len = rest.iter().position(|it| matches!(it, b'\n' | b'\r')).unwrap_or(rest.len());
+            if len > 0 {
+                self.push_line(cursor, text, base, start..start + len, kind, modifiers);
+            }
+            start += len.max(1);
+            while !text.is_char_boundary(start) {
+                start += 1;
+            }
+        }
+    }
+
+    /// Adds a token within one line.
+    #[inline]
+    fn push_line(
+        &mut self,
+        cursor: &mut Cursor,
+        text: &str,
+        base: usize,
+        range: Range<usize>,
+        kind: Kind,
+        modifiers: u32,
+    ) {
+        let (line, column) = cursor.go(text, range.start);
+        let width = cursor.pass(text, range.end);
+        if self.range.start <= base + range.start && base + range.end <= self.range.end {
+            let same = line == self.last.0;
+            let delta = if same { column - self.last.1 } else { column };
+            self.data.push([line - self.last.0, delta, width, kind as u32, modifiers]);
+            self.last = (line, column);
+        }
+    }
+}
+
+impl Piece {
+    fn new(source: &Source, range: Range<usize>, encoding: Encoding) -> Self {
+        let text = source.slice(range.clone());
+        let (line, column) = encoding.line_column(source.text(), range.start);
+        let is_ascii = text.is_ascii();
+        let cursor = Cursor { encoding, is_ascii, at: 0, line: line as u32, column: column as u32 };
+        let mut lexer = Lexer::new(true);
+        let token = lexer.next(text.as_bytes()).0;
+        Self { start: range.start, text, lexer, before: None, token, cursor }
+    }
+}
+
+/// The first start of an item at least `len` bytes after an offset.
+fn boundary(source: &Source, offset: usize, len: usize) -> usize {
+    let ir = source.ir();
+    let end = source.text().len_bytes();
+    if offset + len >= end {
+        return end;
+    }
+    let (_, mut walk) = Walk::from(ir, offset + len);
+    while let Some(item) = walk.next(ir) {
+        if item.start > offset {
+            return item.start;
+        }
+    }
+    end
+}
+
+/// Counts lines and columns on the way through a text.
+#[derive(Debug)]
+struct Cursor {
+    encoding: Encoding,
+    is_ascii: bool,
+    at: usize,
+    line: u32,
+    column: u32,
+}
+
+impl Cursor {
+    fn width(&self, text: &str, range: Range<usize>) -> u32 {
+        if self.is_ascii { range.len() as u32 } else { self.encoding.width(&text[range]) as u32 }
+    }
+
+    /// Moves to an offset on the same line; returns the distance.
+    fn pass(&mut self, text: &str, to: usize) -> u32 {
+        let width = self.width(text, self.at..to);
+        self.column += width;
+        self.at = to;
+        width
+    }
+
+    /// Line and column of an offset not before the last one.
+    fn go(&mut self, text: &str, to: usize) -> (u32, u32) {
+        let (from, bytes) = (self.at, text.as_bytes());
+        for (n, &byte) in bytes[from..to].iter().enumerate() {
+            // Blanks are greater than both, and so is the rest of a gap.
+            if byte > b'\r' {
+                continue;
+            }
+            let at = from + n;
+            // The LF of a CRLF ends the line, not its CR.
+            if byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')) {
+                self.line += 1;
+                self.column = 0;
+                self.at = at + 1;
+            }
+        }
+        self.pass(text, to);
+        (self.line, self.column)
+    }
+}
+
+/// The comments between two tokens.
+fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+    // Almost always there is none.
+    let has_one = text.as_bytes().get(trivia.clone()).is_some_and(|it| it.contains(&b'/'));
+    let mut at = if has_one { trivia.start } else { trivia.end };
+    std::iter::from_fn(move || {
+        if at >= trivia.end {
+            return None;
+        }
+        let start = at + text.get(at..trivia.end)?.find("//")?;
+        let rest = &text[start..trivia.end];
+        let end = start + rest.find(['\n', '\r']).unwrap_or(rest.len());
+        at = end;
+        Some(start..end)
+    })
+}
+
+fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Option<(Kind, u32)> {
+    let is = |token: Option<Token>, kind: TokenKind| token.is_some_and(|it| it.kind == kind);
+    let starts_line = token.at_line_start || before.is_none();
+    let word = || &text[token.range()];
+    let defined = |it: bool| if it { DEFINITION } else { 0 };
+    let dialect = |it: &str| if it.starts_with("noisy.") { NOISY } else { 0 };
+    Some(match token.kind {
+        TokenKind::Percent => {
+            (Kind::Value, defined(starts_line && !is(Some(after), TokenKind::RParen)))
+        }
+        TokenKind::At => {
+            let word_before = before.map_or("", |it| &text[it.range()]);
+            let defines = matches!(
+                word_before,
+                "func.func" | "func" | "private" | "public" | "nested" | "module"
+            );
+            (Kind::Symbol, defined(defines))
+        }
+        TokenKind::Caret => (Kind::Block, defined(starts_line)),
+        TokenKind::Hash | TokenKind::HashBody => {
+            (Kind::Attribute, defined(starts_line && is(Some(after), TokenKind::Equal)))
+        }
+        TokenKind::Bang | TokenKind::BangBody => {
+            let noisy = if word().starts_with("!noisy.") { NOISY } else { 0 };
+            (Kind::Type, noisy | defined(starts_line && is(Some(after), TokenKind::Equal)))
+        }
+        TokenKind::Int | TokenKind::Float => (Kind::Number, 0),
+        TokenKind::Str
+            if (starts_line || is(before, TokenKind::Equal))
+                && is(Some(after), TokenKind::LParen) =>
+        {
+            let name = word().trim_matches('"');
+            (op_kind(name), dialect(name))
+        }
+        TokenKind::Str => (Kind::String, 0),
+        TokenKind::Split => (Kind::Comment, 0),
+        TokenKind::Bare if starts_line || is(before, TokenKind::Equal) => match op_kind(word()) {
+            Kind::Keyword if is_type(word()) => (Kind::Type, 0),
+            Kind::Keyword if starts_line && is(Some(after), TokenKind::Equal) => {
+                (Kind::Property, 0)
+            }
+            kind => (kind, dialect(word())),
+        },
+        TokenKind::Bare if is_type(word()) || ends_shape(before, token, word()) => (Kind::Type, 0),
+        TokenKind::Bare if is(Some(after), TokenKind::Equal) => (Kind::Property, 0),
+        TokenKind::Bare => (Kind::Keyword, 0),
+        _ => return None,
+    })
+}
+
+/// A name with a dialect is that of an op, known or not; without a dialect only a known name is.
+fn op_kind(name: &str) -> Kind {
+    let is_op = name.contains('.') || OpKind::of(name) != OpKind::Unknown;
+    if is_op { Kind::Op } else { Kind::Keyword }
+}
+
+/// The rest of a shape after its first size, such as `x4xf32` of `tensor<?x4xf32>`: more sizes and
+/// the element type.
+fn ends_shape(before: Option<Token>, token: Token, word: &str) -> bool {
+    let is_size = |it: Token| matches!(it.kind, TokenKind::Int | TokenKind::Question);
+    let follows = before.is_some_and(|it| is_size(it) && it.end == token.start);
+    let Some(parts) = word.strip_prefix('x').filter(|_| follows) else { return false };
+    let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let (sizes, last) = parts.rsplit_once('x').unwrap_or(("", parts));
+    sizes.split('x').all(is_number) && (is_number(last) || is_type(last))
+}
+
+fn is_type(word: &str) -> bool {
+    let is_width = |it: &[u8]| !it.is_empty() && it.iter().all(u8::is_ascii_digit);
+    match word.as_bytes() {
+        [b'i' | b'f', bits @ ..] | [b's' | b'u', b'i', bits @ ..] if is_width(bits) => true,
+        [b'f', b'8', b'E', ..] => true,
+        _ => matches!(
+            word,
+            "index"
+                | "none"
+                | "vector"
+                | "tensor"
+                | "memref"
+                | "complex"
+                | "tuple"
+                | "bf16"
+                | "tf32"
+                | "token"
+        ),
+    }
+}
+
+/// The single edit from old data to new: the numbers to remove, and the new ones that replace them.
+pub(crate) fn difference(old: &Numbers, new: &Numbers) -> (Range<usize>, Range<usize>) {
+    let (n_old, n_new) = (old.len() / 5, new.len() / 5);
+    let n = n_old.min(n_new);
+    let prefix = (0..n).take_while(|&it| old.token(it) == new.token(it)).count();
+    let is_same = |it: &usize| old.token(n_old - 1 - it) == new.token(n_new - 1 - it);
+    let suffix = (0..n - prefix).take_while(is_same).count();
+    (5 * prefix..5 * (n_old - suffix), 5 * prefix..5 * (n_new - suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<(u32, u32, u32, Kind)> {
+        let source = Source::new(text);
+        let mut tokens = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
+        while tokens.step(&source) {}
+        let data = tokens.take();
+        let data = data.slices(0..data.len()).collect::<Vec<_>>().concat();
+        let (mut line, mut column) = (0, 0);
+        data.chunks(5)
+            .map(|it| {
+                column = if it[0] == 0 { column + it[1] } else { it[1] };
+                line += it[0];
+                (line, column, it[2], Kind::ALL[it[3] as usize])
+            })
+            .collect()
+    }
+
+    #[test]
+    fn kinds_and_places() {
+        let text = "// \u{1F600}\r\n%0 = noisy.add %a, %b : !noisy.i32 // c\r\n";
+        let wanted = [
+            (0, 0, 5, Kind::Comment),
+            (1, 0, 2, Kind::Value),
+            (1, 5, 9, Kind::Op),
+            (1, 15, 2, Kind::Value),
+            (1, 19, 2, Kind::Value),
+            (1, 24, 10, Kind::Type),
+            (1, 35, 4, Kind::Comment),
+        ];
+        assert_eq!(tokens(text), wanted);
+    }
+
+    #[test]
+    fn shapes_are_types_and_ops_of_any_dialect_are_ops() {
+        let text = "%0 = foo.bar %a : tensor<?x4xf32>, memref<4x8x!noisy.i32>\nlinalg.fill %0\n\"x.y\"() : () -> ()\nfoo\n";
+        let all = tokens(text);
+        let of = |line: u32, word: &str| {
+            let column = text.lines().nth(line as usize).and_then(|it| it.find(word));
+            all.iter().find(|it| it.0 == line && Some(it.1 as usize) == column).map(|it| it.3)
+        };
+        for (line, word, kind) in [
+            (0, "foo.bar", Kind::Op),
+            (0, "x4xf32", Kind::Type),
+            (0, "x8x", Kind::Type),
+            (0, "!noisy.i32", Kind::Type),
+            (1, "linalg.fill", Kind::Op),
+            (2, "\"x.y\"", Kind::Op),
+            (3, "foo", Kind::Keyword),
+        ] {
+            assert_eq!(of(line, word), Some(kind), "{word}");
+        }
+    }
+
+    #[test]
+    fn pieces_join_without_a_seam() {
+        let line = "  %0 = arith.addi %x, %x {s = \"\u{e9}\"} : i32 // c\n";
+        let text = format!("func.func @f(%x: i32) {{\n{}  return\n}}\n", line.repeat(1000));
+        let found = tokens(&text);
+        let by_line = |n: u32| {
+            found.iter().filter(|it| it.0 == n).map(|it| (it.1, it.2, it.3)).collect::<Vec<_>>()
+        };
+        for n in 2..=1000 {
+            assert_eq!(by_line(n), by_line(1), "line {n}");
+        }
+    }
+
+    #[test]
+    fn a_long_item_is_lexed_in_steps() {
+        let text = format!("\"t.a\"() {{a = [{}0]}} : () -> ()\n", "1, ".repeat(20_000));
+        let source = Source::new(&text);
+        let mut found = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
+        let mut n = 1;
+        while found.step(&source) {
+            n += 1;
+        }
+        assert!(n > 20 && tokens(&text).len() > 20_000, "{n}");
+    }
+
+    fn numbers(all: impl Iterator<Item = u32>) -> Numbers {
+        let mut out = Numbers::default();
+        all.for_each(|n| out.push([n; 5]));
+        out
+    }
+
+    #[test]
+    fn difference_is_one_edit() {
+        // More than a block.
+        let n = 10_000;
+        let old = numbers(0..n);
+        assert_eq!(old.slices(0..old.len()).map(<[u32]>::len).sum::<usize>(), old.len());
+        for (from, to, come) in [(0, 0, 2), (10, 20, 1), (4090, 4100, 7), (0, n, 0), (5, n, 3)] {
+            let new = numbers((0..from).chain((0..come).map(|it| n + it)).chain(to..n));
+            let (gone, came) = difference(&old, &new);
+            assert_eq!(gone, 5 * from as usize..5 * to as usize);
+            assert_eq!(came.len(), 5 * come as usize);
+            let slices = [
+                old.slices(0..gone.start).collect::<Vec<_>>(),
+                new.slices(came).collect(),
+                old.slices(gone.end..old.len()).collect(),
+            ];
+            let whole: Vec<_> = new.slices(0..new.len()).collect();
+            assert_eq!(slices.concat().concat(), whole.concat());
+        }
+        assert_eq!(
+            difference(&old, &old),
+            (5 * n as usize..5 * n as usize, 5 * n as usize..5 * n as usize)
+        );
+    }
+}

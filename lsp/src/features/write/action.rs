@@ -1,0 +1,143 @@
+//! Code actions: repair the function under the cursor, all diagnostics of a code, or the file; place
+//! the existing `reduce_noise` again; apply the fix of a diagnostic; suppress it by a comment.
+
+use std::ops::Range;
+
+use noisy_analyses::{Applicability, Diagnostic, Document, Fix, Repair, Severity, checks};
+use noisy_settings::Loops;
+
+use crate::features::find::cursor;
+use crate::features::nest::{self, LoopAction};
+use crate::features::write::refactor::{self, Refactoring};
+
+/// The diagnostics that are repaired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those of one function: its first byte, and its name.
+    Function(usize, String),
+    /// All.
+    File,
+    /// Those of one code.
+    Code(String),
+}
+
+/// A repair that takes time; it is made when the action is resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RepairRequest {
+    pub scope: Scope,
+    /// Existing `reduce_noise` may be removed; otherwise the settings decide.
+    pub anew: bool,
+    /// Functions may be rewritten so that they need fewer `reduce_noise`; otherwise the settings
+    /// decide.
+    pub rewrites: bool,
+}
+
+impl RepairRequest {
+    /// A repair that removes no `reduce_noise` unless the settings say so.
+    pub(crate) fn of(scope: Scope) -> Self {
+        Self { scope, anew: false, rewrites: false }
+    }
+}
+
+/// Something that can be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Repair a scope; the diagnostics at the cursor that this repairs.
+    Repair(RepairRequest, Vec<Diagnostic>),
+    /// A fix at hand, and the diagnostic that it fixes.
+    Fix(Fix, Diagnostic),
+    /// Change the text but not its computation.
+    Refactor(Refactoring),
+    /// Transform a loop.
+    Loop(LoopAction),
+    /// Find the best order for the nest whose outermost loop starts at this offset; see
+    /// [`nest::best_schedule`].
+    Schedule(usize),
+    /// Allow a diagnostic by a comment.
+    Allow(Fix, Diagnostic),
+}
+
+/// Returns the actions for a range. `diagnostics` are those of the document; `is_asked` is true if
+/// the user opened the menu, and false if the editor asks for the light bulb.
+pub(crate) fn actions(
+    document: &Document,
+    range: &Range<usize>,
+    diagnostics: &[Diagnostic],
+    loops: Loops,
+    is_asked: bool,
+) -> Vec<Action> {
+    let here: Vec<&Diagnostic> =
+        diagnostics.iter().filter(|it| cursor::touch(&it.range, range)).collect();
+    let mut out = Vec::new();
+    let mut codes = Vec::new();
+    for (fix, &it) in document.fixes(here.iter().copied()).into_iter().zip(&here) {
+        let Some(fix) = fix else { continue };
+        if fix.applicability == Applicability::Safe && !codes.contains(&it.code) {
+            codes.push(it.code);
+        }
+        out.push(Action::Fix(fix, it.clone()));
+    }
+    codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
+    let all_of = |code: &str| RepairRequest::of(Scope::Code(code.to_owned()));
+    out.extend(codes.into_iter().map(|code| Action::Repair(all_of(code), Vec::new())));
+    let is_placed = |it: &Diagnostic| it.repair.is_placed();
+    let mut rewriting = None;
+    if let Some(function) = cursor::function_at(document.ir(), range.start) {
+        let whole = document.ir().range(function);
+        let scope = || Scope::Function(whole.start, document.function_name(function));
+        if diagnostics.iter().any(|it| is_placed(it) && cursor::touch(&it.range, &whole)) {
+            let fixed = here.iter().filter(|it| is_placed(it)).map(|it| (*it).clone()).collect();
+            out.push(Action::Repair(RepairRequest::of(scope()), fixed));
+            if !document.is_of_heir() {
+                rewriting = Some(RepairRequest { rewrites: true, ..RepairRequest::of(scope()) });
+            }
+        }
+        if is_reduce_at(document, range.start) {
+            let anew = RepairRequest { anew: true, ..RepairRequest::of(scope()) };
+            out.push(Action::Repair(anew, Vec::new()));
+        }
+    }
+    let refactorings = refactor::offered(document, range, diagnostics, is_asked);
+    out.extend(refactorings.into_iter().map(Action::Refactor));
+    out.extend(nest::actions(document, range.start, loops).into_iter().map(Action::Loop));
+    out.extend(nest::schedulable(document, range.start).map(Action::Schedule));
+    if diagnostics.iter().any(is_placed) {
+        out.push(Action::Repair(RepairRequest::of(Scope::File), Vec::new()));
+    }
+    out.extend(rewriting.map(|it| Action::Repair(it, Vec::new())));
+    for it in here {
+        if let Some(fix) = allow(document, it) {
+            out.push(Action::Allow(fix, it.clone()));
+        }
+    }
+    out
+}
+
+fn is_reduce_at(document: &Document, offset: usize) -> bool {
+    let ir = document.ir();
+    ir.item_at(offset).is_some_and(|op| {
+        ir.op_name(op) == document.model().reset_op && ir.range(op).contains(&offset)
+    })
+}
+
+/// The comment that allows a diagnostic.
+fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
+    let edits = checks::allow(document, [it]);
+    let title = format!("Suppress {} on this line", it.code);
+    (!edits.is_empty()).then_some(Fix { title, applicability: Applicability::Unsafe, edits })
+}
+
+/// Returns true if a repair of the file would change a diagnostic.
+pub(crate) fn is_repaired(it: &Diagnostic) -> bool {
+    it.repair.is_placed() || it.repair == Repair::Edits && it.severity <= Severity::Warning
+}
+
+/// The ops that a placement inserts, as its titles call them.
+pub(crate) fn placed_ops(document: &Document) -> &str {
+    let model = document.model();
+    match (document.is_of_heir(), model.heir.level_budget) {
+        (false, _) => model.reset_name(),
+        (true, None) => "relinearize",
+        (true, Some(_)) => "bootstrap and relinearize",
+    }
+}

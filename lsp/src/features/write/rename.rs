@@ -1,0 +1,402 @@
+//! Rename: values (a pack as a whole), blocks, symbols and aliases. A rename that would change the
+//! meaning of the program is refused.
+
+use std::ops::Range;
+
+use noisy_analyses::TextEdit;
+use noisy_syntax::identifier::{is_bare, is_suffix};
+use noisy_syntax::lex::lex;
+use noisy_syntax::string::{bytes_of, text_of, unquoted};
+use noisy_syntax::{Ir, Name, Op, OpKind, Region, Source, Token, TokenKind, Value};
+
+use crate::features::find::cursor::{self, Entity};
+use crate::features::find::definition::defining;
+use crate::features::find::reference;
+
+/// The name to rename, without its sigil and `#number`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// The name under the cursor, including the sigil.
+    pub range: Range<usize>,
+    pub text: String,
+}
+
+/// The name that a rename at an offset would change.
+pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
+    let (entity, range) = named_at(source, offset)?;
+    defining(source.ir(), entity)?;
+    Some(Target { text: source.slice(range.clone()), range })
+}
+
+/// The entity named at an offset, and its name: of `@m::@f` the part at the offset, of `%a#1` the
+/// name.
+fn named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
+    let mention = cursor::mention_at(source, offset)?;
+    let is_definition =
+        || defining(source.ir(), mention.entity).is_some_and(|it| it.1 == mention.range);
+    if !matches!(mention.entity, Entity::Symbol(_)) || is_definition() {
+        let range = name_in(source, mention.entity, mention.range);
+        return Some((mention.entity, range));
+    }
+    let mut parts = parts(source, mention.op, mention.range).into_iter();
+    let part = parts.find(|it| it.range.start <= offset && offset <= it.range.end)?;
+    Some((Entity::Symbol(part.target?), part.range))
+}
+
+/// The name within a mention: without `#1`, and of `@m::@f` only the part that names the entity.
+pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> Range<usize> {
+    let ir = source.ir();
+    match entity {
+        Entity::Value(value) => {
+            let len = 1 + ir.interner.str(ir.value(value).name).len();
+            range.start..(range.start + len).min(range.end)
+        }
+        Entity::Symbol(op) => {
+            let name = ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));
+            let mut names = names(source, &range).into_iter();
+            names.find(|it| it.1 == name).map_or(range, |it| it.0)
+        }
+        _ => range,
+    }
+}
+
+/// The names of a symbol reference, and where they stand with their sigils, quotes and escapes.
+fn names(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
+    let text = source.slice(range.clone());
+    let tokens = lex(&text).tokens.into_iter().filter(|it| it.kind == TokenKind::At);
+    let name = |it: Token| {
+        let place = range.start + it.range().start..range.start + it.range().end;
+        (place, unquoted(&text[it.range()][1..]).into_owned())
+    };
+    tokens.map(name).collect()
+}
+
+/// One name of a symbol reference, and the op that it means.
+struct Part {
+    range: Range<usize>,
+    target: Option<Op>,
+}
+
+/// The names of a symbol reference in an op with their meanings: the first as visible from the op,
+/// each other one inside of the previous one.
+fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<Part> {
+    let ir = source.ir();
+    let mut outer = None;
+    let part = |(n, (range, name)): (usize, (Range<usize>, String))| {
+        let name = ir.interner.find_name(&name);
+        let inside = |op: Op, name: Name| {
+            let regions = ir.op(op).regions.iter();
+            regions.flat_map(|it| ir.symbol_defs(it.1, name)).next().copied()
+        };
+        let target = match (n, outer) {
+            (0, _) => name.and_then(|it| ir.resolve_symbol(from, it)),
+            (_, Some(outer)) => name.and_then(|it| inside(outer, it)),
+            _ => None,
+        };
+        outer = target;
+        Part { range, target }
+    };
+    names(source, &range).into_iter().enumerate().map(part).collect()
+}
+
+/// All occurrences of the name of a value, without pack index, in textual order. Ops of `affine`
+/// may name an operand several times: `%m[%i, %i + 1]`.
+pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
+    let ir = source.ir();
+    let entity = Entity::Value(value);
+    let found = reference::named(ir, entity, usize::MAX).unwrap_or_default().into_iter();
+    let mut out: Vec<_> = found.map(|it| name_in(source, entity, it.range)).collect();
+    let name = format!("%{}", ir.interner.str(ir.value(value).name));
+    for value in cursor::pack(ir, value) {
+        let users = ir.value(value).uses.iter().map(|it| it.0);
+        for op in users.filter(|it| ir.op_name(*it).starts_with("affine.")) {
+            let head = ir.head_range(op);
+            let text = source.slice(head.clone());
+            for token in lex(&text).tokens {
+                let own = token.range();
+                if token.kind == TokenKind::Percent && text[own.clone()] == *name {
+                    out.push(head.start + own.start..head.start + own.end);
+                }
+            }
+        }
+    }
+    out.sort_unstable_by_key(|it| it.start);
+    out.dedup();
+    out
+}
+
+/// The mentions of an entity, including its definition; `None` if that is not in this file.
+fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
+    let ir = source.ir();
+    let (_, definition) = defining(ir, entity)?;
+    let target = match entity {
+        Entity::Symbol(target) => target,
+        Entity::Value(value) => return Some(mentions(source, value)),
+        _ => {
+            let found = reference::named(ir, entity, usize::MAX)?;
+            return Some(found.into_iter().map(|it| it.range).collect());
+        }
+    };
+    let mut out = vec![definition];
+    for op in reference::symbol_users(ir, target) {
+        for &(.., span) in &ir.extra(op).symbol_uses {
+            let parts = parts(source, op, ir.absolute(op, span)).into_iter();
+            out.extend(parts.filter(|it| it.target == Some(target)).map(|it| it.range));
+        }
+    }
+    out.sort_unstable_by_key(|it| it.start);
+    out.dedup();
+    Some(out)
+}
+
+/// The edits that rename the entity at an offset (`new` may omit the sigil), or the reason why
+/// there are none.
+pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<TextEdit>, String> {
+    let ir = source.ir();
+    let (entity, _) = named_at(source, offset).ok_or("there is nothing here to rename")?;
+    let sigil = match entity {
+        Entity::Value(_) => "%",
+        Entity::Block(_) => "^",
+        Entity::Symbol(_) => "@",
+        Entity::Alias(_, name) => &ir.interner.str(name)[..1],
+        Entity::OpName(_) => return Err("the name of an op cannot be changed".to_owned()),
+    };
+    let bare = new.trim();
+    let bare = bare.strip_prefix(sigil).unwrap_or(bare);
+    let is_symbol = matches!(entity, Entity::Symbol(_));
+    let is_quoted = is_symbol && bare.len() >= 2 && bare.starts_with('"') && bare.ends_with('"');
+    let bare =
+        if is_quoted { unquoted(bare) } else { text_of(bare.to_owned().into_bytes()).into() };
+    if bare.is_empty() || (!is_symbol && !is_suffix(&bare)) {
+        return Err(format!(
+            "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
+        ));
+    }
+    // In a string MLIR takes some control characters for its end. Bytes that are not UTF-8 are written as escapes.
+    let is_bad = |it: char| it.is_control() || "\"\\".contains(it);
+    if is_symbol && bytes_of(&bare).utf8_chunks().any(|it| it.valid().contains(is_bad)) {
+        return Err(format!("{new:?} is not a name of a symbol"));
+    }
+    if matches!(entity, Entity::Alias(..)) && bare.contains('.') {
+        return Err(format!("'{new}' is not a name of an alias: one with a dot is a dialect's"));
+    }
+    if let Some(why) = conflict(ir, entity, &bare) {
+        return Err(why);
+    }
+    let places = places(source, entity).ok_or("its definition is not in this file")?;
+    let edits = places.into_iter().map(|range| {
+        let is_string = is_symbol && source.slice(range.clone()).starts_with('"');
+        let text = match (is_string, is_symbol && !is_bare(&bare)) {
+            (true, _) => format!("\"{bare}\""),
+            (false, true) => format!("@\"{bare}\""),
+            (false, false) => format!("{sigil}{bare}"),
+        };
+        TextEdit { range, text }
+    });
+    Ok(edits.collect())
+}
+
+/// The reason why an entity cannot have a name.
+fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
+    match entity {
+        Entity::Value(value) => {
+            let name = ir.interner.find_name(new)?;
+            let own = cursor::pack(ir, value);
+            let is_other =
+                |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
+            let region = ir.def_region(value);
+            // Names never shadow: the name must be free in all ancestors and inside.
+            let mut taken = false;
+            let mut outer = Some(region);
+            while let Some(it) = outer {
+                taken |= is_other(it);
+                outer = ir
+                    .region(it)
+                    .parent
+                    .filter(|&op| ir.op(op).kind != OpKind::FuncFunc)
+                    .map(|op| ir.op(op).parent);
+            }
+            ir.walk(region, &mut |op| taken |= ir.op(op).regions.iter().any(|it| is_other(it.1)));
+            taken.then(|| format!("%{new} is defined already where both would be visible"))
+        }
+        Entity::Block(block) => {
+            let mut others =
+                ir.blocks(ir.block(block).region).into_iter().filter(|it| *it != block);
+            let is_new =
+                |label: Option<Op>| label.is_some_and(|it| ir.interner.str(ir.op(it).name) == new);
+            others
+                .any(|it| is_new(ir.block(it).label))
+                .then(|| format!("^{new} is defined already in this region"))
+        }
+        Entity::Symbol(op) => {
+            let name = ir.interner.find_name(new)?;
+            let others = ir.symbol_defs(ir.op(op).parent, name);
+            if others.iter().any(|it| *it != op) {
+                return Some(format!("@{new} is defined already"));
+            }
+            // Behind an op of an unknown kind the names further out are visible, too: there one may hide another.
+            let users = reference::symbol_users(ir, op).into_iter();
+            let is_hidden = users
+                .filter_map(|it| ir.resolve_symbol(it, name))
+                .any(|it| it != op && ir.encloses(ir.op(op).parent, it));
+            let hides = ir.symbol_users(name).iter().any(|&user| {
+                ir.encloses(ir.op(op).parent, user)
+                    && ir
+                        .resolve_symbol(user, name)
+                        .is_some_and(|it| it != op && !ir.encloses(ir.op(op).parent, it))
+            });
+            (is_hidden || hides)
+                .then(|| format!("@{new} is defined already where both are visible"))
+        }
+        Entity::Alias(from, old) => {
+            let sigil = &ir.interner.str(old)[..1];
+            let name = ir.interner.find_name(&format!("{sigil}{new}"))?;
+            let is_defined = name != old && defining(ir, Entity::Alias(from, name)).is_some();
+            is_defined.then(|| format!("{sigil}{new} is defined already"))
+        }
+        Entity::OpName(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text after the entity at `~` is renamed.
+    fn renamed(text: &str, new: &str) -> Result<String, String> {
+        let at = text.find('~').unwrap_or_default();
+        let mut text = text.replacen('~', "", 1);
+        let edits = rename(&Source::new(&text), at, new)?;
+        for it in edits.iter().rev() {
+            text.replace_range(it.range.clone(), &it.text);
+        }
+        Ok(text)
+    }
+
+    #[test]
+    fn a_taken_name_of_an_alias_is_refused() {
+        let text = "#~m = affine_map<(d0) -> (d0)>\n#n = affine_map<(d0) -> (d0 + 1)>\n";
+        assert_eq!(renamed(text, "n"), Err("#n is defined already".to_owned()));
+        assert_eq!(renamed(text, "m"), Ok(text.replace('~', "")));
+        let text = "!~a = i32\n#b = 1 : i32\n!c = i64\n\"t.x\"() {c = !a} : () -> ()\n";
+        assert_eq!(renamed(text, "!c"), Err("!c is defined already".to_owned()));
+        let wanted = "!b = i32\n#b = 1 : i32\n!c = i64\n\"t.x\"() {c = !b} : () -> ()\n";
+        assert_eq!(renamed(text, "b"), Ok(wanted.to_owned()));
+    }
+
+    #[test]
+    fn an_alias_has_no_dot() {
+        for text in ["!~t = i32\n", "#~t = 1 : i32\n"] {
+            assert!(renamed(text, "a.b").is_err_and(|it| it.contains("dot")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_an_access_names_twice_is_renamed_twice() {
+        let text = "func.func @f(%~i: index, %m: memref<8x8xi32>) {\n  %x = affine.load %m[%i, %i + 1] : memref<8x8xi32>\n  return\n}\n";
+        let wanted = "func.func @f(%q: index, %m: memref<8x8xi32>) {\n  %x = affine.load %m[%q, %q + 1] : memref<8x8xi32>\n  return\n}\n";
+        assert_eq!(renamed(text, "q").as_deref(), Ok(wanted));
+    }
+
+    #[test]
+    fn each_name_of_a_path_is_one_of_its_own() {
+        for (text, wanted) in [
+            (
+                "module @a { func.func @~a() { return } }\n\"t.x\"() {c = @a::@a} : () -> ()\n",
+                "module @a { func.func @q() { return } }\n\"t.x\"() {c = @a::@q} : () -> ()\n",
+            ),
+            (
+                "module @a { func.func @a() { return } }\n\"t.x\"() {c = @~a::@a} : () -> ()\n",
+                "module @q { func.func @a() { return } }\n\"t.x\"() {c = @q::@a} : () -> ()\n",
+            ),
+            (
+                "module @a { module @b { func.func @c() { return } } }\n\"t.x\"() {c = @a::@~b::@c} : () -> ()\n",
+                "module @a { module @q { func.func @c() { return } } }\n\"t.x\"() {c = @a::@q::@c} : () -> ()\n",
+            ),
+            (
+                "module @m { func.func @~\"a::b\"() { return } }\n\"t.x\"() {c = @m::@\"a::b\"} : () -> ()\n",
+                "module @m { func.func @q() { return } }\n\"t.x\"() {c = @m::@q} : () -> ()\n",
+            ),
+            (
+                "module @~\"m::x\" { func.func @f() { return } }\n\"t.x\"() {c = @\"m::x\"::@f} : () -> ()\n",
+                "module @q { func.func @f() { return } }\n\"t.x\"() {c = @q::@f} : () -> ()\n",
+            ),
+            (
+                "func.func private @~a()\n\"t.x\"() {c = [@\"\\61\", @\"\\\\61\"]} : () -> ()\n",
+                "func.func private @q()\n\"t.x\"() {c = [@q, @\"\\\\61\"]} : () -> ()\n",
+            ),
+            (
+                "func.func private @~\"\\FF\"()\n\"t.x\"() {c = [@\"\\ff\", @\"\\\\FF\", @\"\\FE\"]} : () -> ()\n",
+                "func.func private @q()\n\"t.x\"() {c = [@q, @\"\\\\FF\", @\"\\FE\"]} : () -> ()\n",
+            ),
+            (
+                "module @~\"\\61\" { func.func @f() { return } }\n\"t.x\"() {c = @a::@f} : () -> ()\n",
+                "module @q { func.func @f() { return } }\n\"t.x\"() {c = @q::@f} : () -> ()\n",
+            ),
+        ] {
+            assert_eq!(renamed(text, "q"), Ok(wanted.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn symbols_are_renamed_through_every_nesting() {
+        for (text, wanted) in [
+            // A function in a function's region is no symbol of the module.
+            (
+                "func.func private @~c()\nfunc.func @f() {\n  \"t.x\"() {sym_name = \"c\"} : () -> ()\n  call @c() : () -> ()\n  return\n}\n",
+                "func.func private @q()\nfunc.func @f() {\n  \"t.x\"() {sym_name = \"c\"} : () -> ()\n  call @q() : () -> ()\n  return\n}\n",
+            ),
+            // An op of an unknown kind may be a symbol table, or not.
+            (
+                "func.func private @~c()\n\"t.w\"() ({\n  func.func @f() {\n    call @c() : () -> ()\n    return\n  }\n}) : () -> ()\n",
+                "func.func private @q()\n\"t.w\"() ({\n  func.func @f() {\n    call @q() : () -> ()\n    return\n  }\n}) : () -> ()\n",
+            ),
+            (
+                "func.func private @c()\ngpu.module @m {\n  func.func private @~c()\n  func.func @f() {\n    call @c() : () -> ()\n    return\n  }\n}\n\"t.x\"() {a = @m::@c, b = @c} : () -> ()\n",
+                "func.func private @c()\ngpu.module @m {\n  func.func private @q()\n  func.func @f() {\n    call @q() : () -> ()\n    return\n  }\n}\n\"t.x\"() {a = @m::@q, b = @c} : () -> ()\n",
+            ),
+            // Nothing outside of a module is meant in it.
+            (
+                "func.func private @~c()\nmodule {\n  func.func private @c()\n  \"t.x\"() {a = @c} : () -> ()\n}\n",
+                "func.func private @q()\nmodule {\n  func.func private @c()\n  \"t.x\"() {a = @c} : () -> ()\n}\n",
+            ),
+            (
+                "func.func @f(%b: i1) {\n  scf.if %b {\n    builtin.module {\n      func.func private @~c()\n      \"t.x\"() {a = @c} : () -> ()\n    }\n  }\n  \"t.x\"() {a = @c} : () -> ()\n  return\n}\n",
+                "func.func @f(%b: i1) {\n  scf.if %b {\n    builtin.module {\n      func.func private @q()\n      \"t.x\"() {a = @q} : () -> ()\n    }\n  }\n  \"t.x\"() {a = @c} : () -> ()\n  return\n}\n",
+            ),
+        ] {
+            assert_eq!(renamed(text, "q"), Ok(wanted.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_would_hide_another_one_is_refused() {
+        for text in [
+            "func.func private @~c()\n\"t.w\"() ({\n  func.func private @d()\n  \"t.x\"() {a = @c} : () -> ()\n}) : () -> ()\n",
+            "func.func private @d()\n\"t.w\"() ({\n  func.func private @~c()\n  \"t.x\"() {a = @d} : () -> ()\n}) : () -> ()\n",
+        ] {
+            let why = "@d is defined already where both are visible".to_owned();
+            assert_eq!(renamed(text, "d"), Err(why), "{text}");
+        }
+        let text = "func.func private @~c()\nmodule {\n  func.func private @d()\n  \"t.x\"() {a = @d} : () -> ()\n}\n";
+        assert_eq!(renamed(text, "d"), Ok(text.replace("~c", "d")));
+    }
+
+    #[test]
+    fn a_symbol_has_no_control_characters_and_may_be_given_in_quotes() {
+        let text = "func.func @~f() { return }\n";
+        for new in ["a\u{c}b", "a\u{b}b", "a\tb", "a\nb", "\u{c}", "\"a\\0Cb\"", "a\"b", "a\\b"] {
+            assert!(renamed(text, new).is_err(), "{new:?}");
+        }
+        assert_eq!(renamed(text, "\"\\fF\""), Ok(text.replace("~f", "\"\\FF\"")));
+        for new in ["\\FF", "\"\\\\FF\"", "\"\\FF\\0A\""] {
+            assert!(renamed(text, new).is_err(), "{new:?}");
+        }
+        let taken = format!("{text}func.func private @\"\\FF\"()\n");
+        assert!(renamed(&taken, "\"\\FF\"").is_err());
+        let wanted = text.replace("~f", "\"a b\"");
+        for new in ["a b", "@a b", "@\"a b\"", "\"a b\""] {
+            assert_eq!(renamed(text, new), Ok(wanted.clone()), "{new}");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Bounds, maps and the lowering of loops.
+
+pub(crate) mod lower;
+pub(crate) mod normalize;
+pub(crate) mod parametric;
+pub(crate) mod simplify;

@@ -1,0 +1,187 @@
+//! `affine-simplify-structures`: puts maps and sets into canonical form and removes choices with
+//! empty sets.
+//!
+//! *Law.* A set is empty exactly if it has no integer point, whatever its operands are. Quotients
+//! and remainders by constants are variables of their own. A set with products of variables, and
+//! one that exceeds the budget, stays.
+
+use noisy_polyhedra::{Budget, Conjunction};
+use noisy_syntax::affine::{Affine, Body, Expr, Operator};
+use noisy_syntax::{Ir, Op, OpKind};
+
+use crate::passes::affine::for_loop::map_attr;
+use crate::passes::general::canonicalize;
+use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::patterns;
+use crate::patterns::affine::maps::{
+    Applied, applied, exprs, factors, reduced, simplified, with_exprs,
+};
+use crate::rewrite::greedy::{Config, Patterns};
+use crate::rewrite::nested;
+use crate::rewrite::regions::Simplify;
+
+pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "affine-simplify-structures",
+    class: "SimplifyAffineStructures",
+    anchor: Some("func.func"),
+    summary: "Simplify affine expressions in maps/sets and normalize memrefs",
+    options: &[],
+    run,
+}];
+
+/// The most work on one set, in numbers touched.
+const WORK: u64 = 2_000_000;
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    for op in nested(cx.ir, op) {
+        match cx.ir.op(op).kind {
+            OpKind::AffineIf => simplify_set(cx.ir, op),
+            _ => simplify_map(cx.ir, op),
+        }
+    }
+    let is_meant =
+        |kind| matches!(kind, OpKind::AffineApply | OpKind::AffineFor | OpKind::AffineIf);
+    let patterns = Patterns::new(patterns::all().filter(|it| is_meant(it.kind)));
+    let config = Config { simplify: Simplify::Disabled, ..Config::default() };
+    canonicalize::rewrite(cx, op, &patterns, config, false)
+}
+
+/// Simplifies each expression of the map of an op. Its operands stay.
+fn simplify_map(ir: &mut Ir, op: Op) {
+    let map = ir.attr(op, "map").and_then(|it| ir.interner.affine(it));
+    let Some(map) = map.cloned() else { return };
+    let all = exprs(&map.body).iter().map(|it| simplified(it, &map)).collect();
+    let new = Affine { body: with_exprs(&map.body, all), ..map };
+    if new != map {
+        let attr = map_attr(ir, &new);
+        ir.set_attr(op, "map", attr);
+    }
+}
+
+/// Deeper expressions and sets with more quotients stay.
+const MOST_DEPTH: usize = 64;
+const MOST_QUOTIENTS: usize = 16;
+
+/// Returns an expression as a row over points with a variable for each quotient, up to a number of
+/// variables. `None` if it is not linear.
+fn row_of(
+    expr: &Expr,
+    n_dims: usize,
+    points: &mut Conjunction,
+    most: usize,
+    depth: usize,
+) -> Option<Vec<i128>> {
+    let unit = |at: usize, points: &Conjunction| {
+        let mut row = vec![0; points.n_vars() + 1];
+        *row.get_mut(at)? = 1;
+        Some(row)
+    };
+    // Rows get longer with each quotient; the constant stays last.
+    let fit = |row: &mut Vec<i128>, points: &Conjunction| {
+        let constant = row.pop().unwrap_or(0);
+        row.resize(points.n_vars(), 0);
+        row.push(constant);
+    };
+    if depth > MOST_DEPTH {
+        return None;
+    }
+    match expr {
+        Expr::Const(value) => {
+            let mut row = vec![0; points.n_vars()];
+            row.push(i128::from(*value));
+            Some(row)
+        }
+        Expr::Dim(at) => unit(*at as usize, points),
+        Expr::Symbol(at) => unit(*at as usize + n_dims, points),
+        Expr::Binary(op, both) => {
+            let mut a = row_of(&both.0, n_dims, points, most, depth + 1)?;
+            let mut b = row_of(&both.1, n_dims, points, most, depth + 1)?;
+            fit(&mut a, points);
+            fit(&mut b, points);
+            let number = |row: &[i128]| {
+                let (constant, rest) = row.split_last()?;
+                rest.iter().all(|it| *it == 0).then_some(*constant)
+            };
+            let plus = |a: &[i128], b: &[i128], by: i128| -> Option<Vec<i128>> {
+                let sum = |(a, b): (&i128, &i128)| a.checked_add(b.checked_mul(by)?);
+                a.iter().zip(b).map(sum).collect()
+            };
+            let zero = vec![0; a.len()];
+            match op {
+                Operator::Add => plus(&a, &b, 1),
+                Operator::Mul => match (number(&a), number(&b)) {
+                    (Some(by), _) => plus(&zero, &b, by),
+                    (_, Some(by)) => plus(&zero, &a, by),
+                    _ => None,
+                },
+                Operator::FloorDiv | Operator::CeilDiv | Operator::Mod => {
+                    let by = number(&b).filter(|it| *it > 0)?;
+                    (points.n_vars() < most).then_some(())?;
+                    let mut dividend = a.clone();
+                    if *op == Operator::CeilDiv {
+                        let end = dividend.len() - 1;
+                        dividend[end] = dividend[end].checked_add(by - 1)?;
+                    }
+                    let at = points.floor_div(dividend, by);
+                    let quotient = unit(at, points)?;
+                    fit(&mut a, points);
+                    if *op == Operator::Mod { plus(&a, &quotient, -by) } else { Some(quotient) }
+                }
+            }
+        }
+    }
+}
+
+/// Drops constraints of a choice that always hold or are weaker than another one. Equalities come
+/// first, and common factors are removed. An empty set becomes an obviously empty one.
+fn simplify_set(ir: &mut Ir, op: Op) {
+    let Some(set) = applied(ir, op, "condition", 0) else { return };
+    let Body::Set(all) = &set.map.body else { return };
+    let reduced = |it: &(Expr, bool)| (reduced(&it.0, it.1, &set.map), it.1);
+    let mut all: Vec<(Expr, bool)> = all.iter().map(reduced).collect();
+    all.sort_by_key(|it| !it.1);
+    let n = set.map.n_inputs();
+    let mut points = Conjunction::new(n);
+    let mut rows: Vec<Option<(Vec<i64>, bool)>> = Vec::new();
+    for (expr, is_equality) in &all {
+        let row = factors(expr, &set.map).filter(|it| it.len() == n + 1);
+        if let Some(row) = row_of(expr, set.map.n_dims as usize, &mut points, n + MOST_QUOTIENTS, 0)
+        {
+            if *is_equality {
+                points.equal(row);
+            } else {
+                points.at_least(row);
+            }
+        }
+        rows.push(row.map(|it| (it, *is_equality)));
+    }
+    let body = if matches!(points.is_empty(&mut Budget::new(WORK)), Ok(true)) {
+        Body::Set(vec![(Expr::Const(-1), false)])
+    } else {
+        // An inequality is kept unless it is constant and holds, or a parallel one is at least as
+        // strong.
+        let is_kept = |at: usize| match &rows[at] {
+            Some((row, false)) => {
+                let is_number = row[..n].iter().all(|it| *it == 0);
+                let says_less = |(other, it): (usize, &Option<(Vec<i64>, bool)>)| match it {
+                    Some((it, false)) => {
+                        it[..n] == row[..n] && (it[n] < row[n] || (it[n] == row[n] && other < at))
+                    }
+                    _ => false,
+                };
+                let holds_anyway = is_number && row[n] >= 0;
+                !(holds_anyway || rows.iter().enumerate().any(says_less))
+            }
+            _ => true,
+        };
+        let kept = all.iter().enumerate().filter(|(at, _)| is_kept(*at));
+        Body::Set(kept.map(|it| it.1.clone()).collect())
+    };
+    if matches!(&body, Body::Set(all) if all.is_empty()) {
+        return;
+    }
+    let new = Applied { map: Affine { body, ..set.map }, operands: set.operands }.canonical(ir);
+    let attr = map_attr(ir, &new.map);
+    ir.set_attr(op, "condition", attr);
+    ir.set_operands(op, &new.operands);
+}

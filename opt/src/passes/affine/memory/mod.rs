@@ -1,0 +1,5 @@
+//! Passes that follow from dependences through memory.
+
+pub(crate) mod dependence_check;
+pub(crate) mod parallelize;
+pub(crate) mod scalars;

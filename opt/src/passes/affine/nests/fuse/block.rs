@@ -1,0 +1,165 @@
+//! The order that the ops of a block must keep.
+//!
+//! *Law.* Two ops keep their order if both access memrefs that may share elements, one of them
+//! storing; if one has unknown effects and the other accesses memory; and if one uses a value of
+//! the other. The accessed elements are checked later.
+
+use noisy_loops::{Aliasing, Body, Meeting};
+use noisy_syntax::{Block as Id, Ir, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
+
+use crate::passes::affine::legal;
+use crate::rewrite::{nested, operands};
+
+/// The ops of a block, and their accesses.
+pub(super) struct Block {
+    pub(super) ops: Vec<Op>,
+    body: Body,
+    accesses: Vec<Vec<usize>>,
+    has_effect: Vec<bool>,
+    /// Memrefs that are allocated in the block and accessed only there.
+    own: Vec<Value>,
+    /// The aliasing of memrefs that is assumed.
+    aliasing: Aliasing,
+}
+
+impl Block {
+    /// Reads a block of a function.
+    pub(super) fn new(ir: &Ir, function: Op, block: Id, aliasing: Aliasing) -> Self {
+        let body = legal::body_of(ir, function);
+        let ops: Vec<Op> = ir.block_ops(block).collect();
+        let places: FxHashMap<Op, usize> =
+            ops.iter().enumerate().map(|(at, &op)| (op, at)).collect();
+        let above = |op: Op| {
+            let mut around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
+            around.find_map(|it| places.get(&it).copied())
+        };
+        let mut accesses = vec![Vec::new(); ops.len()];
+        for (access, it) in body.accesses.iter().enumerate() {
+            if let Some(at) = above(it.op) {
+                accesses[at].push(access);
+            }
+        }
+        let mut has_effect = vec![false; ops.len()];
+        for &(op, _) in &body.effects {
+            if let Some(at) = above(op) {
+                has_effect[at] = true;
+            }
+        }
+        let mut it = Self { ops, body, accesses, has_effect, own: Vec::new(), aliasing };
+        let results = it.ops.iter().flat_map(|&op| ir.op(op).results.iter().copied());
+        it.own = results.filter(|&value| it.is_allocated(ir, value)).collect();
+        it
+    }
+
+    /// True if the block has regions other than loops.
+    pub(super) fn has_other_regions(&self, ir: &Ir) -> bool {
+        self.ops
+            .iter()
+            .any(|&it| !ir.op(it).regions.is_empty() && ir.op(it).kind != OpKind::AffineFor)
+    }
+
+    pub(super) fn place(&self, op: Op) -> Option<usize> {
+        self.ops.iter().position(|it| *it == op)
+    }
+
+    /// Returns true if two ops must keep their order because of memory (of this memref, or any).
+    pub(super) fn keeps_order(&self, a: usize, b: usize, memref: Option<Value>) -> bool {
+        let touches = |it: usize| self.has_effect[it] || !self.accesses[it].is_empty();
+        // A memref that is accessed only here has no other users.
+        if memref.is_none_or(|it| !self.own.contains(&it))
+            && ((self.has_effect[a] && touches(b)) || (self.has_effect[b] && touches(a)))
+        {
+            return true;
+        }
+        self.accesses[a].iter().any(|&x| {
+            let x = &self.body.accesses[x];
+            self.accesses[b].iter().any(|&y| {
+                let y = &self.body.accesses[y];
+                (x.is_store || y.is_store)
+                    && memref.is_none_or(|it| x.place.view == it || y.place.view == it)
+                    && x.place.meets(&y.place, self.aliasing) != Meeting::Never
+            })
+        })
+    }
+
+    /// Returns true if an op uses a value of another one.
+    fn uses(ir: &Ir, user: Op, of: Op) -> bool {
+        let results = &ir.op(of).results;
+        !results.is_empty()
+            && nested(ir, user)
+                .iter()
+                .chain([&user])
+                .any(|&it| operands(ir, it).iter().any(|it| results.contains(it)))
+    }
+
+    /// Returns the op before which the fused nest may be: the first one in between that must stay
+    /// after the source, else the target.
+    pub(super) fn insertion(&self, ir: &Ir, first: usize, second: usize) -> Option<usize> {
+        let between = first + 1..second;
+        let behind_first = between.clone().find(|&it| self.keeps_order(first, it, None));
+        let before_second = between.rev().find(|&it| {
+            self.keeps_order(it, second, None) || Self::uses(ir, self.ops[second], self.ops[it])
+        });
+        match (behind_first, before_second) {
+            (Some(a), Some(b)) if a <= b => None,
+            (Some(a), _) => Some(a),
+            (None, _) => Some(second),
+        }
+    }
+
+    /// Returns the memrefs that an op stores to, and those that it loads, each once.
+    pub(super) fn memrefs(&self, at: usize, is_store: bool) -> Vec<Value> {
+        let mut out = Vec::new();
+        for &it in &self.accesses[at] {
+            let it = &self.body.accesses[it];
+            if it.is_store == is_store && !out.contains(&it.place.view) {
+                out.push(it.place.view);
+            }
+        }
+        out
+    }
+
+    /// Returns the later ops that must stay after an op because of a memref.
+    pub(super) fn users(&self, at: usize, memref: Value) -> Vec<usize> {
+        (at + 1..self.ops.len()).filter(|&it| self.keeps_order(at, it, Some(memref))).collect()
+    }
+
+    /// Returns the earlier ops that must stay before an op because of a memref.
+    pub(super) fn earlier(&self, at: usize, memref: Value) -> Vec<usize> {
+        (0..at).filter(|&it| self.keeps_order(it, at, Some(memref))).collect()
+    }
+
+    /// Returns true if a memref is allocated in the block and accessed only there.
+    pub(super) fn is_own(&self, memref: Value) -> bool {
+        self.own.contains(&memref)
+    }
+
+    fn is_allocated(&self, ir: &Ir, memref: Value) -> bool {
+        ir.defining_op(memref)
+            .is_some_and(|op| matches!(ir.op(op).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca))
+            && ir.value(memref).uses.iter().all(|&(user, at)| {
+                let is_access = match ir.op(user).kind {
+                    OpKind::AffineLoad => at == 0,
+                    OpKind::AffineStore => at == 1,
+                    _ => false,
+                };
+                let mut around = std::iter::successors(Some(user), |&it| ir.parent_op(it));
+                is_access && around.any(|it| self.ops.contains(&it))
+            })
+    }
+
+    /// Returns true if a chain of ops that must keep their order leads from one op to another one.
+    pub(super) fn leads(&self, ir: &Ir, from: usize, to: usize) -> bool {
+        let mut reached = vec![false; self.ops.len()];
+        reached[from] = true;
+        for at in from + 1..=to {
+            reached[at] = (from..at).any(|it| {
+                reached[it]
+                    && (self.keeps_order(it, at, None)
+                        || Self::uses(ir, self.ops[at], self.ops[it]))
+            });
+        }
+        reached[to]
+    }
+}

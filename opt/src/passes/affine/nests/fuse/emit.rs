@@ -1,0 +1,195 @@
+//! The change of the program by a fusion: the slice of the source is copied into the target, and
+//! memrefs that then only the target uses become small private ones.
+
+use noisy_loops::{Body, Form, Term};
+use noisy_syntax::affine::{Affine, Body as Exprs, Expr, Operator};
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{AttrData, Block, Dim, Ir, Op, OpKind, Sign, TypeData, Value};
+use rustc_hash::FxHashMap;
+
+use super::slice::{Pair, Slice};
+use crate::passes::affine::for_loop::{For, difference, map_attr, postorder, run_once, set_bounds};
+use crate::patterns::affine::maps::{Applied, applied};
+use crate::rewrite::{Rewriter, nested, operand};
+
+/// A memref that only the target uses. Its box moves with the iterations.
+pub(super) struct Private {
+    pub(super) memref: Value,
+    /// The first index and the size, per dimension.
+    pub(super) region: Vec<(Applied, i128)>,
+}
+
+/// Returns a form over the variables of loops and symbols as a map of one result.
+pub(super) fn applied_form(body: &Body, form: &Form) -> Option<Applied> {
+    let mut operands = Vec::new();
+    let expr = expr(body, form, &mut operands)?;
+    let map = Affine { n_dims: operands.len() as u32, n_symbols: 0, body: Exprs::Map(vec![expr]) };
+    Some(Applied { map, operands })
+}
+
+fn expr(body: &Body, form: &Form, operands: &mut Vec<Value>) -> Option<Expr> {
+    let number = |it: i128| i64::try_from(it).ok().map(Expr::Const);
+    let mut out: Option<Expr> = None;
+    for &(term, by) in &form.terms {
+        let it = match term {
+            Term::Iv(at) => leaf(body.loops[at as usize].iv?, operands),
+            Term::Symbol(value) | Term::Local(value) => leaf(value, operands),
+            Term::Quotient(at) => {
+                let it = body.quotients.get(at);
+                let inner = expr(body, &it.form, operands)?;
+                Expr::binary(Operator::FloorDiv, inner, number(it.by)?)
+            }
+            Term::Step(_) => return None,
+        };
+        let it = Expr::binary(Operator::Mul, it, number(by)?);
+        out = Some(match out {
+            Some(sum) => Expr::binary(Operator::Add, sum, it),
+            None => it,
+        });
+    }
+    let constant = number(form.constant)?;
+    Some(match out {
+        Some(sum) => Expr::binary(Operator::Add, sum, constant),
+        None => constant,
+    })
+}
+
+fn leaf(value: Value, operands: &mut Vec<Value>) -> Expr {
+    let at = operands.iter().position(|it| *it == value).unwrap_or_else(|| {
+        operands.push(value);
+        operands.len() - 1
+    });
+    Expr::Dim(at as u32)
+}
+
+/// Returns one map with the results of several maps.
+fn all_of(maps: Vec<Applied>) -> Option<Applied> {
+    maps.into_iter().reduce(|a, b| a.joined(&b))
+}
+
+/// Copies the slice of the source to the start of the body of the last loop of the target for which
+/// it was computed. `None`, without a change, on overflow.
+pub(super) fn copy_part(ir: &mut Ir, pair: &Pair, slice: &Slice, source: Op) -> Option<()> {
+    let body = &pair.body;
+    let mut bounds = Vec::new();
+    for (at, it) in slice.bounds.iter().enumerate() {
+        let forms = |all: &[Form], more: i128| -> Option<Applied> {
+            let all = all.iter().map(|it| applied_form(body, &it.offset(more).ok()?));
+            Some(all_of(all.collect::<Option<_>>()?)?.canonical(ir))
+        };
+        let own = body.loops[it.loop_ as usize].iv?;
+        bounds.push((own, forms(&it.low, 0)?, forms(&it.high, 1)?, pair.is_inside(slice, at)));
+    }
+    let last = body.loops[*slice.target.last()? as usize].op;
+    let at = Point::Start(For::of(ir, last)?.body);
+    let mut values: FxHashMap<Value, Value> = FxHashMap::default();
+    let copy = Rewriter::new(ir).clone_op(source, at, &mut values);
+    let mut loops = Vec::new();
+    for (own, low, high, stands_alone) in bounds {
+        let Some(it) = values.get(&own).and_then(|&iv| loop_of(ir, iv)) else { continue };
+        let (low, high) = if stands_alone {
+            (low, high)
+        } else {
+            (low.joined(&it.low).canonical(ir), high.joined(&it.high).canonical(ir))
+        };
+        set_bounds(ir, &it, &low, &high, it.step);
+        loops.push(it.op);
+    }
+    for op in postorder(ir, copy) {
+        if loops.contains(&op) {
+            run_once(ir, op);
+        }
+    }
+    Some(())
+}
+
+/// Returns the loop of a variable.
+fn loop_of(ir: &Ir, iv: Value) -> Option<For> {
+    let noisy_syntax::Def::Argument(block, _) = ir.value(iv).def else { return None };
+    For::of(ir, ir.region(ir.block(block).region).parent?)
+}
+
+/// Replaces a memref in a nest by a private one.
+pub(super) fn privatize(
+    ir: &mut Ir,
+    nest: Op,
+    it: &Private,
+    top: Block,
+    space: Option<i64>,
+) -> Option<()> {
+    let TypeData::MemRef { element, rest, .. } = ir.interner.type_data(ir.value(it.memref).ty)
+    else {
+        return None;
+    };
+    let (element, rest) = (*element, rest.clone());
+    let dims: Option<Box<[Dim]>> =
+        it.region.iter().map(|it| u64::try_from(it.1.max(1)).ok().map(Dim::Fixed)).collect();
+    let is_space =
+        |it: &noisy_syntax::Attr| !matches!(ir.interner.attr_data(*it), AttrData::Affine(_));
+    let mut rest: Vec<noisy_syntax::Attr> = rest.iter().copied().filter(is_space).collect();
+    if let Some(space) = space {
+        let wide = ir.interner.ty(TypeData::Int { width: 64, sign: Sign::Signless });
+        rest = vec![ir.interner.attr(AttrData::Int { value: space.into(), ty: wide })];
+    }
+    let ty = ir.interner.ty(TypeData::MemRef { dims: Some(dims?), element, rest: rest.into() });
+    let sizes = no_segments(ir);
+    let new = NewOp::new("memref.alloc").results(&[ty]).attr("operandSegmentSizes", sizes);
+    let alloc = ir.insert(new, Point::Start(top));
+    let own = ir.op(alloc).results[0];
+    for op in nested(ir, nest) {
+        let at = match ir.op(op).kind {
+            OpKind::AffineLoad => 0,
+            OpKind::AffineStore => 1,
+            _ => continue,
+        };
+        if operand(ir, op, at) != Some(it.memref) {
+            continue;
+        }
+        let map = applied(ir, op, "map", at + 1)?;
+        let Exprs::Map(results) = &map.map.body else { continue };
+        let mut indices = Vec::new();
+        for (expr, (start, _)) in results.iter().zip(&it.region) {
+            let one = Affine { body: Exprs::Map(vec![expr.clone()]), ..map.map };
+            let index = Applied { map: one, operands: map.operands.clone() };
+            indices.push(difference(&index, start).canonical(ir));
+        }
+        let empty = Applied {
+            map: Affine { n_dims: 0, n_symbols: 0, body: Exprs::Map(Vec::new()) },
+            operands: Vec::new(),
+        };
+        let index = all_of(indices).map_or(empty, |it| it.canonical(ir));
+        let attr = map_attr(ir, &index.map);
+        ir.set_attr(op, "map", attr);
+        let mut all: Vec<Value> = (0..at).filter_map(|it| operand(ir, op, it)).collect();
+        all.push(own);
+        all.extend(index.operands);
+        ir.set_operands(op, &all);
+    }
+    Some(())
+}
+
+fn no_segments(ir: &mut Ir) -> noisy_syntax::Attr {
+    let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
+    let zero = ir.interner.attr(AttrData::Int { value: 0, ty: element });
+    ir.interner.attr(AttrData::DenseArray { element, values: vec![zero, zero].into() })
+}
+
+/// Erases those of these memrefs, each named once, that are allocated and unused.
+pub(super) fn erase_unused(ir: &mut Ir, memrefs: &[Value]) {
+    for &memref in memrefs {
+        if let Some(op) = ir.defining_op(memref)
+            && ir.op(op).kind == OpKind::MemrefAlloc
+            && ir.value(memref).uses.is_empty()
+        {
+            Rewriter::new(ir).erase(op);
+        }
+    }
+}
+
+/// Returns the bytes of an element of a memref.
+pub(super) fn element_bytes(ir: &Ir, memref: Value) -> i128 {
+    let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
+        return 8;
+    };
+    ir.interner.bits(*element).map_or(8, |it| i128::from(it.div_ceil(8)))
+}

@@ -1,0 +1,608 @@
+//! The slice of a loop nest, the source, that an iteration of a later nest, the target, needs:
+//! bounds of the loops of the source as functions of the first loops of the target. Also decides if
+//! the source may run in such slices.
+//!
+//! With x an iteration of the first d loops of the target, the slice of x runs before the other ops
+//! of x. So an instance of the source runs in each x whose slice contains it: once, several times,
+//! or never. *Law*, for instances s of the source and t of the target that access the same element,
+//! one of them a store:
+//!
+//! | what | must not be |
+//! |---|---|
+//! | t reads what s wrote | s is not in the part of the iteration of t |
+//! | t writes | s is in the part of a later iteration than that of t |
+//! | s and s' touch an element that the source writes | one is in a part and the other is not |
+//! | s reads what the source writes later, and the element was written before | s is in two parts |
+//! | ops whose effects nobody knows | an instance is in two parts |
+//!
+//! Sums keep their order, because a slice runs in the order of the source. All answers are exact,
+//! or a spent budget refuses.
+
+use noisy_loops::{Aliasing, Body, Constraint, Form, Meeting, Term};
+use noisy_polyhedra::Budget;
+use noisy_syntax::{Ir, Op, OpKind, Value};
+
+use super::bounds::{Asked, divided, holds, proposed};
+use super::joint::{Joint, scope_of, without};
+use crate::passes::affine::legal;
+use crate::rewrite::{operand, preorder};
+use noisy_analyses::facts::effects;
+
+/// The most work on one question of a fusion, in numbers touched.
+const WORK: u64 = 500_000;
+
+/// Two nests of a block, one of which may run in slices in the other.
+pub(super) struct Pair {
+    pub(super) body: Body,
+    /// The loops around the block.
+    pub(super) around: Vec<u32>,
+    /// The accesses of the source, and of the target.
+    pub(super) source: Vec<usize>,
+    pub(super) target: Vec<usize>,
+    /// True if the source contains other ops that may have effects.
+    pub(super) has_unknown: bool,
+}
+
+/// The bounds of a loop of the source in a slice: the first and the last value.
+#[derive(Clone, Debug)]
+pub(super) struct Bounds {
+    pub(super) loop_: u32,
+    pub(super) low: Vec<Form>,
+    pub(super) high: Vec<Form>,
+}
+
+/// A slice of the source for each iteration of the first loops of the target.
+#[derive(Clone, Debug)]
+pub(super) struct Slice {
+    /// These loops, outermost first.
+    pub(super) target: Vec<u32>,
+    pub(super) bounds: Vec<Bounds>,
+}
+
+/// The sides of questions: an instance of the source, one of the target, an iteration of the first
+/// loops of the target.
+pub(super) const S: usize = 0;
+pub(super) const T: usize = 1;
+const X: usize = 2;
+
+impl Pair {
+    /// Reads two nests of a block. `None` if they contain unknown parts.
+    pub(super) fn new(
+        ir: &Ir,
+        function: Op,
+        source: Op,
+        target: Op,
+        aliasing: Aliasing,
+    ) -> Option<Self> {
+        let body = legal::body_of(ir, function);
+        let (first, second) = (body.loop_of(source)?, body.loop_of(target)?);
+        let around = body.loops_around(scope_of(&body, first));
+        let around = around[..around.len() - 1].to_vec();
+        let within = |loop_: u32| -> Option<Vec<usize>> {
+            let all = 0..body.accesses.len();
+            let is_inside =
+                |it: &usize| body.loops_around(body.accesses[*it].scope).contains(&loop_);
+            let all: Vec<usize> = all.filter(is_inside).collect();
+            let is_plain = |it: &usize| {
+                let it = &body.accesses[*it];
+                let is_affine =
+                    matches!(ir.op(it.op).kind, OpKind::AffineLoad | OpKind::AffineStore);
+                let memref = operand(ir, it.op, usize::from(it.is_store));
+                is_affine && it.element.is_ok() && memref == Some(it.place.view)
+            };
+            all.iter().all(is_plain).then_some(all)
+        };
+        let is_known = |root: Op| {
+            let mut all = preorder(ir, ir.op(root).regions[0].1);
+            all.push(root);
+            all.iter().all(|&op| match ir.op(op).kind {
+                OpKind::AffineFor => body.loop_of(op).is_some_and(|it| {
+                    let it = &body.loops[it as usize];
+                    it.lower.is_some() && it.upper.is_some() && it.step.is_some_and(|it| it > 0)
+                }),
+                _ => ir.op(op).regions.is_empty() && ir.extra(op).successors.is_empty(),
+            })
+        };
+        if !is_known(source)
+            || !is_known(target)
+            || body.effect_in(first).is_some()
+            || body.effect_in(second).is_some()
+        {
+            return None;
+        }
+        let (source_accesses, target_accesses) = (within(first)?, within(second)?);
+        // The memrefs may share elements in an unknown way.
+        let all: Vec<usize> = source_accesses.iter().chain(&target_accesses).copied().collect();
+        for &a in &source_accesses {
+            for &b in &all {
+                let (a, b) = (&body.accesses[a], &body.accesses[b]);
+                let is_fine = match a.place.meets(&b.place, aliasing) {
+                    Meeting::Never => true,
+                    Meeting::Same(depth) => {
+                        depth as usize <= around.len() && a.place.view == b.place.view
+                    }
+                    Meeting::Unknown => false,
+                };
+                if !is_fine && (a.is_store || b.is_store) {
+                    return None;
+                }
+            }
+        }
+        let has_unknown = preorder(ir, ir.op(source).regions[0].1).iter().any(|&op| {
+            let kind = ir.op(op).kind;
+            let is_access = matches!(
+                kind,
+                OpKind::AffineLoad | OpKind::AffineStore | OpKind::MemrefLoad | OpKind::MemrefStore
+            );
+            kind.is_op()
+                && ir.op(op).regions.is_empty()
+                && !is_access
+                && kind != OpKind::AffineYield
+                && !effects::is_free_of_effects(ir, op)
+        });
+        Some(Self { around, source: source_accesses, target: target_accesses, has_unknown, body })
+    }
+
+    pub(super) fn view(&self, access: usize) -> Value {
+        self.body.accesses[access].place.view
+    }
+
+    pub(super) fn is_store(&self, access: usize) -> bool {
+        self.body.accesses[access].is_store
+    }
+
+    /// Returns the loops around an access, without those around the block.
+    pub(super) fn path(&self, access: usize) -> Vec<u32> {
+        self.body.loops_around(self.body.accesses[access].scope)[self.around.len()..].to_vec()
+    }
+
+    /// Returns the loops around all of these accesses.
+    pub(super) fn common(&self, accesses: &[usize]) -> Vec<u32> {
+        let mut all = accesses.iter().map(|&it| self.path(it));
+        let Some(mut out) = all.next() else { return Vec::new() };
+        for path in all {
+            let n = out.iter().zip(&path).take_while(|(a, b)| a == b).count();
+            out.truncate(n);
+        }
+        out
+    }
+
+    /// Returns true if the block is in no loop.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.around.is_empty()
+    }
+
+    /// Returns the loops of these ops.
+    pub(super) fn loops_of(&self, ops: &[Op]) -> Vec<u32> {
+        ops.iter().filter_map(|&it| self.body.loop_of(it)).collect()
+    }
+
+    pub(super) fn element(&self, access: usize) -> &[Form] {
+        self.body.accesses[access].element.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn budget() -> Budget {
+        Budget::new(WORK)
+    }
+
+    /// Returns the domain of an access: a union of conjunctions.
+    pub(super) fn when(&self, access: usize) -> Option<Vec<Vec<&Constraint>>> {
+        self.body.pieces(self.body.accesses[access].scope)
+    }
+
+    /// Returns the domain of the last of these loops.
+    pub(super) fn when_in(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
+        self.body.pieces(scope_of(&self.body, *loops.last()?))
+    }
+
+    pub(super) fn joint(&self) -> Joint<'_> {
+        Joint::new(&self.body, &self.around)
+    }
+
+    /// Returns true if for each combination of conjunctions there is certainly no point, given
+    /// constraints on single sides and on all.
+    fn never(
+        &self,
+        sides: &[(usize, Vec<Vec<&Constraint>>)],
+        more: &dyn Fn(&mut Joint<'_>) -> Option<()>,
+    ) -> bool {
+        let mut all = vec![self.joint()];
+        for (side, pieces) in sides {
+            let mut next = Vec::new();
+            for joint in &all {
+                for piece in pieces {
+                    let mut joint = joint.clone();
+                    if joint.domain(*side, piece).is_none() {
+                        return false;
+                    }
+                    next.push(joint);
+                }
+            }
+            all = next;
+        }
+        all.into_iter()
+            .all(|mut joint| more(&mut joint).is_some() && joint.is_never(&mut Self::budget()))
+    }
+
+    /// Requires that an instance of a side is in the slice of an iteration of another side.
+    pub(super) fn is_in(
+        &self,
+        joint: &mut Joint<'_>,
+        access: usize,
+        side: usize,
+        slice: &Slice,
+        of: usize,
+    ) -> Option<()> {
+        for (form, sign, _, of_x) in self.memberships(access, slice) {
+            joint.put(&[(side, &form, sign), (of, of_x, -sign)], 0, false)?;
+        }
+        Some(())
+    }
+
+    /// Returns the conditions under which an access is in a slice: its variable, 1 for a lower and
+    /// -1 for an upper bound, and the bound.
+    fn memberships<'s>(&self, access: usize, slice: &'s Slice) -> Vec<(Form, i128, u32, &'s Form)> {
+        let path = self.path(access);
+        let mut out = Vec::new();
+        for it in slice.bounds.iter().filter(|it| path.contains(&it.loop_)) {
+            let iv = Form::term(Term::Iv(it.loop_));
+            out.extend(it.low.iter().map(|low| (iv.clone(), 1, it.loop_, low)));
+            out.extend(it.high.iter().map(|high| (iv.clone(), -1, it.loop_, high)));
+        }
+        out
+    }
+
+    /// Pairs of an access of the source and one of the target for which a slice is computed.
+    fn questions<'s>(
+        &'s self,
+        pairs: &[(usize, usize)],
+        loop_: u32,
+        target: &'s [u32],
+    ) -> Option<Vec<Asked<'s>>> {
+        let mut out = Vec::new();
+        let is_kept = move |term: Term| match term {
+            Term::Iv(it) => target.contains(&it) || self.around.contains(&it),
+            Term::Symbol(_) => true,
+            _ => false,
+        };
+        for &(a, b) in pairs {
+            for of_a in self.when(a)? {
+                for of_b in self.when(b)? {
+                    let mut joint = self.joint();
+                    joint.domain(S, &of_a)?;
+                    joint.domain(T, &of_b)?;
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    if joint.is_never(&mut Self::budget()) {
+                        continue;
+                    }
+                    for &it in target {
+                        joint.column(T, Term::Iv(it))?;
+                    }
+                    let column = joint.column(S, Term::Iv(loop_))?;
+                    out.push(Asked::new(joint, column, T, &self.body, &is_kept));
+                }
+            }
+        }
+        Some(out)
+    }
+
+    /// Returns the slice of the source that these pairs of accesses need, by the first loops of the
+    /// target; `free` loops run completely.
+    pub(super) fn slice(
+        &mut self,
+        pairs: &[(usize, usize)],
+        target: &[u32],
+        free: &dyn Fn(u32) -> bool,
+    ) -> Option<Slice> {
+        let sources: Vec<usize> = pairs.iter().map(|it| it.0).collect();
+        let mut bounds = Vec::new();
+        for loop_ in self.common(&sources) {
+            if free(loop_) || self.body.loops[loop_ as usize].step != Some(1) {
+                break;
+            }
+            let found = proposed(&self.questions(pairs, loop_, target)?)?;
+            let [low, high] = found.map(|it| divided(it, &mut self.body.quotients));
+            let asked = self.questions(pairs, loop_, target)?;
+            if asked.is_empty() {
+                return None;
+            }
+            // Shadows are rational, so they miss equalities of variables of the source and the
+            // target under other eliminated ones.
+            let same = target.iter().map(|&it| Form::term(Term::Iv(it)));
+            let with_same = |all: Option<Vec<Form>>| all.map(|it| same.clone().chain(it).collect());
+            let (low, high): (Option<Vec<Form>>, Option<Vec<Form>>) =
+                (with_same(low), with_same(high));
+            let fit = |all: Vec<Form>, is_low: bool| -> Vec<Form> {
+                let fits = |it: &Form| holds(&asked, T, it, is_low, &mut Self::budget());
+                let mut all: Vec<Form> = all.into_iter().filter(fits).collect();
+                self.thin(&mut all, target, is_low);
+                all
+            };
+            let (low, high) = (fit(low?, true), fit(high?, false));
+            if low.is_empty() || high.is_empty() {
+                break;
+            }
+            bounds.push(Bounds { loop_, low, high });
+        }
+        Some(Slice { target: target.to_vec(), bounds })
+    }
+
+    /// Drops bounds that others imply in all iterations of the target.
+    fn thin(&self, all: &mut Vec<Form>, target: &[u32], is_low: bool) {
+        let Some(pieces) = self.when_in(target) else { return };
+        let is_implied = |weak: &Form, strong: &Form| {
+            // The stronger one is never beyond the weaker one.
+            let sign = if is_low { 1 } else { -1 };
+            self.never(&[(X, pieces.clone())], &|joint| {
+                joint.put(&[(X, weak, sign), (X, strong, -sign)], -1, false)
+            })
+        };
+        let mut at = all.len();
+        while at > 0 {
+            at -= 1;
+            let implied = (0..all.len()).any(|it| it != at && is_implied(&all[at], &all[it]));
+            if implied {
+                all.remove(at);
+            }
+        }
+    }
+
+    /// Returns true if bounds of the loop itself hold in all slices, so that the bounds of the
+    /// slice suffice.
+    pub(super) fn is_inside(&self, slice: &Slice, at: usize) -> bool {
+        let it = &slice.bounds[at];
+        let data = &self.body.loops[it.loop_ as usize];
+        let (Some(lower), Some(upper)) = (&data.lower, &data.upper) else { return false };
+        let Some(pieces) = self.when_in(&slice.target) else { return false };
+        let iv = Form::term(Term::Iv(it.loop_));
+        let outside = lower.iter().map(|form| (form, 1)).chain(upper.iter().map(|form| (form, -1)));
+        outside.into_iter().all(|(form, sign)| {
+            self.never(&[(X, pieces.clone())], &|joint| {
+                for it in &slice.bounds[..=at] {
+                    let iv = Form::term(Term::Iv(it.loop_));
+                    for low in &it.low {
+                        joint.put(&[(S, &iv, 1), (X, low, -1)], 0, false)?;
+                    }
+                    for high in &it.high {
+                        joint.put(&[(S, &iv, -1), (X, high, 1)], 0, false)?;
+                    }
+                }
+                // A violation: below the lower bound, or at or above the upper one.
+                joint.put(&[(S, form, sign), (S, &iv, -sign)], if sign > 0 { -1 } else { 0 }, false)
+            })
+        })
+    }
+
+    /// Requires that an iteration of the target comes after another one, at this level.
+    fn later(
+        joint: &mut Joint<'_>,
+        loops: &[u32],
+        level: usize,
+        first: usize,
+        later: usize,
+    ) -> Option<()> {
+        for (at, &loop_) in loops.iter().enumerate().take(level + 1) {
+            let iv = Form::term(Term::Iv(loop_));
+            let is_last = at == level;
+            joint.put(&[(later, &iv, 1), (first, &iv, -1)], -i128::from(is_last), !is_last)?;
+        }
+        Some(())
+    }
+
+    /// Returns true if the source may run in these slices. `is_fresh`: the content of a memref
+    /// before the source is unused; `is_temporary`: see [`Pair::is_temporary`].
+    pub(super) fn allows(
+        &self,
+        slice: &Slice,
+        is_fresh: &dyn Fn(Value) -> bool,
+        is_temporary: &dyn Fn(Value) -> bool,
+        runs_before: bool,
+    ) -> bool {
+        self.keeps_target(slice) && self.is_closed(slice, is_temporary) && {
+            let needs_once = self.has_unknown || self.reads_first(is_fresh);
+            !needs_once || (!runs_before && self.runs_once(slice))
+        }
+    }
+
+    /// Returns true if each load of a memref in the source comes after a store of the same element
+    /// in the same iteration of all loops that slices bound. Then it reads a value of its own
+    /// slice, whatever other slices write. For memrefs that only the source accesses.
+    pub(super) fn is_temporary(&self, slice: &Slice, memref: Value) -> bool {
+        let all: Vec<usize> =
+            self.source.iter().copied().filter(|&it| self.view(it) == memref).collect();
+        let is_bounded = |it: &u32| slice.bounds.iter().any(|bounds| bounds.loop_ == *it);
+        all.iter().filter(|&&it| !self.is_store(it)).all(|&load| {
+            all.iter().any(|&store| {
+                let around = self.path(store);
+                self.is_store(store)
+                    && store < load
+                    && self.path(load).starts_with(&around)
+                    && self.element(store) == self.element(load)
+                    && all.iter().all(|&it| {
+                        self.path(it)
+                            .iter()
+                            .filter(|it| is_bounded(it))
+                            .all(|it| around.contains(it))
+                    })
+            })
+        })
+    }
+
+    /// Returns true if no instance of the source runs after an instance of the target that writes
+    /// one of its elements.
+    fn keeps_target(&self, slice: &Slice) -> bool {
+        let Some(prefix) = self.when_in(&slice.target) else { return false };
+        self.meetings(&self.source, &self.target).all(|(a, b)| {
+            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
+            if !self.is_store(b) {
+                return true;
+            }
+            let sides = [(S, of_a), (T, of_b), (X, prefix.clone())];
+            (0..slice.target.len()).all(|level| {
+                self.never(&sides, &|joint| {
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    self.is_in(joint, a, S, slice, X)?;
+                    Self::later(joint, &slice.target, level, T, X)
+                })
+            })
+        })
+    }
+
+    /// Returns pairs of accesses of one memref, one of them a store.
+    fn meetings<'s>(
+        &'s self,
+        a: &'s [usize],
+        b: &'s [usize],
+    ) -> impl Iterator<Item = (usize, usize)> + 's {
+        let all = a.iter().flat_map(move |&a| b.iter().map(move |&b| (a, b)));
+        all.filter(|&(a, b)| self.view(a) == self.view(b) && (self.is_store(a) || self.is_store(b)))
+    }
+
+    /// Returns true if instances of the source that access the same element are in the same slices.
+    fn is_closed(&self, slice: &Slice, is_temporary: &dyn Fn(Value) -> bool) -> bool {
+        let Some(prefix) = self.when_in(&slice.target) else { return false };
+        self.meetings(&self.source, &self.source).all(|(a, b)| {
+            if is_temporary(self.view(a)) {
+                return true;
+            }
+            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
+            let sides = [(S, of_a), (T, of_b), (X, prefix.clone())];
+            self.memberships(b, slice).into_iter().all(|(iv, sign, _, bound)| {
+                self.never(&sides, &|joint| {
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    self.is_in(joint, a, S, slice, X)?;
+                    joint.put(&[(T, &iv, -sign), (X, bound, sign)], -1, false)
+                })
+            })
+        })
+    }
+
+    /// Returns true if the source reads an element before it writes it, and it may have been
+    /// written before.
+    fn reads_first(&self, is_fresh: &dyn Fn(Value) -> bool) -> bool {
+        self.meetings(&self.source, &self.source).any(|(a, b)| {
+            if self.is_store(a) || !self.is_store(b) || is_fresh(self.view(a)) {
+                return false;
+            }
+            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return true };
+            let loops = self.common(&[a, b]);
+            let sides = [(S, of_a), (T, of_b)];
+            let is_never = |level: usize| {
+                self.never(&sides, &|joint| {
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    if level < loops.len() {
+                        return Self::later(joint, &loops, level, S, T);
+                    }
+                    loops.iter().try_for_each(|&it| {
+                        let iv = Form::term(Term::Iv(it));
+                        joint.put(&[(S, &iv, 1), (T, &iv, -1)], 0, true)
+                    })
+                })
+            };
+            let n_levels = loops.len() + usize::from(a < b);
+            !(0..n_levels).all(is_never)
+        })
+    }
+
+    /// Returns true if no instance of the source is in the slices of two iterations.
+    fn runs_once(&self, slice: &Slice) -> bool {
+        let Some(prefix) = self.when_in(&slice.target) else { return false };
+        self.source.iter().all(|&a| {
+            let Some(of_a) = self.when(a) else { return false };
+            let sides = [(S, of_a), (T, prefix.clone()), (X, prefix.clone())];
+            (0..slice.target.len()).all(|level| {
+                self.never(&sides, &|joint| {
+                    self.is_in(joint, a, S, slice, T)?;
+                    self.is_in(joint, a, S, slice, X)?;
+                    Self::later(joint, &slice.target, level, T, X)
+                })
+            })
+        })
+    }
+
+    /// Returns true if the points of the first rows are all in the projection of all rows along the
+    /// columns of sides other than S.
+    fn covers(joint: &Joint<'_>, n_rows: usize) -> Option<bool> {
+        let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
+        let left = without(&all, &joint.columns_without(S), true)?;
+        let holds = |row: &[i128]| points.implies(row, &mut Self::budget());
+        let is_zero =
+            |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
+        Some(
+            left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero),
+        )
+    }
+
+    /// Returns true if each instance of these accesses of the source is in some slice.
+    pub(super) fn runs_whole(&self, slice: &Slice, accesses: &[usize]) -> bool {
+        let covered = |a: usize| -> Option<bool> {
+            let prefix = self.when_in(&slice.target)?;
+            let all = self.when(a)?;
+            Some(all.iter().all(|of_a| {
+                prefix.iter().any(|of_x| {
+                    let mut joint = self.joint();
+                    let made = joint.domain(S, of_a).map(|()| joint.n_rows()).and_then(|n| {
+                        joint.domain(X, of_x)?;
+                        self.is_in(&mut joint, a, S, slice, X)?;
+                        Self::covers(&joint, n)
+                    });
+                    made.unwrap_or(false)
+                })
+            }))
+        };
+        accesses.iter().all(|&it| covered(it).unwrap_or(false))
+    }
+
+    /// Returns true if each load of a memref in the target reads an element that some store of the
+    /// source wrote in the slice of its iteration.
+    pub(super) fn are_loads_covered(&self, slice: &Slice, view: Value) -> bool {
+        let covered = |b: usize| -> Option<bool> {
+            let of_b = self.when(b)?;
+            let mut all = of_b.iter();
+            Some(all.all(|of_b| {
+                let stores =
+                    self.source.iter().filter(|&&a| self.is_store(a) && self.view(a) == view);
+                stores.into_iter().any(|&a| {
+                    // The load is side S here, and the store side T.
+                    let is_covered = || -> Option<bool> {
+                        for of_a in self.when(a)? {
+                            let mut joint = self.joint();
+                            joint.domain(S, of_b)?;
+                            let n = joint.n_rows();
+                            joint.domain(T, &of_a)?;
+                            joint.meet([T, S], [self.element(a), self.element(b)])?;
+                            self.is_in(&mut joint, a, T, slice, S)?;
+                            if Self::covers(&joint, n)? {
+                                return Some(true);
+                            }
+                        }
+                        Some(false)
+                    };
+                    is_covered().unwrap_or(false)
+                })
+            }))
+        };
+        let mut loads = self.target.iter().filter(|&&b| !self.is_store(b) && self.view(b) == view);
+        loads.all(|&it| covered(it).unwrap_or(false))
+    }
+
+    /// Returns true if no load of a memref in the target reads a value that the target wrote in
+    /// another iteration of these loops.
+    pub(super) fn is_local(&self, target: &[u32], view: Value) -> bool {
+        let all: Vec<usize> =
+            self.target.iter().copied().filter(|&it| self.view(it) == view).collect();
+        self.meetings(&all, &all).all(|(a, b)| {
+            if !self.is_store(a) || self.is_store(b) {
+                return true;
+            }
+            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
+            let sides = [(S, of_a), (T, of_b)];
+            (0..target.len()).all(|level| {
+                self.never(&sides, &|joint| {
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    Self::later(joint, target, level, S, T)
+                })
+            })
+        })
+    }
+}

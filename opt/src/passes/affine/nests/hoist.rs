@@ -1,0 +1,153 @@
+//! `affine-loop-invariant-code-motion`: moves ops that do the same in each iteration before an
+//! affine loop: ops without effects, loads, stores, and whole loops and choices of these.
+//!
+//! *Law.* Moved ops have the same operands in each iteration. Their loads see the same elements: no
+//! other access in the loop depends on one of theirs or the other way round, nor does an access of
+//! theirs on itself across iterations, except a store on itself, which writes the same value again.
+//! Ops that must not run additionally (stores, loads that may leave the shape, divisions) move only
+//! if the loop certainly has an iteration. *Cost.* Dependences are computed once, because they also
+//! hold for moved ops.
+
+use noisy_analyses::facts::effects;
+use noisy_analyses::facts::invariant::is_invariant;
+use noisy_loops::{Body, Legality, stays_inside, surely_runs};
+use noisy_syntax::rewrite::Point;
+use noisy_syntax::{Dim, Ir, Op, OpKind, Value};
+
+use crate::passes::affine::for_loop::{For, postorder};
+use crate::passes::affine::legal;
+use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::rewrite::operand;
+
+pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "affine-loop-invariant-code-motion",
+    class: "AffineLoopInvariantCodeMotion",
+    anchor: Some("func.func"),
+    summary: "Hoist loop invariant instructions outside of affine loops",
+    options: &[],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let body = legal::body_of(cx.ir, op);
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
+    for op in postorder(cx.ir, op) {
+        let Some(it) = For::of(cx.ir, op) else { continue };
+        let Some(loop_) = legality.loop_of(op) else { continue };
+        let hoist = Hoist {
+            body: &body,
+            legality: &legality,
+            loop_,
+            runs: surely_runs(&body, loop_),
+            has_effects: legality.effect_in(loop_).is_some(),
+        };
+        for inner in it.ops(cx.ir) {
+            if hoist.may_move(cx.ir, inner, op) {
+                cx.ir.move_op(inner, Point::Before(op));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A loop from which ops may move.
+struct Hoist<'a> {
+    body: &'a Body,
+    legality: &'a Legality<'a>,
+    loop_: u32,
+    /// True if it always has an iteration.
+    runs: bool,
+    has_effects: bool,
+}
+
+/// Returns an op and its contents, except the terminators of regions.
+fn all_in(ir: &Ir, op: Op) -> Vec<Op> {
+    let mut out = vec![op];
+    for &(_, region) in &ir.op(op).regions {
+        ir.walk(region, &mut |it| {
+            let kind = ir.op(it).kind;
+            if kind.is_op() && kind != OpKind::AffineYield {
+                out.push(it);
+            }
+        });
+    }
+    out
+}
+
+impl Hoist<'_> {
+    fn may_move(&self, ir: &Ir, op: Op, from: Op) -> bool {
+        let all = all_in(ir, op);
+        all.iter().all(|&it| self.is_understood(ir, it))
+            && is_invariant(ir, op, from, &|_| false)
+            && self.keeps_memory(&all)
+            && (self.runs || all.iter().all(|&it| self.may_run_anyway(ir, it)))
+    }
+
+    fn is_understood(&self, ir: &Ir, op: Op) -> bool {
+        match ir.op(op).kind {
+            OpKind::AffineFor
+            | OpKind::AffineParallel
+            | OpKind::AffineIf
+            | OpKind::AffinePrefetch => true,
+            OpKind::AffineLoad
+            | OpKind::AffineStore
+            | OpKind::AffineVectorLoad
+            | OpKind::AffineVectorStore => !self.has_effects,
+            kind => {
+                kind.is_op()
+                    && ir.op(op).regions.is_empty()
+                    && ir.extra(op).successors.is_empty()
+                    && effects::is_free_of_effects(ir, op)
+            }
+        }
+    }
+
+    /// Returns true if the accesses among these ops do the same when they run once, before all
+    /// others of the loop.
+    fn keeps_memory(&self, ops: &[Op]) -> bool {
+        let moves = |access: usize| ops.contains(&self.body.accesses[access].op);
+        if !(0..self.body.accesses.len()).any(moves) {
+            return true;
+        }
+        let depth = self.body.loops[self.loop_ as usize].depth as usize;
+        let is_inside = |access: usize| self.legality.path(access).contains(&self.loop_);
+        self.legality.dependences().iter().all(|it| {
+            let is_met = it.level >= depth && is_inside(it.source) && is_inside(it.target);
+            !is_met
+                || match (moves(it.source), moves(it.target)) {
+                    (false, false) => true,
+                    (true, true) => it.level > depth || it.source == it.target,
+                    _ => false,
+                }
+        })
+    }
+
+    /// Returns true if an op may run although the loop has no iteration, regardless of its
+    /// contents.
+    fn may_run_anyway(&self, ir: &Ir, op: Op) -> bool {
+        match ir.op(op).kind {
+            OpKind::AffineFor
+            | OpKind::AffineParallel
+            | OpKind::AffineIf
+            | OpKind::AffinePrefetch => true,
+            OpKind::AffineLoad => {
+                let access = self.body.accesses.iter().position(|it| it.op == op);
+                let sizes = operand(ir, op, 0).and_then(|it| sizes(ir, it));
+                access.zip(sizes).is_some_and(|(access, sizes)| {
+                    stays_inside(self.body, access, self.loop_, &sizes)
+                })
+            }
+            OpKind::AffineStore | OpKind::AffineVectorStore | OpKind::AffineVectorLoad => false,
+            _ => effects::is_speculatable(ir, op),
+        }
+    }
+}
+
+/// Returns the sizes of a memref if all are known.
+fn sizes(ir: &Ir, memref: Value) -> Option<Vec<i128>> {
+    let of = |it: &Dim| match it {
+        Dim::Fixed(size) => Some(i128::from(*size)),
+        _ => None,
+    };
+    effects::dims_of(ir, memref)?.iter().map(of).collect()
+}

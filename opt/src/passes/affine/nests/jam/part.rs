@@ -1,0 +1,138 @@
+//! Carried values in parts: each copy of the body has its own, and after the loop they are
+//! combined.
+//!
+//! *Law.* `a op (b op c) = (a op b) op c` holds exactly for integers only. The initial
+//! values of parts: for `max`, `min`, `and`, `or` the initial value of the loop, because it may
+//! count several times; for sums and products the neutral element for all but the first; any value
+//! if nobody reads the result.
+
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{AttrData, Ir, OpKind, Sign, TypeData, Value};
+use rustc_hash::FxHashSet;
+
+use crate::passes::affine::for_loop::For;
+use crate::rewrite::operands;
+use noisy_analyses::facts::effects;
+
+/// The split of a carried value.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// The op that combines it. `None` if there is no single op, and nobody reads the result: then
+    /// the first part is the result.
+    name: Option<String>,
+    /// The initial value of all parts but the first, if it differs from that of the first.
+    neutral: Option<i128>,
+}
+
+const IDEMPOTENT: &[&str] =
+    &["arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori"];
+/// The ops with their neutral elements.
+const SUMS: &[(&str, i128)] = &[("arith.addi", 0), ("arith.xori", 0), ("arith.muli", 1)];
+/// Floating-point ops, only if nobody reads the result.
+const ROUNDED: &[&str] = &["arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf"];
+
+/// Returns the split of each value that a loop carries. `None` if one cannot be split.
+pub(super) fn parts(ir: &Ir, it: &For) -> Option<Vec<Part>> {
+    let yielded = operands(ir, it.end(ir));
+    let results = &ir.op(it.op).results;
+    let all = it.carried(ir).into_iter().zip(yielded).zip(results);
+    all.map(|((carried, yielded), &result)| part(ir, it, carried, yielded, result)).collect()
+}
+
+fn part(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<Part> {
+    sum(ir, it, carried, yielded, result)
+        .or_else(|| is_for_nothing(ir, carried).then_some(Part { name: None, neutral: None }))
+}
+
+/// A value that is used by one op of the body, whose result is only used by the next iteration.
+fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<Part> {
+    let [(adds, _)] = ir.value(carried).uses[..] else { return None };
+    let is_all = ir.op(adds).results[..] == [yielded]
+        && ir.value(yielded).uses.len() == 1
+        && ir.block_of(adds) == it.body
+        && operands(ir, adds).len() == 2;
+    let name = ir.op_name(adds).to_owned();
+    let is_integer = matches!(
+        ir.interner.type_data(ir.value(carried).ty),
+        TypeData::Int { sign: Sign::Signless, .. } | TypeData::Index
+    );
+    let neutral = SUMS.iter().find(|it| it.0 == name && is_integer).map(|it| it.1);
+    let is_unread = ir.value(result).uses.is_empty();
+    let is_known = neutral.is_some()
+        || (is_integer && IDEMPOTENT.contains(&&*name))
+        || (is_unread && ROUNDED.contains(&&*name));
+    let neutral = neutral.filter(|_| !is_unread);
+    (is_all && is_known).then_some(Part { name: Some(name), neutral })
+}
+
+/// Returns true if a value has no effect: everything computed from it, through loops and choices,
+/// is unused.
+fn is_for_nothing(ir: &Ir, value: Value) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        for &(user, index) in &ir.value(value).uses {
+            let data = ir.op(user);
+            match data.kind {
+                OpKind::AffineFor => {
+                    let Some(it) = For::of(ir, user) else { return false };
+                    let first = it.low.operands.len() + it.high.operands.len();
+                    let Some(at) = (index as usize).checked_sub(first) else { return false };
+                    left.push(it.carried(ir)[at]);
+                    left.push(data.results[at]);
+                }
+                OpKind::AffineYield => {
+                    let Some(parent) = ir.parent_op(user) else { return false };
+                    if let Some(it) = For::of(ir, parent) {
+                        left.push(it.carried(ir)[index as usize]);
+                    } else if ir.op(parent).kind != OpKind::AffineIf {
+                        return false;
+                    }
+                    left.push(ir.op(parent).results[index as usize]);
+                }
+                _ if data.regions.is_empty() && effects::is_free_of_effects(ir, user) => {
+                    left.extend(data.results.iter().copied());
+                }
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Combines the parts after a loop with all of them as results: first those of the first copy, and
+/// so on.
+pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[Part]) {
+    let results = ir.op(op).results.to_vec();
+    let n = parts.len();
+    let first_init = operands(ir, op).len() - results.len();
+    let mut at = Point::After(op);
+    for (which, part) in parts.iter().enumerate() {
+        let ty = ir.value(results[which]).ty;
+        if let Some(value) = part.neutral {
+            let attr = ir.interner.attr(AttrData::Int { value, ty });
+            let new = NewOp::new("arith.constant").attr("value", attr).results(&[ty]);
+            let start = ir.insert(new, Point::Before(op));
+            let start = ir.op(start).results[0];
+            for copy in (which + n..results.len()).step_by(n) {
+                ir.set_operand(op, first_init + copy, start);
+            }
+        }
+        let Some(name) = &part.name else { continue };
+        let readers = ir.value(results[which]).uses.to_vec();
+        let mut sum = results[which];
+        // Those of the last copy first, as in upstream.
+        for copy in (which + n..results.len()).step_by(n).rev() {
+            let new = NewOp::new(name).operands(&[sum, results[copy]]).results(&[ty]);
+            let new = ir.insert(new, at);
+            at = Point::After(new);
+            sum = ir.op(new).results[0];
+        }
+        for (user, index) in readers {
+            ir.set_operand(user, index as usize, sum);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `test-loop-permutation`: permutes perfectly nested loops, if that is legal.
+
+use noisy_syntax::{Ir, Op};
+
+use crate::passes::affine::for_loop::{For, perfect_nest, set_bounds};
+use crate::passes::affine::legal;
+use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::patterns::affine::maps::Applied;
+
+pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "test-loop-permutation",
+    class: "TestLoopPermutation",
+    anchor: Some("func.func"),
+    summary: "Tests affine loop permutation utility",
+    options: &[OptionInfo {
+        name: "permutation-map",
+        default: "",
+        kind: OptionKind::Ints,
+        summary: "Specify the loop permutation",
+    }],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    // The new position of each loop.
+    let places = options.ints("permutation-map");
+    let n = places.len();
+    let mut order = vec![usize::MAX; n];
+    for (at, &place) in places.iter().enumerate() {
+        match usize::try_from(place).ok().filter(|it| *it < n && order[*it] == usize::MAX) {
+            Some(place) => order[place] = at,
+            None => return Err(Failure(Some("permutation-map is not a permutation".to_owned()))),
+        }
+    }
+    let body = legal::body_of(cx.ir, op);
+    let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
+    for root in outermost(cx.ir, op) {
+        let nest = perfect_nest(cx.ir, root);
+        if nest.len() != n || n < 2 || !is_rectangular(cx.ir, &nest) {
+            continue;
+        }
+        let band: Option<Vec<u32>> = nest.iter().map(|it| legality.loop_of(it.op)).collect();
+        if band.is_some_and(|band| legality.permutes(&band, &order).is_ok()) {
+            permute(cx.ir, &nest, &order);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the `affine.for` loops directly in the blocks of an op.
+pub(super) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
+    let mut out = Vec::new();
+    for &(_, region) in &ir.op(op).regions {
+        out.extend(ir.items(region).filter(|&it| For::of(ir, it).is_some()));
+    }
+    out
+}
+
+/// Returns true if no bound of a loop uses the variable of another one, and nothing is carried.
+pub(super) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
+    nest.iter().all(|it| {
+        let reads = |bound: &Applied| {
+            let tidy = bound.canonical(ir);
+            let reads = nest.iter().any(|other| tidy.operands.contains(&other.iv));
+            // Values computed in the nest use its variables.
+            reads
+                || !nest.iter().all(|other| {
+                    let region = ir.block(other.body).region;
+                    bound
+                        .operands
+                        .iter()
+                        .all(|&value| noisy_analyses::facts::effects::is_outside(ir, value, region))
+                })
+        };
+        it.inits.is_empty() && !reads(&it.low) && !reads(&it.high)
+    })
+}
+
+/// Permutes loops: position k gets the loop `order[k]`. The ops stay in place and exchange bounds,
+/// steps and variables.
+pub(super) fn permute(ir: &mut Ir, nest: &[For], order: &[usize]) {
+    // Each use of a variable becomes one of the variable at the new position of its loop.
+    let uses: Vec<Vec<(Op, u32)>> = nest.iter().map(|it| ir.value(it.iv).uses.to_vec()).collect();
+    for (place, &from) in order.iter().enumerate() {
+        for &(user, at) in &uses[from] {
+            ir.set_operand(user, at as usize, nest[place].iv);
+        }
+    }
+    for (place, &from) in order.iter().enumerate() {
+        let it = &nest[from];
+        set_bounds(ir, &nest[place], &it.low, &it.high, it.step);
+    }
+}

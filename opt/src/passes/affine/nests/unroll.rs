@@ -1,0 +1,304 @@
+//! `affine-loop-unroll`: innermost loops run several iterations at once, or all. A second loop runs
+//! the rest.
+//!
+//! *Law.* Iterations run in their order. If a loop may have a negative number of iterations (an
+//! upper bound below the lower one), the second loop starts at the lower bound at least, so that it
+//! does not run either.
+
+use noisy_syntax::affine::{Affine, Body, Expr, Operator};
+use noisy_syntax::rewrite::Point;
+use noisy_syntax::{Ir, Op, Value};
+use rustc_hash::FxHashMap;
+
+use crate::diagnostics::Severity;
+use crate::passes::affine::for_loop::{For, apply, difference, postorder, run_once, set_bounds};
+use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::patterns::affine::maps::{Applied, exprs};
+use crate::rewrite::{Rewriter, operands, preorder};
+
+pub(in crate::passes) const PASSES: &[PassInfo] = &[UNROLL, FULL, FULL_OR_NOT];
+
+const UNROLL: PassInfo = PassInfo {
+    name: "affine-loop-unroll",
+    class: "AffineLoopUnroll",
+    anchor: Some("func.func"),
+    summary: "Unroll affine loops",
+    options: &[
+        OptionInfo {
+            name: "cleanup-unroll",
+            default: "false",
+            kind: OptionKind::Bool,
+            summary: "Fully unroll the cleanup loop when possible.",
+        },
+        OptionInfo {
+            name: "unroll-factor",
+            default: "4",
+            kind: OptionKind::Int,
+            summary: "Use this unroll factor for all loops being unrolled",
+        },
+        OptionInfo {
+            name: "unroll-full",
+            default: "false",
+            kind: OptionKind::Bool,
+            summary: "Fully unroll loops",
+        },
+        OptionInfo {
+            name: "unroll-full-threshold",
+            default: "",
+            kind: OptionKind::Int,
+            summary: "Unroll all loops with trip count less than or equal to this",
+        },
+        OptionInfo {
+            name: "unroll-num-reps",
+            default: "1",
+            kind: OptionKind::Int,
+            summary: "Unroll innermost loops repeatedly this many times",
+        },
+        OptionInfo {
+            name: "unroll-up-to-factor",
+            default: "false",
+            kind: OptionKind::Bool,
+            summary: "Allow unrolling up to the factor specified",
+        },
+    ],
+    run,
+};
+
+/// From the MLIR tutorial (j2kun/mlir-tutorial), like the next one.
+const FULL: PassInfo = PassInfo {
+    name: "affine-full-unroll",
+    class: "AffineFullUnroll",
+    anchor: None,
+    summary: "Fully unroll all affine loops",
+    options: &[],
+    run: |cx, op, _| {
+        run_all(cx, op, i64::MAX);
+        let is_left = |it: &&Op| For::of(cx.ir, **it).is_none_or(|it| it.trip_count() != Some(0));
+        match postorder(cx.ir, op).iter().find(is_left) {
+            None => Ok(()),
+            Some(&it) => {
+                cx.sink.tell_op(Severity::Error, cx.ir, it, "unrolling failed");
+                Err(Failure(None))
+            }
+        }
+    },
+};
+
+const FULL_OR_NOT: PassInfo = PassInfo {
+    name: "affine-full-unroll-rewrite",
+    class: "AffineFullUnrollPatternRewrite",
+    anchor: None,
+    summary: "Fully unroll all affine loops that can be",
+    options: &[],
+    run: |cx, op, _| {
+        run_all(cx, op, i64::MAX);
+        Ok(())
+    },
+};
+
+/// Most copied ops in a program.
+const MOST_OPS: usize = 1 << 20;
+
+fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let mut left = MOST_OPS;
+    let is_full = options.is_on("unroll-full");
+    if let Some(threshold) = options.int("unroll-full-threshold").filter(|_| is_full) {
+        run_all(cx, op, threshold);
+        return Ok(());
+    }
+    let factor = options.int("unroll-factor").unwrap_or(4);
+    for _ in 0..options.int("unroll-num-reps").unwrap_or(1) {
+        let innermost = innermost(cx.ir, op);
+        let mut has_changed = false;
+        for it in innermost {
+            let Some(loop_) = For::of(cx.ir, it) else { continue };
+            let trips = loop_.trip_count();
+            has_changed |= match trips {
+                Some(trips) if is_full => full(cx.ir, it, trips, &mut left),
+                _ if is_full => false,
+                _ => {
+                    let few = trips.filter(|it| *it < factor);
+                    let factor = match few.filter(|_| options.is_on("unroll-up-to-factor")) {
+                        Some(trips) => trips.max(1),
+                        None => factor,
+                    };
+                    by_factor(cx.ir, it, factor, options.is_on("cleanup-unroll"), &mut left)
+                }
+            };
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Unrolls all loops with at most this many iterations, inner ones first.
+fn run_all(cx: &mut Context<'_>, op: Op, threshold: i64) {
+    let mut left = MOST_OPS;
+    for it in postorder(cx.ir, op) {
+        let trips = For::of(cx.ir, it).and_then(|it| it.trip_count());
+        if let Some(trips) = trips.filter(|it| *it <= threshold) {
+            full(cx.ir, it, trips, &mut left);
+        }
+    }
+}
+
+/// Returns the loops without inner `affine.for`, in order.
+fn innermost(ir: &Ir, op: Op) -> Vec<Op> {
+    let all = postorder(ir, op);
+    let is_innermost = |it: &Op| postorder(ir, *it).len() == 1;
+    all.into_iter().filter(is_innermost).collect()
+}
+
+/// Unrolls a loop completely. Returns true if the program changed.
+fn full(ir: &mut Ir, op: Op, trips: i64, left: &mut usize) -> bool {
+    match trips {
+        0 => false,
+        1 => run_once(ir, op),
+        _ => by_factor(ir, op, trips, false, left),
+    }
+}
+
+/// Unrolls a loop by a factor. Returns true if the program changed.
+pub(super) fn by_factor(
+    ir: &mut Ir,
+    op: Op,
+    factor: i64,
+    with_cleanup: bool,
+    left: &mut usize,
+) -> bool {
+    let Some(it) = For::of(ir, op) else { return false };
+    let trips = it.trip_count();
+    if factor <= 1 {
+        return factor == 1 && run_once(ir, op);
+    }
+    if it.ops(ir).is_empty() {
+        return false;
+    }
+    if let Some(few) = trips.filter(|it| *it < factor) {
+        return with_cleanup && full(ir, op, few, left);
+    }
+    let inside = preorder(ir, ir.block(it.body).region);
+    if !can_be_copied(ir, &inside) {
+        return false;
+    }
+    let size = inside.len();
+    let Some(copied) = usize::try_from(factor).ok().and_then(|it| it.checked_mul(size)) else {
+        return false;
+    };
+    let fits = it.step.checked_mul(factor).is_some_and(|it| i32::try_from(it).is_ok());
+    if copied > *left || !fits {
+        return false;
+    }
+    *left -= copied;
+    if !divides(ir, &it, factor) {
+        if let Some(trips) = trips.filter(|_| with_cleanup) {
+            return full(ir, op, trips, left);
+        }
+        let Some(behind) = split(ir, &it, factor) else { return false };
+        run_once(ir, behind);
+    }
+    let Some(it) = For::of(ir, op) else { return false };
+    let (low, high) = (it.low.clone(), it.high.clone());
+    let step = it.step;
+    set_bounds(ir, &it, &low, &high, step * factor);
+    copy_body(ir, &it, factor);
+    run_once(ir, op);
+    true
+}
+
+/// Returns true if ops can be copied with their contents: branches cannot.
+pub(super) fn can_be_copied(ir: &Ir, all: &[Op]) -> bool {
+    all.iter().all(|&it| ir.extra(it).successors.is_empty())
+}
+
+/// Returns true if the number of iterations is certainly a multiple of a number, even if it is
+/// negative.
+pub(super) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
+    if let Some(trips) = it.trip_count() {
+        return trips % factor == 0;
+    }
+    let Some(low) = it.low.single() else { return false };
+    let size = difference(&it.high, &low);
+    let trips = size.then(|it_| Expr::binary(Operator::CeilDiv, it_, Expr::Const(it.step)));
+    let trips = trips.canonical(ir);
+    exprs(&trips.map.body).iter().all(|it| it.divisor().is_multiple_of(factor.unsigned_abs()))
+}
+
+/// Makes a loop end after its last whole group of iterations, and returns a copy of it for the
+/// rest. `None`, without a change, if the bounds do not determine that end.
+pub(super) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
+    let low = it.low.single()?;
+    it.high.single()?;
+    // lower + (trips - trips mod factor) * step
+    let size = difference(&it.high, &low);
+    let both = size.joined(&low);
+    let all = exprs(&both.map.body);
+    let [size_expr, low_expr] = &all[..] else { return None };
+    let number = |it: i64| Expr::Const(it);
+    let trips = Expr::binary(Operator::CeilDiv, size_expr.clone(), number(it.step));
+    let rest = Expr::binary(Operator::Mod, trips.clone(), number(factor));
+    let whole = Expr::binary(Operator::Add, trips, rest.negated());
+    let span = Expr::binary(Operator::Mul, whole, number(it.step));
+    let end = Expr::binary(Operator::Add, low_expr.clone(), span);
+    let end =
+        Applied { map: Affine { body: Body::Map(vec![end]), ..both.map }, operands: both.operands };
+    let end = end.canonical(ir);
+    // The second loop must not run if the loop has no iteration.
+    let start = if is_never_negative(it) {
+        end.clone()
+    } else {
+        let both = low.joined(&end);
+        let start = both.canonical(ir);
+        if start.map.n_results() == 2 { start } else { return None }
+    };
+    let mut values = FxHashMap::default();
+    let mut rewriter = Rewriter::new(ir);
+    let behind = rewriter.clone_op(it.op, Point::After(it.op), &mut values);
+    let (results, last) = (ir.op(it.op).results.clone(), ir.op(behind).results.clone());
+    for (&old, &new) in results.iter().zip(&last) {
+        ir.replace_uses(old, new);
+    }
+    let mut behind = For::of(ir, behind)?;
+    behind.inits = results.to_vec();
+    let high = behind.high.clone();
+    set_bounds(ir, &behind, &start, &high, it.step);
+    set_bounds(ir, it, &it.low, &end, it.step);
+    Some(behind.op)
+}
+
+/// Returns true if the upper bound is certainly not below the lower one.
+fn is_never_negative(it: &For) -> bool {
+    it.trip_count().is_some_and(|trips| trips > 0)
+}
+
+/// Appends copies of the body, each for the next iteration with the old step.
+fn copy_body(ir: &mut Ir, it: &For, factor: i64) {
+    let ops = it.ops(ir);
+    let end = it.end(ir);
+    let first: Vec<Value> = operands(ir, end);
+    let carried = it.carried(ir);
+    let is_read = !ir.value(it.iv).uses.is_empty();
+    let mut last = first.clone();
+    for copy in 1..factor {
+        let mut values: FxHashMap<Value, Value> =
+            carried.iter().copied().zip(last.iter().copied()).collect();
+        if is_read {
+            let next = next_iv(ir, it.iv, copy * it.step, Point::Before(end));
+            values.insert(it.iv, next);
+        }
+        let mut rewriter = Rewriter::new(ir);
+        for &op in &ops {
+            rewriter.clone_op(op, Point::Before(end), &mut values);
+        }
+        last = first.iter().map(|it| values.get(it).copied().unwrap_or(*it)).collect();
+    }
+    ir.set_operands(end, &last);
+}
+
+/// `iv + by`
+pub(super) fn next_iv(ir: &mut Ir, iv: Value, by: i64, at: Point) -> Value {
+    let sum = Applied::value(iv).then(|it| Expr::binary(Operator::Add, it, Expr::Const(by)));
+    apply(ir, &sum, at)
+}

@@ -1,0 +1,71 @@
+//! `cse`: an op is replaced by an equal one that dominates it.
+//!
+//! *Law* and *cost*: see [`noisy_analyses::facts::same`].
+
+use noisy_analyses::facts::effects;
+use noisy_analyses::facts::same::{Walk, WalkEvent};
+use noisy_syntax::{Op, Traits};
+
+use crate::actions::place;
+use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::rewrite::Rewriter;
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "cse",
+    class: "CSE",
+    anchor: None,
+    summary: "Eliminate common sub-expressions",
+    options: &[],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    cx.timing.enter("(A) DominanceInfo");
+    cx.timing.leave();
+    let mut rewriter = Rewriter::new(cx.ir);
+    let mut walk = Walk::new(rewriter.ir, op);
+    let (mut n_replaced, mut n_dead) = (0, 0);
+    let mut dead: Vec<Op> = Vec::new();
+    while let Some(next) = walk.step().filter(|_| cx.actions.goes_on()) {
+        let op = match next {
+            WalkEvent::Op(op) => op,
+            WalkEvent::Region(region) => {
+                cx.timing.enter("(A) DominanceInfo");
+                walk.open(rewriter.ir, region);
+                cx.timing.leave();
+                continue;
+            }
+        };
+        let ir = &*rewriter.ir;
+        if ir.op(op).kind.has(Traits::TERMINATOR) {
+            walk.enter(ir, op);
+        } else if effects::is_trivially_dead(ir, op) {
+            dead.push(op);
+            n_dead += 1;
+        } else if let Some(same) = walk.same(ir, op, &|it| it) {
+            let values = ir.op(same).results.clone();
+            let results = ir.op(op).results.clone();
+            for (&old, &new) in results.iter().zip(&values) {
+                rewriter.replace_uses(old, new);
+            }
+            dead.push(op);
+            n_replaced += 1;
+            cx.actions.step(rewriter.ir, "another op computes the same", || place(rewriter.ir, op));
+        } else {
+            walk.enter(ir, op);
+        }
+    }
+    for op in dead {
+        if rewriter.ir.is_alive(op) && cx.actions.goes_on() {
+            let at = cx.actions.target(rewriter.ir, op);
+            rewriter.erase(op);
+            cx.actions.step(rewriter.ir, "nothing uses it", || at);
+        }
+    }
+    if n_replaced + n_dead == 0 {
+        cx.analyses.preserve_all();
+    }
+    cx.count("num-cse'd - Number of operations CSE'd", n_replaced);
+    cx.count("num-dce'd - Number of operations DCE'd", n_dead);
+    Ok(())
+}

@@ -1,0 +1,322 @@
+//! `inline`: replaces calls of functions with bodies by the bodies.
+//!
+//! Callees come before callers, so that finished bodies are copied. *Law.* A recursive function,
+//! also an indirectly recursive one, is not copied into itself. Private functions without calls are
+//! erased. *Cost.* Linear in the copied ops. If each function calls the previous one twice these
+//! double each time: calls beyond a limit stay, and the first one is reported.
+
+use noisy_dataflow::flow;
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::passes::general::canonicalize::rewrite;
+use crate::passes::general::symbols::{Visibility, is_owned, symbol, visibility};
+use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::patterns;
+use crate::rewrite::greedy::{Config, Patterns};
+use crate::rewrite::{Rewriter, nested, operands, preorder};
+
+/// Limits of the copied ops: a constant, and a multiple of the ops of the program.
+const MOST_OPS: usize = 400_000;
+const MOST_TIMES: usize = 8;
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "inline",
+    class: "Inliner",
+    anchor: None,
+    summary: "Inline function calls",
+    options: &[
+        OptionInfo {
+            name: "default-pipeline",
+            default: "canonicalize",
+            kind: OptionKind::Text,
+            summary: "The optimizer pipeline used for callables that do not have a dedicated optimizer pipeline in opPipelineList",
+        },
+        OptionInfo {
+            name: "max-iterations",
+            default: "4",
+            kind: OptionKind::Int,
+            summary: "Maximum number of iterations when inlining within an SCC",
+        },
+    ],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let mut functions = nested(cx.ir, op);
+    let room = MOST_OPS.max(MOST_TIMES * functions.len());
+    functions.retain(|&it| cx.ir.op(it).kind == OpKind::FuncFunc);
+    let (order, circular) = bottom_up(cx.ir, &functions);
+    let pipeline = options.text("default-pipeline").to_owned();
+    let patterns = Patterns::new(patterns::all());
+    let is_other = !matches!(&*pipeline, "" | "canonicalize");
+    let run = is_other.then(|| (cx.nested)(&format!("func.func({pipeline})"))).transpose()?;
+    let mut n_copied = 0;
+    let mut has_left = false;
+    // Number of ops of each finished function.
+    let mut sizes: FxHashMap<Op, usize> = FxHashMap::default();
+    let mut n = 0;
+    for function in order {
+        loop {
+            let calls: Vec<Op> = nested(cx.ir, function)
+                .into_iter()
+                .filter(|&it| cx.ir.op(it).kind == OpKind::FuncCall)
+                .collect();
+            let mut is_changed = false;
+            for call in calls {
+                let Some(callee) = flow::callee(cx.ir, call) else { continue };
+                // Calls of a recursive callee stay.
+                let may_inline = !circular.contains(&callee)
+                    && flow::body(cx.ir, callee).is_some()
+                    && cx.ir.attr(call, "no_inline").is_none()
+                    && cx.ir.attr(callee, "no_inline").is_none()
+                    // Symbols in the body mean the same at the call.
+                    && cx.ir.symbol_table_around(call) == cx.ir.parent_op(callee);
+                if !may_inline {
+                    continue;
+                }
+                let size = *sizes.entry(callee).or_insert_with(|| nested(cx.ir, callee).len());
+                if size > room - n_copied {
+                    if !std::mem::replace(&mut has_left, true) {
+                        let text = format!(
+                            "the {size} ops of the callee are not copied, nor is what else there is no room for: {n_copied} ops were copied, and {room} may be"
+                        );
+                        cx.remark(call, &text);
+                    }
+                    continue;
+                }
+                if cx.actions.goes_on() {
+                    let at = cx.actions.target(cx.ir, call);
+                    if inline(cx.ir, call, callee) {
+                        is_changed = true;
+                        n_copied += size;
+                        n += 1;
+                        cx.actions.step(cx.ir, "the callee stands in place of the call", || at);
+                    }
+                }
+            }
+            if !is_changed {
+                break;
+            }
+        }
+        if pipeline == "canonicalize" {
+            rewrite(cx, function, &patterns, Config::default(), false)?;
+        } else if let Some(run) = &run {
+            run(cx, function)?;
+        }
+    }
+    // Erase functions without uses.
+    let mut is_changed = true;
+    while is_changed {
+        is_changed = false;
+        for &function in &functions {
+            if !cx.ir.is_alive(function)
+                || visibility(cx.ir, function) != Visibility::Private
+                || !is_owned(cx.ir, function)
+                || !cx.actions.goes_on()
+            {
+                continue;
+            }
+            let Some(name) = symbol(cx.ir, function) else { continue };
+            let is_used = cx.ir.symbol_users(name).iter().any(|&it| it != function);
+            let at = cx.actions.target(cx.ir, function);
+            if !is_used && flow::body(cx.ir, function).is_some() && cx.ir.erase(function).is_ok() {
+                is_changed = true;
+                cx.actions.step(cx.ir, "nothing calls it", || at);
+            }
+        }
+    }
+    cx.count("num-inlined - Number of calls inlined", n);
+    Ok(())
+}
+
+/// Returns the functions that a function calls.
+fn callees(ir: &Ir, function: Op) -> Vec<Op> {
+    let calls = nested(ir, function).into_iter().filter(|&it| ir.op(it).kind == OpKind::FuncCall);
+    calls.filter_map(|it| flow::callee(ir, it)).collect()
+}
+
+/// Returns the functions, callees before callers, and the recursive ones.
+fn bottom_up(ir: &Ir, functions: &[Op]) -> (Vec<Op>, FxHashSet<Op>) {
+    let calls: FxHashMap<Op, Vec<Op>> = functions.iter().map(|&it| (it, callees(ir, it))).collect();
+    let of = |it: Op| calls.get(&it).map_or(&[][..], Vec::as_slice);
+    let mut order = Vec::new();
+    let mut seen: FxHashSet<Op> = FxHashSet::default();
+    for &function in functions {
+        let mut stack = vec![(function, false)];
+        while let Some((it, is_done)) = stack.pop() {
+            if is_done {
+                order.push(it);
+            } else if seen.insert(it) {
+                stack.push((it, true));
+                stack.extend(of(it).iter().rev().map(|&it| (it, false)));
+            }
+        }
+    }
+    // Strongly connected components of the call graph, by its transpose in reverse order
+    // (Kosaraju).
+    let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
+    for &function in functions {
+        for &callee in of(function) {
+            callers.entry(callee).or_default().push(function);
+        }
+    }
+    let mut done: FxHashSet<Op> = FxHashSet::default();
+    let mut circular: FxHashSet<Op> = FxHashSet::default();
+    for &root in order.iter().rev() {
+        if !done.insert(root) {
+            continue;
+        }
+        let mut component = vec![root];
+        let mut at = 0;
+        while let Some(&it) = component.get(at) {
+            at += 1;
+            for &caller in callers.get(&it).map_or(&[][..], Vec::as_slice) {
+                if done.insert(caller) {
+                    component.push(caller);
+                }
+            }
+        }
+        if component.len() > 1 || of(root).contains(&root) {
+            circular.extend(component);
+        }
+    }
+    (order, circular)
+}
+
+/// Inlines a call. Returns false if that is impossible.
+fn inline(ir: &mut Ir, call: Op, callee: Op) -> bool {
+    let Some(body) = flow::body(ir, callee) else { return false };
+    let blocks = ir.blocks(body);
+    let inputs = operands(ir, call);
+    let Some(&entry) = blocks.first() else { return false };
+    let args = &ir.block(entry).args;
+    let is_same = |a: &[Value], b: &[Value]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| ir.value(a).ty == ir.value(b).ty)
+    };
+    if !is_same(args, &inputs) {
+        return false;
+    }
+    let ends: Vec<Op> = blocks.iter().filter_map(|&it| ir.last_op(it)).collect();
+    let is_plain = ends.len() == blocks.len()
+        && ends.iter().all(|&it| ir.op(it).kind.has(Traits::TERMINATOR))
+        && blocks.iter().all(|&it| {
+            let region = ir.block(it).region;
+            region == body
+        });
+    let returns = ends.iter().filter(|&&it| ir.op(it).kind == OpKind::FuncReturn).count();
+    if !is_plain || returns == 0 {
+        return false;
+    }
+    let around = ir.parent_op(call).map(|it| ir.op(it).kind);
+    // Several blocks are possible only in regions that allow them.
+    if blocks.len() > 1 && !matches!(around, Some(OpKind::FuncFunc | OpKind::ScfExecuteRegion)) {
+        return false;
+    }
+    let mut values: FxHashMap<Value, Value> = FxHashMap::default();
+    values.extend(ir.block(entry).args.iter().copied().zip(inputs));
+    let mut rewriter = Rewriter::new(ir);
+    if blocks.len() == 1 {
+        let ops: Vec<Op> = rewriter.ir.block_ops(entry).collect();
+        let (&end, ops) = ops.split_last().expect("a block that ends has ops");
+        if rewriter.ir.op(end).kind != OpKind::FuncReturn {
+            return false;
+        }
+        for &op in ops {
+            rewriter.clone_op(op, Point::Before(call), &mut values);
+        }
+        let results: Vec<Value> = operands(rewriter.ir, end)
+            .into_iter()
+            .map(|it| values.get(&it).copied().unwrap_or(it))
+            .collect();
+        rewriter.replace(call, &results);
+        return true;
+    }
+    inline_blocks(&mut rewriter, call, &blocks, values);
+    true
+}
+
+/// Splits the block of a call, inserts copies of the blocks, and turns returns into branches to the
+/// second half.
+fn inline_blocks(
+    rewriter: &mut Rewriter<'_>,
+    call: Op,
+    blocks: &[Block],
+    mut values: FxHashMap<Value, Value>,
+) {
+    let block = rewriter.ir.block_of(call);
+    let results = rewriter.ir.op(call).results.to_vec();
+    let types: Vec<Type> = results.iter().map(|&it| rewriter.ty(it)).collect();
+    let behind = rewriter.ir.split_before(call, &types);
+    let args = rewriter.ir.block(behind).args.to_vec();
+    rewriter.replace(call, &args);
+    let mut copies: FxHashMap<Block, Block> = FxHashMap::default();
+    let mut last = block;
+    for &from in blocks {
+        let inner = rewriter.ir.block(from).args.to_vec();
+        let types: Vec<Type> = inner.iter().map(|&it| rewriter.ty(it)).collect();
+        let is_entry = from == blocks[0];
+        let copy = rewriter.ir.add_block_after(last, if is_entry { &[] } else { &types });
+        if !is_entry {
+            values.extend(inner.into_iter().zip(rewriter.ir.block(copy).args.to_vec()));
+        }
+        copies.insert(from, copy);
+        last = copy;
+    }
+    // Blocks may use values of later blocks, so copy all ops first, then set all operands.
+    let mut copied: Vec<Op> = Vec::new();
+    let mut branches: Vec<(Op, Block)> = Vec::new();
+    for &from in blocks {
+        let to = copies[&from];
+        let ops: Vec<Op> = rewriter.ir.block_ops(from).collect();
+        for op in ops {
+            if rewriter.ir.op(op).kind.has(Traits::TERMINATOR) {
+                branches.push((op, to));
+            } else {
+                copied.push(rewriter.clone_op(op, Point::End(to), &mut values));
+            }
+        }
+    }
+    let of = |it: Value, values: &FxHashMap<Value, Value>| values.get(&it).copied().unwrap_or(it);
+    for op in copied {
+        let mut stack = vec![op];
+        while let Some(op) = stack.pop() {
+            for at in 0..rewriter.ir.op(op).operands.len() {
+                let old = rewriter.operand(op, at);
+                let new = of(old, &values);
+                if new != old {
+                    rewriter.set_operand(op, at, new);
+                }
+            }
+            let regions: Vec<Region> = rewriter.ir.op(op).regions.iter().map(|it| it.1).collect();
+            for region in regions {
+                stack.extend(preorder(rewriter.ir, region));
+            }
+        }
+    }
+    for (op, to) in branches {
+        let own: Vec<Value> =
+            rewriter.ir.own_operands(op).into_iter().map(|it| of(it, &values)).collect();
+        if rewriter.ir.op(op).kind == OpKind::FuncReturn {
+            rewriter.insert(NewOp::new("cf.br").successor(behind, &own), Point::End(to));
+            continue;
+        }
+        let mut new = NewOp::new(rewriter.ir.op_name(op)).operands(&own);
+        for &(name, attr) in &rewriter.ir.extra(op).attrs {
+            new = new.attr(rewriter.ir.interner.str(name), attr);
+        }
+        let targets: Vec<Option<Block>> =
+            rewriter.ir.extra(op).successors.iter().map(|it| it.block).collect();
+        for (at, target) in targets.into_iter().enumerate() {
+            let Some(target) = target.and_then(|it| copies.get(&it)) else { continue };
+            let passed: Vec<Value> =
+                rewriter.ir.passed_operands(op, at).into_iter().map(|it| of(it, &values)).collect();
+            new = new.successor(*target, &passed);
+        }
+        rewriter.insert(new, Point::End(to));
+    }
+    let entry = copies[&blocks[0]];
+    // Nothing branches to the entry block of a function.
+    rewriter.merge_blocks(entry, block, &[]);
+}

@@ -1,0 +1,55 @@
+//! `loop-invariant-code-motion`: moves loop-invariant computations before the loop.
+//!
+//! *Law.* Only ops without effects that are defined for all operands move, because they may then
+//! run although the loop does not. *Cost.* Linear: each op is visited once per loop that it leaves.
+
+use noisy_analyses::facts::invariant::{is_loop, leaves};
+use noisy_syntax::rewrite::Point;
+use noisy_syntax::{Ir, Op};
+
+use crate::actions::{Actions, place};
+use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::rewrite::nested;
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "loop-invariant-code-motion",
+    class: "LoopInvariantCodeMotion",
+    anchor: None,
+    summary: "Hoist loop invariant instructions outside of the loop",
+    options: &[],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let mut loops = nested(cx.ir, op);
+    loops.retain(|&it| is_loop(cx.ir, it));
+    let mut n = 0;
+    // Inner loops first, so that their ops may leave outer loops, too.
+    for it in loops.into_iter().rev() {
+        n += hoist(cx.ir, it, cx.actions);
+    }
+    cx.count("num-hoisted - Number of ops moved out of loops", n);
+    Ok(())
+}
+
+/// Moves invariant ops before a loop and returns their number.
+fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
+    let regions: Vec<_> = ir.op(of).regions.iter().map(|it| it.1).collect();
+    let mut n = 0;
+    for region in regions {
+        // The direct ops of the loop in order, so that definitions have moved before their users
+        // are visited.
+        let ops: Vec<Op> = ir.items(region).filter(|&it| ir.op(it).kind.is_op()).collect();
+        for op in ops {
+            if !actions.goes_on() {
+                return n;
+            }
+            if leaves(ir, op, of, &|_| false) {
+                ir.move_op(op, Point::Before(of));
+                n += 1;
+                actions.step(ir, "does not change in the loop", || place(ir, op));
+            }
+        }
+    }
+    n
+}

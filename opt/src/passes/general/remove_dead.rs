@@ -1,0 +1,264 @@
+//! `remove-dead-values`: removes values that nothing needs, including results of functions and
+//! arguments of private ones.
+//!
+//! *Law.* A function changes its signature only if it is private and each use of it is a known
+//! call. *Cost.* Linear in the ops, per round that removed something.
+
+mod live;
+
+use noisy_dataflow::flow;
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::passes::general::canonicalize::rewrite;
+use crate::passes::general::symbols::{Visibility, visibility};
+use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::patterns;
+use crate::rewrite::greedy::{Config, Patterns};
+use crate::rewrite::{Rewriter, nested, operands};
+pub(super) use live::Live;
+use live::ends;
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "remove-dead-values",
+    class: "RemoveDeadValues",
+    anchor: None,
+    summary: "Remove dead values",
+    options: &[],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let kept = Patterns::new(patterns::all().filter(|it| patterns::DEAD_VALUES.contains(&it.name)));
+    let config = Config { folds: false, ..Config::default() };
+    let mut n = 0;
+    loop {
+        let calls = known_calls(cx.ir, op);
+        let live = Live::new(cx.ir, op, calls.clone());
+        let (mut losses, live) = shrinkable(cx.ir, &calls, live);
+        carry_what_is_needed(cx.ir, op, &live);
+        rewrite(cx, op, &kept, config, false)?;
+        if !cx.actions.goes_on() {
+            return Ok(());
+        }
+        // Calls in unreachable blocks are already gone.
+        let mut calls = known_calls(cx.ir, op);
+        losses.retain_mut(|it| calls.remove(&it.function).map(|calls| it.calls = calls).is_some());
+        let n_gone = shrink(cx.ir, losses)?;
+        n += n_gone;
+        if n_gone == 0 {
+            break;
+        }
+        let what = "arguments and results that nothing needs go";
+        let at = cx.actions.target(cx.ir, op);
+        cx.actions.step(cx.ir, what, || at);
+    }
+    rewrite(cx, op, &kept, config, false)?;
+    cx.count("num-removed - Number of arguments and results of functions removed", n);
+    Ok(())
+}
+
+/// Returns the live values in an op.
+pub(super) fn needed_values(ir: &Ir, op: Op) -> Live {
+    Live::new(ir, op, known_calls(ir, op))
+}
+
+/// Returns the calls of each private function whose calls are all known.
+fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
+    let mut out = FxHashMap::default();
+    for function in nested(ir, op) {
+        if ir.op(function).kind != OpKind::FuncFunc
+            || visibility(ir, function) != Visibility::Private
+            || flow::body(ir, function).is_none()
+        {
+            continue;
+        }
+        let (calls, is_all) = flow::calls_of(ir, function);
+        if is_all {
+            out.insert(function, calls);
+        }
+    }
+    out
+}
+
+/// The arguments and results that a function loses.
+#[derive(Debug)]
+struct Loss {
+    function: Op,
+    calls: Vec<Op>,
+    args: Vec<usize>,
+    results: Vec<usize>,
+}
+
+/// The arguments and results that private functions lose, and the live values.
+fn shrinkable(ir: &Ir, calls: &FxHashMap<Op, Vec<Op>>, live: Live) -> (Vec<Loss>, Live) {
+    let mut functions: Vec<Op> = calls.keys().copied().collect();
+    functions.sort_unstable();
+    let mut out = Vec::new();
+    for function in functions {
+        let (calls, Some(body)) = (&calls[&function], flow::body(ir, function)) else { continue };
+        let Some([inputs, results]) = signature(ir, function) else { continue };
+        let own = &ir.block(ir.entry_block(body)).args;
+        let fits = |&call: &Op| {
+            let data = ir.op(call);
+            data.operands.len() == inputs.len() && data.results.len() == results.len()
+        };
+        if own.len() != inputs.len() || !calls.iter().all(fits) {
+            continue;
+        }
+        let args: Vec<usize> = (0..own.len()).filter(|&at| !live.has(own[at])).collect();
+        let results: Vec<usize> = (0..results.len())
+            .filter(|&at| calls.iter().all(|&call| !live.has(ir.op(call).results[at])))
+            .collect();
+        if !args.is_empty() || !results.is_empty() {
+            out.push(Loss { function, calls: calls.clone(), args, results });
+        }
+    }
+    (out, live)
+}
+
+/// Makes loops carry dead values unchanged, so that they need not be carried.
+fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
+    for it in nested(ir, op) {
+        let regions: Vec<_> = ir.op(it).regions.iter().map(|it| it.1).collect();
+        let (entry, end) = match (ir.op(it).kind, &regions[..]) {
+            (OpKind::ScfFor, &[body]) => (ir.only_block(body), ends(ir, body)),
+            (OpKind::ScfWhile, &[before, after]) => (ir.only_block(before), ends(ir, after)),
+            _ => continue,
+        };
+        let (Some(entry), [end]) = (entry, &end[..]) else { continue };
+        let is_for = ir.op(it).kind == OpKind::ScfFor;
+        let args = ir.block(entry).args.to_vec();
+        let inits = operands(ir, it);
+        let carried = args.iter().skip(usize::from(is_for)).copied();
+        for (at, arg) in carried.enumerate().take(ir.op(*end).operands.len()) {
+            let is_needed = live.has(arg) || is_for && live.has(ir.op(it).results[at]);
+            let same = if is_for { arg } else { inits[at] };
+            if !is_needed && operands(ir, *end)[at] != same {
+                ir.set_operand(*end, at, same);
+            }
+        }
+    }
+}
+
+/// Returns the items that stay; `gone` is in ascending order.
+fn kept<T: Copy>(list: &[T], gone: &[usize]) -> Vec<T> {
+    let stays = |at: usize| gone.binary_search(&at).is_err();
+    list.iter().enumerate().filter(|it| stays(it.0)).map(|it| *it.1).collect()
+}
+
+/// Returns true if all uses of a value are removed operands of calls or returns.
+fn is_free(ir: &Ir, value: Value, going: &FxHashSet<(Op, u32)>) -> bool {
+    ir.value(value).uses.iter().all(|it| going.contains(it))
+}
+
+/// Removes dead arguments and results from private functions and their calls, and returns their
+/// number.
+fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
+    // Values with other users stay, and so do the values that those need.
+    loop {
+        let mut going: FxHashSet<(Op, u32)> = FxHashSet::default();
+        for loss in &losses {
+            for &call in &loss.calls {
+                going.extend(loss.args.iter().map(|&at| (call, at as u32)));
+            }
+            let body = flow::body(ir, loss.function).map(|it| ends(ir, it)).unwrap_or_default();
+            for end in body.into_iter().filter(|&it| ir.op(it).kind == OpKind::FuncReturn) {
+                going.extend(loss.results.iter().map(|&at| (end, at as u32)));
+            }
+        }
+        let mut is_stable = true;
+        for loss in &mut losses {
+            let Some(body) = flow::body(ir, loss.function) else { continue };
+            let own = ir.block(ir.entry_block(body)).args.clone();
+            let n = loss.args.len() + loss.results.len();
+            loss.args.retain(|&at| is_free(ir, own[at], &going));
+            let calls = &loss.calls;
+            loss.results.retain(|&at| {
+                calls.iter().all(|&call| is_free(ir, ir.op(call).results[at], &going))
+            });
+            is_stable &= n == loss.args.len() + loss.results.len();
+        }
+        if is_stable {
+            break;
+        }
+    }
+    losses.retain(|it| !it.args.is_empty() || !it.results.is_empty());
+    let mut old_calls = Vec::new();
+    for loss in &losses {
+        change_signature(ir, loss);
+        for &call in &loss.calls {
+            let inputs = kept(&operands(ir, call), &loss.args);
+            let old = kept(&ir.op(call).results, &loss.results);
+            let types: Vec<Type> = old.iter().map(|&it| ir.value(it).ty).collect();
+            let mut new = NewOp::new("func.call").operands(&inputs).results(&types);
+            for &(name, attr) in &ir.extra(call).attrs {
+                new = new.attr(ir.interner.str(name), attr);
+            }
+            let mut rewriter = Rewriter::new(ir);
+            let new = rewriter.insert(new, Point::Before(call));
+            let values = rewriter.ir.op(new).results.to_vec();
+            for (&old, &new) in old.iter().zip(&values) {
+                rewriter.replace_uses(old, new);
+            }
+            shrink_attrs(ir, new, loss);
+            old_calls.push(call);
+        }
+    }
+    ir.erase_ops(&old_calls).map_err(|it| Failure(Some(it.to_string())))?;
+    for loss in &losses {
+        let Some(body) = flow::body(ir, loss.function) else { continue };
+        let entry = ir.entry_block(body);
+        ir.erase_arguments(entry, &loss.args).map_err(|it| Failure(Some(it.to_string())))?;
+    }
+    Ok(losses.iter().map(|it| it.args.len() + it.results.len()).sum())
+}
+
+/// Updates the type, the returns and the attributes of a function. The arguments themselves stay.
+fn change_signature(ir: &mut Ir, loss: &Loss) {
+    let Some([inputs, results]) = signature(ir, loss.function) else { return };
+    let data = TypeData::Function {
+        inputs: kept(&inputs, &loss.args).into(),
+        results: kept(&results, &loss.results).into(),
+    };
+    let ty = ir.interner.ty(data);
+    let attr = ir.interner.attr(AttrData::Type(ty));
+    ir.set_attr(loss.function, "function_type", attr);
+    shrink_attrs(ir, loss.function, loss);
+    for end in flow::body(ir, loss.function).map(|it| ends(ir, it)).unwrap_or_default() {
+        if ir.op(end).kind == OpKind::FuncReturn {
+            let values = kept(&operands(ir, end), &loss.results);
+            ir.set_operands(end, &values);
+        }
+    }
+}
+
+/// Returns the attributes of the remaining arguments or results of a function or a call.
+fn shrink_attrs(ir: &mut Ir, op: Op, loss: &Loss) {
+    for (name, gone) in [("arg_attrs", &loss.args), ("res_attrs", &loss.results)] {
+        let list: Option<Box<[Attr]>> =
+            ir.attr(op, name).and_then(|it| match ir.interner.attr_data(it) {
+                AttrData::Array(list) => Some(list.clone()),
+                _ => None,
+            });
+        let Some(list) = list.filter(|_| !gone.is_empty()) else { continue };
+        let left = kept(&list, gone);
+        if left.is_empty() {
+            ir.remove_attr(op, name);
+        } else {
+            let attr = ir.interner.attr(AttrData::Array(left.into()));
+            ir.set_attr(op, name, attr);
+        }
+    }
+}
+
+fn signature(ir: &Ir, function: Op) -> Option<[Box<[Type]>; 2]> {
+    match ir.interner.attr_data(ir.attr(function, "function_type")?) {
+        AttrData::Type(ty) => match ir.interner.type_data(*ty) {
+            TypeData::Function { inputs, results } => Some([inputs.clone(), results.clone()]),
+            _ => None,
+        },
+        _ => None,
+    }
+}

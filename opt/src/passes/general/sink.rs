@@ -1,0 +1,99 @@
+//! `control-flow-sink`: moves computations into the only region of a choice that needs them.
+//!
+//! *Law.* Only ops without effects move, into a region that runs at most once, before all their
+//! users.
+
+use noisy_analyses::facts::effects;
+use noisy_dataflow::cfg::Cfg;
+use noisy_syntax::rewrite::Point;
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
+
+use crate::actions::{Actions, place};
+use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::rewrite::{nested, operands, preorder};
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "control-flow-sink",
+    class: "ControlFlowSink",
+    anchor: None,
+    summary: "Sink operations into conditional blocks",
+    options: &[],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let mut choices = nested(cx.ir, op);
+    choices.retain(|&it| match cx.ir.op(it).kind {
+        OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf => true,
+        OpKind::Unknown => effects::foreign::is_choice(cx.ir.op_name(it)),
+        _ => false,
+    });
+    let mut n = 0;
+    for it in choices {
+        let regions: Vec<Region> = cx.ir.op(it).regions.iter().map(|it| it.1).collect();
+        for region in regions {
+            n += sink_into(cx.ir, it, region, cx.actions);
+        }
+    }
+    cx.count("num-sunk - Number of operations sunk", n);
+    Ok(())
+}
+
+/// Moves ops that only a region uses to its start, and returns their number.
+fn sink_into(ir: &mut Ir, choice: Op, region: Region, actions: &mut Actions) -> usize {
+    let entry = ir.entry_block(region);
+    let cfg = Cfg::new(ir, region);
+    let tree = cfg.dominators();
+    let mut waiting: Vec<Op> = preorder(ir, region);
+    waiting.reverse();
+    let mut n = 0;
+    // Users first, because moved ops are users, too.
+    let mut queue: std::collections::VecDeque<Op> = waiting.into_iter().rev().collect();
+    while let Some(user) = queue.pop_front() {
+        for value in operands(ir, user) {
+            let Some(op) = ir.defining_op(value) else { continue };
+            let stays = ir.op(op).parent != ir.op(choice).parent
+                || ir.op(op).kind.has(Traits::TERMINATOR)
+                || !effects::is_free_of_effects(ir, op)
+                || !used_only_in(ir, op, region, entry, &cfg, &tree);
+            if stays {
+                continue;
+            }
+            if !actions.goes_on() {
+                return n;
+            }
+            ir.move_op(op, Point::Start(entry));
+            n += 1;
+            actions.step(ir, "only this region uses it", || place(ir, op));
+            queue.push_back(op);
+        }
+    }
+    n
+}
+
+fn used_only_in(
+    ir: &Ir,
+    op: Op,
+    region: Region,
+    entry: Block,
+    cfg: &Cfg,
+    tree: &noisy_syntax::dominance::DominatorTree,
+) -> bool {
+    ir.op(op).results.iter().all(|&it| {
+        ir.value(it).uses.iter().all(|&(user, _)| {
+            // Returns the block of the region that contains the user.
+            let mut at = user;
+            loop {
+                if ir.op(at).parent == region {
+                    let block = ir.block_of(at);
+                    return block == entry
+                        || cfg.node(block).is_some_and(|it| tree.is_reachable(it));
+                }
+                match ir.parent_op(at) {
+                    Some(parent) => at = parent,
+                    None => return false,
+                }
+            }
+        })
+    })
+}

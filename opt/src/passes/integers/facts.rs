@@ -1,0 +1,142 @@
+//! The analyses that passes share ([`Analysis`]): constants, ranges, live values.
+//!
+//! *Cost.* Constants and ranges are linear in the program except for loops; comparing two results
+//! is linear in the values.
+
+use noisy_dataflow::sparse::{Input, Sparse};
+use noisy_integers::Integers;
+use noisy_integers::constants::Constants;
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
+
+use crate::analysis::Analysis;
+use crate::passes::general::remove_dead::{Live, needed_values};
+use crate::rewrite::nested;
+
+/// Returns the blocks and ops in the regions of an op, in order.
+pub(super) fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
+    let ops = nested(ir, op);
+    let mut regions: Vec<Region> = ir.op(op).regions.iter().map(|it| it.1).collect();
+    for &it in &ops {
+        regions.extend(ir.op(it).regions.iter().map(|it| it.1));
+    }
+    let blocks = regions.iter().flat_map(|&it| ir.blocks(it)).collect();
+    (blocks, ops)
+}
+
+/// Returns true if predicates hold for all values that are defined in an op, and for all its
+/// blocks.
+fn all(
+    ir: &Ir,
+    op: Op,
+    mut of_value: impl FnMut(Value) -> bool,
+    mut of_block: impl FnMut(Block) -> bool,
+) -> bool {
+    let (blocks, ops) = everything(ir, op);
+    let args = blocks.iter().flat_map(|&it| ir.block(it).args.iter());
+    let results = ops.iter().flat_map(|&it| ir.op(it).results.iter());
+    args.chain(results).all(|&it| of_value(it)) && blocks.iter().all(|&it| of_block(it))
+}
+
+/// Returns true if a pass on this op knows nothing about the outside: if it is a function.
+fn is_by_itself(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind == OpKind::FuncFunc
+}
+
+/// The constants among the values in an op. Arguments of a function are unknown.
+pub(super) struct ConstantFacts(pub(super) Sparse<Constants>);
+
+impl Analysis for ConstantFacts {
+    const NAME: &'static str = "constants";
+
+    fn new(ir: &Ir, op: Op) -> Self {
+        let input = Input { ir, base: &() };
+        Self(if is_by_itself(ir, op) {
+            Sparse::of_op(&input, Constants::local(), op)
+        } else {
+            Sparse::new(&input, Constants::joined())
+        })
+    }
+
+    fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
+        let (a, b) = (&self.0, &other.0);
+        all(ir, op, |it| a.fact(it) == b.fact(it), |it| a.is_block_live(it) == b.is_block_live(it))
+    }
+}
+
+/// The ranges of integers, for the whole program or for one function.
+pub(super) struct Ranges(pub(super) Integers);
+
+impl Analysis for Ranges {
+    const NAME: &'static str = "ranges";
+
+    fn new(ir: &Ir, op: Op) -> Self {
+        Self(if is_by_itself(ir, op) { Integers::of_op(ir, op) } else { Integers::new(ir) })
+    }
+
+    fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
+        let (a, b) = (&self.0, &other.0);
+        all(
+            ir,
+            op,
+            |it| a.bounds(ir, it) == b.bounds(ir, it) && a.constant(ir, it) == b.constant(ir, it),
+            |it| a.is_block_live(it) == b.is_block_live(it),
+        )
+    }
+}
+
+impl Analysis for Live {
+    const NAME: &'static str = "needed values";
+
+    fn new(ir: &Ir, op: Op) -> Self {
+        needed_values(ir, op)
+    }
+
+    fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
+        all(ir, op, |it| self.has(it) == other.has(it), |_| true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noisy_syntax::Source;
+
+    use super::*;
+
+    /// Functions of different length with a branch, a loop and a call.
+    fn functions(n: usize) -> String {
+        let function = |at: usize| {
+            let more = "    %more = arith.addi %i, %c3 : index\n".repeat(1 + at % 3);
+            let more = (0..)
+                .zip(more.lines())
+                .map(|(i, line)| line.replace("more", &format!("m{i}")) + "\n");
+            format!(
+                "func.func @f{at}(%b: i1, %x: i32) -> i32 {{\n  %c1 = arith.constant {at} : i32\n  %c3 = arith.constant 3 : index\n  \
+                 %r = scf.for %i = %c3 to %c3 step %c3 iter_args(%a = %c1) -> i32 {{\n{}    scf.yield %a : i32\n  }}\n  \
+                 cf.cond_br %b, ^one(%r : i32), ^two\n^one(%p: i32):\n  %s = arith.addi %p, %c1 : i32\n  return %s : i32\n^two:\n  \
+                 %d = call @f0(%b, %c1) : (i1, i32) -> i32\n  %e = arith.addi %d, %x : i32\n  return %e : i32\n}}\n",
+                more.collect::<String>()
+            )
+        };
+        (0..n).map(function).collect()
+    }
+
+    #[test]
+    fn a_function_by_itself_has_the_facts_and_the_cost_that_it_has_in_the_program() {
+        let source = Source::new(&functions(40));
+        assert_eq!(source.problems().len(), 0, "{:?}", source.problems());
+        let ir = source.ir();
+        let input = Input { ir, base: &() };
+        let whole = Sparse::new(&input, Constants::local());
+        let mut n_visits = 0;
+        for function in noisy_dataflow::flow::functions(ir) {
+            let facts = ConstantFacts::new(ir, function);
+            assert!(facts.is_same(
+                &ConstantFacts(Sparse::new(&input, Constants::local())),
+                ir,
+                function
+            ));
+            n_visits += facts.0.n_visits();
+        }
+        assert!(n_visits <= whole.n_visits(), "{n_visits} and {}", whole.n_visits());
+    }
+}

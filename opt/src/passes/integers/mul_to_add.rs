@@ -1,0 +1,62 @@
+//! `mul-to-add`: turns products with a constant into sums, as in the MLIR tutorial
+//! (j2kun/mlir-tutorial).
+//!
+//! *Cost.* At most two sums per bit of the constant: an even product is twice the product with half
+//! of the constant, and an odd one is the product with the previous constant plus the value.
+
+use noisy_syntax::rewrite::NewOp;
+use noisy_syntax::{Op, OpKind, Sign, TypeData};
+
+use crate::passes::general::canonicalize::rewrite;
+use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::rewrite::Rewriter;
+use crate::rewrite::greedy::{Config, Pattern, Patterns};
+use crate::rewrite::regions::Simplify;
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "mul-to-add",
+    class: "MulToAdd",
+    anchor: None,
+    summary: "Convert multiplications by constants to repeated additions",
+    options: &[],
+    run,
+}];
+
+const PATTERNS: &[Pattern] =
+    &[Pattern { name: "sum_of_halves", kind: OpKind::ArithMuli, rewrite: product_as_sum }];
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let config = Config {
+        top_down: true,
+        folds: true,
+        simplify: Simplify::Normal,
+        max_iterations: None,
+        max_rewrites: None,
+    };
+    rewrite(cx, op, &Patterns::new(PATTERNS.iter().copied()), config, true)
+}
+
+/// Returns the product of a value and a constant that is positive, or a power of two of its width.
+/// Sums wrap like products and have no overflow flags.
+fn product_as_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let (value, by) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
+    let ty = rewriter.ty(by);
+    let &TypeData::Int { width: width @ 2..=64, sign: Sign::Signless } =
+        rewriter.ir.interner.type_data(ty)
+    else {
+        return false;
+    };
+    let Some(signed) = rewriter.int_of(by) else { return false };
+    let factor = signed & ((1 << width) - 1);
+    let is_power = factor.count_ones() == 1;
+    if factor < 2 || signed < 0 && !is_power {
+        return false;
+    }
+    let is_even = factor % 2 == 0;
+    let rest = rewriter.int(if is_even { factor / 2 } else { factor - 1 }, ty, op);
+    let rest = NewOp::new("arith.muli").operands(&[value, rest]).results(&[ty]);
+    let rest = rewriter.value(rest, op);
+    let other = if is_even { rest } else { value };
+    rewriter.replace_with(op, NewOp::new("arith.addi").operands(&[rest, other]).results(&[ty]));
+    true
+}

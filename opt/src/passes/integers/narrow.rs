@@ -1,0 +1,157 @@
+//! `arith-int-narrowing`: arithmetic on extended numbers is done in the fewest supported bits that
+//! hold its result.
+//!
+//! *Law.* The narrow result, extended like the operands, equals the wide one: the width suffices
+//! for any operands of these widths and is less than the width of the op. *Cost.* Linear in the ops
+//! per round; each round narrows at least one op.
+
+use noisy_analyses::facts::values::{element_type, with_element};
+use noisy_integers::constant::{self, Constant};
+use noisy_syntax::rewrite::NewOp;
+use noisy_syntax::{Ir, Op, OpKind, Sign, Type, TypeData, Value};
+
+use crate::passes::general::canonicalize::rewrite;
+use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::rewrite::greedy::{Config, Patterns};
+use crate::rewrite::regions::Simplify;
+use crate::rewrite::{Rewriter, nested, operand};
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "arith-int-narrowing",
+    class: "ArithIntNarrowing",
+    anchor: None,
+    summary: "Reduce integer operation bitwidth",
+    options: &[OptionInfo {
+        name: "int-bitwidths-supported",
+        default: "",
+        kind: OptionKind::Ints,
+        summary: "Integer bitwidths supported",
+    }],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let mut widths: Vec<u32> = options
+        .ints("int-bitwidths-supported")
+        .iter()
+        .filter_map(|&it| it.try_into().ok())
+        .collect();
+    widths.sort_unstable();
+    let config = Config { top_down: false, simplify: Simplify::Aggressive, ..Config::default() };
+    let mut n = 0;
+    loop {
+        rewrite(cx, op, &Patterns::new([]), config, false)?;
+        let before = n;
+        for it in nested(cx.ir, op) {
+            let at = cx.actions.target(cx.ir, it);
+            if cx.actions.goes_on() && narrow(&mut Rewriter::new(cx.ir), it, &widths).is_some() {
+                n += 1;
+                cx.actions.step(cx.ir, "fewer bits hold its result", || at);
+            }
+        }
+        if n == before {
+            break;
+        }
+    }
+    cx.count("num-narrowed - Number of ops in fewer bits", n);
+    Ok(())
+}
+
+/// Narrows an op. `None` if it stays.
+fn narrow(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
+    match rewriter.ir.op(op).kind {
+        OpKind::ArithSitofp => of_float(rewriter, op, OpKind::ArithExtsi, widths),
+        OpKind::ArithUitofp => of_float(rewriter, op, OpKind::ArithExtui, widths),
+        _ => of_two(rewriter, op, widths),
+    }
+}
+
+/// Returns the number of bits of the result of an op whose operands, extended in this way, have `n`
+/// bits. `None` if these do not determine it.
+fn needed(kind: OpKind, extension: OpKind, n: u32) -> Option<u32> {
+    let is_signed = extension == OpKind::ArithExtsi;
+    match kind {
+        OpKind::ArithAddi => Some(n + 1),
+        OpKind::ArithMuli => Some(2 * n),
+        // The least number divided by -1 needs one bit more.
+        OpKind::ArithSubi | OpKind::ArithDivsi if is_signed => Some(n + 1),
+        OpKind::ArithMaxsi | OpKind::ArithMinsi if is_signed => Some(n),
+        OpKind::ArithDivui | OpKind::ArithMaxui | OpKind::ArithMinui if !is_signed => Some(n),
+        _ => None,
+    }
+}
+
+/// Narrows an op on an extended number and another one, or a constant.
+fn of_two(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
+    let kind = rewriter.ir.op(op).kind;
+    needed(kind, OpKind::ArithExtsi, 1).or_else(|| needed(kind, OpKind::ArithExtui, 1))?;
+    let (a, b) = (operand(rewriter.ir, op, 0)?, operand(rewriter.ir, op, 1)?);
+    let extension = rewriter.ir.op(rewriter.ir.defining_op(a)?).kind;
+    if !matches!(extension, OpKind::ArithExtsi | OpKind::ArithExtui) {
+        return None;
+    }
+    let wide = rewriter.ty(a);
+    let operands = bits(rewriter, a, extension)?.max(bits(rewriter, b, extension)?);
+    let narrow = narrower(rewriter.ir, wide, needed(kind, extension, operands)?, widths)?;
+    let [a, b] = [a, b].map(|it| truncated(rewriter, it, narrow, op));
+    let result = rewriter.binary(kind.spec().name, a, b, op);
+    let extended = NewOp::new(extension.spec().name).operands(&[result]).results(&[wide]);
+    rewriter.replace_with(op, extended);
+    Some(())
+}
+
+/// Narrows a conversion to floats.
+fn of_float(rewriter: &mut Rewriter<'_>, op: Op, extension: OpKind, widths: &[u32]) -> Option<()> {
+    let value = operand(rewriter.ir, op, 0)?;
+    let n = bits(rewriter, value, extension)?;
+    let narrow = narrower(rewriter.ir, rewriter.ty(value), n, widths)?;
+    let value = truncated(rewriter, value, narrow, op);
+    rewriter.ir.set_operand(op, 0, value);
+    Some(())
+}
+
+/// Returns the number of bits of a value before extension in this way.
+fn bits(rewriter: &mut Rewriter<'_>, value: Value, extension: OpKind) -> Option<u32> {
+    let width = constant::width(rewriter.ir, rewriter.ty(value))?;
+    let of_number = |it: i128| match (extension, it) {
+        (OpKind::ArithExtui, it) => {
+            let kept = it as u128 & (u128::MAX >> (128 - width));
+            (128 - kept.leading_zeros()).max(1)
+        }
+        (_, 0..) => 129 - it.leading_zeros(),
+        (_, _) => 129 - it.leading_ones(),
+    };
+    match rewriter.constant_of(value) {
+        Some(Constant::Int(it)) => return Some(of_number(it)),
+        Some(it @ Constant::Elements(_)) => {
+            let all = rewriter.lists.of(it)?.iter().map(|it| it.int().map(of_number));
+            return all.collect::<Option<Vec<u32>>>()?.into_iter().max();
+        }
+        _ => {}
+    }
+    let defining_op = rewriter.ir.defining_op(value);
+    match defining_op.filter(|&it| rewriter.ir.op(it).kind == extension) {
+        Some(it) => constant::width(rewriter.ir, rewriter.ty(operand(rewriter.ir, it, 0)?)),
+        None => Some(width),
+    }
+}
+
+/// Returns the type with the fewest supported bits, at least `n`, if these are fewer than those of
+/// `ty`.
+fn narrower(ir: &mut Ir, ty: Type, n: u32, widths: &[u32]) -> Option<Type> {
+    let now = constant::width(ir, ty)?;
+    let width = *widths.iter().find(|it| **it >= n)?;
+    if width >= now {
+        return None;
+    }
+    let scalar = element_type(ir, ty).unwrap_or(ty);
+    if !matches!(ir.interner.type_data(scalar), TypeData::Int { .. }) {
+        return None;
+    }
+    let number = ir.interner.ty(TypeData::Int { width, sign: Sign::Signless });
+    Some(with_element(ir, ty, number))
+}
+
+fn truncated(rewriter: &mut Rewriter<'_>, value: Value, ty: Type, before: Op) -> Value {
+    rewriter.value(NewOp::new("arith.trunci").operands(&[value]).results(&[ty]), before)
+}
