@@ -27,7 +27,7 @@ use noisy_heir::{
 use noisy_integers::Integers;
 
 pub(crate) use excess::Breach;
-use on_demand::{Asked, OnDemand};
+use on_demand::{OnDemand, OnDemandFacts};
 
 /// Text, IR and facts, always those of the current text.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct Program {
     scales: OnDemand<ScaleBits>,
     /// Made when somebody asks, then kept up to date by edits, or given up.
     sites: OnceLock<Box<Sites>>,
-    asked: Asked,
+    asked: OnDemandFacts,
     remarks: Remarks,
 }
 
@@ -86,7 +86,7 @@ impl Program {
             noise: OnDemand::default(),
             scales: OnDemand::default(),
             sites: OnceLock::new(),
-            asked: Asked::default(),
+            asked: OnDemandFacts::default(),
             remarks: Remarks::default(),
         }
     }
@@ -161,13 +161,11 @@ impl Program {
         &self.source
     }
 
-    /// The IR.
     #[inline]
     pub fn ir(&self) -> &Ir {
         self.source.ir()
     }
 
-    /// The noise model.
     pub fn model(&self) -> &Arc<NoiseModel> {
         self.facts.analysis.model()
     }

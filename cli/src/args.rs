@@ -16,16 +16,16 @@ use clap_complete::Shell;
     disable_help_subcommand = true
 )]
 pub(crate) struct Cli {
-    /// What else there is to do than checking.
+    /// The command other than checking
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// What to check, and how.
+    /// Arguments of a check
     #[command(flatten)]
     pub check: Check,
 }
 
-/// What else there is to do than checking.
+/// A command other than checking.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
     /// Explain a diagnostic code and how to fix it
@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Man,
 }
 
-/// What to format.
+/// Arguments of `format`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = FORMAT_EXIT_CODES)]
 pub(crate) struct Reformat {
@@ -80,7 +80,7 @@ pub(crate) struct Reformat {
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
 
-    /// Apply --exclude also to files that are named on the command line
+    /// Apply --exclude also to files that are named on the command line, and to --stdin-filename
     #[arg(long)]
     pub force_exclude: bool,
 
@@ -93,7 +93,7 @@ pub(crate) struct Reformat {
     pub stdin_filename: String,
 }
 
-/// What to verify.
+/// Arguments of `verify-certificate`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = CERTIFICATE_EXIT_CODES)]
 pub(crate) struct VerifyCertificate {
@@ -106,12 +106,12 @@ pub(crate) struct VerifyCertificate {
     /// The program was fixed with --unsafe-fixes
     #[arg(long)]
     pub unsafe_fixes: bool,
-    /// Where settings come from.
+    /// Options that change settings.
     #[command(flatten)]
     pub settings: SettingsArgs,
 }
 
-/// What to draw.
+/// Arguments of `graph`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Graph {
     /// The file; `-` is standard input
@@ -129,12 +129,12 @@ pub(crate) struct Graph {
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
-    /// Where settings come from.
+    /// Options that change settings.
     #[command(flatten)]
     pub settings: SettingsArgs,
 }
 
-/// Which loops to draw.
+/// Arguments of `nest`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Nest {
     /// The file; `-` is standard input
@@ -143,13 +143,14 @@ pub(crate) struct Nest {
     /// A line in the loop, from 1; it is drawn with the loop in it, or around it [default: the first loop that has one in it]
     #[arg(long, short, value_name = "LINE")]
     pub line: Option<usize>,
-    /// The order that is drawn beside the program as it is [default: the first that changes it; without --format html none]
+    /// The order to draw beside the program [default: the first that changes it; none without
+    /// --format html]
     #[arg(long, value_enum, value_name = "ORDER")]
     pub after: Option<Reorder>,
-    /// How many iterations of each loop are drawn at most; bounds that are no known numbers count as that
+    /// Draw at most N iterations of each loop; loops with unknown bounds count as N iterations long
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=32), value_name = "N")]
     pub size: i64,
-    /// Iterations of a tile each way
+    /// Iterations of a tile in each direction
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(i64).range(1..=32), value_name = "N")]
     pub tile: i64,
     /// The output format
@@ -158,12 +159,12 @@ pub(crate) struct Nest {
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
-    /// Where settings come from.
+    /// Options that change settings.
     #[command(flatten)]
     pub settings: SettingsArgs,
 }
 
-/// What `nest` makes.
+/// An output format of `nest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NestPicture {
     /// An HTML page to choose orders in
@@ -183,15 +184,15 @@ pub(crate) enum Reorder {
     Skew,
     /// Skewed, then interchanged
     Wavefront,
-    /// The outer loop backwards
+    /// The outer loop reversed
     ReverseOuter,
-    /// The inner loop backwards
+    /// The inner loop reversed
     ReverseInner,
-    /// In tiles
+    /// Tiled
     Tile,
 }
 
-/// What `graph` makes.
+/// An output format of `graph`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Picture {
     /// DOT, for Graphviz
@@ -202,7 +203,7 @@ pub(crate) enum Picture {
     Html,
 }
 
-/// Where settings come from.
+/// Options that change settings.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SettingsArgs {
@@ -226,11 +227,11 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "RULE")]
     pub ignore: Vec<String>,
 
-    /// Time limit of the optimizer, for all files together
+    /// Time limit of the optimizer for all files together
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<f64>,
 
-    /// What the optimizer minimizes: executions of reduce_noise, or the count of them in the text
+    /// The cost to minimize: executions of reduce_noise, or the number of reduce_noise in the text
     #[arg(long, value_parser = ["executed", "count"])]
     pub objective: Option<String>,
 
@@ -239,7 +240,7 @@ pub(crate) struct SettingsArgs {
     pub replace: bool,
 }
 
-/// What to check, and how.
+/// Arguments of a check.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Check {
     /// Files and directories; `-` is standard input. In directories, all *.mlir files that git does not ignore
@@ -262,7 +263,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub error_on_warning: bool,
 
-    /// Print at most N diagnostics of a file, the most severe first; the others are counted
+    /// Print at most N diagnostics of a file, the most severe first, and count the others
     #[arg(long, value_name = "N", default_value_t = noisy_analyses::MAX_DIAGNOSTICS)]
     pub max_diagnostics: usize,
 
@@ -270,11 +271,11 @@ pub(crate) struct Check {
     #[arg(long)]
     pub statistics: bool,
 
-    /// Report nothing that this file lists, as --write-baseline wrote it
+    /// Do not report findings that this file lists, as --write-baseline wrote it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["verify_diagnostics", "show_ranges"])]
     pub baseline: Option<PathBuf>,
 
-    /// Write what is found to a file for --baseline, report nothing and exit with 0
+    /// Write all findings to a file for --baseline, report nothing and exit with 0
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "fix", "fix_only", "diff", "add_suppressions", "verify_diagnostics", "show_ranges", "output_file"])]
     pub write_baseline: Option<PathBuf>,
 
@@ -290,11 +291,12 @@ pub(crate) struct Check {
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
 
-    /// What to write back.
+    /// Options that change files.
     #[command(flatten)]
     pub fixing: Fixing,
 
-    /// With --fix, --fix-only or --diff: write what proves that the placement is legal and how much a cheaper one would cost at least; for one program
+    /// With --fix, --fix-only or --diff and one program: write a certificate that the placement is
+    /// legal, with the proven lower bound of the cost
     #[arg(
         long,
         value_name = "FILE",
@@ -304,24 +306,24 @@ pub(crate) struct Check {
     )]
     pub certificate: Option<PathBuf>,
 
-    /// Which files.
+    /// Options that select files.
     #[command(flatten)]
     pub files: Files,
 
-    /// What is kept between runs.
+    /// Options of the cache.
     #[command(flatten)]
     pub cache: Caching,
 
-    /// Where settings come from.
+    /// Options that change settings.
     #[command(flatten)]
     pub settings: SettingsArgs,
 
-    /// What to print instead.
+    /// Options that print something other than diagnostics.
     #[command(flatten)]
     pub show: Show,
 }
 
-/// What to write back.
+/// Options that change files.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Fixing")]
 #[expect(clippy::struct_excessive_bools, reason = "a switch each")]
@@ -342,24 +344,26 @@ pub(crate) struct Fixing {
     #[arg(long, group = "fixes")]
     pub fix_only: bool,
 
-    /// Fix nothing; allow each error and warning with a comment `// noisy: allow(CODE)` where that is possible, remove such comments that allow nothing, and write the files back; with --diff, print that
+    /// Fix nothing; allow each error and warning with a comment `// noisy: allow(CODE)` where
+    /// possible, remove such comments that allow nothing, and write the files back; with --diff,
+    /// print the changes
     #[arg(long, conflicts_with_all = ["fix", "fix_only", "unsafe_fixes"])]
     pub add_suppressions: bool,
 }
 
 impl Fixing {
-    /// Whether the program is to be changed.
+    /// True if the program is to be changed.
     pub(crate) fn changes(self) -> bool {
         self.fix || self.fix_only || self.diff || self.add_suppressions
     }
 
-    /// Whether files are to be written, or standard input is to go through.
+    /// True if files are to be written, or standard input is to be echoed.
     pub(crate) fn writes(self) -> bool {
         self.changes() && !self.diff
     }
 }
 
-/// Which files.
+/// Options that select files.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct Files {
@@ -367,7 +371,7 @@ pub(crate) struct Files {
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
 
-    /// Apply --exclude also to files that are named on the command line
+    /// Apply --exclude also to files that are named on the command line, and to --stdin-filename
     #[arg(long)]
     pub force_exclude: bool,
 
@@ -392,7 +396,7 @@ pub(crate) struct Files {
     pub split_input_file: bool,
 }
 
-/// What is kept between runs.
+/// Options of the cache.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Cache")]
 pub(crate) struct Caching {
@@ -400,12 +404,13 @@ pub(crate) struct Caching {
     #[arg(long)]
     pub no_cache: bool,
 
-    /// The folder of the cache [env: NOISY_CACHE_DIR] [default: .noisy_cache beside the configuration file of the current folder, or in it]
+    /// The folder of the cache [env: NOISY_CACHE_DIR] [default: .noisy_cache beside the
+    /// configuration file of the current folder, or in the current folder]
     #[arg(long, value_name = "DIR")]
     pub cache_dir: Option<PathBuf>,
 }
 
-/// What to print instead.
+/// Options that print something other than diagnostics.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Instead of checking")]
 #[expect(clippy::struct_field_names, reason = "the options are called so")]
@@ -451,13 +456,13 @@ or a file that cannot be read or written, 101 internal error, 130 ended by SIGIN
 /// The format of the diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// With the source lines and the ops from which the noise comes
+    /// With source lines and the ops that the noise comes from
     Full,
     /// One line for each diagnostic
     Concise,
     /// Diagnostics grouped by file
     Grouped,
-    /// One line each, as pylint prints them
+    /// One line for each diagnostic, as pylint prints it
     Pylint,
     /// One JSON array
     Json,
@@ -482,12 +487,12 @@ pub(crate) enum Format {
     Html,
 }
 
-/// A stage of the way from text to facts.
+/// A stage between text and facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {
-    /// What the lexer makes of it
+    /// Tokens
     Tokens,
-    /// Items and where they stand
+    /// Items and their ranges
     Tree,
     /// Ops with their operands, results and types
     Ir,
@@ -496,19 +501,20 @@ pub(crate) enum Stage {
     /// The generic form, as heir-opt on LLVM 24 prints it
     #[value(name = "generic-24")]
     Generic24,
-    /// Each op in its own form, as mlir-opt of LLVM 19 prints it
+    /// The custom form of each op, as mlir-opt of LLVM 19 prints it
     Custom,
-    /// Every value with every fact
+    /// All facts of each value
     Facts,
-    /// The blocks of every function as a graph in DOT, what cannot be reached dashed
+    /// The control-flow graph of each function in DOT, with unreachable blocks dashed
     Cfg,
-    /// The visits of the solver, analysis after analysis
+    /// The visits of the solver, by analysis
     Trace,
-    /// What iterations of loops depend on: a JSON object a line for each pair of accesses and each loop
+    /// Dependences of loop iterations: one JSON object per line for each pair of accesses and each
+    /// loop
     Dependences,
 }
 
-/// Which diagnostics must be expected.
+/// Diagnostics that must be expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Verify {
     /// Errors and warnings
@@ -528,7 +534,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The command line; what it says of colors counts for what is said about itself, too.
+/// Parses the command line. Its color option also applies to the messages about the command line.
 pub(crate) fn parse() -> Cli {
     let words: Vec<OsString> = std::env::args_os().collect();
     let color = words.iter().enumerate().rev().find_map(|(n, word)| match word.to_str()? {

@@ -1,8 +1,9 @@
-//! `--baseline`: old findings stay quiet, new ones count.
+//! `--baseline`: old findings are not reported, new ones are.
 //!
-//! A baseline is JSON: the findings of a run, each with its file and with a fingerprint, which stays while lines move. Only these two
-//! count when it is read; the rest is for people. The files have names that lead to them from the folder of the baseline, wherever the
-//! program runs and however their paths are typed.
+//! A baseline is a JSON file with the findings of a run: the file of each, and a fingerprint that
+//! survives when lines move. A reader uses only these two; the rest is for people. File names are
+//! relative to the folder of the baseline, so the working directory and the spelling of paths do
+//! not matter.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -17,23 +18,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprints;
 
-/// The format that is written, and the only one that is read. The fingerprints of 1 depended on how paths were typed.
+/// The only format that is written and read. Fingerprints of version 1 depended on the spelling of
+/// paths.
 const VERSION: u32 = 2;
-/// The largest baseline that is read, in bytes.
+/// Maximum size of a baseline, in bytes.
 const MAX_FILE: u64 = 256 << 20;
-/// The name of standard input, if it has no other one.
+/// Name of standard input without `--stdin-filename`.
 const STDIN: &str = "<stdin>";
 
-/// A finding of a baseline, in the order in which it is written: by file.
+/// A finding of a baseline. Findings are written in this order: by file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub(crate) struct Entry {
-    /// The file: in a baseline from its folder on, before that absolute; or [`STDIN`].
+    /// The file, relative to the folder of the baseline (absolute before the baseline is written),
+    /// or [`STDIN`].
     filename: String,
-    /// The code.
     code: String,
-    /// The message.
     message: String,
-    /// What it is known by in its file.
+    /// Identifies the finding in its file.
     fingerprint: String,
 }
 
@@ -43,11 +44,10 @@ struct Baseline {
     findings: Vec<Entry>,
 }
 
-/// The findings of a baseline.
 #[derive(Debug)]
 pub(crate) struct Known {
     folder: Folder,
-    /// Files, and fingerprints in them.
+    /// Pairs of a file and a fingerprint.
     findings: BTreeSet<(String, String)>,
 }
 
@@ -56,7 +56,7 @@ impl Known {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is none.
+    /// If the file cannot be read or is no baseline.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let named = |why: String| format!("{}: {why}", shown_path(path));
         let io = |it: io::Error| named(reason(&it));
@@ -79,7 +79,7 @@ impl Known {
         Ok(Self { folder: Folder::of(path), findings })
     }
 
-    /// Whether each of the findings of a file is in it.
+    /// For each finding of a file, true if the baseline has it.
     pub(crate) fn has(&self, entries: &[Entry]) -> Vec<bool> {
         let Some(first) = entries.first() else { return Vec::new() };
         let name = self.folder.name(&first.filename);
@@ -88,7 +88,7 @@ impl Known {
     }
 }
 
-/// What a baseline says of the findings of a file, in their order.
+/// The entries of a baseline for the findings of a file, in the same order.
 pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entry> {
     let filename = if name == STDIN {
         name.to_owned()
@@ -109,14 +109,14 @@ pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entr
     entries.collect()
 }
 
-/// The text of a baseline, which is to stand in a file.
+/// The text of a baseline to write to the file `baseline`.
 pub(crate) fn text(baseline: &Path, mut findings: Vec<Entry>) -> String {
     let folder = Folder::of(baseline);
     for it in &mut findings {
         it.filename = folder.name(&it.filename);
     }
     findings.sort_unstable();
-    // It is made of strings and numbers.
+    // Serialization of strings and numbers cannot fail.
     serde_json::to_string_pretty(&Baseline { version: VERSION, findings }).unwrap_or_default()
         + "\n"
 }
@@ -126,14 +126,16 @@ pub(crate) fn text(baseline: &Path, mut findings: Vec<Entry>) -> String {
 struct Folder(PathBuf);
 
 impl Folder {
-    /// Of a baseline in a file. One that comes or goes through an open stream stands in the current folder.
+    /// Returns the folder of a baseline. A baseline that is read from or written to an open stream
+    /// counts as a file in the current folder.
     fn of(baseline: &Path) -> Self {
         let mut folder = absolute(if is_stream(baseline) { Path::new("_") } else { baseline });
         folder.pop();
         Self(folder)
     }
 
-    /// The name that leads from it to a file. Where that stands elsewhere, links may lead here: the folders have their real names then.
+    /// The relative path from this folder to `file`. If the file is not below this folder, symbolic
+    /// links are resolved first.
     fn name(&self, file: &str) -> String {
         let path = Path::new(file);
         let relative = match path.strip_prefix(&self.0) {
@@ -149,7 +151,8 @@ impl Folder {
     }
 }
 
-/// The way from a folder to a file, both [`absolute`]; the file itself if there is none.
+/// The path of `file` relative to `folder`, both [`absolute`]; `file` itself if there is no
+/// relative path.
 fn relative(file: &Path, folder: &Path) -> PathBuf {
     let shared = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
     if shared == 0 {

@@ -1,15 +1,17 @@
-//! What was found in files, kept between runs.
+//! Results of earlier runs.
 //!
-//! *Law.* What is kept counts only for the same text under the same name, with the same settings and options, checked by the same
-//! program. That a text is the same says a SHA-256 over it and all of these, or, of a file that was not touched since, its
-//! [`Stamp`], where that can be trusted ([`crate::stamp`] says when). It counts for the user alone who wrote it ([`crate::cache_key`]).
-//! A cache that is missing, torn, or written by another process meanwhile costs work and changes no result. Nothing is kept of a file that could not be read, is to be changed, or
-//! about whose placement there is something to say.
+//! *Law.* A result is used only for the same text, file name, settings and options, and the same
+//! build of this program. A SHA-256 over all of these identifies them; for a file whose [`Stamp`]
+//! is unchanged and trustworthy ([`crate::stamp`]), the stamp replaces the hash of the text. A
+//! cache is used only by the user who wrote it ([`crate::cache_key`]). A cache that is missing,
+//! torn, or written by another process at the same time costs work and never changes a result.
+//! Nothing is kept of a file that could not be read, is to be changed, or has a note about its
+//! placement.
 //!
-//! *Cost.* A file that was not touched is neither read, parsed nor analyzed; one that was, but is known, is read and hashed, and has its stamp
-//! from then on. There is one file of JSON for each folder with
-//! checked files; what is in it about files that are gone goes when it is written, and files that nobody has written for a month go
-//! with the next one.
+//! *Cost.* An untouched file is neither read, parsed nor analyzed. A file that was touched but has
+//! a known text is read and hashed, and gets a new stamp. The cache has one JSON file for each
+//! folder of checked files. Writing it drops the results of deleted files, and removes JSON files
+//! that were not written for a month.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -34,99 +36,98 @@ use crate::cache_key;
 use crate::check::{Checked, Counts};
 use crate::stamp::{Moment, Stamp};
 
-/// The usual name of the folder.
+/// Default name of the folder.
 const FOLDER: &str = ".noisy_cache";
-/// So long a file may stay that nobody writes.
+/// A file of the cache that was not written for this long is removed.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
-/// The largest file that is read, in bytes: a file of a folder takes some 200.
+/// Maximum size of a file of the cache, in bytes. A checked file takes about 200.
 const MAX_FILE: u64 = 64 << 20;
 
 type Hash = [u8; 32];
 
-/// The results of earlier runs.
 #[derive(Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
-    /// Somebody chose it.
+    /// True if the user named the folder.
     is_named: bool,
     here: PathBuf,
-    /// Of the program and the options.
+    /// Hash of the program and the options.
     base: Hash,
-    /// Before any file was read.
+    /// A time before any file was read.
     start: Moment,
     contexts: Mutex<FxHashMap<Known, Context>>,
-    /// By the folder of the files.
+    /// One pack for each folder of checked files.
     packs: Mutex<HashMap<PathBuf, Arc<RwLock<Pack>>>>,
 }
 
-/// What the last place was made of, which is that of the next file most often, too: nothing is asked that others wait for.
+/// Values of the previous slot. The next file is mostly in the same folder, so no lock is taken.
 #[derive(Debug, Default)]
 pub(crate) struct Last {
-    /// By the folder as it was named.
+    /// The folder as it was named, and its pack.
     pack: Option<(PathBuf, Arc<RwLock<Pack>>)>,
     context: Option<(Known, Arc<str>)>,
 }
 
-/// The address of settings, which are kept so that nothing else has it, and the rules that are off besides.
+/// The address of the settings, which are kept alive so that the address stays theirs, and the
+/// rules that are off in addition.
 type Known = (usize, String);
-/// The settings, and the hash of all that counts but the text.
+/// The settings, and the hash of everything but the text.
 type Context = (Arc<Settings>, Arc<str>);
 
-/// The results of the files of one folder: for each context those of its files. A file has one result.
+/// The results of the files of one folder, by context. A file has one result.
 #[derive(Debug, Default)]
 struct Pack {
     kept: Contexts,
     is_changed: bool,
 }
 
-/// By the context, the results of files by their names.
+/// Results by context and then by file name.
 type Contexts = BTreeMap<String, FxHashMap<String, Kept>>;
 
-/// A pack as it is written.
+/// A pack in its file.
 #[derive(Debug, Deserialize, Serialize)]
 struct Written<K> {
-    /// When the run began that wrote it.
+    /// Start of the run that wrote the pack.
     start: Moment,
     kept: K,
 }
 
-/// The result of one file.
 #[derive(Debug, Deserialize, Serialize)]
 struct Kept {
-    /// The hash of its text.
+    /// Hash of the text.
     #[serde(with = "digits")]
     text: Hash,
-    /// Of the file that was read, if it was settled.
+    /// Stamp of the file that was read, if settled.
     stamp: Option<Stamp>,
-    /// Nothing of most files.
+    /// `None` for most files: they have no findings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     said: Option<Box<Said>>,
-    /// The file was there in this run.
+    /// True if this run met the file.
     #[serde(skip)]
     is_seen: AtomicBool,
 }
 
-/// What there is to say of a file.
+/// The printed result of a file.
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
 struct Said {
-    /// What is printed.
+    /// The printed text.
     piece: String,
-    /// Errors, warnings, hints, and how many are left out.
+    /// Numbers of errors, warnings, hints, and findings left out.
     counts: [usize; 4],
     codes: Vec<(String, usize)>,
     baseline: Vec<baseline::Entry>,
 }
 
-/// The place of a file in the cache.
+/// The position of a file in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pack: Arc<RwLock<Pack>>,
-    /// The hash of all that counts but the text.
+    /// The hash of everything but the text.
     context: Arc<str>,
     name: String,
 }
 
-/// A text that was read.
+/// A text that was read, with its hash and the stamp of its file.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     hash: Hash,
@@ -134,14 +135,15 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// A text, and what was known of its file before it was read.
+    /// `stamp` was taken before the text was read.
     pub(crate) fn new(text: &str, stamp: Option<Stamp>) -> Self {
         Self { hash: Sha256::digest(text).into(), stamp }
     }
 }
 
 impl Cache {
-    /// The cache of runs with some options; nothing if there is to be none, or it cannot be told which program this is.
+    /// The cache for runs with some options; `None` if it is switched off or the build of this
+    /// program is unknown.
     pub(crate) fn new(args: &Caching, isolated: bool, options: &dyn Debug) -> Option<Self> {
         if args.no_cache {
             return None;
@@ -159,7 +161,7 @@ impl Cache {
             beside.join(FOLDER)
         });
         if !is_named && folder.is_symlink() {
-            // Nobody has said that anything may be written where it leads.
+            // The user did not name the target of this link.
             return None;
         }
         let base = hash(&[
@@ -172,12 +174,12 @@ impl Cache {
         Some(Self { folder, is_named, here, base, start: Moment::now(), contexts, packs })
     }
 
-    /// A time before any file was read.
     pub(crate) fn start(&self) -> Moment {
         self.start
     }
 
-    /// Reads what is kept of the folders of files, many at once: later the threads check files of one folder, and would wait for each other.
+    /// Reads the packs of the folders of `files` in parallel. Otherwise threads that check files of
+    /// the same folder would wait for each other.
     pub(crate) fn read_ahead<'a>(&self, files: impl Iterator<Item = &'a Path>) {
         let mut folders: Vec<&Path> = files.filter_map(Path::parent).collect();
         folders.dedup_by_key(|it| it.as_os_str());
@@ -185,8 +187,8 @@ impl Cache {
         parallel::in_order(threads_for(folders.len()), folders.len(), read, |()| true);
     }
 
-    /// Where a file has its place that is checked with settings, and with some rules off besides; nothing if its name is no text, for
-    /// another one may look like it.
+    /// The slot of a file that is checked with these settings and some additional rules off; `None`
+    /// if its name is not UTF-8, because another name may look the same.
     pub(crate) fn slot(
         &self,
         path: &Path,
@@ -219,7 +221,7 @@ impl Cache {
         let pack = known.unwrap_or_default();
         if is_new {
             packs.insert(folder.clone(), pack.clone());
-            // Who comes next for this folder waits, nobody else.
+            // Only the next reader of this folder waits.
             let mut filled = pack.write().unwrap_or_else(PoisonError::into_inner);
             drop(packs);
             filled.kept = self.read(&folder).unwrap_or_default();
@@ -242,24 +244,24 @@ impl Cache {
         self.folder.join(hex(&name)).with_extension("json")
     }
 
-    /// What the cache holds of a folder; nothing if that is missing, or not of this program.
+    /// Reads the pack of a folder; `None` if it is missing or belongs to another build.
     fn read(&self, folder: &Path) -> Option<Contexts> {
         let path = self.file(folder);
         fs::metadata(&path).ok().filter(|it| it.is_file() && it.len() <= MAX_FILE)?;
         let written: Written<Contexts> = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         let Written { start, mut kept } = written;
         if start > self.start {
-            // The clock was set back: what is written now may have the time of what was there.
+            // The clock was set back: a text written now may get the stamp of an older one.
             kept.values_mut().flat_map(FxHashMap::values_mut).for_each(|it| it.stamp = None);
         }
         Some(kept)
     }
 
-    /// Writes what is new.
+    /// Writes the packs that changed.
     ///
     /// # Errors
     ///
-    /// When it cannot be written; what is there stays as it is.
+    /// If one cannot be written; the old pack then stays as it was.
     pub(crate) fn save(&self) -> io::Result<()> {
         let packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
         let is_changed =
@@ -295,14 +297,14 @@ impl Cache {
         Ok(())
     }
 
-    /// The folder, for people.
+    /// The folder as shown to people.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.strip_prefix(&self.here).unwrap_or(&self.folder)
     }
 }
 
 impl Slot {
-    /// What is known of a file that was not touched since: its counts and what is printed of it.
+    /// The result of a file that was not touched since: its counts and its printed text.
     pub(crate) fn untouched(&self) -> Option<(Checked, String)> {
         let stamp = Stamp::of(&fs::metadata(&self.name).ok()?)?;
         let pack = self.pack.read().unwrap_or_else(PoisonError::into_inner);
@@ -312,7 +314,7 @@ impl Slot {
         kept.checked(self)
     }
 
-    /// What is known of a text, which has the stamp of its file from now on.
+    /// The result of a known text. The entry takes over the stamp of `seen`.
     pub(crate) fn get(&self, seen: &Seen) -> Option<(Checked, String)> {
         let mut pack = self.pack.write().unwrap_or_else(PoisonError::into_inner);
         let of_context = pack.kept.get_mut(&*self.context)?;
@@ -325,7 +327,7 @@ impl Slot {
         known
     }
 
-    /// Keeps what was found, if that is all there is to say.
+    /// Keeps a result, if the cache can represent all of it.
     pub(crate) fn put(&self, seen: Seen, checked: &Checked, piece: &str) {
         let fixed = &checked.fixed;
         let is_all = checked.failure.is_none()
@@ -367,12 +369,13 @@ impl Kept {
     }
 }
 
-/// For so many packs: a few are not worth a thread.
+/// Number of threads for reading `n_packs` packs. A few packs are not worth a thread.
 fn threads_for(n_packs: usize) -> usize {
     if n_packs < 8 { 0 } else { parallel::cores() }
 }
 
-/// Makes the folder, which git and backups leave out. One that is there stays as it is if it was named.
+/// Creates the folder and marks it for git and backup programs. An existing folder stays as it is
+/// if the user named it.
 fn create(folder: &Path, is_named: bool) -> io::Result<()> {
     if let Some(above) = folder.parent() {
         fs::create_dir_all(above)?;
@@ -393,7 +396,7 @@ fn create(folder: &Path, is_named: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes files that were not written for long.
+/// Removes files that were not written for a month.
 fn clean(folder: &Path) -> io::Result<()> {
     for it in fs::read_dir(folder)? {
         let it = it?;
@@ -402,14 +405,14 @@ fn clean(folder: &Path) -> io::Result<()> {
         let is_ours = name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit());
         let written = it.metadata().and_then(|it| it.modified());
         if is_ours && written.is_ok_and(|it| it.elapsed().is_ok_and(|it| it > MONTH)) {
-            // Somebody else may have removed it.
+            // Another process may have removed the file.
             let _ = fs::remove_file(it.path());
         }
     }
     Ok(())
 }
 
-/// The SHA-256 of parts, each with its length before it.
+/// The SHA-256 of the parts, each preceded by its length.
 fn hash(parts: &[&[u8]]) -> Hash {
     let mut hash = Sha256::new();
     for it in parts {
@@ -424,7 +427,7 @@ fn hex(hash: &Hash) -> String {
     digits.filter_map(|it| char::from_digit(u32::from(it), 16)).collect()
 }
 
-/// A hash as a text of hexadecimal digits.
+/// Serializes a hash as hexadecimal digits.
 mod digits {
     use std::fmt;
 

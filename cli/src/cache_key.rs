@@ -1,8 +1,9 @@
-//! The secret that the names of the files of a cache depend on.
+//! The secret that the file names of a cache depend on.
 //!
-//! *Law.* What somebody else wrote is not believed: a cache that a repository brings along has other names than those that are looked for. The secret
-//! is made once for each user and kept in a file that nobody else may read; without a place for it there is no cache. Who hands a cache
-//! from machine to machine, such as a CI, names a secret of its own (`NOISY_CACHE_KEY`).
+//! *Law.* Nobody else can plant results: the cache that a repository ships has other file names
+//! than those that are looked up. The secret is created once per user and kept in a file that
+//! nobody else can read. Without a place for it there is no cache. A CI that shares a cache between
+//! machines sets a secret of its own (`NOISY_CACHE_KEY`).
 
 use std::env;
 use std::ffi::OsString;
@@ -10,7 +11,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// In bytes.
+/// Length in bytes.
 const LENGTH: usize = 32;
 
 /// The secret of the user.
@@ -30,7 +31,7 @@ pub(crate) fn key() -> Option<Vec<u8>> {
     let read = || fs::read(&file).ok().filter(|it| it.len() == LENGTH);
     read().or_else(|| {
         make(&file)?;
-        // Of two processes that make one at a time the last counts.
+        // If two processes create one at the same time, the last one wins.
         read()
     })
 }
@@ -40,7 +41,7 @@ fn make(file: &PathBuf) -> Option<()> {
     fs::create_dir_all(folder).ok()?;
     let mut key = [0; LENGTH];
     getrandom::fill(&mut key).ok()?;
-    // Only its user may read a temporary file.
+    // A temporary file is readable by its user only.
     let mut new = tempfile::NamedTempFile::new_in(folder).ok()?;
     new.write_all(&key).ok()?;
     new.persist(file).ok()?;

@@ -1,4 +1,4 @@
-//! One file: read, check, fix.
+//! Reads, checks and fixes one file.
 
 use std::fs::{File, Metadata};
 use std::io::{Read, Write};
@@ -21,101 +21,97 @@ use crate::verify;
 use crate::walk::Input;
 use crate::write::Replacement;
 
-/// What became of one file.
+/// The result of one file.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    /// Its path as it was given or found; that of standard input is its name.
+    /// The path as given or found; for standard input its name.
     pub path: PathBuf,
-    /// Its name for people.
+    /// The name shown to people.
     pub name: String,
-    /// Whether it could be read, and so was checked.
+    /// True if the file could be read, and so was checked.
     pub is_read: bool,
-    /// Its text, after fixing.
+    /// The text after fixing.
     pub text: Rope,
-    /// What is wrong with it, after fixing.
+    /// The diagnostics after fixing.
     pub diagnostics: Vec<Diagnostic>,
-    /// What would fix each of them, where that was asked for.
+    /// The fix of each diagnostic, if requested.
     pub fixes: Vec<Option<Fix>>,
-    /// How many more there are than are wanted.
+    /// Number of diagnostics over the limit, which are left out.
     pub n_left_out: usize,
-    /// All that there are, also those left out.
+    /// Counts of all diagnostics, including those left out.
     pub counts: Counts,
-    /// What fixing did.
+    /// The result of fixing.
     pub fixed: FileFix,
-    /// Why it could not be checked or written.
+    /// The reason why the file could not be checked or written.
     pub failure: Option<Failure>,
-    /// What a baseline says of it, where that was asked for.
+    /// The entries of a baseline, if requested.
     pub entries: Vec<Entry>,
 }
 
-/// How many diagnostics there are.
+/// Numbers of diagnostics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
-    /// Errors.
     pub errors: usize,
-    /// Warnings.
     pub warnings: usize,
-    /// Infos and hints.
+    /// Number of infos and hints.
     pub hints: usize,
-    /// Of each code.
+    /// Number for each code.
     pub codes: Vec<(&'static str, usize)>,
 }
 
-/// What fixing did to a file.
+/// The result of fixing a file.
 #[derive(Debug, Default)]
 pub(crate) struct FileFix {
-    /// Function by function, where there is something to say.
+    /// Notes by function, for those with something to report.
     pub notes: Vec<Note>,
     /// What was placed together, and what proves that it is cheap, where that was asked for.
     pub placed: Vec<PlacedGroup>,
     /// How many diagnostics were fixed by themselves, without a placement.
     pub n_fixed: usize,
-    /// How many are allowed by comments that were added.
+    /// Number of diagnostics allowed by added comments.
     pub n_suppressed: usize,
-    /// Whether there is any change.
+    /// True if the text changed.
     pub is_changed: bool,
-    /// The text before and after, if it is another.
+    /// The text before and after, if it changed.
     pub change: Option<(String, String)>,
-    /// The change on its way into the file.
+    /// The replacement of the file, not yet on the disk.
     pub replacement: Option<Replacement>,
 }
 
-/// What to do with a file.
+/// Instructions for one file.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
-    /// What counts for it.
     pub settings: Arc<Settings>,
-    /// What to fix.
     pub fixing: Fixing,
-    /// Nobody may write into the file.
+    /// True if the file must not be written.
     pub is_read_only: bool,
-    /// Time for the optimizer, for this file.
+    /// Time limit of the optimizer for this file.
     pub time: Duration,
-    /// Who is told how far the optimizer is.
+    /// Receives the progress of the optimizer.
     pub watch: Watch,
-    /// Compare with what is expected instead.
+    /// Compare diagnostics with expectations instead of reporting them.
     pub verify: Option<Verify>,
-    /// Whether fixes are to be told of.
+    /// True if fixes are requested.
     pub wants_fixes: bool,
-    /// Whether what proves a placement is to be told of.
+    /// True if the proofs of placements are requested.
     pub wants_proofs: bool,
-    /// The most diagnostics that are wanted.
+    /// Maximum number of diagnostics.
     pub most: usize,
-    /// What is not reported.
+    /// The baseline, whose findings are not reported.
     pub known: Option<Arc<Known>>,
-    /// Whether a baseline is made.
+    /// True if a baseline is written.
     pub wants_entries: bool,
-    /// Where to write what proves the placements.
+    /// The file for the certificate.
     pub certificate: Option<PathBuf>,
 }
 
 impl Checked {
-    /// A file of which nothing is known but that it could not be checked.
+    /// The result of a file that could not be checked.
     pub(crate) fn failed(path: impl Into<PathBuf>, failure: Failure) -> Self {
         Self { is_read: false, failure: Some(failure), ..Self::empty(path) }
     }
 
-    /// Lets go of all that is as large as the file.
+    /// Drops everything whose size is proportional to the file.
     pub(crate) fn forget(&mut self) {
         self.text = no_text();
         self.diagnostics = Vec::new();
@@ -123,7 +119,7 @@ impl Checked {
         self.fixed.change = None;
     }
 
-    /// A file of which there is nothing to say.
+    /// The result of a file without findings.
     pub(crate) fn empty(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self {
@@ -145,13 +141,13 @@ impl Checked {
     }
 }
 
-/// A text without anything: the same for all, as each has room for some.
+/// An empty text, shared because each new one allocates.
 fn no_text() -> Rope {
     static NOTHING: LazyLock<Rope> = LazyLock::new(Rope::new);
     NOTHING.clone()
 }
 
-/// The name of an input, for programs: as it is.
+/// The exact name of an input, for programs.
 pub(crate) fn name(input: &Input, stdin: &str) -> String {
     match input {
         Input::File(path) => path.display().to_string(),
@@ -159,12 +155,12 @@ pub(crate) fn name(input: &Input, stdin: &str) -> String {
     }
 }
 
-/// The name of an input, for people: in one line, without what acts on a terminal.
+/// The name of an input on one line and without control characters, for people.
 pub(crate) fn shown_name(input: &Input, stdin: &str) -> String {
     shown_line(&name(input, stdin)).into_owned()
 }
 
-/// Does something with a file; what panics is caught and said.
+/// Runs `work` on a file; a panic becomes a failure.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let why = panic.downcast_ref::<String>().cloned();
@@ -173,7 +169,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T,
     })
 }
 
-/// Checks a text of an input, which has a path. Its document, if it was made already, becomes the fixed one.
+/// Checks the text of an input. `document` is used if it exists, and becomes the fixed document.
 pub(crate) fn check(
     path: &Path,
     text: &str,
@@ -185,16 +181,16 @@ pub(crate) fn check(
         .unwrap_or_else(|failure| Checked::failed(path, failure))
 }
 
-/// The text of an input.
+/// Reads an input.
 ///
 /// # Errors
 ///
-/// When it cannot be read, is too large, or is not UTF-8.
+/// If the input cannot be read, is too large, or is not UTF-8.
 pub(crate) fn read(input: &Input) -> Result<String, Failure> {
     read_with(input, &mut |_, _| ())
 }
 
-/// As [`read`], with the open file and what is known of it shown to somebody before it is read.
+/// Reads an input like [`read`]; `look` first sees the open file and its metadata.
 ///
 /// # Errors
 ///
@@ -208,7 +204,7 @@ pub(crate) fn read_with(
             let metadata = file.metadata()?;
             look(&file, &metadata);
             let most = if metadata.is_file() { MAX_FILE } else { MAX_STREAM };
-            // What is read cannot be trusted to be as long as it says.
+            // The reported size is only a hint.
             let likely = if metadata.is_file() { metadata.len().min(LIKELY) } else { 0 };
             if metadata.len() > most { Ok(None) } else { bounded(file, most, likely as usize) }
         }),
@@ -230,12 +226,12 @@ pub(crate) fn read_with(
     })
 }
 
-/// Room for so much of a file is made at once, in bytes.
+/// Initial capacity for the text of a file, in bytes.
 const LIKELY: u64 = 1 << 20;
 
-/// All of an input, which likely has so many bytes; nothing if it has more than `most`.
+/// Reads up to `most` bytes, probably `likely`; `None` if the input is longer.
 fn bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option<Vec<u8>>> {
-    // One byte more, which the end of the file does not fill.
+    // One more byte, so that the end of the file needs no second allocation.
     let mut bytes = Vec::with_capacity(likely + 1);
     input.take(most + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
@@ -255,7 +251,7 @@ fn analyze(
         && let Err(failure) = fix_file(&mut checked, text, document, input, task)
     {
         checked.failure = Some(failure);
-        // It stays as it was.
+        // The document stays as it was.
         *document = read();
     }
     let rope = document.source().text();
@@ -284,7 +280,7 @@ fn analyze(
     checked
 }
 
-/// Fixes a program and prepares the file.
+/// Fixes a program and prepares the replacement of its file.
 fn fix_file(
     checked: &mut Checked,
     text: &str,

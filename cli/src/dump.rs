@@ -1,4 +1,4 @@
-//! `--dump STAGE`: every arrow is a function, and every value has a printer.
+//! `--dump STAGE`: prints the result of one stage between text and facts.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::setup::settings;
 use crate::walk::Input;
 use crate::{FAILED, check, complain};
 
-/// Prints what a stage made of each input, facts and visits in the format that is asked for; the exit code.
+/// Prints the result of a stage for each input, facts and visits in the requested format; returns
+/// the exit code.
 pub(crate) fn run(
     stage: Stage,
     format: Format,
@@ -58,7 +59,7 @@ pub(crate) fn run(
     Ok(code)
 }
 
-/// What a stage made of a text; the settings are asked for if they matter.
+/// The printed result of a stage; settings are read only if they matter.
 fn printed(
     stage: Stage,
     format: Format,
@@ -77,7 +78,7 @@ fn printed(
         Stage::Facts if format == Format::JsonLines => {
             let mut out = String::new();
             dump::rows::rows(&Document::with_model(text, model()?), &mut |row| {
-                // A row is made of numbers and strings.
+                // Serialization of numbers and strings cannot fail.
                 out.push_str(&serde_json::to_string(&row).unwrap_or_default());
                 out.push('\n');
             });

@@ -1,24 +1,22 @@
-//! Why a file could not be checked or written.
+//! Reasons why a file could not be checked or written.
 
 use std::path::PathBuf;
 
-/// What cannot be checked, and why.
+/// A path that cannot be checked, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// The path as it was given or found.
+    /// The path as given or found.
     pub path: PathBuf,
-    /// Why.
     pub why: String,
 }
 
-/// Why a file could not be checked or written.
+/// The reason why a file could not be checked or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// A stable code.
     pub code: &'static str,
-    /// What happened.
     pub message: String,
-    /// Where, in lines and columns from 1, if it has a place.
+    /// Line and column from 1, if known.
     pub place: Option<(usize, usize)>,
 }
 

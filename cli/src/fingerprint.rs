@@ -1,38 +1,39 @@
-//! What a finding is known by while lines move.
+//! Fingerprints identify findings while lines move.
 
 use std::collections::HashMap;
 
 use ropey::Rope;
 use sha2::{Digest, Sha256};
 
-/// How many bytes of a line count.
+/// Maximum number of bytes of a line that are hashed.
 const LINE: usize = 1024;
 
-/// Gives the findings of a file their fingerprints, in their order. *Cost.* Linear in the findings and, where these come line by line, in
-/// the text.
+/// Computes the fingerprints of a file's findings, in their order. *Cost.* Linear in the findings
+/// and, if they come in order of lines, in the text.
 #[derive(Debug)]
 pub(crate) struct Fingerprints<'a> {
-    /// What the name of the file gives.
+    /// Hash state after the name of the file.
     named: Sha256,
     text: &'a Rope,
-    /// The line that was asked for last, by its number, and what counts of it.
+    /// Number and hashed part of the last line.
     line: Option<(usize, Vec<u8>)>,
-    /// How many findings were alike, by what they have in common.
+    /// Number of equal findings so far, by hash.
     seen: HashMap<[u8; 32], usize>,
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Of a file with a name, which is empty where the name stands beside the fingerprints.
+    /// `name` is empty if the file is named beside the fingerprints.
     pub(crate) fn new(name: &str, text: &'a Rope) -> Self {
         let mut named = Sha256::new();
         put(&mut named, name.as_bytes());
         Self { named, text, line: None, seen: HashMap::new() }
     }
 
-    /// A number that stays the same while lines move: the first 64 bits, in hexadecimal digits, of the SHA-256 of the name of the file,
-    /// the code, the message without the numbers of the lines that it names, the text of the line without blanks at its ends (its first
-    /// 1,024 bytes), and how many findings before it in the file have the same; each followed by a byte FF, which no UTF-8 has. Lines
-    /// are counted from 0.
+    /// A number that stays the same while lines move: the first 64 bits, in hexadecimal digits, of
+    /// the SHA-256 of the name of the file, the code, the message without line numbers, the text of
+    /// the line without blanks at its ends (its first 1,024 bytes), and the number of equal
+    /// findings before it in the file; each followed by a byte FF, which never occurs in UTF-8.
+    /// Lines are counted from 0.
     pub(crate) fn of(&mut self, line: usize, code: &str, message: &str) -> String {
         if self.line.as_ref().is_none_or(|(of, _)| *of != line) {
             let text = self.text.get_line(line).map(|it| it.to_string()).unwrap_or_default();
@@ -56,7 +57,7 @@ fn put(hash: &mut Sha256, part: &[u8]) {
     hash.update([0xff]);
 }
 
-/// A message without the numbers of the lines that it names: `%1 is the same value as %0 in line `.
+/// A message without the line numbers in it: `%1 is the same value as %0 in line `.
 fn without_lines(message: &str) -> String {
     const BEFORE: &str = "line ";
     let mut parts = message.split(BEFORE);

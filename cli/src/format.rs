@@ -1,6 +1,7 @@
-//! How findings are printed: one file for each format.
+//! Output formats of findings, one file each.
 //!
-//! A format makes a piece of text of each file, on the thread that checked it; the pieces are put together in order.
+//! A format turns the findings of each file into a piece of text, on the thread that checked the
+//! file; the pieces are joined in order.
 
 mod azure;
 mod checkstyle;
@@ -25,7 +26,7 @@ use crate::check::Checked;
 use crate::fingerprint::Fingerprints;
 use crate::line_col::LineCol;
 
-/// How the pieces are put together.
+/// The text around and between the pieces.
 #[derive(Debug)]
 pub(crate) struct Frame {
     /// Before the first piece.
@@ -36,23 +37,21 @@ pub(crate) struct Frame {
     pub close: &'static str,
 }
 
-/// Numbers over all files.
+/// Totals over all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
-    /// Files looked at.
+    /// Number of checked files.
     pub files: usize,
-    /// Files with findings.
+    /// Number of files with findings.
     pub files_with: usize,
-    /// Errors.
     pub errors: usize,
-    /// Warnings.
     pub warnings: usize,
-    /// Infos and hints.
+    /// Number of infos and hints.
     pub hints: usize,
 }
 
 impl Format {
-    /// Whether people read it, who have the failures and the summary said beside it.
+    /// True for formats that people read: failures and the summary are printed beside the output.
     pub(crate) fn is_for_people(self) -> bool {
         matches!(self, Format::Full | Format::Concise | Format::Grouped)
     }
@@ -74,12 +73,12 @@ pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
         Format::Junit => junit::file(checked),
         Format::Checkstyle => checkstyle::file(checked),
         Format::Rdjson => rdjson::file(checked),
-        // Of the solver's visits alone; the command line says so before any file is read.
+        // Only for visits of the solver; the command line refuses other uses.
         Format::Html => String::new(),
     }
 }
 
-/// What `--verify-diagnostics` says of a file.
+/// The mismatches that `--verify-diagnostics` found in a file.
 pub(crate) fn mismatches(checked: &Checked) -> String {
     let line = |it: &noisy_analyses::Diagnostic| {
         let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
@@ -89,7 +88,7 @@ pub(crate) fn mismatches(checked: &Checked) -> String {
     checked.diagnostics.iter().map(line).collect()
 }
 
-/// What goes around the pieces.
+/// The frame of a format.
 pub(crate) fn frame(format: Format) -> Frame {
     let frame = |open: &str, between, close| Frame { open: open.to_owned(), between, close };
     match format {
@@ -119,7 +118,7 @@ pub(crate) fn frame(format: Format) -> Frame {
     }
 }
 
-/// After the last piece, for formats that list the codes found.
+/// The text after the last piece, for formats that list the codes found.
 pub(crate) fn close(format: Format, codes: &BTreeMap<&'static str, usize>) -> String {
     match format {
         Format::Sarif => sarif::close(codes),
@@ -127,7 +126,7 @@ pub(crate) fn close(format: Format, codes: &BTreeMap<&'static str, usize>) -> St
     }
 }
 
-/// A finding as most formats want it: a diagnostic, or why a file could not be checked.
+/// A finding in the shape that most formats need: a diagnostic or a failure.
 #[derive(Debug)]
 struct Finding<'a> {
     code: &'a str,
@@ -167,12 +166,13 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
     failure.chain(diagnostics).collect()
 }
 
-/// The name of a file for programs. People read it as it was typed.
+/// The name of a file for programs, without the spelling that the user typed.
 fn plain_name(checked: &Checked) -> String {
     plain_path(&checked.path).to_string_lossy().into_owned()
 }
 
-/// A text in a command of a CI service: `%` as the service wants it, ends of lines and some other ASCII characters as `%` and their code.
+/// Escapes a text for a command of a CI service: `%` becomes `percent`; line ends and the
+/// characters in `others` become `%` and their code.
 fn escaped(text: &str, percent: &str, others: &str) -> String {
     let mut out = String::new();
     for c in shown(text).chars() {
@@ -186,7 +186,7 @@ fn escaped(text: &str, percent: &str, others: &str) -> String {
     out
 }
 
-/// What gives the findings of a file their fingerprints.
+/// Returns a function that computes the fingerprints of a file's findings.
 fn fingerprints(checked: &Checked) -> impl FnMut(&Finding<'_>) -> String {
     let mut fingerprints = Fingerprints::new(&plain_name(checked), &checked.text);
     move |it| fingerprints.of(it.start.row - 1, it.code, it.message)

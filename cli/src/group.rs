@@ -1,7 +1,7 @@
-//! Files on their thread: a few at a time.
+//! Checks files in small groups on one thread.
 //!
-//! A small file takes less time than what its steps need of the processor's caches: the code of all steps is larger than these. So the
-//! files of a run are read first, and as many as are small together are analyzed step by step ([`Document::all`]).
+//! A small file takes less time than loading the code of all steps into the processor's caches. So
+//! files are read first, and small ones are analyzed together, step by step ([`Document::all`]).
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
@@ -24,22 +24,23 @@ use crate::stamp::Stamp;
 use crate::walk::Input;
 use crate::{format, paint, ranges, select};
 
-/// Texts are analyzed together until they have so many bytes: with what is known of them they fit into the processor's caches. With four times
-/// as many 10,000 small files take as long, and 1.5 MB more.
+/// Texts are analyzed together up to this number of bytes: with their facts they then fit into the
+/// processor's caches. With four times as many, 10,000 small files take the same time and 1.5 MB
+/// more.
 const TOGETHER: usize = 4 << 10;
 
-/// What is left of a file when it has been checked: its text is gone.
+/// The rest of a file after checking: its text is gone.
 pub(crate) struct Report {
     pub checked: Checked,
     pub piece: String,
-    /// Standard input, fixed, on its way through.
+    /// Standard input after fixing, to be echoed.
     pub through: Option<String>,
 }
 
-/// What becomes of one file on its thread.
+/// The result of one file on its thread.
 pub(crate) enum Done {
     Checked(Box<Report>),
-    /// Its configuration cannot be used.
+    /// The configuration cannot be used.
     Invalid(Arc<Invalid>),
 }
 
@@ -49,7 +50,7 @@ impl From<Report> for Done {
     }
 }
 
-/// A file that was looked at.
+/// A file before its analysis.
 enum Looked<'a> {
     Done(Done),
     Read(Box<Read<'a>>),
@@ -61,12 +62,12 @@ struct Read<'a> {
     text: String,
     is_read_only: bool,
     settings: Arc<Settings>,
-    /// Where to keep what is found.
+    /// The cache slot of the result.
     place: Option<(Slot, Seen)>,
 }
 
 impl Plan<'_> {
-    /// What becomes of some files, in their order.
+    /// Checks some files; results are in their order.
     pub(crate) fn some(
         &self,
         inputs: &[Input],
@@ -91,7 +92,7 @@ impl Plan<'_> {
         out
     }
 
-    /// Analyzes what was read, together.
+    /// Analyzes the files that were read, together.
     fn finish(
         &self,
         group: Vec<Looked<'_>>,
@@ -104,7 +105,7 @@ impl Plan<'_> {
             Looked::Done(_) => None,
         });
         let (texts, models): (Vec<&str>, Vec<_>) = read.unzip();
-        // What panics is found again, file by file.
+        // A panic is found again when the files are checked one by one.
         let documents = check::guarded(|| Ok(Document::all(&texts, models))).unwrap_or_default();
         let mut documents: Vec<Option<Document>> = documents.into_iter().map(Some).collect();
         let mut nth = 0;
@@ -121,7 +122,7 @@ impl Plan<'_> {
         }
     }
 
-    /// What is known of a file before it is analyzed.
+    /// Looks a file up in the cache and reads it if needed.
     fn look<'a>(&self, input: &'a Input, configs: &mut InARow<'_>, last: &mut Last) -> Looked<'a> {
         let args = self.args;
         let path = input.path(&args.files.stdin_filename);
@@ -167,7 +168,7 @@ impl Plan<'_> {
         Looked::Read(Box::new(Read { input, text, is_read_only, settings, place }))
     }
 
-    /// Checks a file, and fixes it if that is wanted.
+    /// Checks a file, and fixes it if requested.
     fn analyze(
         &self,
         read: Read<'_>,
@@ -208,7 +209,7 @@ impl Plan<'_> {
         Report { checked, piece, through }
     }
 
-    /// What is printed of a file.
+    /// The printed text of a file.
     pub(crate) fn piece(&self, checked: &Checked) -> String {
         let Check { fixing, show, .. } = self.args;
         match &checked.fixed.change {
@@ -221,7 +222,8 @@ impl Plan<'_> {
         }
     }
 
-    /// A file, or a configuration, of which there is nothing to say but why. People read that on standard error.
+    /// The report of a file or configuration that failed. For people the reason goes to standard
+    /// error.
     pub(crate) fn failed(&self, path: impl Into<PathBuf>, failure: Failure) -> Report {
         let checked = Checked::failed(path, failure);
         let piece = if self.format.is_for_people() || self.args.fixing.diff || self.is_silent() {
@@ -232,7 +234,7 @@ impl Plan<'_> {
         Report { checked, piece, through: None }
     }
 
-    /// What is said of a configuration that cannot be used.
+    /// The report of an invalid configuration.
     pub(crate) fn invalid(&self, invalid: &Invalid) -> Report {
         let first = invalid.problems.first();
         let mut message = match (first, &invalid.unreadable) {
@@ -247,7 +249,7 @@ impl Plan<'_> {
         self.failed(&invalid.path, failure)
     }
 
-    /// What a file is checked with.
+    /// The settings of a file.
     fn counting(
         &self,
         path: &Path,
@@ -264,11 +266,11 @@ impl Plan<'_> {
     }
 }
 
-/// What one file is checked with.
+/// The settings of one file.
 struct Counting<'a> {
     settings: Arc<Settings>,
-    /// Rules that the command line turns off, which are off in the settings.
+    /// Rules that the command line turns off; they are off in the settings too.
     silenced: Vec<&'a str>,
-    /// Its place in the cache depends on the settings without that.
+    /// The settings without these rules, which the cache slot depends on.
     layered: Arc<Settings>,
 }

@@ -1,11 +1,14 @@
-//! The ignore files of a walk: which of them count in a folder, and what they leave out.
+//! The ignore files of a walk: those that apply to a folder, and the paths that they exclude.
 //!
-//! *Law.* A folder whose ignore files cannot be read within the limits is not walked, and that is told: to check all that is in it
-//! would be wrong, and so would be to check none of it in silence. These are read: `.ignore` and `.gitignore` of a folder and of those
-//! above it, `.git/info/exclude`, and the patterns of the user. What is not there, is a folder, or may not be read holds no patterns.
-//! Lines mean what they mean to git, and as with git nothing of a repository counts in another one that stands in it.
+//! *Law.* A folder whose ignore files cannot be read within the limits is not walked, and this is
+//! reported: checking everything in it would be wrong, and silently checking nothing would be wrong
+//! too. These files are read: `.ignore` and `.gitignore` of a folder and of its ancestors,
+//! `.git/info/exclude`, and the user's patterns. A missing file, a folder, or an unreadable file
+//! holds no patterns. Lines have the meaning that git gives them, and as in git the rules of a
+//! repository do not apply in a repository nested in it.
 //!
-//! Pipes would be waited for for ever, devices have no end, and a megabyte of patterns takes 400 MB and 2 s: hence the limits.
+//! The limits exist because a pipe blocks, a device has no end, and a megabyte of patterns takes
+//! 400 MB and 2 s.
 
 use std::cell::OnceCell;
 use std::fs::{File, Metadata};
@@ -21,53 +24,53 @@ use noisy_settings::add_pattern;
 
 use crate::failure::Unreadable;
 
-/// The ignore files of a folder and of those above it have at most so many bytes together: their patterns are in memory at once.
+/// Maximum size of the ignore files of a folder and its ancestors together, in bytes: their
+/// patterns are in memory at the same time.
 const MOST: u64 = 512 << 10;
 
-/// Those of a whole walk have at most so many.
+/// Maximum size of all ignore files of a walk, in bytes.
 const MOST_OF_ALL: u64 = 16 << 20;
 
-/// The ignore files of a walk.
 #[derive(Debug)]
 pub(crate) struct IgnoreFiles {
     /// The folder of the walk, as it was named.
     root: PathBuf,
-    /// Its whole path, without links.
+    /// Its absolute path without symbolic links.
     absolute: PathBuf,
-    /// The patterns of the user, which are about each repository.
+    /// The user's patterns, which apply to each repository.
     user: Gitignore,
-    /// The bytes of these.
+    /// Size of the user's patterns, in bytes.
     n_user: u64,
-    /// The bytes of the ignore files of all folders that were entered.
+    /// Size of the ignore files of all entered folders, in bytes.
     all: AtomicU64,
 }
 
-/// The ignore files that count in a folder.
+/// The ignore files that apply to a folder.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// The folder, as the walk names it; of one above the walk, its whole path.
+    /// The folder as the walk names it; for an ancestor of the walk its absolute path.
     folder: PathBuf,
     is_above_walk: bool,
-    /// Of git's files, those above a repository do not count in it.
+    /// In a repository, git's files of its ancestors do not apply.
     is_repository: bool,
-    /// What `.ignore` says. It counts more than all that git reads.
+    /// Patterns of `.ignore`, which override git's.
     ignore: Gitignore,
-    /// What `.git/info/exclude` and then `.gitignore` say.
+    /// Patterns of `.git/info/exclude` and then `.gitignore`.
     git: Gitignore,
-    /// Those of the nearest folder above that has some.
+    /// The rules of the nearest ancestor that has some.
     above: Option<Arc<Rules>>,
-    /// The bytes of all of them.
+    /// Size of all these files, in bytes.
     n_bytes: u64,
 }
 
 impl IgnoreFiles {
-    /// Of a walk that is about to begin, with the rules above its folder.
+    /// Starts a walk, with the rules of the ancestors of its folder.
     ///
     /// # Errors
     ///
-    /// When they cannot be read within the limits.
+    /// If the ignore files cannot be read within the limits.
     pub(crate) fn above(root: &Path) -> Result<(Self, Option<Arc<Rules>>), Unreadable> {
-        // What leads nowhere is told by the walk.
+        // The walk reports a path that leads nowhere.
         let absolute = root.canonicalize().unwrap_or_default();
         let mut it = Self {
             root: root.to_owned(),
@@ -90,11 +93,11 @@ impl IgnoreFiles {
         Ok((it, rules))
     }
 
-    /// What counts in a folder, by what counts in the folder that it is in.
+    /// The rules of a folder, given those of its parent.
     ///
     /// # Errors
     ///
-    /// When its ignore files cannot be read within the limits.
+    /// If its ignore files cannot be read within the limits.
     pub(crate) fn enter(
         &self,
         folder: &Path,
@@ -130,7 +133,7 @@ impl IgnoreFiles {
         Ok(Some(Arc::new(rules)))
     }
 
-    /// Whether something that a walk found is left out, by what counts in the folder in which it stands.
+    /// True if the rules of its folder exclude `path`.
     pub(crate) fn is_ignored(&self, rules: Option<&Rules>, path: &Path, is_folder: bool) -> bool {
         let absolute = OnceCell::new();
         let path_for = |rules: &Rules| {
@@ -158,19 +161,21 @@ impl IgnoreFiles {
             }
         }
         by_git.unwrap_or_else(|| {
-            // A pattern of the user that begins with a slash is about what stands at the root of a repository.
+            // A pattern of the user that begins with a slash is relative to the root of a
+            // repository.
             let below = |it: &Rules| path_for(it).strip_prefix(&it.folder).unwrap_or(path);
             !self.user.is_empty()
                 && self.user.matched(repository.map_or(path, below), is_folder).is_ignore()
         })
     }
 
-    /// The whole path of something that a walk found.
+    /// The absolute path of something that a walk found.
     fn absolute(&self, path: &Path) -> PathBuf {
         self.absolute.join(path.strip_prefix(&self.root).unwrap_or(path))
     }
 
-    /// What some ignore files say about a folder, the later ones over the earlier. Their bytes are added.
+    /// The patterns of some ignore files of a folder, later ones first in rank. Adds their sizes to
+    /// `n_bytes`.
     fn patterns(
         &self,
         folder: &Path,
@@ -189,7 +194,7 @@ impl IgnoreFiles {
         builder.build().map_err(|_| refused(last.clone(), "the ignore file has too many patterns"))
     }
 
-    /// Adds the bytes of an ignore file to those of the files that count together with it.
+    /// Adds the size of an ignore file to the sums, and checks the limits.
     fn count(&self, path: &Path, n: u64, n_bytes: &mut u64) -> Result<(), Unreadable> {
         *n_bytes += n;
         let all = self.all.fetch_add(n, Ordering::Relaxed) + n;
@@ -205,7 +210,7 @@ impl IgnoreFiles {
     }
 }
 
-/// Adds the lines of an ignore file. As with git, those that are no patterns say nothing.
+/// Adds the lines of an ignore file. As in git, invalid patterns match nothing.
 fn add_lines(builder: &mut GitignoreBuilder, text: &[u8]) {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     for line in text.split(|it| *it == b'\n') {
@@ -216,12 +221,12 @@ fn add_lines(builder: &mut GitignoreBuilder, text: &[u8]) {
     }
 }
 
-/// What says of a folder that a repository is there: `.git`, a folder or a file that names one.
+/// Metadata of the `.git` of a repository: a folder, or a file that names one.
 fn git(folder: &Path) -> Option<Metadata> {
     folder.join(".git").metadata().ok().filter(|it| it.is_dir() || it.is_file())
 }
 
-/// The patterns of a repository that are not part of it, by its `.git`.
+/// The exclude file of a repository, given its `.git`.
 fn exclude(folder: &Path, git: &Metadata) -> Result<Option<PathBuf>, Unreadable> {
     let path = folder.join(".git");
     if git.is_dir() {
@@ -232,7 +237,7 @@ fn exclude(folder: &Path, git: &Metadata) -> Result<Option<PathBuf>, Unreadable>
         return Ok(None);
     };
     let kept = folder.join(kept);
-    // What is kept for another worktree names what is kept for the repository.
+    // The folder of a linked worktree names the folder of the repository.
     let common = first_line(&kept.join("commondir"))?.map(|it| kept.join(it));
     Ok(Some(common.unwrap_or(kept).join("info/exclude")))
 }
@@ -242,7 +247,7 @@ fn first_line(path: &Path) -> Result<Option<String>, Unreadable> {
     Ok(text.and_then(|it| it.lines().next().map(str::to_owned)))
 }
 
-/// What a file holds, as far as it can be read; nothing if there is none.
+/// The contents of a file as far as they can be read; `None` if there is no file.
 fn text(path: &Path) -> Result<Option<Vec<u8>>, Unreadable> {
     match path.metadata() {
         Ok(it) if it.is_file() => {}
@@ -252,7 +257,7 @@ fn text(path: &Path) -> Result<Option<Vec<u8>>, Unreadable> {
         _ => return Ok(None),
     }
     let mut out = Vec::new();
-    // The size that a file says it has may be less than what it holds, as in `/proc`.
+    // The reported size may be too small, as in `/proc`.
     let _ = File::open(path).and_then(|it| it.take(MOST + 1).read_to_end(&mut out));
     if out.len() as u64 > MOST {
         return Err(refused(path.to_owned(), "the ignore file is larger than 512 KiB"));
@@ -270,7 +275,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Why a folder is not walked, without what to do.
+    /// The reason why a folder is not walked, without the advice.
     fn why<T>(entered: &Result<T, Unreadable>) -> Option<&str> {
         entered.as_ref().err().and_then(|it| it.why.split(';').next())
     }
@@ -280,7 +285,7 @@ mod tests {
         fs::write(path, text).expect("a file");
     }
 
-    /// What a walk finds in some places of a folder.
+    /// The paths that a walk excludes.
     fn left_out<'a>(root: &Path, paths: &[&'a str]) -> Vec<&'a str> {
         let (files, above) = IgnoreFiles::above(root).expect("they can be read");
         let is_left_out = |name: &str| {
@@ -314,7 +319,7 @@ mod tests {
         assert_eq!(why(&enter(&["", "a", "a/b"])), None);
         assert_eq!(why(&enter(&["", "d", "d/e"])), None);
         assert_eq!(why(&enter(&["", "a", "a/b", "a/b/c"])), too_large);
-        // Those above a walk count as well.
+        // The rules of ancestors apply as well.
         let (files, above) = IgnoreFiles::above(&root.join("a/b")).expect("there is room");
         let rules = files.enter(&root.join("a/b"), above).expect("there is room");
         assert_eq!(why(&files.enter(&root.join("a/b/c"), rules)), too_large);
@@ -348,7 +353,7 @@ mod tests {
         write(exclude.clone(), "/x.mlir\n");
         write(common.clone(), "../..\n");
         write(root.join("odd/.gitignore/x.mlir"), "");
-        // A path in `.git` may be one from the folder in which that stands.
+        // A path in `.git` may be relative to its folder.
         let whole = format!("gitdir: {}\n", common.parent().expect("a folder").display());
         for gitdir in [whole.as_str(), "gitdir: ../repository/.git/worktrees/w\n"] {
             write(root.join("w/.git"), gitdir);
@@ -356,7 +361,7 @@ mod tests {
             assert_eq!(left_out(root, &found), ["w/x.mlir", "repository/x.mlir"], "{gitdir}");
             assert_eq!(left_out(&root.join("w"), &["x.mlir", "y.mlir"]), ["x.mlir"]);
         }
-        // What is kept of a submodule is a repository of its own.
+        // A submodule is a repository of its own.
         write(root.join("repository/sub/.git"), "gitdir: ../.git/modules/sub\r\n");
         write(root.join("repository/.git/modules/sub/info/exclude"), "y.mlir\n");
         let found = ["repository/sub/x.mlir", "repository/sub/y.mlir"];
@@ -392,7 +397,7 @@ mod tests {
         };
         assert_eq!(of("plain/"), ["excluded.mlir", "x.mlir", "everywhere.mlir"]);
         assert_eq!(of("inner/"), ["y.mlir", "everywhere.mlir"]);
-        // The same if the walk begins there.
+        // The result is the same if the walk starts there.
         let found = ["excluded.mlir", "x.mlir", "y.mlir", "everywhere.mlir", "z.mlir"];
         assert_eq!(left_out(&root.join("inner"), &found), ["y.mlir", "everywhere.mlir"]);
         assert_eq!(left_out(&root.join("inner/sub"), &found), ["y.mlir", "everywhere.mlir"]);

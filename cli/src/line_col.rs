@@ -1,8 +1,8 @@
-//! Bytes to lines and columns, both from 1; columns count Unicode scalar values.
+//! Converts byte offsets to lines and columns, both from 1; columns count Unicode scalar values.
 
 use ropey::Rope;
 
-/// A line and a column of a text.
+/// A position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LineCol {
     /// The line, from 1.
@@ -12,7 +12,7 @@ pub(crate) struct LineCol {
 }
 
 impl LineCol {
-    /// Those of a byte.
+    /// The position of a byte.
     pub(crate) fn of(text: &Rope, byte: usize) -> Self {
         let byte = byte.min(text.len_bytes());
         let row = text.byte_to_line(byte);

@@ -1,9 +1,10 @@
 //! `noisy-check`: checks noisy arithmetic in MLIR files, and fixes it.
 //!
-//! The arrows: [`args`] says what is wanted, [`setup`] what counts for which file, [`walk`] finds the files, [`check`] makes a
-//! document of each whose findings [`cache`] does not know, asks for its diagnostics and has it fixed ([`fix`]) if that is wanted;
-//! [mod@format] makes text of it on the same thread; [`noisy_syntax::parallel`] runs this on all cores and hands the texts over in order to
-//! [`run`](mod@run).
+//! The way of a file: [`args`] reads the command line, [`setup`] finds the settings of each file,
+//! [`walk`] finds the files, [`check`] builds a document for each file whose findings [`cache`]
+//! does not know, asks for its diagnostics and has it fixed ([`fix`]) if requested. [mod@format]
+//! prints it on the same thread. [`noisy_syntax::parallel`] runs this on all cores and hands the
+//! texts in order to [`run`](mod@run).
 
 mod args;
 mod baseline;
@@ -55,7 +56,7 @@ const FAILED: i32 = 2;
 const INTERNAL: i32 = 101;
 
 fn main() {
-    // Panics while a file is checked are said with the file.
+    // A panic while a file is checked is reported with the file.
     std::panic::set_hook(Box::new(|panic| {
         if std::env::var_os("RUST_BACKTRACE").is_some() {
             complain(&format!("{panic}\n{}", std::backtrace::Backtrace::capture()));
@@ -65,7 +66,7 @@ fn main() {
     let cli = args::parse();
     let code = match parallel::with_deep_stack(|| dispatch(&cli)) {
         Ok(code) => code,
-        // Whoever reads has read enough.
+        // A broken pipe is not an error: the reader has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => FAILED,
         Err(error) => {
             complain(&format!("noisy-check: {}", noisy_output::reason(&error)));
@@ -107,6 +108,6 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
 }
 
 fn complain(text: &str) {
-    // Nobody listens to an error here.
+    // An error cannot be reported any more.
     let _ = writeln!(io::stderr(), "{}", noisy_output::shown(text));
 }

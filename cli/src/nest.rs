@@ -1,4 +1,5 @@
-//! `nest`: the iterations of two loops as points, the dependences between them as arrows, and what another order does to them.
+//! `nest`: draws the iterations of two loops as points, the dependences between them as arrows, and
+//! the effect of another order on them.
 
 mod html;
 mod svg;
@@ -17,11 +18,11 @@ use crate::args::{self, NestPicture, Reorder};
 use crate::walk::Input;
 use crate::{check, page, setup};
 
-/// Draws; the exit code.
+/// Draws two loops; returns the exit code.
 ///
 /// # Errors
 ///
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub(crate) fn run(args: &args::Nest) -> io::Result<i32> {
     page::deliver(draw(args), &args.path, args.output_file.as_deref())
 }
@@ -57,7 +58,7 @@ fn draw(args: &args::Nest) -> Result<String, String> {
     })
 }
 
-/// The number of an order among those of a space.
+/// The index of an order in a space.
 fn changed(space: &Space, order: Reorder) -> Option<usize> {
     space.changes.iter().position(|it| {
         let same = match it.change {
@@ -72,7 +73,7 @@ fn changed(space: &Space, order: Reorder) -> Option<usize> {
     })
 }
 
-/// Why a space has no such order.
+/// The reason why a space has no such order.
 fn why_not(space: &Space) -> &'static str {
     if space.points.iter().any(|it| it.part != Part::Whole) {
         "other ops stand before or after the inner loop"
@@ -81,7 +82,7 @@ fn why_not(space: &Space) -> &'static str {
     }
 }
 
-/// The loop of a line, or the first one that has another one in it.
+/// The loop that contains a line, or the first loop with another loop in it.
 fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
     let ir = source.ir();
     let Some(line) = line else {
@@ -112,17 +113,17 @@ fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
     found.ok_or_else(|| format!("line {line} is in no loop"))
 }
 
-/// An op and those around it, innermost first.
+/// An op and its ancestors, innermost first.
 fn around(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
     std::iter::successors(Some(op), |&it| ir.parent_op(it))
 }
 
-/// What kind of dependence an arrow is, in a word.
+/// The kind of dependence of an arrow, in one word.
 fn kind(it: &Arrow) -> &'static str {
     it.flow.map_or("carried value", noisy_loops::Flow::name)
 }
 
-/// Everything as JSON: points and arrows by their numbers.
+/// The space as JSON; points and arrows refer to each other by index.
 fn data(space: &Space) -> serde_json::Value {
     let points: Vec<_> = space
         .points

@@ -1,4 +1,4 @@
-//! What a run comes to: numbers over all files, the last line of the output, the exit code.
+//! The result of a run: totals over all files, the last line of the output, the exit code.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,26 +8,26 @@ use crate::check::Checked;
 use crate::format::Totals;
 use crate::{CLEAN, FAILED, FOUND, INTERNAL};
 
-/// What is known when all is done.
+/// Totals of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     totals: Totals,
-    /// How many diagnostics of each code there are.
+    /// Number of diagnostics of each code.
     pub codes: BTreeMap<&'static str, usize>,
     n_changed: usize,
-    /// By name of the op.
+    /// Number of inserted ops by name.
     inserted: BTreeMap<String, usize>,
     n_fixed: usize,
     n_suppressed: usize,
     n_left_out: usize,
-    /// Files that could not be checked.
+    /// Number of files that could not be checked.
     pub n_unchecked: usize,
     failed: bool,
     internal: bool,
 }
 
 impl Outcome {
-    /// Counts a file.
+    /// Adds a file.
     pub(crate) fn note(&mut self, checked: &Checked) {
         let (totals, counts) = (&mut self.totals, &checked.counts);
         totals.files += usize::from(checked.is_read);
@@ -85,7 +85,7 @@ impl Outcome {
             .map(|&(n, what)| count(n, what))
             .collect();
         if files == 0 && self.n_unchecked > 0 {
-            // Nothing can be said.
+            // There is nothing to report.
         } else if parts.is_empty() {
             out.push_str(&format!("No problems {left}in {}.", count(files, "file")));
         } else {
@@ -106,7 +106,7 @@ impl Outcome {
         out
     }
 
-    /// `--statistics`.
+    /// Prints `--statistics`.
     pub(crate) fn statistics(&self) -> io::Result<()> {
         let mut codes: Vec<_> = self.codes.iter().collect();
         codes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
@@ -116,7 +116,7 @@ impl Outcome {
         Ok(())
     }
 
-    /// How the process ends.
+    /// The exit code of the process.
     pub(crate) fn exit_code(&self, args: &Check) -> i32 {
         let totals = self.totals;
         if self.internal {
@@ -137,7 +137,7 @@ impl Outcome {
     }
 }
 
-/// A number of things: `1 file`, `2 files`.
+/// A count with its noun: `1 file`, `2 files`.
 pub(crate) fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }

@@ -1,4 +1,4 @@
-//! Where a picture or a page goes: to a file, or to standard output.
+//! Writes a picture or page to a file or to standard output.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,11 +7,11 @@ use noisy_output::{Output, is_no_input};
 
 use crate::{CLEAN, FAILED, complain};
 
-/// Writes a picture of an input to a file or to standard output, or says why there is none; the exit code.
+/// Writes a picture of an input, or reports why there is none; returns the exit code.
 ///
 /// # Errors
 ///
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub(crate) fn deliver(
     picture: Result<String, String>,
     input: &Path,

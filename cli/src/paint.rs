@@ -1,18 +1,19 @@
-//! Colors on a terminal, one rule for all that is printed for people.
+//! Colors for everything that is printed for people.
 
 use noisy_analyses::Severity;
 use noisy_output::shown;
 
-/// How text for people is written.
+/// The look of text for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// With colors.
+    /// Use colors.
     pub color: bool,
-    /// To a terminal: what is a copy of a file shows its control characters too. Elsewhere a copy is exact.
+    /// Write to a terminal: a copy of a file then shows its control characters. Elsewhere a copy is
+    /// exact.
     pub terminal: bool,
 }
 
-/// The number of the color of a severity, in the first 8 of a terminal.
+/// The terminal color of a severity, one of the first 8.
 pub(crate) fn number(severity: Severity) -> u8 {
     match severity {
         Severity::Error => 1,
@@ -27,12 +28,12 @@ pub(crate) fn colored(text: &str, number: u8) -> String {
     format!("\x1b[3{number}m{text}\x1b[0m")
 }
 
-/// Text in bold letters.
+/// Bold text.
 pub(crate) fn bold(text: &str) -> String {
     format!("\x1b[1m{text}\x1b[0m")
 }
 
-/// A copy of a file, or of parts of it.
+/// A copy of a file or of parts of it.
 pub(crate) fn copy(text: String, look: Look) -> String {
     if look.terminal { shown(&text).into_owned() } else { text }
 }

@@ -1,4 +1,5 @@
-//! What a run of `noisy-check` needs, made from the command line: which files, what counts for them, how they are printed.
+//! Turns the command line into a run of `noisy-check`: the files, their settings, the output
+//! format.
 
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
@@ -19,29 +20,31 @@ use crate::select::Selection;
 use crate::walk::{self, Filter, Input};
 use crate::{setup, shard};
 
-/// What a run needs, made from the command line.
+/// A run of `noisy-check`.
 pub(crate) struct Plan<'a> {
     pub args: &'a Check,
     pub format: Format,
     pub look: Look,
-    /// The settings of each file.
+    /// Finds the settings of each file.
     pub resolver: Resolver,
     pub selection: Selection,
-    /// What is not reported.
+    /// The baseline, whose findings are not reported.
     pub known: Option<Arc<Known>>,
     /// The files.
     pub inputs: Vec<Input>,
-    /// What was named or found and cannot be checked.
+    /// True if standard input was named and its name is excluded.
+    pub excludes_stdin: bool,
+    /// Paths that were named or found and cannot be checked.
     pub unreadable: Vec<Unreadable>,
     pub cache: Option<Cache>,
 }
 
 impl<'a> Plan<'a> {
-    /// Reads the command line, and finds the files.
+    /// Reads the command line and finds the files.
     ///
     /// # Errors
     ///
-    /// What is wrong with the command line.
+    /// A mistake in the command line.
     pub(crate) fn new(args: &'a Check) -> Result<Self, String> {
         let format = chosen_format(args)?;
         let resolver = setup::resolver(&args.settings)?;
@@ -53,20 +56,24 @@ impl<'a> Plan<'a> {
             is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
             force: files.force_exclude,
             gitignore: !files.no_respect_gitignore,
+            stdin_filename: &files.stdin_filename,
         };
-        let (mut inputs, mut unreadable) = walk::inputs(&args.paths, filter);
+        let found = walk::inputs(&args.paths, filter);
+        found.say_left_out();
+        let excludes_stdin = found.excludes_stdin;
+        let walk::Files { mut inputs, mut unreadable, .. } = found;
         outputs_are_no_inputs(args, &resolver, &inputs)?;
         if let Some((index, count)) = files.shard
             && !args.show.show_settings
         {
             inputs = shard::part(inputs, index, count);
             if index > 1 {
-                // Said by the first.
+                // The first one reports the rest.
                 unreadable.clear();
             }
         }
         if args.fixing.writes() {
-            // One file under two names is fixed once.
+            // A file under two names is fixed once.
             let mut is_first = Vec::with_capacity(inputs.len());
             let mut seen = HashSet::new();
             let of = |n: usize| inputs[n].file().and_then(identity);
@@ -80,7 +87,7 @@ impl<'a> Plan<'a> {
         if args.certificate.is_some() && inputs.len() + unreadable.len() != 1 {
             return Err("--certificate works with one file only".to_owned());
         }
-        let is_filter = args.fixing.writes() && inputs.contains(&Input::Stdin);
+        let is_filter = args.fixing.writes() && (excludes_stdin || inputs.contains(&Input::Stdin));
         let terminal = args.output_file.is_none() && !is_filter && io::stdout().is_terminal();
         let look = Look { color: use_color(args, is_filter), terminal };
         let mut plan = Self {
@@ -91,6 +98,7 @@ impl<'a> Plan<'a> {
             selection,
             known,
             inputs,
+            excludes_stdin,
             unreadable,
             cache: None,
         };
@@ -98,7 +106,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// The cache, if what is wanted is kept there.
+    /// The cache, if it holds the requested output.
     fn cache(&self) -> Option<Cache> {
         let Check { fixing, show, settings, cache, .. } = self.args;
         let is_kept = !fixing.diff
@@ -111,19 +119,20 @@ impl<'a> Plan<'a> {
         if is_kept { Cache::new(cache, settings.isolated, &options) } else { None }
     }
 
-    /// A program fixed on its way through goes where it would have gone; the findings go beside it.
+    /// True if standard input is fixed: the program goes to standard output, the findings to
+    /// standard error.
     pub(crate) fn is_filter(&self) -> bool {
-        self.args.fixing.writes() && self.inputs.contains(&Input::Stdin)
+        self.args.fixing.writes() && (self.excludes_stdin || self.inputs.contains(&Input::Stdin))
     }
 
-    /// Whether something else is shown than findings.
+    /// True if something other than findings is printed.
     pub(crate) fn is_silent(&self) -> bool {
         let Check { fixing, show, .. } = self.args;
         fixing.fix_only || show.verify_diagnostics.is_some() || show.show_ranges
     }
 }
 
-/// Whether what is written is none of the files, nor what says how they are checked.
+/// Checks that no output overwrites a checked file or a configuration.
 fn outputs_are_no_inputs(
     args: &Check,
     resolver: &Resolver,
@@ -135,7 +144,7 @@ fn outputs_are_no_inputs(
         return Ok(());
     }
     let first = inputs.first().map_or(Path::new(""), |it| it.path(&args.files.stdin_filename));
-    // What is wrong with it is told of later.
+    // A broken configuration is reported later.
     let config = resolver.config(first).ok();
     let configs = config
         .iter()

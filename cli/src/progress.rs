@@ -1,4 +1,4 @@
-//! How far it is, on a terminal, when it takes a while.
+//! A progress bar on a terminal, for runs that take a while.
 
 use std::io::IsTerminal;
 use std::thread;
@@ -8,19 +8,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use noisy_analyses::Watch;
 use noisy_output::shown_line;
 
-/// What is done in this time needs no bar.
+/// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A bar on standard error, if that is a terminal and the work takes a while.
+/// A bar on standard error, if that is a terminal and the run takes a while.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// Whether it may ever be seen.
+    /// True if the bar may be shown.
     is_shown: bool,
 }
 
 impl Progress {
-    /// A bar for so many files.
+    /// A bar for `n_files` files.
     pub(crate) fn new(n_files: usize) -> Self {
         let bar = ProgressBar::with_draw_target(Some(n_files as u64), ProgressDrawTarget::hidden());
         let is_shown = std::io::stderr().is_terminal();
@@ -32,7 +32,7 @@ impl Progress {
                 style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "),
             );
             let bar = bar.downgrade();
-            // Ends with the process at the latest; what it waits for may be over by then.
+            // The thread ends with the process at the latest.
             let _ = thread::Builder::new().spawn(move || {
                 thread::sleep(PATIENCE);
                 if let Some(bar) = bar.upgrade().filter(|it| !it.is_finished()) {
@@ -44,14 +44,14 @@ impl Progress {
         Self { bar, is_shown }
     }
 
-    /// Says what takes so long.
+    /// Shows the name of the slow step.
     pub(crate) fn say(&self, what: &str) {
         if self.is_shown {
             self.bar.set_message(shown_line(what).into_owned());
         }
     }
 
-    /// Says where the optimizer stands with a file.
+    /// Shows the progress of the optimizer in a file.
     pub(crate) fn watch(&self, file: String) -> Watch {
         let bar = self.bar.clone();
         Watch::new(move |it| {
@@ -59,7 +59,7 @@ impl Progress {
         })
     }
 
-    /// Does what prints, with the bar out of the way, and counts so many files.
+    /// Runs `print` with the bar hidden, and counts `n_files` files as done.
     pub(crate) fn step<T>(&self, n_files: usize, print: impl FnOnce() -> T) -> T {
         if !self.is_shown {
             return print();

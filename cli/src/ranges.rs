@@ -1,12 +1,13 @@
-//! `--show-ranges`: the program with what was inferred after it.
+//! `--show-ranges`: prints the program with the inferred ranges as comments.
 
 use std::collections::BTreeMap;
 
 use noisy_analyses::Document;
 use noisy_syntax::Value;
 
-/// The text with what is known of each value as a comment at the end of the line that defines it: the noise of what carries any, and where
-/// an integer lies if that is more than its type says and not written there as a constant.
+/// The text with a comment behind each line that defines a value: the noise of values that carry
+/// any, and the range of an integer if it is narrower than the type and not written there as a
+/// constant.
 pub(crate) fn annotated(document: &Document) -> String {
     let mut out = String::new();
     let (ir, text) = (document.ir(), document.source().text());

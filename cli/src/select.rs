@@ -1,4 +1,4 @@
-//! Which files are left out, and which rules count in which of them, by the patterns of the command line.
+//! Files to leave out and rules to turn off, by the patterns of the command line.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use noisy_settings::{InARow, Root, Rules, Settings, add_pattern, is_matched};
 
-/// The patterns of the command line, written as in a `.gitignore` that stands in the current folder.
+/// The patterns of the command line, as in a `.gitignore` in the current folder.
 #[derive(Debug)]
 pub(crate) struct Selection {
     here: Root,
     excluded: Gitignore,
-    /// Rules that are off in files that match.
+    /// Rules that are off in matching files.
     silenced: Vec<(Gitignore, String)>,
 }
 
 impl Selection {
-    /// Of `--exclude` and `--per-file-ignores`.
+    /// Compiles `--exclude` and `--per-file-ignores`.
     ///
     /// # Errors
     ///
-    /// When one of them is no pattern, or names no rule.
+    /// If a pattern or the name of a rule is invalid.
     pub(crate) fn new(exclude: &[String], per_file_ignores: &[String]) -> Result<Self, String> {
         let mut builder = GitignoreBuilder::new("");
         for it in exclude {
@@ -31,7 +31,7 @@ impl Selection {
         Ok(Self { here: Root::new(Path::new("")), excluded, silenced })
     }
 
-    /// Whether a path is left out, by the command line or by its configuration.
+    /// True if the command line or the configuration of `path` excludes it.
     pub(crate) fn is_excluded(&self, configs: &mut InARow<'_>, path: &Path) -> bool {
         self.is_matched(&self.excluded, path)
             || configs.config(path).is_ok_and(|it| it.is_excluded(path))
@@ -43,7 +43,7 @@ impl Selection {
         matched.map(|it| it.1.as_str()).collect()
     }
 
-    /// Whether patterns match a file or a folder above it.
+    /// True if the patterns match a file or one of its folders.
     fn is_matched(&self, patterns: &Gitignore, path: &Path) -> bool {
         if patterns.is_empty() {
             return false;
@@ -51,16 +51,16 @@ impl Selection {
         if let Some(place) = self.here.place(path) {
             return is_matched(patterns, &place);
         }
-        // What stands elsewhere has no place in patterns that are about what is here, but names.
+        // Patterns are relative to the current folder, so a file elsewhere matches by name only.
         let name = || Path::new(path.file_name().unwrap_or_default());
         is_matched(patterns, if path.has_root() { name() } else { path })
     }
 }
 
-/// Settings without some rules, which exist.
+/// Settings with some existing rules turned off.
 pub(crate) fn without(mut settings: Arc<Settings>, rules: &[&str]) -> Arc<Settings> {
     for rule in rules {
-        // It was looked up when the option was read.
+        // The name was checked when the option was read.
         let _ = Arc::make_mut(&mut settings).rules.turn_off(rule);
     }
     settings

@@ -1,23 +1,22 @@
-//! Waiting until files are on the disk: each for itself, or all of a file system at once.
+//! Waits until files are on the disk, one by one or for a whole file system at once.
 //!
-//! *Law.* What is said to be on the disk is there, also after the power fails. *Cost.* Of many files Linux is asked once for each file
-//! system (`syncfs`), which writes them in the order of the disk and flushes its cache once; elsewhere, and of a few files, each is waited
-//! for.
+//! *Law.* A file that is reported as settled survives a power failure. *Cost.* For many files,
+//! Linux is asked once for each file system (`syncfs`), which writes them in disk order and flushes
+//! its cache once. Elsewhere, and for a few files, each file is waited for.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::path::PathBuf;
 
-/// A file that is to be on the disk, closed.
+/// A closed file that is to reach the disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Settling {
-    /// Where it is.
     pub path: PathBuf,
     /// Its file system.
     pub device: Device,
 }
 
-/// Waits for files; what became of each.
+/// Waits for files; returns the result of each.
 pub(crate) fn settle(files: &[Settling]) -> Vec<io::Result<()>> {
     let settled = whole(files);
     let each = files.iter().map(|it| if settled.contains(&it.device) { Ok(()) } else { one(it) });
@@ -25,7 +24,7 @@ pub(crate) fn settle(files: &[Settling]) -> Vec<io::Result<()>> {
 }
 
 fn one(it: &Settling) -> io::Result<()> {
-    // Some systems flush only what may be written.
+    // Some systems only flush files that are open for writing.
     OpenOptions::new().write(true).open(&it.path)?.sync_all()
 }
 
@@ -44,20 +43,21 @@ mod linux {
 
     use super::Settling;
 
-    /// The number of a file system.
+    /// Number of a file system.
     pub(crate) type Device = u64;
 
-    /// So many files are worth asking for a whole file system.
+    /// From this number of files on, the whole file system is settled.
     const MANY: usize = 8;
 
-    /// A file of each file system that is written to, open since before the first write: it is told of every failure since then.
+    /// One file of each file system that is written to, opened before the first write, so that it
+    /// reports every failure since then.
     static DEVICES: Mutex<BTreeMap<Device, File>> = Mutex::new(BTreeMap::new());
 
-    /// The file system of a new file to which nothing is written yet.
+    /// The file system of a new file that nothing was written to yet.
     ///
     /// # Errors
     ///
-    /// When the system does not say.
+    /// If the system does not report it.
     pub(crate) fn device(new: &File, metadata: &Metadata) -> io::Result<Device> {
         let device = metadata.dev();
         let mut known = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,8 +67,8 @@ mod linux {
         Ok(device)
     }
 
-    /// The file systems of many of these files, all of which are on the disk now. One that cannot be asked, or where anything failed, is
-    /// none of them.
+    /// The file systems that hold many of these files and are on the disk now. A file system that
+    /// cannot be asked or that reports a failure is left out.
     pub(super) fn whole(files: &[Settling]) -> BTreeSet<Device> {
         let mut counts: BTreeMap<Device, usize> = BTreeMap::new();
         for it in files {
@@ -96,7 +96,7 @@ mod elsewhere {
 
     use super::Settling;
 
-    /// All file systems are one.
+    /// All file systems count as one.
     pub(crate) type Device = ();
 
     #[expect(clippy::unnecessary_wraps, reason = "it may fail on Linux")]

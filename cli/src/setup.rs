@@ -1,4 +1,4 @@
-//! From the command line to settings: which configuration counts, and what is said on top of it.
+//! Combines configuration files and the command line into settings.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use noisy_settings::{Origin, Overrides, Resolver, Settings};
 use crate::args::SettingsArgs;
 use crate::{CLEAN, FAILED, complain};
 
-/// What finds the settings of each file.
+/// Returns the resolver of each file's settings.
 ///
 /// # Errors
 ///
-/// What is wrong with the command line.
+/// A mistake in the command line.
 pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
     let mut overrides = Overrides::default();
     let mut origin = if args.isolated { Origin::Nowhere } else { Origin::Nearest };
@@ -52,24 +52,24 @@ pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
     let is_named = matches!(origin, Origin::File(_));
     let resolver = Resolver::new(origin, overrides);
     if is_named {
-        // It counts for every file: if it cannot be used, none is checked.
+        // It applies to every file: if it is invalid, no file is checked.
         resolver.config(Path::new("")).map_err(|it| it.to_string())?;
     }
     Ok(resolver)
 }
 
-/// The settings that count for a file.
+/// The settings of a file.
 ///
 /// # Errors
 ///
-/// What is wrong with its configuration.
+/// A mistake in its configuration.
 pub(crate) fn settings(resolver: &Resolver, file: &Path) -> Result<Arc<Settings>, String> {
     let config = resolver.config(file).map_err(|it| it.to_string())?;
     let settings = config.for_path(file);
     settings.map_err(|it| it.iter().map(ToString::to_string).collect::<String>())
 }
 
-/// `--show-settings`: what counts for a file, as a configuration that sets everything.
+/// `--show-settings`: prints the settings of a file as a complete configuration.
 pub(crate) fn show(resolver: &Resolver, file: &Path, out: &mut dyn Write) -> io::Result<i32> {
     let settings = resolver.config(file).map_err(|it| it.to_string()).and_then(|config| {
         let settings = config

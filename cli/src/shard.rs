@@ -1,9 +1,10 @@
-//! `--shard I/N`: the files of a large repository over several machines.
+//! `--shard I/N`: divides the files of a large repository between machines.
 
 use crate::walk::Input;
 
-/// The inputs of part `index` (from 1) of `count`, in their order. Each input is in exactly one part, which depends only on names and
-/// sizes: the largest goes first, each to the part that has the least so far.
+/// The inputs of part `index` (from 1) of `count`, in their order. Each input is in exactly one
+/// part, which depends only on names and sizes: the largest comes first, and each goes to the
+/// smallest part so far.
 pub(crate) fn part(inputs: Vec<Input>, index: usize, count: usize) -> Vec<Input> {
     let size = |it: &Input| match it {
         Input::File(path) => path.metadata().map_or(0, |it| it.len()),
@@ -14,7 +15,7 @@ pub(crate) fn part(inputs: Vec<Input>, index: usize, count: usize) -> Vec<Input>
     inputs.into_iter().zip(mine).filter(|it| it.1 + 1 == index).map(|it| it.0).collect()
 }
 
-/// The part of each size, from 0. A file has a cost of its own besides its size: opening it.
+/// The part of each size, from 0. A file has a cost besides its size: opening it.
 fn assign(sizes: &[u64], count: usize) -> Vec<usize> {
     const OPENING: u64 = 4096;
     let mut order: Vec<usize> = (0..sizes.len()).collect();

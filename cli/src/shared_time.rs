@@ -5,24 +5,25 @@ use std::time::Duration;
 
 use noisy_syntax::parallel;
 
-/// The time limit, shared by all files: each may take its part of what is left when its turn comes, and where there are many files a
-/// sixteenth, since most need next to nothing. Only the optimizer's work counts, on all threads together: reading and writing files is
-/// not limited, and takes nothing from the files that follow.
+/// The time limit, shared by all files. Each file may take its part of the remaining time when its
+/// turn comes, and a sixteenth if there are many files, because most need almost nothing. Only the
+/// work of the optimizer counts, summed over all threads: reading and writing files is not limited
+/// and takes nothing from later files.
 pub(crate) struct SharedTime {
     threads: usize,
-    /// Files whose turn has not come.
+    /// Number of files whose turn has not come.
     left: Mutex<usize>,
-    /// How long the optimizer had worked in this process when the run began.
+    /// Time that the optimizer had spent in this process when the run began.
     before: Duration,
 }
 
 impl SharedTime {
-    /// For so many files, in a process in which the optimizer has worked so long before.
+    /// `worked`: time that the optimizer had already spent in this process.
     pub(crate) fn new(n_files: usize, worked: Duration) -> Self {
         Self { threads: parallel::cores(), left: Mutex::new(n_files), before: worked }
     }
 
-    /// What the next file may take, after the optimizer has worked so long in this process.
+    /// The limit for the next file, when the optimizer has worked for `worked` in this process.
     pub(crate) fn share(&self, limit: Duration, worked: Duration) -> Duration {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let rounds = left.div_ceil(self.threads).clamp(1, 16) as u32;
@@ -44,7 +45,7 @@ mod tests {
         // Two rounds of two files.
         assert_eq!(time.share(limit, before), limit / 2);
         assert_eq!(time.share(limit, before), limit / 2);
-        // However long the rest took, nothing is spent.
+        // However long other files took, nothing was spent.
         assert_eq!(time.share(limit, before), limit);
         let both = Duration::from_secs(4);
         assert_eq!(time.share(limit, before + both), Duration::from_secs(8));

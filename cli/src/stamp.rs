@@ -1,32 +1,33 @@
-//! What a file system says of a file without its text being read, and when that can be trusted.
+//! Identifies the text of a file by metadata, and decides when that can be trusted.
 //!
-//! *Law.* While a [`Stamp`] that is *settled* stays the same the text does. A stamp has the time of the last change of any kind
-//! (`ctime`), which no program can set: what writes into the file, sets its times, puts another one in its place or gives it another
-//! name moves it. It moves by the ticks of a clock, so a text that was changed within the last moments may be changed again in the
-//! same tick: a stamp is settled once it is [`MARGIN`] old before the text is read. Git calls the others racily clean.
+//! *Law.* While a *settled* [`Stamp`] stays the same, so does the text. A stamp contains the time
+//! of the last change of any kind (`ctime`), which no program can set: writing into the file,
+//! setting its times, replacing or renaming it moves that time. It moves in ticks of a clock, so a
+//! text changed a moment ago may change again within the same tick. A stamp is settled if it is
+//! [`MARGIN`] old before the text is read. Git calls the others racily clean.
 //!
-//! Stamps are taken where it is known that the file system keeps that time itself, by the clock of this machine, in parts of a second
-//! ([`system`]); elsewhere there are none, and what wants to know must read. What has a time to come, or was looked at at one (somebody
-//! set the clock back), is not settled.
+//! Stamps exist only where the file system keeps that time by the clock of this machine, in parts
+//! of a second ([`system`]); elsewhere the text must be read. A file with a time in the future (the
+//! clock was set back) is not settled.
 //!
-//! What nobody here can see: a program that goes on writing through a mapping of the file into its own memory, which moves no time
-//! until the system takes note of it, and a single call that overwrites a file for longer than the margin.
+//! Two changes are invisible: writes through a memory mapping, which move the time only when the
+//! system notices, and a single call that overwrites a file for longer than the margin.
 
 use std::fs::{File, Metadata};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// No clock of a file system ticks in longer steps.
+/// No file system clock has longer ticks.
 const MARGIN: Duration = Duration::from_secs(2);
 
-/// What tells a text from another one of the same file: device, inode, size, and the nanoseconds since 1970 of the last change of the
-/// text and of the last change of any kind.
+/// Distinguishes the texts of a file: device, inode, size, and the times of the last change of the
+/// text and of the last change of any kind, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Stamp(u64, u64, u64, i64, i64);
 
 impl Stamp {
-    /// That of an open file whose text is read after this, if it is settled at a time that was before.
+    /// The stamp of an open file whose text is read next, if it is settled at the time `before`.
     pub(crate) fn settled(file: &File, metadata: &Metadata, before: Moment) -> Option<Self> {
         let stamp = Self::of(metadata)?;
         (stamp.is_old(before) && system::keeps_time(file, stamp.0)).then_some(stamp)
@@ -36,8 +37,9 @@ impl Stamp {
         self.4.checked_add(MARGIN.as_nanos() as i64).is_some_and(|it| it <= at.0)
     }
 
-    /// Of a device, an inode, a size and two times, each in seconds and nanoseconds. A last change of any kind at a whole second is one of a file
-    /// system that has no parts of seconds, but for one file in a billion.
+    /// A stamp from device, inode, size and two times in seconds and nanoseconds. A last change at
+    /// a whole second comes from a file system without parts of seconds, except for one file in a
+    /// billion.
     #[cfg(any(target_os = "linux", test))]
     fn new(
         device: u64,
@@ -52,7 +54,7 @@ impl Stamp {
         (changed.1 != 0).then_some(Self(device, inode, size, written, of_change))
     }
 
-    /// That of a regular file, settled or not.
+    /// The stamp of a regular file, settled or not.
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         if metadata.is_file() { system::stamp(metadata) } else { None }
     }
@@ -63,7 +65,7 @@ impl Stamp {
 pub(crate) struct Moment(i64);
 
 impl Moment {
-    /// The present one; the start of time where the clock shows none that can be.
+    /// The current time; the start of time if the clock is invalid.
     pub(crate) fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_nanos()).unwrap_or_default())
@@ -79,9 +81,9 @@ mod system {
 
     use super::Stamp;
 
-    /// The numbers of file systems that keep their times by the clock of this machine: Btrfs, bcachefs, ext2 to ext4, F2FS, overlays of
-    /// such, tmpfs, XFS and ZFS. Those of a network, of other systems and of programs (FUSE) may have another clock, or say of one time
-    /// what another is.
+    /// Magic numbers of file systems that use the clock of this machine: Btrfs, bcachefs, ext2 to
+    /// ext4, F2FS, overlays of these, tmpfs, XFS and ZFS. Network file systems, other systems and
+    /// FUSE may use another clock or mix up the two times.
     const LOCAL: [u64; 8] = [
         0x9123_683e,
         0xca45_1a4e,
@@ -93,14 +95,14 @@ mod system {
         0x2fc1_2fc1,
     ];
 
-    /// By device; asked once for each.
+    /// Cached by device.
     static KNOWN: Mutex<Option<HashMap<u64, bool>>> = Mutex::new(None);
 
     pub(super) fn keeps_time(file: &File, device: u64) -> bool {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.get_or_insert_with(HashMap::new);
         *known.entry(device).or_insert_with(|| {
-            // Its type is another one on other processors; 32 bits of it count.
+            // The type of this field depends on the processor; 32 bits of it count.
             let kind = |it: rustix::fs::StatFs| it.f_type as u64 & 0xffff_ffff;
             rustix::fs::fstatfs(file).is_ok_and(|it| LOCAL.contains(&kind(it)))
         })
@@ -139,7 +141,7 @@ mod tests {
         let at = |nanoseconds| stamp.is_old(Moment(nanoseconds));
         assert!(!at(0) && !at(10 * SECOND + 5) && !at(12 * SECOND + 4));
         assert!(at(12 * SECOND + 5) && at(i64::MAX));
-        // One of a time to come, or of no time at all.
+        // A time in the future or an invalid time.
         let late = Stamp::new(1, 2, 3, (0, 0), (i64::MAX / SECOND, 1)).expect("it fits");
         assert!(!late.is_old(Moment(i64::MAX - 2 * SECOND)));
         assert_eq!(Stamp::new(1, 2, 3, (0, 0), (i64::MAX, 1)), None);

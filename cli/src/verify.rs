@@ -1,19 +1,22 @@
-//! `--verify-diagnostics`: what is found against what comments in the file expect, in the grammar of `mlir-opt`.
+//! `--verify-diagnostics`: compares diagnostics with the expectations in comments, in the grammar
+//! of `mlir-opt`.
 //!
 //! ```mlir
 //! // expected-error@below {{noise 48 exceeds}}
 //! %2 = noisy.mul %1, %1 : !noisy.i32  // expected-note {{24 + 24}}
 //! ```
 //!
-//! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`: `expected-(error|warning|remark|note)`, `-re` for a text with
-//! regular expressions in `{{}}`, then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. A text
-//! may be any part of the message. An expectation may be met more than once, and every error and warning must be expected. Infos and
-//! hints are remarks, the steps of a chain are notes. Each program between `// -----` is compared by itself: no expectation reaches
-//! into another one.
+//! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`:
+//! `expected-(error|warning|remark|note)`, `-re` for a text with regular expressions in `{{}}`,
+//! then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. The
+//! text may be any part of the message. An expectation may be met more than once, and every error
+//! and warning must be expected. Infos and hints are remarks, the steps of a chain are notes. Each
+//! program between `// -----` is compared by itself.
 //!
-//! What is reported, in these words and in this order, and with which exit code, is that of `mlir-opt` 19, which a test compares
-//! (`cli/tests/e2e/expectations.rs`). What differs is listed in `docs/checker.md`: remarks and notes need not be expected, for they
-//! are hints and chains that `mlir-opt` does not have; places are those of the file, not of a part of it; and so on.
+//! Messages, their order and the exit code are those of `mlir-opt` 19, which a test compares
+//! (`cli/tests/e2e/expectations.rs`). `docs/checker.md` lists the differences: remarks and notes
+//! need not be expected, because `mlir-opt` has no hints and chains; positions are those of the
+//! file, not of one program in it.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -51,11 +54,12 @@ enum Text {
 
 struct Expected {
     kind: Kind,
-    /// The line in the file, from 0; nothing for a diagnostic without a place, which there are none of here.
+    /// Line in the file, from 0; `None` for a diagnostic without a position, which does not occur
+    /// here.
     row: Option<usize>,
     text: Text,
     written: String,
-    /// Of `expected-...`, in bytes.
+    /// Range of `expected-...`, in bytes.
     range: Range<usize>,
     is_met: bool,
 }
@@ -69,7 +73,7 @@ impl Expected {
     }
 }
 
-/// What differs, as errors at their places, program by program.
+/// Mismatches, as errors at their ranges, program by program.
 pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -> Vec<Diagnostic> {
     let (ir, text) = (document.ir(), document.source().text());
     let mut found = found;
@@ -99,7 +103,7 @@ pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -
     wrong.into_iter().map(error).collect()
 }
 
-/// Compares one program: its bytes and its diagnostics.
+/// Compares the diagnostics of one program, given by its byte range.
 fn compare(
     text: &Rope,
     program: Range<usize>,
@@ -121,7 +125,7 @@ fn compare(
             wrong.push(why);
         }
         for it in &it.related {
-            // NB these need not be expected.
+            // NB notes need not be expected.
             let _ = meet(&mut expected, text, &it.range, Kind::Note, &it.message);
         }
     }
@@ -131,10 +135,10 @@ fn compare(
     }
 }
 
-/// Where something differs, and how.
+/// A mismatch: range and message.
 type Wrong = (Range<usize>, String);
 
-/// Marks what a diagnostic meets; otherwise what to say of it.
+/// Marks the expectation that a diagnostic meets; otherwise returns the message of the mismatch.
 fn meet(
     expected: &mut [Expected],
     text: &Rope,
@@ -161,7 +165,7 @@ fn meet(
     })
 }
 
-/// What the comments of a program expect.
+/// The expectations in the comments of a program.
 fn expectations(text: &Rope, program: Range<usize>, wrong: &mut Vec<Wrong>) -> Vec<Expected> {
     // The pattern is a constant that a test compiles.
     static GRAMMAR: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -169,7 +173,7 @@ fn expectations(text: &Rope, program: Range<usize>, wrong: &mut Vec<Wrong>) -> V
     });
     let mut out: Vec<Expected> = Vec::new();
     let first = text.byte_to_line(program.start);
-    // What waits for the next line without an expectation, and the last such line.
+    // Expectations that wait for the next line without one, and the last such line.
     let (mut below, mut last_other) = (Vec::new(), first);
     let mut start = program.start;
     for (line, row) in text.byte_slice(program).lines().zip(first..) {
@@ -209,7 +213,7 @@ fn expectations(text: &Rope, program: Range<usize>, wrong: &mut Vec<Wrong>) -> V
             Some("above") => Some(last_other),
             Some("below") => {
                 below.push(out.len());
-                // Nowhere, should no such line come.
+                // `None` if no such line follows.
                 None
             }
             Some("unknown") => None,
@@ -270,7 +274,7 @@ mod tests {
             "// no expectation {{at all}}",
         ] {
             let wrong = all(text);
-            // Two expectations of one diagnostic: the first takes it.
+            // Two expectations match one diagnostic: the first takes it.
             let n = text.matches("expected-").count().saturating_sub(1);
             assert_eq!(wrong.len(), n, "{text}: {wrong:?}");
         }

@@ -1,27 +1,28 @@
-//! Which files to check: those named, and the `*.mlir` in the directories named, as git sees them.
+//! Finds the files to check: those named, and the `*.mlir` files in the named folders that git does
+//! not ignore.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::io::Write as _;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{fs, io, thread};
 
-use noisy_output::reason;
+use noisy_output::{reason, shown_path};
 
+use crate::complain;
 use crate::failure::Unreadable;
 use crate::ignore_files::{IgnoreFiles, Rules};
 
-/// What to read, in the order in which it is reported.
+/// An input, in the order of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// A file.
     File(PathBuf),
-    /// Standard input.
     Stdin,
 }
 
 impl Input {
-    /// The file, if it is one.
+    /// The path, if it is a file.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Input::File(path) => Some(path),
@@ -29,7 +30,8 @@ impl Input {
         }
     }
 
-    /// The name as the system has it, which need not be UTF-8; standard input has that of `stdin`.
+    /// The name in the system's encoding, which may not be UTF-8; standard input has the name
+    /// `stdin`.
     pub(crate) fn path<'a>(&'a self, stdin: &'a str) -> &'a Path {
         match self {
             Input::File(path) => path,
@@ -38,28 +40,69 @@ impl Input {
     }
 }
 
-/// What is left out.
+/// Rules for leaving files out.
 pub(crate) struct Filter<'a> {
-    /// Of folders.
+    /// Applied to files found in folders.
     pub is_excluded: &'a mut dyn FnMut(&Path) -> bool,
-    /// What is excluded is left out of what is named, too.
+    /// Also apply `is_excluded` to named files.
     pub force: bool,
-    /// What git ignores is left out of folders.
+    /// Leave out files that git ignores.
     pub gitignore: bool,
+    /// The name of standard input.
+    pub stdin_filename: &'a str,
 }
 
-/// Finds the files; a file named is taken whatever its name, and each only once. What is left out says `filter`.
-pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<Unreadable>) {
-    let Filter { is_excluded, force, gitignore } = filter;
+/// The name of standard input if none is given. No pattern excludes it.
+pub(crate) const STDIN: &str = "<stdin>";
+
+/// The files that were found.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    pub inputs: Vec<Input>,
+    /// Paths that were named or found and cannot be read.
+    pub unreadable: Vec<Unreadable>,
+    /// True if standard input was named and its name is excluded.
+    pub excludes_stdin: bool,
+    /// Folders all of whose files are left out, with the reason.
+    pub left_out: Vec<(PathBuf, &'static str)>,
+}
+
+impl Files {
+    /// Says on standard error which folders were left out as a whole.
+    pub(crate) fn say_left_out(&self) {
+        for (path, why) in &self.left_out {
+            complain(&format!("noisy-check: {}: {why}", shown_path(path)));
+        }
+    }
+}
+
+/// Copies standard input to standard output: the text of a filter that leaves it as it is.
+///
+/// # Errors
+///
+/// If it cannot be read or written.
+pub(crate) fn echo_stdin() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    io::copy(&mut io::stdin().lock(), &mut out)?;
+    out.flush()
+}
+
+/// Finds the files. A named file is taken whatever its extension, and each file once.
+pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
+    let Filter { is_excluded, force, gitignore, stdin_filename } = filter;
     let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let (mut excludes_stdin, mut left_out) = (false, Vec::new());
     let mut seen = HashSet::new();
-    // The same file under two spellings is one.
+    // A file under two spellings is one file.
     let mut is_new = |path: &Path| {
         seen.insert(path.components().filter(|it| *it != Component::CurDir).collect::<PathBuf>())
     };
     for path in paths {
         if path.as_os_str() == "-" {
-            if is_new(path) {
+            let is_left_out =
+                force && stdin_filename != STDIN && is_excluded(Path::new(stdin_filename));
+            excludes_stdin |= is_left_out;
+            if !is_left_out && is_new(path) {
                 out.push(Input::Stdin);
             }
             continue;
@@ -73,13 +116,23 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<
             Ok(it) if it.is_dir() => {
                 let (mut found, mut failed) = directory(path, gitignore);
                 if found.is_empty() && failed.is_empty() {
+                    if gitignore && !directory(path, false).0.is_empty() {
+                        let why = "git ignores all .mlir files in this directory (--no-respect-gitignore includes them)";
+                        left_out.push((path.clone(), why));
+                        continue;
+                    }
                     failed.push(Unreadable {
                         path: path.clone(),
                         why: "no .mlir files in this directory".to_owned(),
                     });
                 }
-                // Below one folder no file has two.
-                found.retain(|it| !is_excluded(it) && (paths.len() == 1 || is_new(it)));
+                let n_found = found.len();
+                found.retain(|it| !is_excluded(it));
+                if n_found > 0 && found.is_empty() {
+                    left_out.push((path.clone(), "all .mlir files in this directory are excluded"));
+                }
+                // Below one folder no file has two names.
+                found.retain(|it| paths.len() == 1 || is_new(it));
                 failed.retain(|it| is_new(&it.path));
                 out.extend(found.into_iter().map(Input::File));
                 errors.append(&mut failed);
@@ -91,30 +144,30 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<
             }
         }
     }
-    (out, errors)
+    Files { inputs: out, unreadable: errors, excludes_stdin, left_out }
 }
 
-/// Folders in which a version control system or this program keeps files of its own.
+/// Folders with private files of version control systems or of this program.
 const NOT_WALKED: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".noisy_cache"];
 
-/// A walk has at most so many threads: they take folders from one list, one at a time.
+/// Maximum number of threads of a walk; they take folders from one list.
 const MOST_THREADS: usize = 8;
 
 /// A walk through a folder.
 struct Walk {
     ignore_files: Option<IgnoreFiles>,
-    /// It began in `.`, which was not asked to be seen.
+    /// The walk started in `.`, so paths are shown without it.
     is_here: bool,
     state: Mutex<State>,
-    /// There are more folders to read, or there will be none.
+    /// Signals new folders, or the end.
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// The folders that are to be read, each with what counts in the folder that it is in.
+    /// Folders still to read, each with the rules of its parent.
     folders: Vec<(PathBuf, Option<Arc<Rules>>)>,
-    /// How many threads read one.
+    /// Number of threads that read a folder.
     n_busy: usize,
     found: Found,
 }
@@ -127,12 +180,12 @@ struct Found {
 }
 
 impl Walk {
-    /// The work of one thread: it reads folders until there are none.
+    /// The loop of one thread: reads folders until none are left.
     fn run(&self) {
         let mut found = Found::default();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            // The last that came is the next: so few folders wait, and few rules are in memory.
+            // The newest folder is next: few folders wait, and few rules are in memory.
             if let Some((folder, above)) = state.folders.pop() {
                 state.n_busy += 1;
                 drop(state);
@@ -151,7 +204,7 @@ impl Walk {
         state.found.errors.append(&mut found.errors);
     }
 
-    /// Reads a folder.
+    /// Reads one folder.
     fn read(&self, folder: &Path, above: Option<Arc<Rules>>, found: &mut Found) {
         let unreadable = |path: PathBuf, error: &io::Error| Unreadable { path, why: reason(error) };
         let rules = match self.ignore_files.as_ref().map(|it| it.enter(folder, above)) {
@@ -205,9 +258,10 @@ impl Walk {
     }
 }
 
-/// What a link leads to is looked at; one that leads nowhere is told of when it is read. Nothing waits for a pipe.
+/// True if a link leads to a regular file. A dangling link is reported when it is read; nothing
+/// waits for a pipe.
 fn leads_to_a_file(link: &Path) -> bool {
-    // Emacs marks a file that somebody edits by such a link.
+    // Emacs marks a file that is being edited with such a link.
     let is_mark = || link.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b".#"));
     link.metadata().map_or_else(|_| !is_mark(), |it| it.is_file())
 }
@@ -223,23 +277,23 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
     let walk = Walk { ignore_files, is_here, state, changed: Condvar::new() };
     thread::scope(|scope| {
         for _ in 1..noisy_syntax::parallel::cores().min(MOST_THREADS) {
-            // If the system grants no thread, there is this one.
+            // If the system grants no thread, this one does the work.
             let _ = thread::Builder::new().spawn_scoped(scope, || walk.run());
         }
         walk.run();
     });
     let Found { mut files, mut errors, .. } =
         walk.state.into_inner().unwrap_or_else(PoisonError::into_inner).found;
-    // The files of each folder are in order already, which this sort makes use of.
+    // The files of each folder are already in order, which makes this sort fast.
     files.sort_by(|a, b| order(a, b));
     errors.sort_unstable_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
     (files, errors)
 }
 
-/// The order of paths below one folder, which is that of their components, without taking them apart.
+/// Orders paths below one folder by their components, without splitting them.
 fn order(a: &Path, b: &Path) -> Ordering {
     let (a, b) = (a.as_os_str().as_encoded_bytes(), b.as_os_str().as_encoded_bytes());
-    // A name that ends comes before one that goes on.
+    // A name that ends comes before one that continues.
     let rank = |byte: u8| if char::from(byte) == MAIN_SEPARATOR { 0 } else { byte };
     match a.iter().zip(b).position(|(a, b)| a != b) {
         Some(at) => rank(a[at]).cmp(&rank(b[at])),

@@ -1,11 +1,11 @@
 //! `--watch`: checks again whenever something changes, until interrupted.
 //!
-//! *Law.* What is looked at is what a run would take: its files, with their sizes and times, and the text of the configurations that
-//! count for them. It is looked at before a run, so that what changes meanwhile is seen after it. Files that are gone, unreadable or
-//! new are changes like others.
+//! *Law.* A change is anything that a run depends on: the files with their sizes and times, and the
+//! texts of their configurations. They are observed before a run, so changes during the run are
+//! seen after it. Deleted, unreadable and new files are changes too.
 //!
-//! *Cost.* The tree is walked again and again, and no system's notifications are needed, which some file systems do not give: a look
-//! takes at most a tenth of the time.
+//! *Cost.* The tree is polled, because some file systems give no notifications; polling takes at
+//! most a tenth of the time.
 
 use std::collections::HashSet;
 use std::fs::Metadata;
@@ -23,17 +23,17 @@ use crate::plan::Plan;
 use crate::walk::Input;
 use crate::{FAILED, complain};
 
-/// The least time between two looks.
+/// Minimum time between two polls.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// Clears a terminal and what was scrolled out of it.
+/// Clears a terminal and its scrollback.
 const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";
 
-/// Checks until the process is ended, or nobody reads on.
+/// Checks until the process is ended or the output is closed.
 ///
 /// # Errors
 ///
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub(crate) fn run(args: &Check) -> io::Result<i32> {
     if args.paths.iter().any(|it| it.as_os_str() == "-") {
         complain("noisy-check: --watch is for files, not for standard input");
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
     }
 }
 
-/// A number that is another one when something has changed.
+/// A hash that differs when something has changed.
 fn look(args: &Check, plan: &Result<Plan<'_>, String>) -> u64 {
     let mut seen = DefaultHasher::new();
     match plan {
@@ -93,14 +93,14 @@ fn look_at(path: &Path, seen: &mut DefaultHasher) {
     (path, identity(path), metadata.map(|it| it.len()), changed).hash(seen);
 }
 
-/// When a file was last changed in any way, which nobody can set back.
+/// Time of the last change of any kind, which no program can set.
 #[cfg(unix)]
 fn changed(metadata: &Metadata) -> (i64, i64) {
     use std::os::unix::fs::MetadataExt;
     (metadata.ctime(), metadata.ctime_nsec())
 }
 
-/// When a file was last written.
+/// Time of the last write.
 #[cfg(not(unix))]
 fn changed(metadata: &Metadata) -> Option<std::time::SystemTime> {
     metadata.modified().ok()

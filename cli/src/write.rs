@@ -1,6 +1,6 @@
-//! New texts of files that were read: not over somebody else's change, and many at once.
+//! Replaces files that were read: never over somebody else's change, and many at once.
 //!
-//! A new text stands complete beside the file ([`noisy_output`]) before it takes its place.
+//! A new text is complete in a file beside the old one ([`noisy_output`]) before it replaces it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -15,30 +15,30 @@ use sha2::{Digest, Sha256};
 
 use crate::settle::{self, Device, Settling};
 
-/// A new text of a file: complete in a temporary file beside it, which is closed.
+/// The new text of a file: complete in a closed temporary file beside it.
 #[derive(Debug)]
 pub(crate) struct Replacement {
     temporary: Temporary,
     path: PathBuf,
-    /// The SHA-256 of what the file held, and how many bytes these are.
+    /// SHA-256 and size of the old contents.
     before: [u8; 32],
     n_bytes: usize,
-    /// It would be another file if the new one took its place.
+    /// True if replacing the file would change its identity, so that it is overwritten in place.
     in_place: bool,
     device: Device,
 }
 
 impl Replacement {
-    /// Prepares one. Links, other names, owner and permissions of the file stay.
+    /// Prepares a replacement. Links, other names, owner and permissions of the file stay.
     ///
     /// # Errors
     ///
-    /// When there is no such file, or none can be written beside it.
+    /// If the file does not exist or no file can be written beside it.
     pub(crate) fn new(path: &Path, before: &str, after: &str) -> Result<Self, String> {
         let prepared = || {
             let (mut path, mut metadata) = (path.to_owned(), fs::symlink_metadata(path)?);
             if metadata.is_symlink() {
-                // It stays a link.
+                // A symbolic link stays a link.
                 path = fs::canonicalize(path)?;
                 metadata = fs::metadata(&path)?;
             }
@@ -63,10 +63,10 @@ impl Replacement {
         prepared().map_err(|it| reason(&it))
     }
 
-    /// Puts the text into the file if that still is as it was.
+    /// Replaces the file if its contents are unchanged.
     fn commit(mut self) -> Result<(), String> {
         let mut committed = || {
-            // As late as can be.
+            // As late as possible.
             let (mut file, now) = self.unchanged()?;
             if !self.in_place {
                 return self.temporary.take_place(&self.path);
@@ -76,11 +76,11 @@ impl Replacement {
         committed().map_err(|it: io::Error| reason(&it))
     }
 
-    /// The file with what it holds, open for writing if that is how it will be replaced.
+    /// The file with its contents, open for writing if it will be overwritten in place.
     ///
     /// # Errors
     ///
-    /// When it is another file by now: whatever that is, no more of it is read than the file had.
+    /// If the contents changed; no more is read than the old file had.
     fn unchanged(&self) -> io::Result<(File, Vec<u8>)> {
         let changed = || io::Error::other("the file was changed by another program meanwhile");
         let is_same = |it: &fs::Metadata| it.is_file() && it.len() == self.n_bytes as u64;
@@ -92,7 +92,7 @@ impl Replacement {
         #[cfg(target_os = "linux")]
         {
             use std::os::unix::fs::OpenOptionsExt;
-            // What takes its place in this moment is not followed or waited for.
+            // If something else takes its place now, it is neither followed nor waited for.
             let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
             options.custom_flags(flags.bits().cast_signed());
         }
@@ -106,32 +106,32 @@ impl Replacement {
     }
 }
 
-/// Things that come in an order, some with a file to replace. Replacements wait for each other and go to the disk together, which takes a
-/// tenth of the time, on a thread of its own while the next ones come. The order stays.
+/// Reports in order, some with a file to replace. Replacements wait for each other and go to the
+/// disk together on a thread of their own, which takes a tenth of the time. The order stays.
 #[derive(Debug)]
 pub(crate) struct GroupCommit<T> {
     waiting: Vec<(T, Option<Replacement>)>,
-    /// Of the texts that wait, before their change.
+    /// Size of the waiting texts before their change.
     n_bytes: usize,
-    /// When the first came.
+    /// Time of the first one.
     since: Instant,
-    /// So many make a group, those without a file counted.
+    /// Maximum number of reports in a group, including those without a file.
     most: usize,
-    /// Those before, on their way to the disk.
+    /// The previous group, on its way to the disk.
     ahead: Option<Ahead<T>>,
 }
 
-/// Replacements of things, each if it has one.
+/// The replacement of each report, if it has one.
 type Files = Vec<Option<Replacement>>;
 type Written = Vec<Result<(), String>>;
 
-/// What is on its way to the disk.
+/// A group on its way to the disk.
 #[derive(Debug)]
 struct Ahead<T> {
     things: Vec<T>,
-    /// Empty once a thread has them.
+    /// Empty once a thread has taken them.
     files: Arc<Mutex<Files>>,
-    /// Nothing if no thread could be started.
+    /// `None` if no thread could be started.
     written: Option<JoinHandle<Written>>,
 }
 
@@ -148,7 +148,7 @@ impl<T> Ahead<T> {
         self.written.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
-    /// Waits for it.
+    /// Waits for the group.
     fn done(self) -> Vec<(T, Result<(), String>)> {
         let written = match self.written {
             Some(it) => it.join().unwrap_or_default(),
@@ -160,13 +160,13 @@ impl<T> Ahead<T> {
     }
 }
 
-/// Takes the files to the disk, and then to their places.
+/// Settles the files and then replaces the old ones.
 fn write(files: &Mutex<Files>) -> Written {
     let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
     let settling =
         |it: &Replacement| Settling { path: it.temporary.path().to_path_buf(), device: it.device };
     let all: Vec<Settling> = files.iter().flatten().map(settling).collect();
-    // All are settled before the first takes its place.
+    // All are settled before the first one is replaced.
     let mut settled = settle::settle(&all).into_iter();
     let written = files.into_iter().map(|file| {
         let Some(file) = file else { return Ok(()) };
@@ -178,14 +178,14 @@ fn write(files: &Mutex<Files>) -> Written {
 
 impl<T> GroupCommit<T> {
     const MOST: usize = 1024;
-    /// So many bytes make a group.
+    /// A group is full at this size in bytes.
     const MOST_BYTES: usize = 32 << 20;
-    /// What makes so many groups waits at most.
+    /// The data for this many groups waits at most.
     const GROUPS: usize = 4;
-    /// What has waited for so long is a group, if others come.
+    /// A group that waited this long is sent if others follow.
     const PATIENCE: Duration = Duration::from_secs(5);
 
-    /// One in which nothing waits.
+    /// An empty queue.
     pub(crate) fn new() -> Self {
         Self {
             waiting: Vec::new(),
@@ -196,14 +196,14 @@ impl<T> GroupCommit<T> {
         }
     }
 
-    /// Adds one; those that are done, each with what became of its file.
+    /// Adds a report; returns those that are done, each with the result of its file.
     pub(crate) fn push(
         &mut self,
         it: T,
         file: Option<Replacement>,
     ) -> Vec<(T, Result<(), String>)> {
         if file.is_none() && self.waiting.is_empty() && self.ahead.is_none() {
-            // Nothing waits for nothing.
+            // Nothing to wait for.
             return vec![(it, Ok(()))];
         }
         let done = self.ahead.take_if(|it| it.is_written());
@@ -216,7 +216,7 @@ impl<T> GroupCommit<T> {
         let is_full = |groups: usize| {
             self.waiting.len() >= groups * self.most || self.n_bytes >= groups * Self::MOST_BYTES
         };
-        // While a group is on its way the next grows: nobody waits for the disk.
+        // The next group grows while the previous one is written: nobody waits for the disk.
         let is_turn = match self.ahead {
             None => is_full(1) || self.since.elapsed() >= Self::PATIENCE,
             Some(_) => is_full(Self::GROUPS),
@@ -225,14 +225,14 @@ impl<T> GroupCommit<T> {
             done.extend(self.turn());
         }
         if self.ahead.is_none() {
-            // Nothing waits for nothing.
+            // Reports without a file before the first one with a file need not wait.
             let n = self.waiting.iter().take_while(|it| it.1.is_none()).count();
             done.extend(self.waiting.drain(..n).map(|it| (it.0, Ok(()))));
         }
         done
     }
 
-    /// Sends on what waits, when those before are done.
+    /// Sends the waiting group when the previous one is done.
     fn turn(&mut self) -> Vec<(T, Result<(), String>)> {
         let done = self.ahead.take().map_or_else(Vec::new, Ahead::done);
         self.n_bytes = 0;
@@ -240,7 +240,7 @@ impl<T> GroupCommit<T> {
         done
     }
 
-    /// All that wait, done.
+    /// Waits for all.
     pub(crate) fn finish(&mut self) -> Vec<(T, Result<(), String>)> {
         let mut done = self.turn();
         done.extend(self.ahead.take().map_or_else(Vec::new, Ahead::done));
@@ -324,7 +324,7 @@ mod tests {
         for it in 1..n {
             fs::write(path(it), "old").expect("a file");
             let file = Replacement::new(&path(it), "old", "new").expect("it can be written");
-            // Every third has no file to write, one is changed by another program.
+            // Every third report has no file, one file is changed by another program.
             let file = (it % 3 != 0).then_some(file);
             if it == 40 {
                 fs::write(path(it), "other").expect("a file");

@@ -1,12 +1,8 @@
-//! The laws of the formatter: tokens and comments stay, the program stays, what is formatted is formatted; on real programs and on
-//! random layouts.
-//!
-//! The real programs are measuring data, kept outside of the repository at `../shared/corpus`. Where they are not, that test says so
-//! and passes.
+//! Laws of the formatter: tokens, comments and the program stay, and formatting twice changes nothing.
+//! Checked on the programs of this repository and on random layouts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use noisy_format::{apply, format};
 use noisy_syntax::lex::lex;
@@ -78,26 +74,17 @@ fn check(name: &str, text: &str) -> Result<bool, String> {
     Ok(true)
 }
 
-/// The corpus; nothing where there is none.
+/// The `.mlir` files of the repository: the corpus, the suite and the examples.
 fn corpus() -> Vec<PathBuf> {
-    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/open.tar.xz");
-    if !archive.is_file() {
-        eprintln!("no {}: nothing to format", archive.display());
-        return Vec::new();
-    }
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus-to-format");
-    let done = target.join("done");
-    if !done.is_file() {
-        fs::create_dir_all(&target).expect("the target folder is writable");
-        let unpack = Command::new("tar").arg("-xJf").arg(&archive).arg("-C").arg(&target).status();
-        assert!(unpack.is_ok_and(|it| it.success()), "tar unpacks {}", archive.display());
-        fs::write(&done, "").expect("the target folder is writable");
-    }
-    let mut folders = vec![target];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders =
+        vec![root.join("tests/corpus"), root.join("tests/suite"), root.join("examples")];
     let mut out = Vec::new();
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("it was unpacked").flatten() {
-            let path = entry.path();
+        let entries =
+            fs::read_dir(&folder).unwrap_or_else(|it| panic!("{}: {it}", folder.display()));
+        for entry in entries {
+            let path = entry.expect("a readable folder").path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|it| it == "mlir") {
@@ -110,7 +97,7 @@ fn corpus() -> Vec<PathBuf> {
 }
 
 #[test]
-fn real_programs_stay_what_they_are() {
+fn formatting_keeps_the_programs_of_the_repository() {
     let files = corpus();
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
     let found: Vec<(usize, usize, Vec<String>)> = std::thread::scope(|scope| {
@@ -138,7 +125,7 @@ fn real_programs_stay_what_they_are() {
     let wrong: Vec<&String> = found.iter().flat_map(|it| &it.2).collect();
     println!("{n} files, {n_formatted} formatted, the others do not follow the grammar");
     assert!(wrong.is_empty(), "{} wrong, such as {:#?}", wrong.len(), &wrong[..wrong.len().min(3)]);
-    assert!(files.is_empty() || n_formatted * 10 > n * 7, "{n_formatted} of {n} were formatted");
+    assert!(n > 50 && n_formatted * 10 > n * 7, "{n_formatted} of {n} were formatted");
 }
 
 /// Programs with most of what the grammar has.

@@ -10,24 +10,29 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Options {
-    /// How many levels a ciphertext may use between bootstraps, at least 1, as HEIR's `level-budget`. With it `--fix` places bootstraps; without it the
-    /// levels are those of the moduli.
+    /// Levels that a ciphertext may use between bootstraps, at least 1, as HEIR's `level-budget`.
+    /// With it `--fix` places bootstraps; without it the levels are those of the moduli.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level_budget: Option<NonZeroU32>,
-    /// How many levels a ciphertext must have left when it is bootstrapped, as HEIR's `bootstrap-waterline`: fixes do not use the last ones of `level-budget`.
+    /// Levels that a ciphertext must have left when it is bootstrapped, as HEIR's
+    /// `bootstrap-waterline`: fixes do not use the last ones of `level-budget`.
     pub bootstrap_waterline: u32,
-    /// The noise model that judges BGV and BFV programs with parameters, as HEIR spells it: `bgv-noise-kpz21`. Without it noise is not judged.
+    /// The noise model for BGV and BFV programs with parameters, as HEIR spells it:
+    /// `bgv-noise-kpz21`. Without it noise is not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_model: Option<Model>,
-    /// Whether HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS ciphertexts then have twice the default scale, if none is written.
+    /// True if HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS
+    /// ciphertexts then have twice the default scale, if none is written.
     pub(crate) before_mul_include_first_mul: bool,
-    /// How long each operation takes, for the cost that an editor shows above functions.
+    /// The time of each operation, for the cost that an editor shows above functions.
     pub latency: Latency,
 }
 
-/// Microseconds that operations of a scheme take. The defaults are what the ACE compiler's library was measured to take in CKKS with ring dimension 65,536 at
-/// level 10 on one core, rounded (`ckks_cost_model.cxx` in that project); a product with a plaintext is taken for half of one of ciphertexts. They compare programs; for
-/// the time of your machine, measure your own.
+/// Microseconds that operations of a scheme take. The defaults are measurements of the ACE
+/// compiler's library in CKKS with ring dimension 65,536 at level 10 on one core, rounded
+/// (`ckks_cost_model.cxx` in that project); a product with a plaintext is assumed to take half as
+/// long as one of ciphertexts. They compare programs; for the time of your machine, measure your
+/// own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]

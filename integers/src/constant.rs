@@ -24,7 +24,6 @@ pub enum Constant {
     Elements(u32),
     /// Any other attribute.
     Other(Attr),
-    /// Not known.
     Unknown,
 }
 
@@ -41,7 +40,6 @@ impl Constant {
         !matches!(self, Constant::Bottom | Constant::Unknown)
     }
 
-    /// A truth value.
     pub fn bool(is: bool) -> Self {
         Constant::Int(-i128::from(is))
     }

@@ -19,7 +19,6 @@ use noisy_dataflow::flow::Interval;
 use noisy_dataflow::sparse::{AnalysisContext, Base, Calls, Sparse, SparseForward};
 use noisy_dataflow::view::View;
 
-/// The analysis.
 #[derive(Debug)]
 pub struct Constants {
     /// The elements that its facts stand for.
@@ -67,7 +66,6 @@ impl Base for ConstantFacts {
 /// A constant, with its elements if it has some that differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
-    /// The constant.
     pub constant: Constant,
     /// Its elements, in order.
     pub list: Option<&'a [Constant]>,

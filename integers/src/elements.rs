@@ -86,7 +86,6 @@ impl Lists {
         self.n_elements
     }
 
-    /// Forgets all lists.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_op_gives_lies_within_what_is_inferred() {
+    fn results_lie_within_inferred_ranges() {
         for kind in KINDS {
             for a in sample() {
                 for b in sample() {

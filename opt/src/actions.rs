@@ -7,6 +7,7 @@
 use std::io::Write as _;
 
 use noisy_syntax::print::{self, Style};
+use noisy_syntax::string::unquoted;
 use noisy_syntax::{Attr, AttrData, Ir, LocationPart, Op};
 
 /// A pass that runs on an op.
@@ -87,7 +88,7 @@ impl Place {
                 };
                 let mut numbers = at.split(':').map(|it| it.parse::<u32>().ok());
                 let (line, column) = (numbers.next().flatten(), numbers.next().flatten());
-                file == self.file
+                unquoted(file) == self.file
                     && (self.line.is_none() || self.line == line)
                     && (self.column.is_none() || self.column == column)
             }

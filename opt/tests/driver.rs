@@ -227,3 +227,57 @@ fn what_never_ends_is_not_read_to_its_end() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("more than 268435456 bytes"), "{}", stderr(&output));
 }
+
+/// `"\FF"` is a byte, `"\\FF"` a backslash and two letters.
+#[test]
+fn ops_with_different_strings_are_not_merged() {
+    let op = |n: usize, text: &str| {
+        format!(
+            "  %{n} = \"arith.constant\"() <{{value = 1 : i32}}> {{t.a = {text}}} : () -> i32\n"
+        )
+    };
+    let ops =
+        [op(0, "\"\\FF\""), op(1, "\"\\\\FF\""), op(2, "\"\\ff\""), op(3, "\"\\FE\"")].concat();
+    let program = format!(
+        "func.func private @\"\\FF\"()\nfunc.func private @\"\\\\FF\"()
+func.func @f() -> (i32, i32, i32, i32) {{\n{ops}  return %0, %1, %2, %3 : i32, i32, i32, i32\n}}\n"
+    );
+    let output = run(&["--cse"], &file("bytes.mlir", &program));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let wanted = "module {
+  func.func private @\"\\FF\"()
+  func.func private @\"\\\\FF\"()
+  func.func @f() -> (i32, i32, i32, i32) {
+    %c1_i32 = arith.constant {t.a = \"\\FF\"} 1 : i32
+    %c1_i32_0 = arith.constant {t.a = \"\\\\FF\"} 1 : i32
+    %c1_i32_1 = arith.constant {t.a = \"\\FE\"} 1 : i32
+    return %c1_i32, %c1_i32_0, %c1_i32, %c1_i32_1 : i32, i32, i32, i32
+  }
+}
+";
+    assert_eq!(printed.trim_end(), wanted.trim_end());
+}
+
+#[test]
+fn resources_that_are_mentioned_are_printed_whatever_their_keys() {
+    let program = "module attributes {r.b = dense_resource<\"two\\20\\FF\"> : tensor<2xf16>} {
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      \"two \\FF\": \"0x0200000008000900\",
+      \"unused key\": \"0x0200000008000900\"
+    }
+  }
+#-}
+";
+    let output = run(&["--canonicalize"], &file("resources.mlir", program));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let wanted = program
+        .replace("two\\20\\FF", "two \\FF")
+        .replace(",\n      \"unused key\": \"0x0200000008000900\"", "");
+    assert_eq!(printed.trim_end(), wanted.trim_end());
+}

@@ -1,8 +1,8 @@
 //! Affine maps and sets as data.
 //!
-//! Expressions are built by [`Expr::binary`], which simplifies exactly as MLIR does when it builds them (constants folded, constants
-//! and symbols to the right, `d0 floordiv c * c + d0 mod c` recombined), so that equal texts of MLIR's printer mean equal
-//! data.
+//! Expressions are built by [`Expr::binary`], which simplifies exactly as MLIR does when it builds
+//! them (constants folded, constants and symbols to the right, `d0 floordiv c * c + d0 mod c`
+//! recombined), so that equal texts of MLIR's printer mean equal data.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ pub struct Affine {
     pub n_dims: u32,
     /// Number of symbols.
     pub n_symbols: u32,
-    /// What it maps to or which points it holds.
+    /// The results of a map, or the constraints of a set.
     pub body: Body,
 }
 
-/// What an affine map maps to, or an affine set holds.
+/// The results of an affine map, or the constraints of an affine set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Body {
     /// The results of a map.
@@ -41,7 +41,7 @@ pub enum Expr {
     Binary(Operator, Box<(Expr, Expr)>),
 }
 
-/// What joins two affine expressions; subtraction is addition of a product with -1.
+/// An operation on two affine expressions; subtraction is addition of a product with -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// `+`
@@ -92,8 +92,9 @@ impl Affine {
         self.n_inputs() + 4 * self.n_results()
     }
 
-    /// The results of a map for integer inputs, dimensions first, in 64 bits that wrap. An input that no result reads may be unknown.
-    /// `None` for a set, where a result is not defined, and where an input that is read is unknown or does not fit.
+    /// The results of a map for integer inputs, dimensions first, in 64 bits that wrap. An input
+    /// that no result reads may be unknown. `None` for a set, where a result is not defined, and
+    /// where an input that is read is unknown or does not fit.
     pub fn evaluate(&self, input: &dyn Fn(usize) -> Option<i128>) -> Option<SmallVec<[i64; 2]>> {
         let Body::Map(results) = &self.body else { return None };
         let n_dims = self.n_dims as usize;
@@ -108,14 +109,14 @@ impl Affine {
         results.iter().map(value).collect()
     }
 
-    /// Whether it is a set.
+    /// Returns true for a set.
     pub(crate) fn is_set(&self) -> bool {
         matches!(self.body, Body::Set(_))
     }
 }
 
 impl Expr {
-    /// Whether it is made of constants and symbols alone.
+    /// Returns true if it is made of constants and symbols alone.
     pub fn is_symbolic(&self) -> bool {
         match self {
             Expr::Const(_) | Expr::Symbol(_) => true,
@@ -124,7 +125,7 @@ impl Expr {
         }
     }
 
-    /// Whether all inputs that it reads, dimensions first, are among some.
+    /// Returns true if all inputs that it reads, dimensions first, are among these.
     fn reads_only(&self, n_dims: usize, is_among: &dyn Fn(usize) -> bool) -> bool {
         match self {
             Expr::Const(_) => true,
@@ -177,7 +178,7 @@ impl Expr {
     /// Writes the expression as MLIR does, its dimensions and symbols as `leaf` writes them.
     ///
     /// # Errors
-    /// What `out` and `leaf` say.
+    /// The errors of `out` and `leaf`.
     pub fn write<W: fmt::Write>(
         &self,
         out: &mut W,
@@ -190,7 +191,8 @@ impl Expr {
         Expr::Binary(op, Box::new((a, b)))
     }
 
-    /// The value at a point, in 64 bits that wrap; `None` where it is not defined: divisions by zero, and remainders by less than one.
+    /// The value at a point, in 64 bits that wrap; `None` where it is not defined: divisions by
+    /// zero, and remainders by less than one.
     pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
         match self {
             Expr::Const(value) => Some(*value),

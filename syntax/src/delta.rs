@@ -1,18 +1,19 @@
-//! What an edit changed.
+//! The changes of an edit.
 
 use crate::{Op, Value};
 
-/// What an edit changed, for whoever keeps facts beside the IR.
+/// The changes of an edit, for users who keep facts beside the IR.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Delta {
-    /// Ops (and labels) that are new, were written anew, or whose operands or successors now mean something else; in no
-    /// particular order, each once, all alive.
+    /// Ops (and labels) that are new, were written anew, or whose operands or successors now mean
+    /// something else; in no particular order, each once, all alive.
     pub changed: Vec<Op>,
     /// Ops that left. Their ids are used again by later edits.
     pub removed: Vec<Op>,
     /// Ids to be used again.
     pub(crate) freed: Vec<Op>,
-    /// Values that lost a use and had, at that moment, no other; some may have one now, or have left.
+    /// Values that lost a use and had, at that moment, no other; some may have one now, or have
+    /// left.
     pub idle: Vec<Value>,
     /// Items that were parsed.
     pub n_parsed: usize,

@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use crate::float::{float_bits, float_shape, rounded_float};
 use crate::{Interner, Type, TypeData};
 
-/// MLIR prints more elements than these, if they differ, as a hexadecimal string (LLVM 19, `AsmPrinter.cpp`).
+/// MLIR prints more elements than these, if they differ, as a hexadecimal string (LLVM 19,
+/// `AsmPrinter.cpp`).
 pub(crate) const MOST_PRINTED: usize = 100;
 
-/// `dense<...>` of elements, given as MLIR prints each (`3`, `true`, `1.000000e+00`), in order; one text stands for all of them. Equal
-/// elements are printed once, more than 100 others by their bytes, all others in brackets as the sizes of the dimensions say.
+/// `dense<...>` of elements, given as MLIR prints each (`3`, `true`, `1.000000e+00`), in order; one
+/// text stands for all of them. Equal elements are printed once, more than 100 others by their
+/// bytes, all others in brackets as the sizes of the dimensions say.
 pub fn dense_text(interner: &Interner, element: Type, sizes: &[u64], texts: &[String]) -> String {
     let mut out = "dense<".to_owned();
     if let Some(first) = texts.first().filter(|first| texts.iter().all(|it| it == *first)) {
@@ -25,7 +27,8 @@ pub fn dense_text(interner: &Interner, element: Type, sizes: &[u64], texts: &[St
     out
 }
 
-/// How many bits an element has, of the types whose bytes are known: integers of up to 128 bits, indices, floats of up to 64.
+/// How many bits an element has, of the types whose bytes are known: integers of up to 128 bits,
+/// indices, floats of up to 64.
 pub(crate) fn element_bits(interner: &Interner, element: Type) -> Option<u32> {
     match interner.type_data(element) {
         TypeData::Int { width: width @ 1..=128, .. } => Some(*width),
@@ -37,7 +40,8 @@ pub(crate) fn element_bits(interner: &Interner, element: Type) -> Option<u32> {
     }
 }
 
-/// The bytes of elements, each in whole bytes, the lowest first; of one bit, eight in a byte, the first in the lowest bit.
+/// The bytes of elements, each in whole bytes, the lowest first; of one bit, eight in a byte, the
+/// first in the lowest bit.
 fn hex(interner: &Interner, element: Type, texts: &[String]) -> Option<String> {
     let width = element_bits(interner, element)?;
     let bits = texts.iter().map(|it| bits(interner, element, it));
@@ -139,7 +143,7 @@ mod tests {
             many(float("f32"), "1.0e+00", "-0.0e+00", "0x7F800000"),
             ends("0000803F", "00000080", "0000807F")
         );
-        // What is printed is rounded when it is read.
+        // The printed number is rounded when it is read.
         assert_eq!(
             many(float("f16"), "1.192090e-07", "6.5504e+04", "6.1035e-05"),
             ends("0200", "FF7B", "0004")

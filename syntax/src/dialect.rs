@@ -1,132 +1,53 @@
-//! The op table: what is known of each op, in one place.
+//! The op table: everything that is known of each op, in one place.
 //!
-//! *A row* ([`OpSpec`], in `row.rs`) says all that is known of an op by its name. The rows stand in one file per dialect; each file is a
-//! macro that adds its rows to those of the next, and `table!` turns all of them into the enum [`OpKind`] and the static table. To
-//! add an op, add a row: its custom form is read and printed along it (see `format.rs`), the verifier takes its counts, types,
-//! attributes and traits, the skeleton whether it has regions, completion how it is written, passes what it does.
+//! A *row* ([`OpSpec`], in `row.rs`) states what is known of an op by its name: counts, types,
+//! attributes, traits, effects, its custom syntax. The rows of built-in ops are values, one file
+//! per dialect in `ops/`; `built_in.rs` gives each its identity. The *registry* (`registry.rs`)
+//! finds rows, and accepts others at run time.
 //!
-//! *Inherent attributes* (properties) are those that the generic form writes between `<{` and `}>`. One with a default is
-//! left out of the attributes of an op when it has that value, so that plain arithmetic carries no attributes.
+//! *Inherent attributes* (properties) are those that the generic form writes between `<{` and `}>`.
+//! One with a default is left out of the attributes of an op when it has that value, so that plain
+//! arithmetic carries no attributes.
 
-pub(crate) mod format;
-mod prefix;
+mod built_in;
+mod ops;
+mod prelude;
+mod registry;
 mod row;
-mod template;
-#[macro_use]
-mod affine;
-#[macro_use]
-mod arith;
-#[macro_use]
-mod builtin;
-#[macro_use]
-mod cf;
-#[macro_use]
-mod example;
-#[macro_use]
-mod func;
-#[macro_use]
-mod math;
-#[macro_use]
-mod memref;
-#[macro_use]
-mod noisy;
-#[macro_use]
-mod scf;
-#[macro_use]
-mod vector;
+mod snippet;
+mod syntax;
 
-use std::sync::OnceLock;
-
-use rustc_hash::FxHashMap;
-
-use crate::{TokenKind, Type};
-pub use format::RMW;
-use format::{ARROW, Bind, COLON, COMMA, Element, FASTMATH, OVERFLOW};
-pub(crate) use prefix::{
-    SOME_DIALECT, TOP, has_no_regions, inner_dialect, is_unprefixed_anywhere, is_unprefixed_op,
+pub use crate::namespace::{is_closed, is_read_by_mlir};
+pub use crate::op_traits::{
+    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, PassedOperands, Presence, RMW,
+    Speculation, Traits, TypeClass, TypeRule, WidthChange,
 };
-pub use prefix::{is_closed, is_read_by_mlir};
-pub use row::{Access, Buffer, Count, Effects, OpSpec, Speculation, Traits, TypeClass};
-pub(crate) use row::{Agreement, AttrClass, AttrSpec, Presence, TypeRule, WidthChange};
+pub use built_in::{ALL, N_BUILT_IN};
+pub use registry::{RegisterError, ops, register};
+pub use row::OpSpec;
+pub use syntax::{ARROW, Bind, COLON, COMMA, Element, Syntax};
 
-/// HEIR's op that computes on what is encrypted. It has no row: its custom form is read like that of any op that nobody knows, but for what
-/// [`crate::Ir::is_secret_generic`] tells.
-pub(crate) const SECRET_GENERIC: &str = "secret.generic";
-
-/// The name of its end.
-pub(crate) const SECRET_YIELD: &str = "secret.yield";
-
-/// Dialects of HEIR in whose ops without a region each name behind `%` is an operand, in custom form, too.
-pub(crate) const OF_OPERANDS: [&str; 8] =
-    ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
-
-/// Turns the rows of all dialects into [`OpKind`] and the table.
-macro_rules! table {
-    ([] $($(#[doc = $doc:literal])* $kind:ident = $name:literal { $($field:tt)* })*) => {
-        /// A known op, or what else may stand where ops stand.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u16)]
-        #[non_exhaustive]
-        pub enum OpKind {
-            /// An op that the table does not know.
-            #[default]
-            Unknown,
-            /// `^bb0(%a: i32):`
-            Label,
-            /// `!name = type`
-            TypeAlias,
-            /// `#name = attribute`
-            AttrAlias,
-            /// `{-# ... #-}`
-            Resources,
-            /// A part of the file between `// -----` lines.
-            Chunk,
-            /// Text where no item starts.
-            Junk,
-            $($(#[doc = $doc])* $kind,)*
-        }
-
-        /// The rows, in the order of the variants, after those of what is no op.
-        static TABLE: &[OpSpec] = &[
-            $(OpSpec {
-                name: $name,
-                doc: concat!($($doc, "\n"),*),
-                $($field)*
-            },)*
-        ];
-
-        /// All known ops.
-        pub const ALL: &[OpKind] = &[$(OpKind::$kind,)*];
-    };
-}
-
-builtin! { [func arith cf scf affine memref math vector noisy example table] }
+pub use crate::OpKind;
+pub use crate::print::ResultNames;
 
 impl OpKind {
-    /// Whether it is an op, and not a label, alias, resource section, chunk or junk.
+    /// Returns true for ops, false for labels, aliases, resource sections, chunks and junk.
     pub fn is_op(self) -> bool {
-        use OpKind::{AttrAlias, Chunk, Junk, Label, Resources, TypeAlias};
-        !matches!(self, Label | TypeAlias | AttrAlias | Resources | Chunk | Junk)
+        !matches!(
+            self,
+            OpKind::Label
+                | OpKind::TypeAlias
+                | OpKind::AttrAlias
+                | OpKind::Resources
+                | OpKind::Chunk
+                | OpKind::Junk
+        )
     }
 
-    /// The row of the table; for what is no known op, a row without traits.
-    #[inline]
-    pub fn spec(self) -> &'static OpSpec {
-        static NONE: OpSpec = OpSpec::NONE;
-        (self as usize).checked_sub(OpKind::Junk as usize + 1).map_or(&NONE, |row| &TABLE[row])
-    }
-
-    /// Whether its row has the traits.
+    /// Returns true if the op has all these traits.
     #[inline]
     pub fn has(self, it: Traits) -> bool {
         self.spec().traits.contains(it)
-    }
-
-    /// The kind of an op by its full name. The interner remembers it by [`crate::Name`]: see [`crate::Interner::op_kind`].
-    pub fn of(name: &str) -> OpKind {
-        static BY_NAME: OnceLock<FxHashMap<&'static str, OpKind>> = OnceLock::new();
-        let by_name = BY_NAME.get_or_init(|| ALL.iter().map(|it| (it.spec().name, *it)).collect());
-        by_name.get(name).copied().unwrap_or_default()
     }
 
     /// The op that ends a block of its regions where the text leaves the terminator out.
@@ -134,25 +55,36 @@ impl OpKind {
         self.spec().implicit_terminator
     }
 
-    /// Whether it has no effects and no regions; it may still be undefined for some operands: see [`OpSpec::speculation`].
+    /// Returns true if the op has no effects and no regions; it may still be undefined for some
+    /// operands: see [`OpSpec::speculation`].
     #[inline]
     pub fn is_pure(self) -> bool {
         self.spec().is_pure()
     }
+
+    /// Returns true if no op of the dialect of this name has a region, for a dialect whose ops are
+    /// all known.
+    pub(crate) fn dialect_has_no_regions(name: &str) -> bool {
+        let Some((dialect, _)) = name.split_once('.') else { return false };
+        is_closed(dialect) && ops_of(dialect).all(|it| it.spec().regions.most == 0)
+    }
+
+    /// The message about an op that its dialect does not have; it suggests the nearest name.
+    pub(crate) fn unknown_message(dialect: &str, full: &str) -> String {
+        let near = ops_of(dialect)
+            .map(|it| it.spec().name)
+            .min_by_key(|it| distance(it, full))
+            .filter(|it| distance(it, full) <= 3);
+        match near {
+            Some(near) => format!("unknown op `{full}`; did you mean `{near}`?"),
+            None => format!("unknown op `{full}` in dialect `{dialect}`"),
+        }
+    }
 }
 
-/// What is said of an op that its dialect does not have.
-pub(crate) fn unknown_op(dialect: &str, full: &str) -> String {
-    let near = ALL
-        .iter()
-        .map(|it| it.spec().name)
-        .filter(|it| it.starts_with(dialect) && it.as_bytes().get(dialect.len()) == Some(&b'.'))
-        .min_by_key(|it| distance(it, full))
-        .filter(|it| distance(it, full) <= 3);
-    match near {
-        Some(near) => format!("unknown op `{full}`; did you mean `{near}`?"),
-        None => format!("unknown op `{full}` in dialect `{dialect}`"),
-    }
+/// The ops of a dialect.
+fn ops_of(dialect: &str) -> impl Iterator<Item = OpKind> {
+    ops().filter(move |it| it.spec().name.split('.').next() == Some(dialect))
 }
 
 /// The number of letters to change, add or remove.

@@ -1,16 +1,17 @@
 //! Dominators of a flowgraph: which node every way from the entry to another leads through.
 //!
-//! By Lengauer and Tarjan ("A fast algorithm for finding dominators in a flowgraph", 1979), the simple variant: a depth-first
-//! numbering, semidominators by path compression over it, then immediate dominators. *Cost.* O(m log n) for n nodes and m
-//! edges, whatever their shape, without recursion; a question is O(1), by the numbering of the tree.
+//! By Lengauer and Tarjan ("A fast algorithm for finding dominators in a flowgraph", 1979), the
+//! simple variant: a depth-first numbering, semidominators by path compression over it, then
+//! immediate dominators. *Cost.* O(m log n) for n nodes and m edges, whatever their shape, without
+//! recursion; a question is O(1), by the numbering of the tree.
 
 const NONE: u32 = u32::MAX;
 
 /// The dominator tree of a graph whose entry is node 0.
 #[derive(Clone, Debug)]
 pub struct DominatorTree {
-    /// By node that can be reached: its immediate dominator ([`NONE`] of the entry), its number in preorder of the tree, and the
-    /// one after its subtree.
+    /// By node that can be reached: its immediate dominator ([`NONE`] of the entry), its number in
+    /// preorder of the tree, and the one after its subtree.
     nodes: Vec<Option<(u32, (u32, u32))>>,
 }
 
@@ -20,7 +21,7 @@ impl DominatorTree {
         Self { nodes: dominators(successors) }
     }
 
-    /// Whether a node can be reached from the entry.
+    /// Returns true if a node can be reached from the entry.
     pub fn is_reachable(&self, node: usize) -> bool {
         self.numbers(node).is_some()
     }
@@ -31,12 +32,14 @@ impl DominatorTree {
         (idom != NONE).then_some(idom as usize)
     }
 
-    /// The number of a node in preorder of the tree, and the one after its subtree; none of what cannot be reached.
+    /// The number of a node in preorder of the tree, and the one after its subtree; none of what
+    /// cannot be reached.
     pub fn numbers(&self, node: usize) -> Option<(u32, u32)> {
         self.nodes.get(node).copied().flatten().map(|it| it.1)
     }
 
-    /// Whether every way from the entry to `b` leads through `a`. Nothing dominates what cannot be reached, nor the other way.
+    /// Returns true if every path from the entry to `b` leads through `a`. An unreachable node
+    /// neither dominates nor is dominated.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         match (self.numbers(a), self.numbers(b)) {
             (Some(a), Some(b)) => a.0 <= b.0 && b.0 < a.1,
@@ -45,8 +48,8 @@ impl DominatorTree {
     }
 }
 
-/// The immediate dominator of each node ([`NONE`] of the entry, node 0) and its numbers in the tree; `None` of what cannot be
-/// reached.
+/// The immediate dominator of each node ([`NONE`] of the entry, node 0) and its numbers in the
+/// tree; `None` of what cannot be reached.
 fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     if successors.is_empty() {
         return Vec::new();
@@ -129,7 +132,8 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     out
 }
 
-/// A forest with path compression: [`Forest::eval`] finds the ancestor with the least semidominator.
+/// A forest with path compression: [`Forest::eval`] finds the ancestor with the least
+/// semidominator.
 struct Forest {
     ancestor: Vec<u32>,
     label: Vec<u32>,
@@ -170,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether node `to` is reached from the entry when `without` is left out.
+    /// Returns true if node `to` is reached from the entry when `without` is left out.
     fn reaches(successors: &[Vec<u32>], to: usize, without: Option<usize>) -> bool {
         let mut seen = vec![false; successors.len()];
         let mut stack = vec![0];

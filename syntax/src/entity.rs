@@ -31,8 +31,9 @@ macro_rules! entity {
 }
 
 entity!(
-    /// An item of a region: an operation, or one of the pseudo-operations that stand where operations stand
-    /// (block labels, aliases, resource sections, chunks of a split file). See [`crate::OpKind`].
+    /// An item of a region: an operation, or one of the pseudo-operations that stand where
+    /// operations stand (block labels, aliases, resource sections, chunks of a split file). See
+    /// [`crate::OpKind`].
     Op, "op"
 );
 entity!(

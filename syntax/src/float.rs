@@ -6,7 +6,8 @@
     reason = "numbers of digits and exponents of floats"
 )]
 
-/// What the bits of a float type mean: a sign, an exponent and the significand without its first bit, which a least exponent makes 0.
+/// The layout of a float type: a sign, an exponent and the significand without its first bit, which
+/// is 0 for the least exponent.
 #[derive(Clone, Copy)]
 struct Format {
     /// How many bits there are.
@@ -18,7 +19,7 @@ struct Format {
     beyond: Beyond,
 }
 
-/// What there is besides numbers, and so what a number becomes that is too large.
+/// The values besides numbers, one of which stands for numbers that are too large.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beyond {
     /// As in IEEE 754: the greatest exponent is that of infinities and of what is no number.
@@ -34,8 +35,8 @@ enum Beyond {
 }
 
 impl Format {
-    /// That of a type whose numbers an f64 holds, but for f64 itself: `fltSemantics` of `APFloat.cpp` (LLVM 19; those of 4 and 6 bits
-    /// and `f8E8M0FNU`: LLVM 20).
+    /// That of a type whose numbers an f64 holds, but for f64 itself: `fltSemantics` of
+    /// `APFloat.cpp` (LLVM 19; those of 4 and 6 bits and `f8E8M0FNU`: LLVM 20).
     fn of(kind: &str) -> Option<Self> {
         use Beyond::{AllOnes, Exponent, Infinity, MinusZero, Nothing};
         let (width, precision, least, beyond) = match kind {
@@ -86,7 +87,8 @@ impl Format {
         let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(self.least);
         let n_fraction = self.n_fraction();
         let units = (value.abs() / 2f64.powi(exponent - n_fraction as i32)).round_ties_even();
-        // The first bit of the significand makes the exponent one more; so does what is rounded up to 2.
+        // The first bit of the significand makes the exponent one more; so does what is rounded up
+        // to 2.
         let size = (((exponent - self.least) as u64) << n_fraction).saturating_add(units as u64);
         // Where there is nothing but an exponent, the first bit does not count.
         let size = if is_exponent { size.saturating_sub(1) } else { size };
@@ -174,8 +176,8 @@ pub fn float_bits(value: f64, kind: &str) -> u64 {
     Format::of(kind).map_or(value.to_bits(), |it| it.encode(value))
 }
 
-/// A float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six digits in scientific form if they are exact, else as many as are
-/// needed, else its bits.
+/// A float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six digits in scientific form
+/// if they are exact, else as many as are needed, else its bits.
 pub fn float_text(value: f64, kind: &str) -> String {
     if !value.is_finite() {
         return bits_text(value, kind);
@@ -186,7 +188,7 @@ pub fn float_text(value: f64, kind: &str) -> String {
     if is_exactly(&short, value, kind) { short } else { long_float(value, kind) }
 }
 
-/// Whether the text is read as the value.
+/// Returns true if the text is read as the value.
 fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
     if !matches!(kind, "f80" | "f128") {
         let read = text.parse::<f64>();
@@ -201,11 +203,12 @@ fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
     exponent.parse::<i32>().ok() == its.parse::<i32>().ok() && trimmed(digits) == trimmed(all)
 }
 
-/// The first digits of a finite value, at most `precision`, without zeros at the end, and the exponent of the first.
+/// The first digits of a finite value, at most `precision`, without zeros at the end, and the
+/// exponent of the first.
 ///
-/// `APFloat::toString` makes the value an integer, N times a power of ten; cuts from N the powers of ten beyond
-/// the bits that `precision` digits need; and rounds what is left half up. So six digits are sometimes the next smaller ones,
-/// not the nearest.
+/// `APFloat::toString` makes the value an integer, N times a power of ten; cuts from N the powers
+/// of ten beyond the bits that `precision` digits need; and rounds what is left half up. So six
+/// digits are sometimes the next smaller ones, not the nearest.
 fn digits(value: f64, precision: u32) -> (String, i32) {
     let magnitude = value.abs();
     if magnitude.fract() == 0.0 && magnitude < 1e6 {
@@ -216,7 +219,8 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     }
     let (mut all, mut exponent) = decimal(magnitude, precision as usize + 11);
 
-    // magnitude = odd * 2^scale, and so N = odd * 5^-scale or, if there is nothing after the point, the value.
+    // magnitude = odd * 2^scale, and so N = odd * 5^-scale or, if there is nothing after the point,
+    // the value.
     let bits = magnitude.to_bits();
     let biased = (bits >> 52) as i32;
     let fraction = bits & ((1 << 52) - 1);
@@ -286,7 +290,8 @@ fn bits_text(value: f64, kind: &str) -> String {
     }
 }
 
-/// All digits that tell the value from its neighbors; without an exponent where that is not much longer; the bits of an integer.
+/// All digits that tell the value from its neighbors; without an exponent where that is not much
+/// longer; the bits of an integer.
 fn long_float(value: f64, kind: &str) -> String {
     let precision = 2 + float_shape(kind).1 * 59 / 196;
     let (digits, exponent) = digits(value, precision);
@@ -354,9 +359,10 @@ mod tests {
         check(57344.0, "f8E5M2", "5.734400e+04");
     }
 
-    /// What these numbers become: 0, -0, 1, -1.5; the largest one, its negative, a quarter, a half and all of its last place more than it,
-    /// also below 0; far too large ones; the least one above 0, its negative, half of it, also below 0, a little more than that, one and a half
-    /// of it and two and a half.
+    /// The roundings of these numbers: 0, -0, 1, -1.5; the largest one, its negative, a quarter, a
+    /// half and all of its last place more than it, also below 0; far too large ones; the least one
+    /// above 0, its negative, half of it, also below 0, a little more than that, one and a half of
+    /// it and two and a half.
     fn around([most, place, least]: [f64; 3]) -> [f64; 19] {
         let half = most + 0.5 * place;
         let large = [most, -most, most + 0.25 * place, half, -half, most + place, 1e300, -1e300];
@@ -366,7 +372,8 @@ mod tests {
         all.try_into().expect("so many")
     }
 
-    /// The bits in each narrow type of `mlir-opt` 19.1.7: what `arith.bitcast` of the constant folds to there; of `tf32`, what `arith.extf` does.
+    /// The bits in each narrow type of `mlir-opt` 19.1.7: what `arith.bitcast` of the constant
+    /// folds to there; of `tf32`, what `arith.extf` does.
     #[test]
     #[rustfmt::skip]
     fn numbers_are_rounded_to_what_a_type_holds() {

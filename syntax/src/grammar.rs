@@ -1,14 +1,12 @@
 //! The grammar of one item: an op, a block label, an alias or a resource section, over its tokens.
 //!
-//! *Who reads what.* The skeleton has found the item's extent and cut out its regions. Here `item.rs` reads what all items
-//! share (result names, the generic form, labels, aliases); `custom.rs` walks the custom form that the op table
-//! describes, with a file for each idea in it; `opaque.rs` guesses at ops that no table knows. Types and attributes inside are
-//! the business of `value_reader.rs` and the chumsky grammar in `values.rs`.
+//! The skeleton has found the item's extent and cut out its regions. Here `item.rs` reads the parts
+//! that items share (result names, the generic form, labels, aliases); `custom.rs` reads custom
+//! forms along the syntax in the row of the op (`dialect/syntax/`); `opaque.rs` guesses at unknown
+//! ops. `value_reader.rs` and the chumsky grammar in `values.rs` read types and attributes.
 //!
-//! *Who writes what.* The custom form is printed from the same description: the writer of what a file here reads stands in the file of
-//! the same name in `print/`.
-//!
-//! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where they are.
+//! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where
+//! they are.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -17,24 +15,18 @@
     reason = "counts of operands and bits of literals, checked before where they could be large"
 )]
 
-mod affine;
 mod ast;
-mod branch;
 mod custom;
 mod elements;
 mod error;
-mod flag;
-mod func;
+pub(crate) mod flags;
 mod item;
 mod location;
-mod loops;
-mod memref;
 mod opaque;
 mod parsed;
-mod reader;
-mod resolve_types;
+pub(crate) mod reader;
+pub(crate) mod resolve_types;
 mod spelling;
-mod types;
 mod value_reader;
 mod values;
 mod words;
@@ -46,9 +38,9 @@ pub(crate) use parsed::{
 
 use rustc_hash::FxHashMap;
 
-use crate::{Attr, Interner, Name, Token, Type};
+use crate::{Attr, Interner, Name, Token, Type, string};
 
-/// What an alias stands for.
+/// The meaning of an alias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alias {
     /// `!name = type`; [`Type::UNKNOWN`] if the type has a problem.
@@ -57,10 +49,10 @@ pub enum Alias {
     Attr(Attr),
 }
 
-/// What aliases stand for, by name with sigil (`!ty`, `#map`).
+/// The meanings of aliases, by name with sigil (`!ty`, `#map`).
 pub(crate) type Aliases = FxHashMap<Name, Alias>;
 
-/// What the grammar of an item may look at besides its tokens.
+/// The context of an item: everything that its grammar reads besides its tokens.
 #[derive(Debug)]
 pub(crate) struct Env<'a> {
     /// Where strings, types and attributes are interned.
@@ -71,8 +63,9 @@ pub(crate) struct Env<'a> {
     pub default_dialect: Option<&'static str>,
 }
 
-/// Parses one item. `tokens` are its own tokens, each region replaced by one [`crate::TokenKind::Region`] token, without
-/// [`crate::TokenKind::Eof`]; spans are bytes of `text`.
+/// Parses one item. `tokens` are its own tokens, each region replaced by one
+/// [`crate::TokenKind::Region`] token, without [`crate::TokenKind::Eof`]; spans are bytes of
+/// `text`.
 pub(crate) fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &mut Parsed) {
     let mut reader = reader::Reader {
         text,
@@ -88,7 +81,7 @@ pub(crate) fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &
     reader.item();
     if out.attrs.len() > 1 {
         let interner = &*env.interner;
-        out.attrs.sort_by(|a, b| interner.str(a.0).cmp(interner.str(b.0)));
+        out.attrs.sort_by(|a, b| string::compare(interner.str(a.0), interner.str(b.0)));
     }
 }
 

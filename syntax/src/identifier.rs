@@ -1,4 +1,4 @@
-//! Identifiers and string literals: which characters they are made of, how they are quoted and unquoted.
+//! Identifiers: the characters that they are made of.
 //!
 //! *Source.* The grammar of MLIR's language reference:
 //!
@@ -7,11 +7,8 @@
 //! suffix-id ::= digit+ | (letter | [$._-]) (letter | digit | [$._-])*
 //! ```
 //!
-//! A bare identifier is a keyword, the name of an op or of an attribute, or stands after `@`; a suffix identifier stands after
-//! `%`, `^`, `#` or `!`.
-
-use std::borrow::Cow;
-use std::fmt::Write as _;
+//! A bare identifier is a keyword, the name of an op or of an attribute, or stands after `@`; a
+//! suffix identifier stands after `%`, `^`, `#` or `!`.
 
 /// A byte that a bare identifier may start with.
 pub(crate) const BARE_START: u8 = 1;
@@ -23,7 +20,8 @@ pub(crate) const SUFFIX_START: u8 = 4;
 pub(crate) const SUFFIX: u8 = 8;
 /// A decimal digit.
 pub(crate) const DIGIT: u8 = 16;
-/// A byte of a name after which a body may follow in the pretty form of a dialect type or attribute: no `$`.
+/// A byte of a name after which a body may follow in the pretty form of a dialect type or
+/// attribute: no `$`.
 const WORD: u8 = 32;
 
 /// The classes of each byte; none beyond ASCII.
@@ -48,7 +46,7 @@ static CLASS: [u8; 256] = {
     class
 };
 
-/// Whether a byte is of a class.
+/// Returns true if a byte is of a class.
 pub(crate) fn is(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
@@ -76,17 +74,18 @@ pub(crate) fn word_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, WORD)
 }
 
-/// Whether a byte may stand in an identifier of any kind.
+/// Returns true if a byte may stand in an identifier of any kind.
 pub fn is_identifier_byte(byte: u8) -> bool {
     is(byte, SUFFIX)
 }
 
-/// Whether a text is a bare identifier: what a symbol or the name of an attribute needs no quotes for.
+/// Returns true for a bare identifier, which needs no quotes as a symbol or the name of an
+/// attribute.
 pub fn is_bare(text: &str) -> bool {
     text.bytes().next().is_some_and(|it| is(it, BARE_START)) && bare_len(text) == text.len()
 }
 
-/// Whether a text is a suffix identifier: what may follow `%`, `^`, `#` and `!`.
+/// Returns true for a suffix identifier, which may follow `%`, `^`, `#` and `!`.
 pub fn is_suffix(text: &str) -> bool {
     let bytes = text.as_bytes();
     let class = match bytes.first() {
@@ -97,7 +96,8 @@ pub fn is_suffix(text: &str) -> bool {
     skip(bytes, 0, class) == bytes.len()
 }
 
-/// The end of the number whose first digit is at `at`, and whether it is a float: `12`, `0x1F`, `1.`, `2.5e-3`.
+/// The end of the number whose first digit is at `at`, and whether it is a float: `12`, `0x1F`,
+/// `1.`, `2.5e-3`.
 #[inline]
 pub(crate) fn number_end(bytes: &[u8], at: usize) -> (usize, bool) {
     let peek = |at: usize| bytes.get(at).copied().unwrap_or(0);
@@ -122,98 +122,9 @@ pub(crate) fn number_end(bytes: &[u8], at: usize) -> (usize, bool) {
     (end, true)
 }
 
-/// How many bytes a string takes, quotes included.
-pub(crate) fn string_len(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while at < bytes.len() && bytes[at] != b'"' {
-        at += 1 + usize::from(bytes[at] == b'\\');
-    }
-    (at + 1).min(bytes.len())
-}
-
-/// Strings as bytes; what is no UTF-8 stays escaped.
-pub(crate) fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] != b'\\' {
-            out.push(bytes[at]);
-            at += 1;
-            continue;
-        }
-        match bytes.get(at + 1) {
-            Some(b'n') => out.push(b'\n'),
-            Some(b't') => out.push(b'\t'),
-            Some(it @ (b'"' | b'\\')) => out.push(*it),
-            Some(_) => {
-                let hex = text.get(at + 1..at + 3).and_then(|it| u8::from_str_radix(it, 16).ok());
-                out.push(hex.unwrap_or(b'\\'));
-                at += if hex.is_some() { 3 } else { 1 };
-                continue;
-            }
-            None => out.push(b'\\'),
-        }
-        at += 2;
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
-/// A string in quotes; what is not printable ASCII is escaped by the byte.
-pub(crate) fn push_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    // What needs no escape is copied in one piece.
-    let is_plain = |it: u8| matches!(it, 0x20..=0x7e) && it != b'\\' && it != b'"';
-    let mut from = 0;
-    for (at, byte) in text.bytes().enumerate().filter(|it| !is_plain(it.1)) {
-        // Between bytes of one character there is nothing.
-        if from < at {
-            out.push_str(&text[from..at]);
-        }
-        from = at + 1;
-        if byte == b'\\' {
-            out.push_str("\\\\");
-        } else {
-            let _ = write!(out, "\\{byte:02X}");
-        }
-    }
-    out.push_str(&text[from..]);
-    out.push('"');
-}
-
-/// A string literal as written, its escapes in MLIR's own spelling.
-pub(crate) fn push_quoted_raw(out: &mut String, literal: &str) {
-    push_quoted(out, &unquoted(literal));
-}
-
-/// What a string literal as written says: without its quotes and escapes.
-pub fn unquoted(literal: &str) -> Cow<'_, str> {
-    let inner = literal.strip_prefix('"').unwrap_or(literal);
-    let inner = inner.strip_suffix('"').unwrap_or(inner);
-    if inner.contains('\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_no_printable_ascii_is_escaped_by_the_byte() {
-        for (text, wanted) in [
-            ("", r#""""#),
-            ("a b~", r#""a b~""#),
-            ("\"\\", r#""\22\\""#),
-            ("é", r#""\C3\A9""#),
-            ("aéb\u{1f600}c\n", r#""a\C3\A9b\F0\9F\98\80c\0A""#),
-            ("\u{7f}é", r#""\7F\C3\A9""#),
-        ] {
-            let mut out = String::new();
-            push_quoted(&mut out, text);
-            assert_eq!(out, wanted, "{text:?}");
-            assert_eq!(unquoted(&out), text);
-        }
-    }
 
     #[test]
     fn identifiers_are_those_of_the_language_reference() {
@@ -234,15 +145,5 @@ mod tests {
         ] {
             assert_eq!((is_bare(text), is_suffix(text)), (bare, suffix), "{text:?}");
         }
-    }
-
-    #[test]
-    fn quoting_and_unquoting_are_inverse() {
-        let all: String = (0..=0x7f_u8).map(char::from).chain("é€𝄞".chars()).collect();
-        let mut quoted = String::new();
-        push_quoted(&mut quoted, &all);
-        assert!(quoted.bytes().all(|it| (0x20..=0x7e).contains(&it)), "{quoted}");
-        assert_eq!(string_len(&format!("{quoted} \"x\"")), quoted.len());
-        assert_eq!(unescape(&quoted[1..quoted.len() - 1]), all);
     }
 }

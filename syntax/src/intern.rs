@@ -1,4 +1,5 @@
-//! Interned strings, types and attributes: equal things have equal ids, so comparing them is comparing integers.
+//! Interned strings, types and attributes: equal things have equal ids, so comparing them is
+//! comparing integers.
 //!
 //! Nothing is ever removed: ids stay valid as long as the document lives.
 
@@ -40,10 +41,10 @@ pub struct Interner {
     attr_ids: FxHashMap<AttrData, Attr>,
     /// The integers of attributes of elements, for those that were asked for.
     integers: FxHashMap<Attr, OnceLock<Option<Box<[i128]>>>>,
-    /// What a text that means the same everywhere (no alias in it) was read as before.
+    /// The types that texts without aliases were read as: they mean the same everywhere.
     type_texts: FxHashMap<Box<str>, Type>,
     attr_texts: FxHashMap<Box<str>, Attr>,
-    /// What each type of HEIR's that is a secret is one of.
+    /// The type inside each secret type of HEIR.
     secrets: FxHashMap<Type, Type>,
 }
 
@@ -169,7 +170,7 @@ impl Interner {
         self.kinds[name.index()]
     }
 
-    /// What a text was read as before.
+    /// The earlier reading of a text.
     pub(crate) fn type_of_text(&self, text: &str) -> Option<Type> {
         self.type_texts.get(text).copied()
     }
@@ -180,7 +181,7 @@ impl Interner {
         }
     }
 
-    /// What a text was read as before.
+    /// The earlier reading of a text.
     pub(crate) fn attr_of_text(&self, text: &str) -> Option<Attr> {
         if text.len() > LONGEST_REMEMBERED {
             return None;
@@ -194,7 +195,8 @@ impl Interner {
         }
     }
 
-    /// What a type of HEIR's that is a secret is one of, [`Type::UNKNOWN`] if that is not known; `None` for other types.
+    /// The type inside a secret type of HEIR, [`Type::UNKNOWN`] if it is unknown; `None` for other
+    /// types.
     pub(crate) fn secret_element(&self, ty: Type) -> Option<Type> {
         self.secrets.get(&ty).copied()
     }
@@ -238,8 +240,8 @@ impl Interner {
         &self.attrs[attr.index()]
     }
 
-    /// The paths of symbols in some attributes, in order. A list that several of them share is looked into once, so that this costs
-    /// what there is of them and not what they stand for.
+    /// The paths of symbols in some attributes, in order. A list that several of them share is
+    /// looked into once, so that this costs what there is of them and not what they stand for.
     pub fn symbols_in(&self, attrs: impl DoubleEndedIterator<Item = Attr>) -> Vec<&[Name]> {
         let mut out: Vec<&[Name]> = Vec::new();
         let mut seen: FxHashSet<Attr> = FxHashSet::default();
@@ -274,7 +276,8 @@ impl Interner {
         text.out
     }
 
-    /// The bits of a number, a complex number or a vector; `None` of types whose size they do not say.
+    /// The bits of a number, a complex number or a vector; `None` of types whose size they do not
+    /// say.
     pub fn bits(&self, ty: Type) -> Option<u64> {
         match self.type_data(ty) {
             TypeData::Int { width, .. } => Some(u64::from(*width)),
@@ -304,8 +307,8 @@ impl Interner {
         text.out
     }
 
-    /// A type for people to read: one that is long is cut in the middle, so that this takes bounded time and room however often an alias
-    /// is used in another.
+    /// A type for people to read: one that is long is cut in the middle, so that this takes bounded
+    /// time and room however often an alias is used in another.
     pub fn short_type_text(&self, ty: Type) -> String {
         let mut text = Text::short(self);
         text.ty(ty);
@@ -319,7 +322,8 @@ impl Interner {
         text.finish_short()
     }
 
-    /// A type to be written into a text where no alias can stand for it; `None` if it is longer than anybody writes.
+    /// A type to be written into a text where no alias can stand for it; `None` if it is longer
+    /// than anybody writes.
     pub fn written_type_text(&self, ty: Type) -> Option<String> {
         self.bounded_type_text(ty, 1 << 16)
     }
@@ -387,8 +391,9 @@ impl Interner {
         }
     }
 
-    /// The integers of an elements attribute of `n` elements: `dense<[1, 2]>`, `dense<1>` for `n` times the same, or `dense<>`. None
-    /// if it has another number of them, or what is no `i64` in digits.
+    /// The integers of an elements attribute of `n` elements: `dense<[1, 2]>`, `dense<1>` for `n`
+    /// times the same, or `dense<>`. None if it has another number of them, or what is no `i64` in
+    /// digits.
     pub fn element_ints(&self, attr: Attr, n: usize) -> Option<Vec<i64>> {
         let AttrData::Elements(text, _) = self.attr_data(attr) else { return None };
         let inside = self.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
@@ -402,9 +407,9 @@ impl Interner {
         }
     }
 
-    /// The integers of an elements attribute, `dense<[1, 2]>` or `dense<1>` (then one), sign-extended from the width of their type: -1
-    /// for `true`, and for 255 of 8 bits. None for other attributes, and if something else is among them. Read when they are first
-    /// asked for.
+    /// The integers of an elements attribute, `dense<[1, 2]>` or `dense<1>` (then one),
+    /// sign-extended from the width of their type: -1 for `true`, and for 255 of 8 bits. None for
+    /// other attributes, and if something else is among them. Read when they are first asked for.
     pub fn integers(&self, attr: Attr) -> Option<&[i128]> {
         let read = || {
             let AttrData::Elements(text, ty) = self.attr_data(attr) else { return None };
@@ -449,7 +454,7 @@ fn range_of(ends: &[u32], name: Name) -> std::ops::Range<usize> {
     from as usize..ends[name.index()] as usize
 }
 
-/// Whether a string is this one, without a look at where its characters end.
+/// Returns true if a string is this one; compares bytes, not characters.
 fn is_str(all: &str, ends: &[u32], name: Name, text: &str) -> bool {
     let range = range_of(ends, name);
     range.len() == text.len() && all.as_bytes()[range] == *text.as_bytes()

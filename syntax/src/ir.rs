@@ -1,13 +1,15 @@
 //! The IR: ops, values, blocks and regions in arenas, with where each of them stands in the text.
 //!
-//! *Coordinates.* Nothing stores an offset into the file. Every item stores its length, regions keep their items in a
-//! [`crate::ir::seq`] that sums lengths, and everything named inside an op is a [`Span`] in the op's *own text*: the text of the op
-//! with the interiors of its regions cut out, from the start of its leading trivia (blanks and comments). An edit
-//! thus changes the lengths on the path to the root and nothing else. [`Ir::absolute`] adds it all up.
+//! *Coordinates.* Nothing stores an offset into the file. Every item stores its length, regions
+//! keep their items in a [`crate::ir::seq`] that sums lengths, and everything named inside an op is
+//! a [`Span`] in the op's *own text*: the text of the op with the interiors of its regions cut out,
+//! from the start of its leading trivia (blanks and comments). An edit thus changes the lengths on
+//! the path to the root and nothing else. [`Ir::absolute`] adds it all up.
 //!
-//! *Items.* A region is one sequence of items: ops and, between them, block labels. A block is what stands between two
-//! labels; the block before the first label has none. The root region holds the chunks of the file (one, unless
-//! `// -----` splits it), each an item with one region, so that the file is a tree of one kind of node.
+//! *Items.* A region is one sequence of items: ops and, between them, block labels. A block is what
+//! stands between two labels; the block before the first label has none. The root region holds the
+//! chunks of the file (one, unless `// -----` splits it), each an item with one region, so that the
+//! file is a tree of one kind of node.
 
 pub(crate) mod changes;
 mod locations;
@@ -25,7 +27,7 @@ use smallvec::SmallVec;
 
 use crate::{
     Alias, AliasUse, Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type,
-    Value, dialect,
+    Value, namespace,
 };
 pub use seq::Iter as Items;
 pub(crate) use starts::Starts;
@@ -33,11 +35,11 @@ pub(crate) use starts::Starts;
 /// An item of a region and, if it is an op, everything the IR knows of it.
 #[derive(Debug)]
 pub struct OpData {
-    /// Whether the item is part of the document (arena slots are reused).
+    /// True if the item is part of the document (arena slots are reused).
     pub(crate) alive: bool,
     /// The region that holds it; of a chunk, the root.
     pub parent: Region,
-    /// What it is.
+    /// Its kind.
     pub kind: OpKind,
     /// How it was written and how far it was understood.
     pub form: Form,
@@ -49,14 +51,15 @@ pub struct OpData {
     pub lead: u32,
     /// Bytes of own text.
     pub own_len: u32,
-    /// Whether its name is quoted.
+    /// True if its name is quoted.
     pub(crate) quoted: bool,
     /// Bytes beyond the end of the item that were looked at to find that end.
     pub(crate) lookahead: u32,
-    /// The context that this parse depended on; the item is read again if it changes: [`crate::skeleton::DIALECT`],
-    /// [`crate::skeleton::PLACE`].
+    /// The context that this parse depended on; the item is read again if it changes:
+    /// [`crate::skeleton::DIALECT`], [`crate::skeleton::PLACE`].
     pub(crate) context_deps: u8,
-    /// The values it defines, whether or not the text names them; of a label, the block's arguments.
+    /// The values it defines, whether or not the text names them; of a label, the block's
+    /// arguments.
     pub results: SmallVec<[Value; 1]>,
     /// The names left of the `=`.
     pub result_names: SmallVec<[ResultName; 1]>,
@@ -64,7 +67,7 @@ pub struct OpData {
     pub operands: SmallVec<[Operand; 2]>,
     /// Its regions, in textual order, with the place of each in own text (just after its `{`).
     pub regions: SmallVec<[(u32, Region); 1]>,
-    /// What few ops have.
+    /// Data that few ops have.
     pub extra: Option<Box<OpExtra>>,
 }
 
@@ -83,9 +86,9 @@ pub struct OpExtra {
     pub alias_uses: Vec<AliasUse>,
     /// The aliases that were looked up when it was read, with what was found.
     pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
-    /// What it stands for, if it is an alias.
+    /// Its meaning, if it is an alias.
     pub alias: Option<Alias>,
-    /// What is wrong with it by itself; names are judged in context (see [`crate::Source::problems`]).
+    /// Its own problems; those of names depend on the context (see [`crate::Source::problems`]).
     pub problems: Vec<Problem>,
     /// The one syntax problem is about lines after it that are no op; see [`Ir::is_followed`].
     pub(crate) followed: bool,
@@ -115,10 +118,10 @@ pub struct Operand {
     pub span: Span,
     /// The type given at the use; [`Type::UNKNOWN`] if none.
     pub ty: Type,
-    /// It stands in the header of an op of unknown form and may be an argument of its region instead; if nothing else defines the name,
-    /// it is one, and no error.
+    /// It stands in the header of an op of unknown form and may be an argument of its region
+    /// instead; if nothing else defines the name, it is one, and no error.
     pub maybe_argument: bool,
-    /// What it resolves to.
+    /// The definition that it resolves to.
     pub value: Option<Value>,
     /// Its place in [`ValueData::uses`], or among those that resolve to nothing.
     pub(crate) slot: u32,
@@ -133,11 +136,11 @@ pub struct Successor {
     pub span: Span,
     /// The operands passed, as indices into [`OpData::operands`].
     pub operands: Range<u32>,
-    /// What it resolves to.
+    /// The definition that it resolves to.
     pub block: Option<Block>,
 }
 
-/// Who defines a value.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Def {
     /// Result number `index` of an op.
@@ -149,7 +152,7 @@ pub enum Def {
 /// A value.
 #[derive(Debug)]
 pub struct ValueData {
-    /// Who defines it.
+    /// Its definition.
     pub def: Def,
     /// Its type; [`Type::UNKNOWN`] if the text does not give it.
     pub ty: Type,
@@ -159,9 +162,10 @@ pub struct ValueData {
     pub name: Name,
     /// Its number within a pack of that name.
     pub number: u32,
-    /// `%name` at the definition, in the own text of [`Ir::definition_site`]; empty if it has no name, at the name of its op.
+    /// `%name` at the definition, in the own text of [`Ir::definition_site`]; empty if it has no
+    /// name, at the name of its op.
     pub span: Span,
-    /// Who uses it: op and operand index, in no particular order.
+    /// Its uses: op and operand index, in no particular order.
     pub uses: SmallVec<[(Op, u32); 2]>,
 }
 
@@ -174,7 +178,7 @@ pub struct BlockData {
     pub label: Option<Op>,
     /// Its arguments.
     pub args: SmallVec<[Value; 2]>,
-    /// Who branches to it: op and successor index, in no particular order.
+    /// The branches to it: op and successor index, in no particular order.
     pub preds: SmallVec<[(Op, u32); 2]>,
 }
 
@@ -184,16 +188,17 @@ pub struct RegionData {
     pub(crate) items: seq::Root,
     /// The op that holds it; `None` for the root.
     pub parent: Option<Op>,
-    /// The implicit first block (if the region starts with a label, that block is empty and not counted).
+    /// The implicit first block (if the region starts with a label, that block is empty and not
+    /// counted).
     pub entry: Block,
     /// Bytes of blanks and comments after the last item.
     pub tail: u32,
-    /// Whether its `}` is there.
+    /// True if its `}` is there.
     pub closed: bool,
 }
 
-/// The IR of one document. As long as it has a text, all of it is derived from that, and [`crate::Source`] keeps it so; without
-/// one it is changed by [`crate::rewrite`].
+/// The IR of one document. As long as it has a text, all of it is derived from that, and
+/// [`crate::Source`] keeps it so; without one it is changed by [`crate::rewrite`].
 #[derive(Debug)]
 pub struct Ir {
     pub(crate) ops: Vec<OpData>,
@@ -216,7 +221,7 @@ pub struct Ir {
     pub(crate) locations: Option<Box<Locations>>,
     /// Where regions start in ops that have many.
     pub(crate) starts: starts::Starts,
-    /// What rewriting changed, if anybody wants to know.
+    /// The changes of rewriting, if they are recorded.
     pub(crate) changes: Option<Vec<changes::Change>>,
 }
 
@@ -250,12 +255,13 @@ impl Ir {
         &self.regions[region.index()]
     }
 
-    /// Upper bounds of the indices of ops, values, blocks and regions; for tables kept beside the IR.
+    /// Upper bounds of the indices of ops, values, blocks and regions; for tables kept beside the
+    /// IR.
     pub fn bounds(&self) -> (usize, usize, usize, usize) {
         (self.ops.len(), self.values.len(), self.blocks.len(), self.regions.len())
     }
 
-    /// Whether an op id still names an op of the document.
+    /// Returns true if an op id still names an op of the document.
     #[inline]
     pub fn is_alive(&self, op: Op) -> bool {
         self.ops[op.index()].alive
@@ -266,44 +272,46 @@ impl Ir {
         self.interner.str(self.op(op).name)
     }
 
-    /// Whether an op is HEIR's `secret.generic`, whose operands and region are known also in its custom form.
+    /// Returns true for HEIR's `secret.generic`, whose operands and region are known also in its
+    /// custom form.
     pub fn is_secret_generic(&self, op: Op) -> bool {
-        self.op(op).kind == OpKind::Unknown && self.op_name(op) == dialect::SECRET_GENERIC
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == namespace::SECRET_GENERIC
     }
 
-    /// Whether each name behind `%` in an op is an operand, though its form is not known.
+    /// Returns true if each name after `%` in an op is an operand, though its syntax is unknown.
     pub(crate) fn takes_operands(&self, op: Op) -> bool {
         let data = self.op(op);
         let dialect = || self.op_name(op).split_once('.').map(|it| it.0);
         data.kind == OpKind::Unknown
             && data.form == Form::Opaque
             && data.regions.is_empty()
-            && dialect().is_some_and(|it| dialect::OF_OPERANDS.contains(&it))
+            && dialect().is_some_and(|it| namespace::OF_OPERANDS.contains(&it))
     }
 
-    /// Whether an op ends a `secret.generic`.
+    /// Returns true if an op ends a `secret.generic`.
     pub fn is_secret_yield(&self, op: Op) -> bool {
-        self.op(op).kind == OpKind::Unknown && self.op_name(op) == dialect::SECRET_YIELD
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == namespace::SECRET_YIELD
     }
 
-    /// Whether lines that are no op stand after an op, within its item. The op is what it is without them; its one syntax problem is
-    /// about them.
+    /// Returns true if lines that are no op stand after an op, within its item. The op is read
+    /// without them; its one syntax problem is about them.
     pub fn is_followed(&self, op: Op) -> bool {
         self.extra(op).followed
     }
 
-    /// Whether an op was not read to its end, or is followed by what is no op: of a region whose last op it is, nobody knows how it ends.
+    /// Returns true if an op was not read to its end, or other text follows it. If it is the last
+    /// op of a region, the terminator of the region is unknown.
     pub fn is_broken(&self, op: Op) -> bool {
         self.op(op).form == Form::Broken || self.is_followed(op)
     }
 
-    /// Whether anything is wrong with the text of an op itself.
+    /// Returns true if the text of an op itself has a problem.
     pub fn has_problem(&self, op: Op) -> bool {
         let extra = self.extra(op);
         extra.problems.len() > usize::from(extra.followed)
     }
 
-    /// What few ops have; empty for the others.
+    /// Data that few ops have; empty for the others.
     pub fn extra(&self, op: Op) -> &OpExtra {
         static EMPTY: OpExtra = OpExtra {
             successors: Vec::new(),
@@ -336,8 +344,9 @@ impl Ir {
         }
     }
 
-    /// The op in whose own text the name of a value stands at its definition: the op itself, a label, or the op whose
-    /// header defines the argument. `None` for an argument that no text defines.
+    /// The op in whose own text the name of a value stands at its definition: the op itself, a
+    /// label, or the op whose header defines the argument. `None` for an argument that no text
+    /// defines.
     #[inline]
     pub fn definition_site(&self, value: Value) -> Option<Op> {
         match self.value(value).def {
@@ -349,8 +358,8 @@ impl Ir {
         }
     }
 
-    /// The name of a value as its uses write it: `%3`, `%a#1`; of a result that the text leaves without a name, its op and
-    /// number: `noisy.add#0`, `argument#0`.
+    /// The name of a value as its uses write it: `%3`, `%a#1`; of a result that the text leaves
+    /// without a name, its op and number: `noisy.add#0`, `argument#0`.
     pub fn value_text(&self, value: Value) -> String {
         let data = self.value(value);
         match (data.name, data.def) {

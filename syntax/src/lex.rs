@@ -1,27 +1,32 @@
 //! The lexer: text to tokens, total and lossless.
 //!
-//! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments) between tokens; what
-//! MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of MLIR's own lexer. Two are not those of a usual one:
+//! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments)
+//! between tokens; what MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of
+//! MLIR's own lexer. Two are not those of a usual one:
 //!
 //! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets, in which `//` is no
 //!   comment and `->` is skipped as a unit. The whole is one token. A body that does not close before a line that
 //!   starts an op is not taken for one: the name is a token and `<` another, so that one unclosed `<` costs a line.
-//! - A comment that ends in `// -----` splits the file there, wherever in its line it stands, and is a token from there on.
+//! - A comment that holds `// -----`, with nothing or a further comment behind it, splits the file there, wherever in its line it stands,
+//!   and is a token from there on.
 //!
-//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the `<` inside is remembered.
+//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the
+//! `<` inside is remembered.
 
 use std::ops::Range;
 
 use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, number_end, skip};
+use crate::string::Escape;
 use crate::{OpKind, Token, TokenKind};
 
 /// What splits a file.
-const SPLIT: &[u8] = b"// -----";
+const SPLIT: &[u8] = SPLIT_MARKER.as_bytes();
 
-/// What follows it where a pass has printed the program.
+/// The text that follows it where a pass has printed the program.
 const IR_DUMP: &[u8] = b"// IR Dump";
 
-/// What each byte is that is a token by itself whatever follows it (a comment is found before); others are errors.
+/// The kind of each byte that is a token by itself whatever follows it (a comment is found before);
+/// others are errors.
 static SINGLE: [TokenKind; 256] = {
     let mut single = [TokenKind::Error; 256];
     single[b':' as usize] = TokenKind::Colon;
@@ -70,10 +75,35 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     }
 }
 
-/// What is wrong with the text of a [`TokenKind::Error`] token.
-pub(crate) fn error_message(text: &str) -> &'static str {
+/// The problem with the text of a [`TokenKind::Error`] token, and its place in there.
+pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
+    let start = usize::from(text.starts_with('@'));
+    if text[start..].starts_with('"') {
+        if let Some(at) = unknown_escape(text.as_bytes(), start) {
+            let escaped = text[at + 1..].chars().next().map_or(0, char::len_utf8);
+            return (at..at + 1 + escaped, "unknown escape in string literal");
+        }
+        return (0..text.len(), "expected '\"' in string literal");
+    }
+    (0..text.len(), error_message(text))
+}
+
+/// The first escape of the string at `start` that MLIR does not know.
+fn unknown_escape(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        if bytes[at] == b'\\' {
+            let Some(escape) = Escape::at(bytes, at) else { return Some(at) };
+            at += escape.len();
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+fn error_message(text: &str) -> &'static str {
     match text.as_bytes().first() {
-        Some(b'"') => "expected '\"' in string literal",
         Some(b'@') => "@ identifier expected to start with letter or '_'",
         Some(b'%') => "invalid SSA name",
         Some(b'#') => "invalid attribute name",
@@ -110,16 +140,17 @@ impl Lexer {
         (self.at, self.at_line_start)
     }
 
-    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. What was seen after it counts no more.
+    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. Facts found after it
+    /// are dropped.
     pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
         (self.at, self.at_line_start) = (at, at_line_start);
         self.bodies.forget();
     }
 
-    /// The next token of the text, which is the same each time, and the byte after the last that its end depends on. At the
-    /// end: [`TokenKind::Eof`].
-    // The token is put together where it is wanted: as a value in memory it would be written in parts and read at once, which
-    // processors wait for.
+    /// The next token of the text, which is the same each time, and the byte after the last that
+    /// its end depends on. At the end: [`TokenKind::Eof`].
+    // The token is put together where it is wanted: as a value in memory it would be written in
+    // parts and read at once, which processors wait for.
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let (kind, at_line_start) = self.advance(bytes);
@@ -256,7 +287,8 @@ impl Lexer {
         if is_float { TokenKind::Float } else { TokenKind::Int }
     }
 
-    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not well-formed.
+    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not
+    /// well-formed.
     fn string(&mut self, bytes: &[u8]) -> bool {
         let (end, is_fine) = string_end(bytes, self.at);
         self.at = end;
@@ -264,7 +296,8 @@ impl Lexer {
     }
 }
 
-/// The end of the string that starts at `at` and whether it is well-formed; an unterminated one ends with its line.
+/// The end of the string that starts at `at` and whether it is well-formed; an unterminated one
+/// ends with its line.
 fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
     at += 1;
     let mut fine = true;
@@ -273,17 +306,9 @@ fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
             Some(b'"') => return (at + 1, fine),
             None | Some(b'\n' | 0x0B | 0x0C) => return (at, false),
             Some(b'\\') => {
-                let next = bytes.get(at + 1).copied().unwrap_or(b'\n');
-                if matches!(next, b'"' | b'\\' | b'n' | b't') {
-                    at += 2;
-                } else if next.is_ascii_hexdigit()
-                    && bytes.get(at + 2).is_some_and(u8::is_ascii_hexdigit)
-                {
-                    at += 3;
-                } else {
-                    fine = false;
-                    at += 1;
-                }
+                let escape = Escape::at(bytes, at);
+                fine &= escape.is_some();
+                at += escape.map_or(1, Escape::len);
             }
             Some(_) => at += 1,
         }
@@ -295,27 +320,54 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     rest.iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
 }
 
-/// Where a comment, all of its line, splits the file, if it does: at a `// -----` at its end, blanks aside, or if it is the headline
-/// `// -----// IR Dump` of what a pass has printed.
+/// Where a comment, all of its line, splits the file, if it does: at the first [`SPLIT`] behind which the line is over, blanks aside, or
+/// another comment starts.
 ///
-/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on after them, in the same line.
-/// Where it would read anything
-/// but an error there, this is the same; and comments of more dashes stay comments for whoever does not split at all.
+/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind them, in the same line. Where it would
+/// read an error there, or an op, the comment stays a comment for everyone who does not split at all: `// ----- A headline -----`. So does
+/// one that quotes the headline of a printed program: `// CHECK: // -----// IR Dump`.
 fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
-    if text.strip_prefix(SPLIT).is_some_and(|it| it.starts_with(IR_DUMP)) {
-        return Some(comment.start);
-    }
-    let blanks = text.iter().rev().take_while(|it| matches!(it, b' ' | b'\t')).count();
-    let before = text[..text.len() - blanks].strip_suffix(SPLIT)?;
-    // What MLIR would read before it is a slash.
-    (before.last() != Some(&b'/')).then_some(comment.start + before.len())
+    let is_split = |at: usize| {
+        let behind = &text[at + SPLIT.len()..];
+        let is_quoted = at > 0 && behind.starts_with(IR_DUMP);
+        // Of `/// -----`, MLIR would read the first slash.
+        at != 1 && is_over(behind) && !is_quoted
+    };
+    let mut found = text.windows(SPLIT.len()).enumerate().filter(|it| it.1 == SPLIT);
+    found.find(|it| is_split(it.0)).map(|it| comment.start + it.0)
 }
 
-/// What looking for the ends of dialect bodies has found.
+/// Returns true if MLIR reads nothing in the rest of a line: blanks, and perhaps a comment.
+fn is_over(rest: &[u8]) -> bool {
+    let rest = rest.trim_ascii_start();
+    rest.is_empty() || rest.starts_with(b"//")
+}
+
+/// The marker at which `mlir-opt --split-input-file` splits a text.
+pub const SPLIT_MARKER: &str = "// -----";
+
+/// Returns the places of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text, those in strings and dialect bodies left
+/// out. These are the places of all tokens that split, and those in comments where MLIR reads the rest of the line: in
+/// `// ----- func.func private @f()` the function.
+pub fn split_places(text: &str) -> Vec<usize> {
+    let mut places: Vec<usize> = text.match_indices(SPLIT_MARKER).map(|it| it.0).collect();
+    if !places.is_empty() {
+        let tokens = lex(text).tokens;
+        places.retain(|&at| {
+            let next = tokens.partition_point(|it| it.range().end <= at);
+            let around = tokens.get(next).filter(|it| it.range().start <= at);
+            around.is_none_or(|it| it.kind == TokenKind::Split)
+        });
+    }
+    places
+}
+
+/// The ends of dialect bodies found so far.
 ///
-/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of every `<` that it passed:
-/// those still open fail where it failed. Thus nothing is looked at twice, however many bodies are left open.
+/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of
+/// every `<` that it passed: those still open fail where it failed. Thus nothing is looked at
+/// twice, however many bodies are left open.
 #[derive(Debug, Default)]
 struct Bodies {
     /// Each `<` that the last failed look passed and the byte after its `>`; 0 if it is still open.
@@ -331,8 +383,8 @@ impl Bodies {
         self.passed.clear();
     }
 
-    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op, and the byte after the last
-    /// that was looked at.
+    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op,
+    /// and the byte after the last that was looked at.
     fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
         if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
             return match self.passed[found].1 {
@@ -409,20 +461,21 @@ impl Bodies {
     }
 }
 
-/// Whether the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the name of a known op) or splits the
-/// file; if so, how far that had to be looked at.
+/// Returns an offset if the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the
+/// name of a known op) or splits the file; if so, how far that had to be looked at.
 fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
     while matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
     }
     if let Some(after) = bytes[at..].strip_prefix(SPLIT) {
-        // NB no byte is looked at after one that is not as it must be: it may be the last of the body.
+        // NB no byte is looked at after one that is not as it must be: it may be the last of the
+        // body.
         let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
         let is_split = match after.get(blanks) {
             None | Some(b'\n' | b'\r') => true,
-            Some(_) => after.starts_with(IR_DUMP),
+            Some(_) => after[blanks..].starts_with(b"//"),
         };
-        return is_split.then_some(at + SPLIT.len() + blanks.max(IR_DUMP.len()) + 1);
+        return is_split.then_some(at + SPLIT.len() + blanks + 2);
     }
     let start = at;
     if bytes.get(at) == Some(&b'%') {
@@ -529,6 +582,39 @@ mod tests {
     }
 
     #[test]
+    fn comments_split_where_mlir_opt_reads_nothing_behind_the_mark() {
+        for line in [
+            "// -----",
+            "// ----- //",
+            "// -----//",
+            "  // -----\t// text",
+            "// text // ----- // text",
+            "//// -----",
+            "// -----x // -----",
+            "// -----// // -----",
+        ] {
+            let tokens = lex(&format!("a {line}\nb")).tokens;
+            let kinds: Vec<_> = tokens.iter().map(|it| it.kind).collect();
+            assert_eq!(kinds, [TokenKind::Bare, TokenKind::Split, TokenKind::Bare], "{line}");
+            let at_start = lex(&format!("{line}\nb")).tokens;
+            assert_eq!(at_start[0].kind, TokenKind::Split, "{line}");
+        }
+        for line in [
+            "/// -----",
+            "// ------",
+            "//-----",
+            "// ---- //",
+            "// ----- x",
+            "// -----/",
+            "//  -----",
+        ] {
+            assert_eq!(lex(&format!("a {line}\nb")).tokens.len(), 2, "{line}");
+        }
+        let body = "!e.f<\n  // ----- //\n>";
+        assert!(lex(body).tokens.iter().any(|it| it.kind == TokenKind::Split), "{body}");
+    }
+
+    #[test]
     fn comments_that_end_in_the_mark_split() {
         check(
             "a // -----\n// -----\nb\n // -----\n// --------\n// -----// IR Dump x\r// // -----\r\nc /// -----\n// ----- x\n// CHECK: // -----// IR Dump\n\
@@ -550,6 +636,23 @@ mod tests {
                 Split // -----
                 Split // -----"##]],
         );
+    }
+
+    #[test]
+    fn an_unknown_escape_is_told_where_it_stands() {
+        for (text, place, escape) in [
+            ("\"cr\\r\"", 3..5, true),
+            ("@\"\\n\\é\"", 4..7, true),
+            ("\"a\\4\"", 2..4, true),
+            ("\"a\\", 2..3, true),
+            ("\"\\0A\\\"", 0..6, false),
+            ("@\"a", 0..3, false),
+        ] {
+            let token = lex(text).tokens[0];
+            assert_eq!((token.kind, token.range()), (TokenKind::Error, 0..text.len()), "{text}");
+            let (at, message) = error_in(text);
+            assert_eq!((at, message.starts_with("unknown escape")), (place, escape), "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and regions (`arena.rs`), or an op that stays
-//! (`again.rs`), enters the name tables (`names.rs`), and leaves again.
+//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and
+//! regions (`arena.rs`), or an op that stays (`again.rs`), enters the name tables (`names.rs`), and
+//! leaves again.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -8,18 +9,22 @@ use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse
 use crate::ir::names::Use;
 use crate::ir::seq::{self, Piece};
 use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
+use crate::lex::error_in;
 use crate::skeleton::{DIALECT, Inner, Item, OpenParts, Part, Shape, Skeleton};
 use crate::token_stream::TokenStream;
-use crate::{Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
+use crate::{
+    Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, TokenKind, Type, Value,
+};
 
 mod again;
 mod arena;
 mod names;
 
-/// What was made and what must be linked.
+/// The ops made so far, and those that must be linked.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
-    /// Ops that are new or were changed, in textual order, nested ones after the op that holds them.
+    /// Ops that are new or were changed, in textual order, nested ones after the op that holds
+    /// them.
     pub(crate) fresh: Vec<Op>,
     /// Uses of surviving ops whose meaning may have changed.
     pub(crate) retry: Vec<Use>,
@@ -58,7 +63,7 @@ pub(crate) struct Run<'a> {
     pub(crate) skeleton: &'a Skeleton,
     /// The region of the chunk that holds the run: its aliases.
     pub(crate) chunk: Region,
-    /// What aliases stand for, where that is known better than from the chunk.
+    /// The meanings of aliases, where they are known better than from the chunk.
     pub(crate) aliases: Option<&'a Aliases>,
     /// The text starts where the file does.
     pub(crate) at_file_start: bool,
@@ -70,7 +75,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Turns positions of a run into positions in the own text of an item, each in time that is logarithmic in the regions.
+/// Turns positions of a run into positions in the own text of an item, each in time that is
+/// logarithmic in the regions.
 struct Own<'a> {
     item: &'a Item,
 }
@@ -92,8 +98,8 @@ impl Own<'_> {
 }
 
 impl Ir {
-    /// Makes what was read to be in a region: items become the old ops that they are paired with, or new ones; what was taken over is
-    /// moved there.
+    /// Makes what was read to be in a region: items become the old ops that they are paired with,
+    /// or new ones; what was taken over is moved there.
     pub(crate) fn build_parts(
         &mut self,
         run: Run<'_>,
@@ -126,7 +132,8 @@ impl Ir {
         pieces
     }
 
-    /// Makes what the items hold that are open where a stretch ends. They themselves are lowered where they end.
+    /// Makes what the items hold that are open where a stretch ends. They themselves are lowered
+    /// where they end.
     pub(crate) fn build_open(
         &mut self,
         run: Run<'_>,
@@ -188,7 +195,8 @@ impl Ir {
         data.closed = inner.closed;
     }
 
-    /// Lowers an item into a new op of a region (not yet in its sequence), or into the one that was made when it was open.
+    /// Lowers an item into a new op of a region (not yet in its sequence), or into the one that was
+    /// made when it was open.
     fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut Work) -> Op {
         let item = run.item(index);
         let open = item.level.and_then(|level| work.open.get_mut(level)?.take());
@@ -210,7 +218,7 @@ impl Ir {
         }
         self.fill(op, item, &mut parsed, &[]);
         if self.names.in_order {
-            // What is read next means it.
+            // Later text refers to this alias.
             self.define_alias(op);
         }
         if parsed.kind == OpKind::Label {
@@ -302,7 +310,8 @@ impl Ir {
         }
     }
 
-    /// Puts what was parsed into an op that has no links. Values of `keep` are used again for its results.
+    /// Puts what was parsed into an op that has no links. Values of `keep` are used again for its
+    /// results.
     fn fill(&mut self, op: Op, item: &Item, parsed: &mut Parsed, keep: &[Value]) {
         let own = Own { item };
         let mut results: SmallVec<[Value; 1]> = SmallVec::new();
@@ -330,7 +339,8 @@ impl Ir {
         for name in &parsed.results {
             let span = own.span(name.span);
             result_names.push(ResultName { name: name.name, span, count: name.count });
-            // A wild count is a problem of its own; no more values are made than an op can sensibly have.
+            // A wild count is a problem of its own; no more values are made than an op can sensibly
+            // have.
             for number in 0..name.count.min(MAX_PACK) {
                 result(self, name.name, number, span);
             }
@@ -445,13 +455,28 @@ impl Ir {
     }
 }
 
-/// What stands where no item can start: an alias that is not at the top, a label that is, or anything else.
+/// Text where no item can start: an alias that is not at the top, a label that is, or anything
+/// else.
 fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     out.clear();
-    let first = run.stream.tokens()[item.tokens.0 as usize].span();
+    let token = run.stream.tokens()[item.tokens.0 as usize];
+    let first = token.span();
     out.kind = OpKind::Junk;
     out.form = Form::Broken;
     out.name_span = first;
+    // The name of an op in quotes.
+    if token.kind == TokenKind::Error
+        && let (place, message) = error_in(&run.stream.text()[token.range()])
+        && place.start > 0
+    {
+        let [start, end] = [place.start, place.end].map(|it| first.start + it as u32);
+        out.problems.push(Problem {
+            code: Code::UnexpectedCharacter,
+            span: Span::new(start, end),
+            message: message.into(),
+        });
+        return;
+    }
     // As the real tools do, from the end of what stands before, if anything does.
     let is_first = run.at_file_start && item.start == 0;
     let start = if is_first { first.start } else { item.start };

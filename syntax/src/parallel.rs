@@ -1,7 +1,8 @@
-//! Work on many things at once, with the results in order: the one place where threads share work on programs.
+//! Work on many things at once, with the results in order: the one place where threads share work
+//! on programs.
 //!
-//! *Law.* What comes out does not depend on how many threads there are, nor on whether the system grants any: what no thread does is done
-//! by the caller's.
+//! *Law.* What comes out does not depend on how many threads there are, nor on whether the system
+//! grants any: what no thread does is done by the caller's.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,19 +15,21 @@ const STACK: usize = 64 << 20;
 /// Results may wait so far ahead of the one that is due.
 const AHEAD: usize = 1024;
 
-/// A thread takes so many things at once at most: handing over each small file by itself costs a tenth of the work on it.
+/// A thread takes so many things at once at most: handing over each small file by itself costs a
+/// tenth of the work on it.
 const MOST_AT_ONCE: usize = 16;
 /// Each thread has so many turns at least, so that none waits long for a slow one.
 const TURNS: usize = 64;
 
-/// How many threads run at once on this machine. The system is asked once: on Linux it takes as long as a small document.
+/// How many threads run at once on this machine. The system is asked once: on Linux it takes as
+/// long as a small document.
 pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Does something with as much stack as the threads here have, however little the caller's has; on the caller's if the system grants no
-/// thread.
+/// Does something with as much stack as the threads here have, however little the caller's has; on
+/// the caller's if the system grants no thread.
 pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     let done = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK);
@@ -49,8 +52,9 @@ struct Line<T> {
     is_attended: bool,
 }
 
-/// Applies `work` to `0..n` on so many threads, with none on the caller's, and `take`s the results in order, each as soon as its turn
-/// comes, until one says that it is enough. Who has made what is due takes it, and what waits behind it, with nobody to be woken for that.
+/// Applies `work` to `0..n` on so many threads, with none on the caller's, and `take`s the results
+/// in order, each as soon as its turn comes, until one says that it is enough. The thread that made
+/// the next part takes it, and the parts waiting behind it, so no other thread is woken for that.
 pub fn in_order<T: Send>(
     n_threads: usize,
     n: usize,
@@ -60,8 +64,9 @@ pub fn in_order<T: Send>(
     in_order_by_runs(n_threads, n, |run| run.map(&work).collect(), take);
 }
 
-/// As [`in_order`], with `work` for a run of numbers at once, which gives as many results: for who does better with some things together
-/// than with one after the other. How long the runs are depends on how many things and threads there are.
+/// As [`in_order`], with `work` for a run of numbers at once, which gives as many results: for who
+/// does better with some things together than with one after the other. How long the runs are
+/// depends on how many things and threads there are.
 pub fn in_order_by_runs<T: Send>(
     n_threads: usize,
     n: usize,

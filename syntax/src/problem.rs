@@ -1,4 +1,4 @@
-//! What is wrong with a text, found while reading it.
+//! Problems of a text, found while reading it.
 
 use crate::{Category, Code, Span};
 
@@ -6,11 +6,12 @@ use crate::{Category, Code, Span};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// What is wrong, whatever it is wrong with.
+    /// The kind of problem.
     pub code: Code,
-    /// Where: in the op's own text (see [`crate::OpData`]) once stored, in the lexed text while parsing.
+    /// Where: in the op's own text (see [`crate::OpData`]) once stored, in the lexed text while
+    /// parsing.
     pub span: Span,
-    /// What is wrong and, where it helps, what to do; starts in lower case, no full stop.
+    /// The problem and, where it helps, its solution; starts in lower case, no full stop.
     pub message: String,
 }
 

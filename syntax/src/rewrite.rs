@@ -1,18 +1,22 @@
-//! The IR without text: ops as data to build, insert, move, erase and rewire, for passes and for programs that no file spells.
+//! The IR without text: ops as data to build, insert, move, erase and rewire, for passes and for
+//! programs that no file spells.
 //!
-//! *Two lives of one [`Ir`].* The IR of a [`Source`] is that of its text, and is lent out shared: nobody can change it but an edit
-//! of the text. [`Source::into_ir`] lets go of the text, [`Ir::new`] never had one; what is here changes such an IR. The
-//! arenas, the accessors, the verifier ([`Ir::verify`]) and the printers ([`crate::print`]) are the same for both.
-//! Spans and lengths mean nothing without the text; [`Ir::origin`] still says where an op was read.
+//! *Two lives of one [`Ir`].* The IR of a [`Source`] is that of its text, and is lent out shared:
+//! nobody can change it but an edit of the text. [`Source::into_ir`] lets go of the text,
+//! [`Ir::new`] never had one; what is here changes such an IR. The arenas, the accessors, the
+//! verifier ([`Ir::verify`]) and the printers ([`crate::print`]) are the same for both. Spans and
+//! lengths mean nothing without the text; [`Ir::origin`] still says where an op was read.
 //!
-//! *Shape.* Without text nothing goes without saying, as in the generic form: each terminator is an op, `scf.if` has two regions,
-//! `scf.index_switch` its default first, and each block but those at the top of a chunk has a label, be it the first of
-//! its region. A region without a label has no block.
+//! *Shape.* Without text nothing goes without saying, as in the generic form: each terminator is an
+//! op, `scf.if` has two regions, `scf.index_switch` its default first, and each block but those at
+//! the top of a chunk has a label, be it the first of its region. A region without a label has no
+//! block.
 //!
-//! *Laws* (`rewrite/tests.rs`). After any of these functions: [`ValueData::uses`] are the operands that name the value,
-//! [`BlockData::preds`] the successors that name the block, definitions know their op or block and their number, symbol tables
-//! are those of the attributes, and what is printed is read again as an equal program. *Cost.* What it says: O(log n) for a
-//! place among n ops, plus the operands, uses or nested ops that are touched.
+//! *Laws* (`rewrite/tests.rs`). After any of these functions: [`ValueData::uses`] are the operands
+//! that name the value, [`BlockData::preds`] the successors that name the block, definitions know
+//! their op or block and their number, symbol tables are those of the attributes, and what is
+//! printed is read again as an equal program. *Cost.* What it says: O(log n) for a place among n
+//! ops, plus the operands, uses or nested ops that are touched.
 //!
 //! ```
 //! use noisy_syntax::rewrite::{Builder, NewOp, Point};
@@ -48,6 +52,8 @@ use smallvec::SmallVec;
 
 use crate::ir::seq;
 use crate::ir::{OpData, Operand, Successor, ValueData};
+use crate::op_traits::PassedOperands;
+use crate::string;
 use crate::{
     Attr, AttrData, Block, Def, Form, Ir, Name, Op, OpKind, Region, Span, Type, TypeData, Value,
 };
@@ -112,7 +118,8 @@ impl Ir {
         self.note_change(item, true);
     }
 
-    /// Makes an op at a place. Its operands may be any values; whether they reach it is for the verifier to say.
+    /// Makes an op at a place. Its operands may be any values; whether they reach it is for the
+    /// verifier to say.
     pub fn insert(&mut self, new: NewOp, at: Point) -> Op {
         let place = self.spot(at);
         let name = self.interner.name(&new.name);
@@ -159,7 +166,8 @@ impl Ir {
         })
     }
 
-    /// Gives an op, whose operands are not linked, new ones: its own, and those passed to each successor.
+    /// Gives an op, whose operands are not linked, new ones: its own, and those passed to each
+    /// successor.
     fn wire(&mut self, op: Op, own: &[Value], passed: &[&[Value]]) {
         let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
         for &value in own.iter().chain(passed.iter().copied().flatten()) {
@@ -193,12 +201,12 @@ impl Ir {
     fn count_segments(&mut self, op: Op, n_own: usize, passed: &[&[Value]]) {
         let count = |it: &[&[Value]]| it.iter().map(|it| it.len() as i64).sum::<i64>();
         let own = n_own as i64;
-        match (self.op(op).kind, passed) {
-            (OpKind::CfCondBr, [yes, no]) => {
+        match (self.op(op).kind.spec().passed, passed) {
+            (PassedOperands::Segments, [yes, no]) => {
                 let sizes = [own, count(&[yes]), count(&[no])];
                 self.set_segments(op, "operandSegmentSizes", &sizes);
             }
-            (OpKind::CfSwitch, [default, cases @ ..]) => {
+            (PassedOperands::Cases, [default, cases @ ..]) => {
                 let sizes = [own, count(&[default]), count(cases)];
                 self.set_segments(op, "operandSegmentSizes", &sizes);
                 let sizes: Vec<i64> = cases.iter().map(|it| it.len() as i64).collect();
@@ -300,7 +308,8 @@ impl Ir {
         self.replace_uses_if(old, new, |_, _| true);
     }
 
-    /// Lets some users of a value use another one: those operands (op and number) for which `is_meant` is true.
+    /// Lets some users of a value use another one: those operands (op and number) for which
+    /// `is_meant` is true.
     pub(crate) fn replace_uses_if(
         &mut self,
         old: Value,
@@ -320,7 +329,8 @@ impl Ir {
     /// Lets whoever uses the results of an op use these values, and erases it.
     ///
     /// # Errors
-    /// If something in its regions is used from outside; then the results are replaced all the same.
+    /// If something in its regions is used from outside; then the results are replaced all the
+    /// same.
     ///
     /// # Panics
     /// If there are fewer values than results.
@@ -336,7 +346,7 @@ impl Ir {
         let name = self.interner.name(name);
         self.change_attrs(op, |ir, attrs| {
             let key = ir.interner.str(name);
-            match attrs.binary_search_by(|it| ir.interner.str(it.0).cmp(key)) {
+            match attrs.binary_search_by(|it| string::compare(ir.interner.str(it.0), key)) {
                 Ok(at) => attrs[at].1 = attr,
                 Err(at) => attrs.insert(at, (name, attr)),
             }
@@ -404,9 +414,8 @@ impl Ir {
         self.note_change(to, false);
     }
 
-    /// Splits the block of an op: the op and those after it are in the new block, which has arguments of these types. Who
-    /// branched to the old
-    /// block still does.
+    /// Splits the block of an op: the op and those after it are in the new block, which has
+    /// arguments of these types. Branches to the old block keep it.
     pub fn split_before(&mut self, op: Op, types: &[Type]) -> Block {
         let (region, rank) = self.spot(Point::Before(op));
         self.label(region, rank, types)
@@ -437,7 +446,7 @@ impl Ir {
         value
     }
 
-    /// Erases an argument of a block. What branches to the block must be told apart.
+    /// Erases an argument of a block. Branches to the block must be changed separately.
     ///
     /// # Errors
     /// If it is used.

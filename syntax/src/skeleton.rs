@@ -1,26 +1,30 @@
 //! The skeleton: where items and their regions begin and end, by brackets and line starts alone.
 //!
-//! It splits a run of tokens into items (ops, block labels, aliases, resource sections) nested by regions, without
-//! knowing the syntax of any op. The grammar of each item ([`crate::grammar`]) then sees its own tokens only, each region as one
-//! [`crate::TokenKind::Region`]. So one broken op cannot disturb its neighbours, ops can be reparsed one by one, and ops of
-//! unknown dialects are passed over.
+//! It splits a run of tokens into items (ops, block labels, aliases, resource sections) nested by
+//! regions, without knowing the syntax of any op. The grammar of each item ([`crate::grammar`])
+//! then sees its own tokens only, each region as one [`crate::TokenKind::Region`]. So one broken op
+//! cannot disturb its neighbours, ops can be reparsed one by one, and ops of unknown dialects are
+//! passed over.
 //!
-//! *Where an item ends.* With no bracket open: before `}`, the end, a split, `{-#`, a list of results (`%a, %b:2 =`)
-//! that an op name follows, and, at the start of a line, before a dotted or known op name, a quoted op name, a
-//! label or an alias definition. Within a line too, before one of these, behind an op whose syntax is known; behind any other only where what
-//! stands before it may be the end of an op: no sign but a closing one, and no word but that of a type (`applies a.b` goes on). With a
-//! bracket open an item still ends at a line that can only be an op (results and a dotted or
-//! quoted name; a known op name), at a label with its colon, and at a `}` that closes something outside: this is what keeps an
-//! unclosed bracket from swallowing the file.
+//! *Where an item ends.* With no bracket open: before `}`, the end, a split, `{-#`, a list of
+//! results (`%a, %b:2 =`) that an op name follows, and, at the start of a line, before a dotted or
+//! known op name, a quoted op name, a label or an alias definition. Within a line too, before one
+//! of these, behind an op whose syntax is known; behind any other only where what stands before it
+//! may be the end of an op: no sign but a closing one, and no word but that of a type (`applies
+//! a.b` goes on). With a bracket open an item still ends at a line that can only be an op (results
+//! and a dotted or quoted name; a known op name), at a label with its colon, and at a `}` that
+//! closes something outside: this is what keeps an unclosed bracket from swallowing the file.
 //!
-//! *What a `{` opens.* In generic form a region right inside parentheses, else a dictionary; in custom form what the next two
-//! tokens look like. `{}` is always a region; the grammar takes it for an empty dictionary where it wants one.
+//! *What a `{` opens.* In generic form a region right inside parentheses, else a dictionary; in
+//! custom form what the next two tokens look like. `{}` is always a region; the grammar takes it
+//! for an empty dictionary where it wants one.
 //!
-//! *What is not read.* Wherever an item may start, the caller may say that old items are to be taken over from there on.
+//! *What is not read.* Wherever an item may start, the caller may say that old items are to be
+//! taken over from there on.
 //!
-//! *Law.* The items' texts, their regions' tails and braces, in order, are the text. What an item is is a function of the tokens from
-//! its start to its `lookahead`, of what its `context_deps` name, and of nothing else before it. *Cost.*
-//! Linear, no recursion.
+//! *Law.* The items' texts, their regions' tails and braces, in order, are the text. An item
+//! depends on the tokens from its start to its `lookahead`, on the context that its `context_deps`
+//! name, and on nothing else before it. *Cost.* Linear, no recursion.
 
 mod bounds;
 mod parser;
@@ -30,10 +34,10 @@ use crate::{Op, Region, Token, TokenKind};
 use parser::Parser;
 pub(crate) use parser::Pause;
 
-/// What some items depend on: the default dialect.
+/// A dependence of items on the default dialect.
 pub(crate) const DIALECT: u8 = 2;
 
-/// What some items depend on: whether they are at the top level.
+/// A dependence of items on being at the top level.
 pub(crate) const PLACE: u8 = 4;
 
 /// An item with its extent, in bytes of [`TokenStream::text`].
@@ -49,13 +53,14 @@ pub(crate) struct Item {
     pub(crate) len: u32,
     /// Bytes beyond its end that were looked at to find that end.
     pub(crate) lookahead: u32,
-    /// The context that this parse depended on; the item is read again if it changes: [`DIALECT`], [`PLACE`].
+    /// The context that this parse depended on; the item is read again if it changes: [`DIALECT`],
+    /// [`PLACE`].
     pub(crate) context_deps: u8,
     /// Its own tokens, in [`Skeleton::own`] if it has regions, else in [`TokenStream::tokens`].
     pub(crate) tokens: (u32, u32),
-    /// What stands here, as far as the first tokens tell.
+    /// The shape of the item, as far as the first tokens tell.
     pub(crate) shape: Shape,
-    /// Whether its name is quoted.
+    /// True if its name is quoted.
     pub(crate) quoted: bool,
     /// Its regions.
     pub(crate) regions: Vec<Inner>,
@@ -65,7 +70,7 @@ pub(crate) struct Item {
     pub(crate) level: Option<usize>,
 }
 
-/// What an item is by its first tokens.
+/// The shape of an item by its first tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Op,
@@ -87,9 +92,9 @@ pub(crate) struct Inner {
     pub(crate) close: u32,
     /// Bytes that the regions before it in the same item hold.
     pub(crate) cut: u32,
-    /// What it holds, but for what a [`Pause`] told before.
+    /// Its items, without those that a [`Pause`] has given out before.
     pub(crate) parts: Vec<Part>,
-    /// Whether there is a `}`.
+    /// True if there is a `}`.
     pub(crate) closed: bool,
 }
 
@@ -102,10 +107,10 @@ pub(crate) enum Part {
     Kept(u32),
 }
 
-/// What an item that is still open holds since the last [`Pause`].
+/// The content of an item that is still open, since the last [`Pause`].
 #[derive(Debug)]
 pub(crate) struct OpenParts {
-    /// Whether the item was not open then.
+    /// True if the item was not open then.
     pub(crate) is_new: bool,
     /// The number of the first of the regions of `parts`: of the one that was open then.
     pub(crate) from: usize,
@@ -126,7 +131,7 @@ pub(crate) struct Kept {
     pub(crate) len: usize,
     /// Bytes beyond their end that were looked at to find where they end.
     pub(crate) far: usize,
-    /// What their parse depended on ([`Item::context_deps`]).
+    /// The dependences of their parse ([`Item::context_deps`]).
     pub(crate) context_deps: u8,
 }
 
@@ -164,7 +169,8 @@ pub(crate) enum Stop {
     Told,
 }
 
-/// Where a run ended: why, before which token, and where that token and the trivia before it start in the document.
+/// Where a run ended: why, before which token, and where that token and the trivia before it start
+/// in the document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) stop: Stop,
@@ -173,7 +179,7 @@ pub(crate) struct End {
     pub(crate) trivia: usize,
 }
 
-/// What to do where an item may start.
+/// The action where an item may start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Take {
     /// Read it.
@@ -193,9 +199,9 @@ pub(crate) struct Here {
     pub(crate) depth: usize,
     /// Default dialect of op names.
     pub(crate) default_dialect: Option<&'static str>,
-    /// Whether a `}` closes something.
+    /// True if a `}` closes something.
     pub(crate) inside: bool,
-    /// Whether the item is an outermost one of the run.
+    /// True if the item is an outermost one of the run.
     pub(crate) outermost: bool,
 }
 
@@ -206,12 +212,13 @@ pub(crate) struct Context {
     pub(crate) depth: usize,
     /// Default dialect of unprefixed op names.
     pub(crate) default_dialect: Option<&'static str>,
-    /// Whether a `}` closes the region around the run (else it is junk: the top level).
+    /// True if a `}` closes the region around the run (else it is junk: the top level).
     pub(crate) inside: bool,
 }
 
-/// Splits what stands from a token on into items, after those of `out`; the trivia before that token starts at `start` of the text
-/// that was read. Between outermost items only it may be told to stop.
+/// Splits what stands from a token on into items, after those of `out`; the trivia before that
+/// token starts at `start` of the text that was read. Between outermost items only it may be told
+/// to stop.
 pub(crate) fn skeleton(
     stream: &mut TokenStream<'_>,
     token: usize,
@@ -223,8 +230,8 @@ pub(crate) fn skeleton(
     Parser::new(stream, token, start, context, out).run(take).0
 }
 
-/// As [`skeleton`], from the first token of the stream, where a run was told to stop (or from its start, with the default), between
-/// any items.
+/// As [`skeleton`], from the first token of the stream, where a run was told to stop (or from its
+/// start, with the default), between any items.
 pub(crate) fn resume(
     stream: &mut TokenStream<'_>,
     start: u32,
@@ -236,7 +243,8 @@ pub(crate) fn resume(
     Parser::new(stream, 0, start, context, out).after(pause).run(take)
 }
 
-/// Whether a value may be the only result of an op, by the two tokens behind its name: `%a =`, `%a:2 =`.
+/// Returns true if a value may be the only result of an op, by the two tokens after its name: `%a
+/// =`, `%a:2 =`.
 fn may_be_result(next: TokenKind, after: TokenKind) -> bool {
     next == TokenKind::Equal || next == TokenKind::Colon && after == TokenKind::Int
 }

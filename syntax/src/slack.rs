@@ -1,14 +1,15 @@
-//! Room in tables: what holds an entry for each op, value or name is made with some to spare, so that the edit that adds the first one
-//! does not move all that are there.
+//! Room in tables: what holds an entry for each op, value or name is made with some to spare, so
+//! that the edit that adds the first one does not move all that are there.
 //!
-//! *Cost.* A table moves when about an eighth of what the text held at first was added, and then each time its size has doubled. Room
-//! that nothing was written to takes no memory on systems that give pages out when they are touched.
+//! *Cost.* A table moves when about an eighth of what the text held at first was added, and then
+//! each time its size has doubled. Room that nothing was written to takes no memory on systems that
+//! give pages out when they are touched.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// What is spared for a table of so many entries.
+/// The room to spare in a table of this many entries.
 fn share(n: usize) -> usize {
     n / 8 + 64
 }

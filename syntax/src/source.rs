@@ -1,9 +1,11 @@
-//! A document: its text in a rope, the IR that it spells, and edits that reparse only what they touch.
+//! A document: its text in a rope, the IR that it spells, and edits that reparse only what they
+//! touch.
 //!
-//! How an edit is taken in is told in `reparse.rs`; what the verifier may then see otherwise is verified again ([`crate::verify`]).
+//! How an edit is taken in is told in `reparse.rs`; what the verifier may then see otherwise is
+//! verified again ([`crate::verify`]).
 //!
-//! *Laws* (property tests): the IR after any edits equals that of the text parsed anew, problems included; every range slices to
-//! the text that it names.
+//! *Laws* (property tests): the IR after any edits equals that of the text parsed anew, problems
+//! included; every range slices to the text that it names.
 
 mod locate;
 mod parse;
@@ -31,10 +33,12 @@ pub struct Source {
 }
 
 impl Ir {
-    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]), on so many more threads than the caller's.
+    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]), on so many more
+    /// threads than the caller's.
     ///
     /// # Errors
-    /// The document, if something may be wrong with it or with what it uses: [`Source::problems`] tells.
+    /// The document, if something may be wrong with it or with what it uses: [`Source::problems`]
+    /// tells.
     pub fn read(text: &str, n_threads: usize) -> Result<Ir, Box<Source>> {
         let mut ir = parse::parse(text, n_threads);
         let verdicts = Verdicts::new(&ir, n_threads);
@@ -60,8 +64,9 @@ impl Source {
         Self::of(text, ir, verdicts)
     }
 
-    /// Reads texts, step by step for all of them: the same as one by one, and sooner where they are small, since what a step needs of
-    /// the processor's caches stays there from one text to the next. No room is kept for edits: most such texts are not edited.
+    /// Reads texts, step by step for all of them: the same as one by one, and sooner where they are
+    /// small, since what a step needs of the processor's caches stays there from one text to the
+    /// next. No room is kept for edits: most such texts are not edited.
     pub fn all(texts: &[&str]) -> Vec<Self> {
         let irs: Vec<Ir> = texts.iter().map(|it| parse::parse(it, cores())).collect();
         let verdicts: Vec<Verdicts> = irs.iter().map(|it| Verdicts::new(it, cores())).collect();
@@ -78,7 +83,7 @@ impl Source {
         &self.rope
     }
 
-    /// What the text says.
+    /// The IR of the text.
     #[inline]
     pub fn ir(&self) -> &Ir {
         &self.ir
@@ -86,15 +91,15 @@ impl Source {
 
     /// The IR alone, without the text, to be changed at will (see [`crate::rewrite`]).
     ///
-    /// Ops of unknown form and with syntax errors are what was understood of them, which is not all that they say: a program that
-    /// is to be printed again should have none.
+    /// Ops of unknown form and with syntax errors are what was understood of them, which is not all
+    /// that they say: a program that is to be printed again should have none.
     pub fn into_ir(self) -> Ir {
         let mut ir = self.ir;
         ir.detach();
         ir
     }
 
-    /// What the verifier has found, told or not.
+    /// The findings of the verifier, reported or not.
     #[cfg(any(test, feature = "laws"))]
     pub(crate) fn verdicts(&self) -> &Verdicts {
         &self.verdicts
@@ -116,7 +121,7 @@ impl Source {
         head.chars().take_while(|&it| is_blank(it)).collect()
     }
 
-    /// Whether nothing but blanks stands before a byte in its line.
+    /// Returns true if only blanks stand before a byte in its line.
     pub fn is_first_on_line(&self, at: usize) -> bool {
         self.rope.byte_slice(self.line_start(at)..at).chars().all(is_blank)
     }

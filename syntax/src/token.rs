@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a token is. The spelling is in the text.
+/// The kind of a token. Its spelling is in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TokenKind {
@@ -74,7 +74,8 @@ pub enum TokenKind {
     Region,
     /// A `// -----` at the end of a line: the file is split here.
     Split,
-    /// Bytes that are no token: an unexpected character, an unterminated or ill-formed string, `#` or `!` without a name.
+    /// Bytes that are no token: an unexpected character, an unterminated or ill-formed string, `#`
+    /// or `!` without a name.
     Error,
     /// The end of the text.
     Eof,
@@ -87,9 +88,10 @@ pub struct Token {
     pub start: u32,
     /// Byte after the last.
     pub end: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
-    /// Whether a line break stands between the previous token (or the start of the text) and this one.
+    /// True if a line break stands between the previous token (or the start of the text) and this
+    /// one.
     pub at_line_start: bool,
 }
 
@@ -106,7 +108,7 @@ impl Token {
     }
 }
 
-/// A range of bytes, 8 bytes small. What it is relative to is said where it is used.
+/// A range of bytes, 8 bytes small. Its users say what it is relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.

@@ -1,12 +1,12 @@
 //! Text and tokens as they are asked for, with holes where old items are taken over unread.
 //!
-//! The reader of items ([`crate::skeleton`]) asks for one token after the other. A whole text is at hand at once; the text around an
-//! edit is copied from the rope piece by piece, each piece twice as long as the one before, until an old item can be taken over.
-//! Then reading goes on after that: what was read ahead is dropped, and a *hole* stands for what was left out: one [`FILLER`].
+//! The reader of items ([`crate::skeleton`]) asks for one token after the other. A whole text is at
+//! hand at once; the text around an edit is copied from the rope piece by piece, each piece twice
+//! as long as the one before, until an old item can be taken over. Then reading goes on after that:
+//! what was read ahead is dropped, and a *hole* stands for what was left out: one [`FILLER`].
 //!
-//! *Coordinates.* Tokens are in bytes of what was read, [`TokenStream::text`]. A place in the document is that plus
-//! [`TokenStream::base`], which
-//! grows with each hole.
+//! *Coordinates.* Tokens are in bytes of what was read, [`TokenStream::text`]. A place in the
+//! document is that plus [`TokenStream::base`], which grows with each hole.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::{Token, TokenKind};
 /// How much of a rope is read at first, in bytes.
 const FIRST_READ: usize = 160;
 
-/// What stands for what was left out, so that a region that holds it is not empty.
+/// Stands for text that was left out, so that a region that holds it is not empty.
 const FILLER: char = 'x';
 
 /// Most texts have at most a token in so many bytes.
@@ -38,8 +38,8 @@ pub(crate) struct TokenStream<'a> {
     piece: usize,
     lexer: Lexer,
     tokens: Vec<Token>,
-    /// For the few tokens whose end was found by looking further than [`LOOK_AHEAD`]: the index, and the byte of the document
-    /// after the last that was looked at.
+    /// For the few tokens whose end was found by looking further than [`LOOK_AHEAD`]: the index,
+    /// and the byte of the document after the last that was looked at.
     reaches: Vec<(u32, u32)>,
     /// Bytes that were read, dropped ones included.
     n_read: usize,
@@ -76,7 +76,7 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// What was read, without what is in holes.
+    /// The text that was read, without the holes.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -86,7 +86,7 @@ impl<'a> TokenStream<'a> {
         &self.tokens
     }
 
-    /// What to add to a place after the last hole to have it in the document.
+    /// The distance from a place after the last hole to its place in the document.
     pub(crate) fn base(&self) -> usize {
         self.base
     }
@@ -115,8 +115,8 @@ impl<'a> TokenStream<'a> {
         self.tokens[index]
     }
 
-    /// The byte of the document after the last that the ends of the tokens up to this one depend on, of those that looked far.
-    /// Each is told once.
+    /// The byte of the document after the last that the ends of the tokens up to this one depend
+    /// on, of those that looked far. Each is told once.
     #[inline]
     pub(crate) fn take_reach(&mut self, index: usize, next: &mut usize) -> Option<u32> {
         let (token, reach) = *self.reaches.get(*next)?;
@@ -188,7 +188,8 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// Makes a hole of `len` bytes of the document where the trivia before token `index` starts, at byte `at`. Returns where it ends.
+    /// Makes a hole of `len` bytes of the document where the trivia before token `index` starts, at
+    /// byte `at`. Returns where it ends.
     pub(crate) fn skip(&mut self, index: usize, at: u32, len: usize) -> u32 {
         self.tokens.truncate(index);
         while self.reaches.last().is_some_and(|it| it.0 as usize >= index) {

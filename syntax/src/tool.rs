@@ -1,7 +1,7 @@
 //! The tools whose prints are reproduced.
 
-/// Whose print is reproduced. They differ in a few defaults, and in what they know: a tool prints types and attributes of dialects
-/// that it does not know as they are written.
+/// Whose print is reproduced. They differ in a few defaults, and in what they know: a tool prints
+/// types and attributes of dialects that it does not know as they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tool {

@@ -1,14 +1,16 @@
-//! What a verifier rejects in well-formed text: structure and types of the seven core dialects, op by op.
+//! The verifier: structure and types of the core dialects, op by op.
 //!
-//! A rule looks at one op: at what it says, at what its operands, successors and symbols mean, at the op around it and at the first and
-//! last items of its own blocks. [`Verdicts`] says what else may change under an edit and verifies that again, and nothing else. A
-//! rule is silent at what it does not know: ops and types of other dialects, ops with an error of their own. What is verified:
-//! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs (`memref.rs`), where their elements lie
-//!   (`layouts.rs`);
-//! - how blocks end, that nobody branches to an entry block, successor, return and yield operands against what receives them
-//!   (`blocks.rs`);
+//! A rule reads one op: its text, the meaning of its operands, successors and symbols, the op
+//! around it, and the first and last items of its own blocks. [`Verdicts`] lists the ops that an
+//! edit may affect and verifies these alone again. A rule reports nothing about unknown ops and
+//! types, and about ops with an error of their own. Verified are:
+//! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs
+//!   (`memref.rs`), their layouts (`layouts.rs`);
+//! - ends of blocks, no branches to entry blocks, operands of successors, returns and yields
+//!   against their receivers (`blocks.rs`);
 //! - dominance and isolation of operands (`scopes.rs`, `flow.rs`);
-//! - symbols: defined once, calls name functions and `memref.get_global` a global of that type, public functions have bodies (`symbols.rs`).
+//! - symbols: one definition each; calls name functions and `memref.get_global` a global of that
+//!   type; public functions have bodies (`symbols.rs`).
 
 mod affine;
 mod arity;
@@ -18,11 +20,14 @@ mod flow;
 mod layouts;
 mod memref;
 mod regions;
+mod rules;
 mod scopes;
 mod secret;
 mod symbols;
 mod types;
 mod verdicts;
+
+pub(crate) use rules::Rules;
 
 use std::cell::Cell;
 
@@ -33,7 +38,8 @@ use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, 
 use flow::Flow;
 pub(crate) use verdicts::Verdicts;
 
-/// What is wrong with a program, in program order; found on so many threads, with none on the caller's.
+/// The problems of a program, in program order; found on this many threads, or on the caller's if
+/// there are none.
 pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
     let verdicts = Verdicts::new(ir, n_threads);
     if verdicts.iter().next().is_none() {
@@ -46,12 +52,13 @@ pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
     ops.iter().flat_map(|it| problems(it.1).into_iter().map(|problem| (it.0, problem))).collect()
 }
 
-/// What is wrong with one op, in its own text.
+/// The problems of one op, in its own text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// What follows from the op and the types of its operands.
+    /// The problems that follow from the op and the types of its operands.
     pub(crate) own: Vec<Problem>,
-    /// What follows from where it stands and from symbols: not to be told where the text around is broken.
+    /// The problems that follow from the op's place and from symbols. They are not reported where
+    /// the text around is broken.
     pub(crate) placed: Vec<Problem>,
 }
 
@@ -61,7 +68,7 @@ impl Verdict {
     }
 }
 
-/// Where everything stands, for who asks of every op.
+/// The places of all items, for a run over every op.
 #[derive(Debug)]
 struct Order {
     /// All items in textual order.
@@ -72,7 +79,7 @@ struct Order {
     block: Vec<Block>,
     /// Regions with labels.
     with_labels: Vec<Region>,
-    /// There is an op that reads how an index is computed.
+    /// True if a rule of some op depends on how an index is computed.
     reads_indices: bool,
 }
 
@@ -113,13 +120,13 @@ impl Order {
 
 /// Verifies ops of one IR.
 #[derive(Debug)]
-struct Verifier<'a> {
+pub(crate) struct Verifier<'a> {
     ir: &'a Ir,
     flows: &'a FxHashMap<Region, Flow>,
     order: Option<&'a Order>,
-    /// The op whose place was asked for last, and its rank.
+    /// The op ranked last, and its rank.
     ranked: Cell<Option<(Op, usize)>>,
-    /// What was found wrong with the op at hand.
+    /// The problems of the current op so far.
     problems: Vec<Problem>,
 }
 
@@ -128,7 +135,7 @@ impl<'a> Verifier<'a> {
         Self { ir, flows, order, ranked: Cell::new(None), problems: Vec::new() }
     }
 
-    /// What is wrong with an item. Where it is wrong by itself, where it stands is not looked at.
+    /// The problems of an item. If it has problems of its own, its place is not verified.
     fn verify(&mut self, op: Op) -> Verdict {
         let mut out = Verdict::default();
         if self.ir.op(op).kind == OpKind::Label {
@@ -149,13 +156,18 @@ impl<'a> Verifier<'a> {
             out.own = std::mem::take(&mut self.problems);
             if out.own.is_empty() {
                 self.secret(op);
-                self.symbol_rules(op);
+                if let Some(rule) = self.rules(op).symbols {
+                    rule(self, op);
+                }
+                self.defined_once(op);
                 self.block_rules(op);
                 if self.problems.is_empty() {
                     self.region_rules(op);
                 }
-                if self.problems.is_empty() {
-                    self.affine_rules(op);
+                if self.problems.is_empty()
+                    && let Some(rule) = self.rules(op).indices
+                {
+                    rule(self, op);
                 }
                 self.scopes(op);
             }
@@ -169,7 +181,7 @@ impl<'a> Verifier<'a> {
         out
     }
 
-    /// Operands that are given another type than their value has.
+    /// Reports operands whose written type differs from that of their value.
     fn given_types(&mut self, op: Op) {
         for operand in &self.ir.op(op).operands {
             let Some(value) = operand.value else { continue };
@@ -187,7 +199,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// `a` does not agree with `b`, and both are known. The bodies of types of other dialects are text, in which blanks say nothing.
+    /// Returns true if both types are known and differ. The bodies of types of other dialects are
+    /// text, in which blanks are irrelevant.
     fn clash(&self, a: Type, b: Type) -> bool {
         if a == b || a == Type::UNKNOWN || b == Type::UNKNOWN {
             return false;
@@ -257,7 +270,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Whether a definition stands before a user of the same region.
+    /// Returns true if a definition stands before a user in the same region.
     fn is_before(&self, it: Op, user: Op) -> bool {
         if let Some(order) = self.order {
             return order.number[it.index()] < order.number[user.index()];
@@ -271,14 +284,15 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Whether the op itself was read without a problem, by a grammar that is known.
+/// Returns true if the op itself was read without a problem, by a known grammar.
 fn is_understood(ir: &Ir, op: Op) -> bool {
     let is_wrong = |it: &Problem| it.category() != Category::Structure;
     matches!(ir.op(op).form, Form::Generic | Form::Custom)
         && !ir.extra(op).problems.iter().any(is_wrong)
 }
 
-/// Whether an op is a `secret.generic` in its custom form, in whose header each name behind `%` is an operand.
+/// Returns true if an op is a `secret.generic` in its custom form, in whose header each name after
+/// `%` is an operand.
 fn is_custom_generic(ir: &Ir, op: Op) -> bool {
     ir.op(op).form == Form::Opaque && ir.is_secret_generic(op)
 }

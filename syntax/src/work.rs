@@ -10,7 +10,7 @@ pub(crate) fn count(n: usize) {
     N.set(N.get() + n);
 }
 
-/// What a function returns, and how many steps of work it did.
+/// The result of a function, and the number of its steps of work.
 pub(crate) fn counted<R>(f: impl FnOnce() -> R) -> (R, usize) {
     let before = N.get();
     let result = f();

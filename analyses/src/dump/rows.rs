@@ -27,7 +27,6 @@ pub struct Row {
     pub value: String,
     /// The function around, without `@`.
     pub function: Option<String>,
-    /// The model.
     pub model: &'static str,
     pub fact: Fact,
 }
@@ -53,7 +52,6 @@ pub enum Fact {
     },
     /// One constant, as text.
     Constant(String),
-    /// Not known.
     Unknown,
     /// HEIR may write several numbers, by the order in which it visits ops.
     Unchecked,
@@ -120,7 +118,7 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         heir.map_or(Vec::new(), |it| solved.iter().map(|of| HeirNoise::new(ir, it, of)).collect());
     let scales = document.scales();
     let mut of = |value: Value, function: Option<&str>| {
-        let Some((row, column)) = place(document, value) else { return };
+        let Some((row, column)) = position(document, value) else { return };
         let name = ir.value_text(value);
         let mut say = |model: &'static str, fact: Fact| {
             let function = function.map(str::to_owned);
@@ -219,7 +217,7 @@ fn is_function(ir: &Ir, op: noisy_syntax::Op) -> bool {
 }
 
 /// Line and column of a value's name where it is defined, from 1; `None` for one without a name.
-fn place(document: &Document, value: Value) -> Option<(usize, usize)> {
+fn position(document: &Document, value: Value) -> Option<(usize, usize)> {
     let ir = document.ir();
     let data = ir.value(value);
     if data.name == noisy_syntax::Name::EMPTY {
@@ -336,7 +334,7 @@ func.func private @square(%y: !noisy.i32) -> !noisy.i32 {
     }
 
     #[test]
-    fn what_depends_on_encrypted_data_is_secret() {
+    fn values_that_depend_on_encrypted_data_are_secret() {
         let text = "func.func @f(%x: !noisy.i32, %p: i5, %q: i5 {secret.secret}) -> i5 {
   %0 = noisy.decode %x : !noisy.i32 -> i5
   %1 = arith.addi %p, %p : i5
@@ -372,7 +370,7 @@ module {
     }
 
     #[test]
-    fn what_never_runs_has_no_row_and_what_nobody_says_is_unknown() {
+    fn dead_values_have_no_row_and_unstated_facts_are_unknown() {
         let text = "func.func @f(%x: !noisy.i32, %k: i1) {
   affine.for %i = 5 to 5 {
     %0 = noisy.add %x, %x : !noisy.i32
@@ -392,7 +390,7 @@ module {
     }
 
     #[test]
-    fn what_a_loop_carries_is_brought_down_after_it_was_widened() {
+    fn carried_values_are_narrowed_after_widening() {
         let text = "func.func @f(%n: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -24,8 +24,8 @@ const MAX_COMPARED: usize = 500_000_000;
 
 /// Every visit: the op, the facts of its operands, those of its results before and after.
 pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
-    let (constants, ranges) = Integers::visited_by(ir, Told::default(), Told::default());
-    let noise = visits_of_noise(ir, model, Told::default());
+    let (constants, ranges) = Integers::visited_by(ir, VisitText::default(), VisitText::default());
+    let noise = visits_of_noise(ir, model, VisitText::default());
     let all = [("constants", constants), ("ranges", ranges), ("noise", noise)];
     all.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
 }
@@ -37,8 +37,9 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     let lines = text.lines().map(|it| out.text(it)).collect();
     out.begin(lines);
     let ir = source.ir();
-    let (constants, ranges) = Integers::visited_by(ir, Seen::default(), Seen::default());
-    let noise = visits_of_noise(ir, model, Seen::default());
+    let (constants, ranges) =
+        Integers::visited_by(ir, VisitSteps::default(), VisitSteps::default());
+    let noise = visits_of_noise(ir, model, VisitSteps::default());
     out.leave_out(constants.n_left_out + ranges.n_left_out + noise.n_left_out);
     let all = [("constants", constants.steps), ("ranges", ranges.steps), ("noise", noise.steps)];
     for (name, steps) in all {
@@ -58,7 +59,7 @@ fn visits_of_noise<V: Visitor<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: 
 
 /// Visits as text.
 #[derive(Debug, Default)]
-struct Told {
+struct VisitText {
     out: String,
     before: String,
 }
@@ -71,7 +72,7 @@ fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String
     out
 }
 
-impl<F: fmt::Display> Visitor<F> for Told {
+impl<F: fmt::Display> Visitor<F> for VisitText {
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>) {
         if visit.part == Part::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
@@ -107,7 +108,7 @@ impl<F: fmt::Display> Visitor<F> for Told {
 
 /// The change by a visit.
 #[derive(Debug, Default)]
-struct Turn {
+struct VisitChanges {
     /// `None` for changes between visits.
     visit: Option<(Op, Part)>,
     is_live: bool,
@@ -120,29 +121,32 @@ struct Turn {
 
 /// Visits as steps.
 #[derive(Debug)]
-struct Seen<F> {
+struct VisitSteps<F> {
     facts: Vec<F>,
     live: Vec<bool>,
     contexts: Vec<Option<u32>>,
-    steps: Vec<Turn>,
+    steps: Vec<VisitChanges>,
     n_compared: usize,
     n_left_out: usize,
 }
 
-impl<F> Default for Seen<F> {
+impl<F> Default for VisitSteps<F> {
     fn default() -> Self {
         let (facts, live, contexts, steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { facts, live, contexts, steps, n_compared: 0, n_left_out: 0 }
     }
 }
 
-impl<F: Lattice + fmt::Display> Seen<F> {
+impl<F: Lattice + fmt::Display> VisitSteps<F> {
     /// The change since the last time.
-    fn difference(&mut self, facts: &[F], live: &[bool]) -> Turn {
+    fn difference(&mut self, facts: &[F], live: &[bool]) -> VisitChanges {
         self.n_compared += facts.len() + live.len();
         self.facts.resize(facts.len(), F::bottom());
         self.live.resize(live.len(), false);
-        let mut out = Turn { context: self.contexts.last().copied().flatten(), ..Turn::default() };
+        let mut out = VisitChanges {
+            context: self.contexts.last().copied().flatten(),
+            ..VisitChanges::default()
+        };
         for (n, (old, new)) in self.facts.iter_mut().zip(facts).enumerate() {
             if old != new {
                 out.facts.push((Value::from_index(n), old.to_string(), new.to_string()));
@@ -163,7 +167,7 @@ impl<F: Lattice + fmt::Display> Seen<F> {
     }
 }
 
-impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> for Seen<F> {
+impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> for VisitSteps<F> {
     fn visits(&mut self, _ir: &Ir, visit: Visit<'_, F>) {
         if self.is_full() {
             return;
@@ -171,7 +175,7 @@ impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> 
         let between = self.difference(visit.facts, visit.live);
         if !between.facts.is_empty() || !between.blocks.is_empty() {
             let round = visit.rounds.last().map(|it| (it.op, it.number));
-            self.steps.push(Turn { round, ..between });
+            self.steps.push(VisitChanges { round, ..between });
         }
     }
 
@@ -183,7 +187,7 @@ impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> 
         let turn = self.difference(visit.facts, visit.live);
         let operands = ir.op(visit.op).operands.iter().zip(reads);
         let reads = operands.filter_map(|(it, fact)| Some((it.value?, fact.to_string())));
-        self.steps.push(Turn {
+        self.steps.push(VisitChanges {
             visit: Some((visit.op, visit.part)),
             is_live: visit.is_live,
             round: visit.rounds.last().map(|it| (it.op, it.number)),
@@ -217,7 +221,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn write(mut self, turns: Vec<Turn>, out: &mut Recording) {
+    fn write(mut self, turns: Vec<VisitChanges>, out: &mut Recording) {
         let ir = self.source.ir();
         for chunk in ir.items(ir.root()) {
             for &(_, region) in &ir.op(chunk).regions {
@@ -273,7 +277,7 @@ impl Pages<'_> {
         out
     }
 
-    fn step(&mut self, turn: Turn, out: &mut Recording) -> Step {
+    fn step(&mut self, turn: VisitChanges, out: &mut Recording) -> Step {
         let ir = self.source.ir();
         let (what, mut place, line) = match turn.visit {
             None => ("between visits".to_owned(), String::new(), None),

@@ -19,7 +19,7 @@ use noisy_dataflow::view::{Types, View};
 use noisy_integers::Integers;
 
 /// A depth that still grows beyond this many products, in a recursion or a loop, has no bound.
-const MOST: u32 = 256;
+const MAX_DEPTH: u32 = 256;
 
 /// The multiplicative depth of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,7 +33,6 @@ pub enum Depth {
     AtMost(u32),
     /// Without a bound.
     Unbounded,
-    /// Not known.
     Unknown,
 }
 
@@ -65,7 +64,6 @@ impl fmt::Display for Depth {
     }
 }
 
-/// The analysis.
 #[derive(Debug)]
 pub struct Depths {
     model: Arc<NoiseModel>,
@@ -147,6 +145,6 @@ impl SparseForward for Depths {
     }
 
     fn unbounded(&self, fact: &Depth) -> Option<Depth> {
-        matches!(fact, Depth::AtMost(MOST..) | Depth::Unbounded).then_some(Depth::Unbounded)
+        matches!(fact, Depth::AtMost(MAX_DEPTH..) | Depth::Unbounded).then_some(Depth::Unbounded)
     }
 }

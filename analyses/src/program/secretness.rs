@@ -45,7 +45,6 @@ impl fmt::Display for Secretness {
     }
 }
 
-/// The analysis.
 #[derive(Debug)]
 pub struct Secrets {
     model: Arc<NoiseModel>,
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decrypted_is_public() {
+    fn decrypted_values_are_public() {
         check(
             "func.func @f(%a: !secret.secret<i16>) {
   %0 = secret.generic(%a: !secret.secret<i16>) {
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_broken_op_gives_may_be_secret() {
+    fn results_of_broken_ops_may_be_secret() {
         check(
             "func.func @f(%a: i16) {\n  %0 = arith.addi %a, : i16\n  %1 = arith.addi %a, %a : i16\n  return\n}\n",
             "%0",

@@ -329,7 +329,7 @@ laws_of! {
 
 /// Values that nested loops permute go on to grow, though not every value in every iteration.
 #[test]
-fn what_loops_rotate_has_no_bound() {
+fn values_that_loops_rotate_have_no_bound() {
     let (types, inits) =
         (["!noisy.i32"; 5].join(", "), "%a = %x, %b = %x, %c = %x, %d = %x, %e = %x");
     let text = format!(

@@ -1,5 +1,5 @@
-//! Logging commands of Azure Pipelines, which become issues of a run. Source of the grammar and its escapes:
-//! <https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands>.
+//! Logging commands of Azure Pipelines, which become issues of a run. Source of the grammar and its
+//! escapes: <https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands>.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub(super) fn file(checked: &Checked) -> String {
     let name = property(&plain_name(checked));
     let mut out = String::new();
     for it in findings(checked) {
-        // There are no others.
+        // Azure knows only these two kinds.
         let kind = if it.severity == Severity::Error { "error" } else { "warning" };
         let _ = writeln!(
             out,

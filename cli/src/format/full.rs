@@ -1,7 +1,9 @@
-//! For people: each finding on its source, with the chain that fed the noise.
+//! The format for people: each finding on its source, with the chain of ops that the noise comes
+//! from.
 //!
-//! `ariadne` draws. It looks at all lines between the labels of one source, so labels that are far apart are put on sources of
-//! different names, all of them the same file: a finding costs what is drawn of it. Lines that are too long are not drawn.
+//! `ariadne` draws. It reads all lines between the labels of one source, so labels that are far
+//! apart go to sources of different names that all are the same file. The cost of a finding is then
+//! that of the drawn lines. Lines that are too long are not drawn.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -15,9 +17,9 @@ use super::concise;
 use crate::check::Checked;
 use crate::paint;
 
-/// Labels on lines so far apart are drawn as one piece.
+/// Labels at most this many lines apart share a drawing.
 const NEAR: usize = 4;
-/// Longer lines are not drawn.
+/// Maximum length of a drawn line, in bytes.
 const MAX_LINE: usize = 1000;
 
 pub(super) fn file(checked: &Checked, color: bool) -> String {
@@ -36,7 +38,7 @@ pub(super) fn file(checked: &Checked, color: bool) -> String {
     out
 }
 
-/// A place to mark, and what to say there.
+/// A range with its label.
 struct Mark<'a> {
     row: usize,
     range: Range<usize>,
@@ -44,7 +46,7 @@ struct Mark<'a> {
     is_primary: bool,
 }
 
-/// A part of the file, by its number.
+/// Number of a part of the file.
 type Id = usize;
 
 /// The parts of a file: one source under many names.
@@ -66,7 +68,7 @@ impl ariadne::Cache<Id> for Parts<'_> {
     }
 }
 
-/// The lines up to the last one that is marked.
+/// The lines up to the last marked one.
 fn shown_part(checked: &Checked) -> RopeSlice<'_> {
     let text = &checked.text;
     let marked = |it: &Diagnostic| {
@@ -77,7 +79,8 @@ fn shown_part(checked: &Checked) -> RopeSlice<'_> {
     text.slice(..text.line_to_char((last + 1).min(text.len_lines())))
 }
 
-/// The text as ariadne shall see it, character by character: what it takes for the end of a line, and MLIR does not, is a blank.
+/// The text for ariadne, character by character: characters that ariadne takes for a line end,
+/// unlike MLIR, become blanks.
 fn sheet(text: RopeSlice<'_>) -> Source<String> {
     let mut out = text.to_string();
     if out.bytes().all(|it| matches!(it, b' '..=b'~' | b'\t' | b'\n' | b'\r')) {
@@ -115,7 +118,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
             _ => groups.push(vec![mark]),
         }
     }
-    // The finding itself first, then the chain from its source on.
+    // The finding comes first, then the chain from its source on.
     groups.sort_by_key(|group| !group.iter().any(|it| it.is_primary));
 
     let paint = match paint::number(it.severity) {
@@ -128,7 +131,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     let chars = |range: &Range<usize>| {
         let (from, to) =
             (checked.text.byte_to_char(range.start), checked.text.byte_to_char(range.end));
-        // A mark ends with its line; only the first line of a range is marked.
+        // A mark ends with its line: only the first line of a range is marked.
         from..to.min(line_end(source, checked.text.byte_to_line(range.start))).max(from)
     };
     let mut labels = Vec::new();
@@ -157,21 +160,21 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     let _ = report.finish().write(Parts { name: &checked.name, source }, &mut out);
     let mut text = String::from_utf8_lossy(&out).into_owned();
     if !color {
-        // NB ariadne colors the headline of kinds of our own in any case.
+        // NB ariadne colors the headline of custom report kinds in any case.
         text = anstream::adapter::strip_str(&text).to_string();
     }
-    // Drawn lines end in blanks where there is nothing to draw.
+    // Drawn lines end in blanks where nothing is drawn.
     text.lines().fold(String::new(), |acc, line| acc + line.trim_end() + "\n")
 }
 
-/// The marks of a diagnostic. Its chain was shortened where it was made, and says by how much.
+/// The marks of a diagnostic. Its chain is already shortened and says by how much.
 fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     let mark = |range: &Range<usize>, message, is_primary| {
         let range = range.start.min(text.len_bytes())..range.end.min(text.len_bytes());
         Mark { row: text.byte_to_line(range.start), range, message, is_primary }
     };
     let mut out: Vec<_> = it.related.iter().map(|it| mark(&it.range, &it.message, false)).collect();
-    // The message stands in the headline; at its place a last step of the chain says more.
+    // The headline has the message, so the last step of the chain replaces it at the same range.
     let own = out.iter().position(|other| other.range == it.range);
     match own {
         Some(at) => out[at].is_primary = true,
@@ -180,7 +183,7 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     out
 }
 
-/// The character after the last of a line, its line break not counted.
+/// The offset after the last character of a line, without its line break.
 fn line_end(source: &Source<String>, row: usize) -> usize {
     let Some(line) = source.line(row) else { return source.len() };
     let text = source.get_line_text(line).unwrap_or_default();

@@ -26,7 +26,7 @@ pub(super) fn file(checked: &Checked) -> String {
             a.column,
             b.row,
         );
-        // Columns count only for annotations of one line.
+        // GitHub uses columns only for annotations of one line.
         if a.row == b.row {
             let _ = write!(out, ",endColumn={}", b.column);
         }

@@ -1,5 +1,5 @@
-//! JSON: an array of objects, or an object on each line. Both have the same objects: one for each finding, and with
-//! `--fix --statistics` one for what was placed together.
+//! JSON: one array of objects, or one object on each line. The objects are the same: one for each
+//! finding, and with `--fix --statistics` one for each joint placement.
 
 use noisy_analyses::Applicability;
 use serde::Serialize;
@@ -59,7 +59,7 @@ impl From<LineCol> for Location {
     }
 }
 
-/// What was placed together, told of only where that is asked for.
+/// A joint placement, printed only if requested.
 #[derive(Serialize)]
 struct PlacedObject<'a> {
     filename: &'a str,

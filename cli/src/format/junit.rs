@@ -1,4 +1,5 @@
-//! `JUnit` XML: a test suite for each file, a failing test case for each finding, one that passes for a file without.
+//! `JUnit` XML: a test suite for each file, a failing test case for each finding, a passing one for
+//! a file without findings.
 
 use std::fmt::Write as _;
 

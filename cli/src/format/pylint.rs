@@ -1,4 +1,5 @@
-//! `file:row: [code] message`, one line each, as pylint prints with `--output-format=parseable`: what reads that has no columns.
+//! `file:row: [code] message`, one line each, as pylint prints with `--output-format=parseable`.
+//! Readers of this format know no columns.
 
 use std::fmt::Write as _;
 
@@ -11,7 +12,7 @@ pub(super) fn file(checked: &Checked) -> String {
     let name = plain_name(checked);
     let mut out = String::new();
     for it in findings(checked) {
-        // A line each, also where a message has more.
+        // One line per finding, even if the message has several.
         let message = it.message.replace('\n', " ");
         let line = format!("{name}:{}: [{}] {message}", it.start.row, it.code);
         let _ = writeln!(out, "{}", shown_line(&line));

@@ -13,7 +13,7 @@ use super::{Finding, Frame, findings, fingerprints};
 use crate::check::Checked;
 use crate::line_col::LineCol;
 
-/// Why a file could not be checked or written: codes and what they mean. They are rules after those of the catalogue.
+/// Codes and descriptions of failures. They are rules after those of the catalogue.
 const FAILURES: [(&str, &str); 4] = [
     ("internal-error", "The program has a defect. The file was not checked; please report this."),
     (
@@ -30,7 +30,8 @@ pub(super) fn frame() -> Frame {
     Frame { open: open.to_owned(), between: ",\n", close: "" }
 }
 
-/// The tool, with the rules: those of the catalogue, in its order, failures, and what else was found; only at the end is that known.
+/// The tool with its rules: the catalogue in its order, failures, and other codes that were found.
+/// The last are known only at the end.
 pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
     let known = Rule::all().map(|it| {
         let docs = it.docs();
@@ -159,7 +160,7 @@ fn location(path: &Path, start: LineCol, end: LineCol) -> Value {
     })
 }
 
-/// A path as an URI: relative ones to where the tool ran.
+/// A path as a URI; relative paths stay relative to the working directory.
 fn uri(path: &Path) -> Value {
     let mut uri = String::new();
     for &byte in plain_path(path).as_os_str().as_encoded_bytes() {

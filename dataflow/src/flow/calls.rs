@@ -43,7 +43,8 @@ pub fn n_results(ir: &Ir, function: Op) -> usize {
     }
 }
 
-/// The calls of a function, in textual order, and whether every mention of it is one.
+/// The calls of a function, in textual order, and true if no other op mentions it and nothing else can call it: an op of an unknown kind
+/// around it may.
 pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     let Some((name, _)) = ir.extra(function).symbol else { return (Vec::new(), true) };
     if ir.symbol_defs(ir.op(function).parent, name).first() != Some(&function) {
@@ -51,7 +52,7 @@ pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
         return (Vec::new(), false);
     }
     let mut calls = Vec::new();
-    let mut is_all = true;
+    let mut is_all = stands_in_modules(ir, function);
     for &op in ir.symbol_users(name) {
         let data = ir.op(op);
         if data.kind == OpKind::FuncCall && !matches!(data.form, Form::Broken | Form::Opaque) {
@@ -77,15 +78,13 @@ pub fn callers_of(ir: &Ir, function: Op) -> impl Iterator<Item = Op> {
 
 /// The function, one of [`functions`], that a call stands in.
 pub fn caller(ir: &Ir, call: Op) -> Option<Op> {
-    let function = ir.function_of(call)?;
-    let mut at = function;
-    while let Some(parent) = ir.parent_op(at) {
-        if !matches!(ir.op(parent).kind, OpKind::Chunk | OpKind::BuiltinModule) {
-            return None;
-        }
-        at = parent;
-    }
-    Some(function)
+    ir.function_of(call).filter(|&it| stands_in_modules(ir, it))
+}
+
+/// Returns true if there is nothing but modules around an op.
+fn stands_in_modules(ir: &Ir, op: Op) -> bool {
+    let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
+    around.all(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
 }
 
 /// The functions of the document in textual order, those within other ops than modules left out.

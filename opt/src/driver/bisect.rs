@@ -17,10 +17,8 @@ fn after(run: &Run, text: &str, limit: usize) -> (Option<String>, Actions) {
     actions.limit_to(limit);
     let mut timing = Timing::default();
     let mut out = Some(String::new());
-    for (n, (part, first_line)) in
-        parts(text.to_owned(), run.split_at.as_deref()).into_iter().enumerate()
-    {
-        let input = Input::new(&run.shown_file(), part, first_line);
+    for (n, part) in parts(text.to_owned(), run.split_at.as_deref()).into_iter().enumerate() {
+        let input = Input::new(&run.shown_file(), part.text, part.first_line);
         let printed = run.quietly(input, &mut timing, &mut actions);
         let (Some(all), Ok(printed)) = (&mut out, printed) else {
             out = None;

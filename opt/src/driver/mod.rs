@@ -27,7 +27,7 @@ use crate::actions::Actions;
 use crate::diagnostics::{Input, Severity, Sink};
 use crate::timing::{Display, Timing};
 use arguments::parse_pipeline;
-use files::{one_chunk, parts, read, separator, write};
+use files::{one_chunk, parts, read, write};
 use manager::{FailedPass, Manager, Settings};
 use pipeline::Pipeline;
 
@@ -153,14 +153,11 @@ impl Run {
         let mut out = String::new();
         let mut is_fine = true;
         let marker = self.split_at.clone();
-        // What stands between parts is looked up in it.
-        let whole = if self.keeps_source { text.clone() } else { String::new() };
-        for (n, (part, first_line)) in parts(text, marker.as_deref()).into_iter().enumerate() {
+        for (n, part) in parts(text, marker.as_deref()).into_iter().enumerate() {
             if n > 0 && is_fine {
-                let marker = marker.as_deref().filter(|_| self.keeps_source);
-                out += marker.map_or("// -----\n", |it| separator(&whole, it, first_line));
+                out += if self.keeps_source { &part.separator } else { "// -----\n" };
             }
-            let input = Input::new(&self.shown_file(), part, first_line);
+            let input = Input::new(&self.shown_file(), part.text, part.first_line);
             actions.restart_counters();
             if let Some(it) = &recorder {
                 it.open(&input);

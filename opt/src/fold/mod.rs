@@ -44,7 +44,8 @@ pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1
     if !is_folded(data.kind) || data.results.is_empty() {
         return SmallVec::new();
     }
-    if let Some(value) = values::fold(ir, op) {
+    // In a block that nothing reaches, an op may give its own result back.
+    if let Some(value) = values::fold(ir, op).filter(|it| !data.results.contains(it)) {
         return SmallVec::from_slice(&[Folded::Value(value)]);
     }
     let mut known: SmallVec<[Constant; 3]> = SmallVec::new();

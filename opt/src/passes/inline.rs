@@ -11,7 +11,7 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::canonicalize::rewrite;
-use super::symbols::{Visibility, symbol, visibility};
+use super::symbols::{Visibility, is_owned, symbol, visibility};
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
@@ -70,7 +70,9 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                 let may_inline = !circular.contains(&callee)
                     && flow::body(cx.ir, callee).is_some()
                     && cx.ir.attr(call, "no_inline").is_none()
-                    && cx.ir.attr(callee, "no_inline").is_none();
+                    && cx.ir.attr(callee, "no_inline").is_none()
+                    // Symbols in the body mean the same at the call.
+                    && cx.ir.symbol_table_around(call) == cx.ir.parent_op(callee);
                 if !may_inline {
                     continue;
                 }
@@ -111,6 +113,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         for &function in &functions {
             if !cx.ir.is_alive(function)
                 || visibility(cx.ir, function) != Visibility::Private
+                || !is_owned(cx.ir, function)
                 || !cx.actions.goes_on()
             {
                 continue;

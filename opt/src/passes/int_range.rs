@@ -70,8 +70,10 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         }
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
-        } else if is_trivial_remainder(rewriter.ir, facts, op) {
-            let value = rewriter.operand(op, 0);
+        } else if is_trivial_remainder(rewriter.ir, facts, op)
+            && let value = rewriter.operand(op, 0)
+            && !rewriter.ir.op(op).results.contains(&value)
+        {
             rewriter.replace(op, &[value]);
             n += 1;
         }

@@ -37,6 +37,10 @@ fn merge_into_predecessor(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !is_only || target == block || is_entry(rewriter.ir, target) {
         return false;
     }
+    // In blocks that nothing reaches, a passed value may be computed from the argument that it would replace.
+    if rewriter.unreachable.contains(&block) {
+        return false;
+    }
     let passed = rewriter.ir.passed_operands(op, 0);
     rewriter.erase(op);
     rewriter.merge_blocks(target, block, &passed);

@@ -4,11 +4,17 @@
 //! at first; it is erased if it is dead, folded if it folds, else the first pattern that matches rewrites it; in the end the blocks of each
 //! region are simplified; and all that again as long as something changes. *Cost.* Linear in the ops and the rewrites; a chain of rewrites
 //! without end is an error that names the patterns, not a hang.
+//!
+//! Blocks that nothing reaches are erased first: in them a value may be computed from itself, and a pattern that replaces such an op by one
+//! of the same kind would apply for ever. Where such cycles stay (blocks are not to be simplified, or the order of ops means nothing, as in
+//! a module), no op is rewritten that a cycle holds or that uses a value of it.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
+use rustc_hash::FxHashSet;
 
 use super::Rewriter;
 use super::constants::Uniqued;
+use super::cycles;
 use super::regions::{self, Simplify};
 use crate::actions::{self, Actions, ITERATION, PATTERN};
 use noisy_analyses::facts::effects;
@@ -68,20 +74,21 @@ pub(crate) struct Patterns {
 impl Patterns {
     /// These patterns.
     pub(crate) fn new(all: impl IntoIterator<Item = Pattern>) -> Self {
-        let n = noisy_syntax::dialect::ALL.iter().map(|it| *it as usize + 1).max().unwrap_or(0);
+        let all: Vec<Pattern> = all.into_iter().collect();
+        let n = all.iter().map(|it| it.kind.index() + 1).max().unwrap_or(0);
         let mut out = Self { by_kind: vec![Vec::new(); n], any: Vec::new() };
         for pattern in all {
             if pattern.kind == OpKind::Unknown {
                 out.any.push(pattern);
             } else {
-                out.by_kind[pattern.kind as usize].push(pattern);
+                out.by_kind[pattern.kind.index()].push(pattern);
             }
         }
         out
     }
 
     fn of(&self, kind: OpKind) -> impl Iterator<Item = &Pattern> {
-        self.by_kind.get(kind as usize).into_iter().flatten().chain(&self.any)
+        self.by_kind.get(kind.index()).into_iter().flatten().chain(&self.any)
     }
 }
 
@@ -99,6 +106,14 @@ pub(crate) fn rewrite_region(
     let mut rewriter = Rewriter::within(ir, region);
     let mut is_changed = false;
     let mut iteration = 0;
+    if config.simplify != Simplify::Disabled && actions.goes_on() {
+        is_changed = regions::erase_all_unreachable(&mut rewriter, region);
+        if is_changed {
+            let holder = rewriter.ir.region(region).parent;
+            let at = |ir: &Ir| holder.map_or_else(Default::default, |it| actions::place(ir, it));
+            actions.step(rewriter.ir, "unreachable blocks are erased", || at(rewriter.ir));
+        }
+    }
     loop {
         iteration += 1;
         if config.max_iterations.is_some_and(|it| iteration > it) {
@@ -114,17 +129,29 @@ pub(crate) fn rewrite_region(
         if rewriter.n_changes() != before {
             actions.step(rewriter.ir, "constants are made one", || at(rewriter.ir));
         }
+        let frozen = cycles::in_cycles(rewriter.ir, region);
+        let n_frozen = frozen.len();
+        rewriter.unreachable = if config.simplify == Simplify::Disabled {
+            regions::all_unreachable(rewriter.ir, region).into_iter().collect()
+        } else {
+            FxHashSet::default()
+        };
         let before = rewriter.n_changes();
-        let outcome = process(&mut rewriter, patterns, config, actions);
+        let outcome = process(&mut rewriter, patterns, config, actions, &frozen);
         rewriter.ir.locate_new(None);
-        outcome?;
         let mut goes_on = rewriter.n_changes() != before;
+        let mut is_simplified = false;
         if config.simplify != Simplify::Disabled
             && actions.goes_on()
             && regions::simplify(&mut rewriter, region, config.simplify)
         {
-            goes_on = true;
+            (goes_on, is_simplified) = (true, true);
             actions.step(rewriter.ir, "blocks are simplified", || at(rewriter.ir));
+        }
+        // A rewrite made a block unreachable, and others a cycle in it: the block is gone now, or the cycle is known.
+        let has_new_cycle = || cycles::in_cycles(rewriter.ir, region).len() > n_frozen;
+        if outcome.is_err() && !is_simplified && !has_new_cycle() {
+            return outcome.map(|()| is_changed);
         }
         actions.ends(ITERATION);
         if !goes_on {
@@ -155,14 +182,16 @@ fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .
     }
 }
 
-/// More rewrites than this for each op that there was are a chase.
-const CHASE: usize = 1000;
+/// More rewrites than this in one iteration, and than so many for each op that there was, are a chase.
+const CHASE: usize = 64_000;
+const CHASE_PER_OP: usize = 100;
 
 fn process(
     rewriter: &mut Rewriter<'_>,
     patterns: &Patterns,
     config: Config,
     actions: &mut Actions,
+    frozen: &FxHashSet<Op>,
 ) -> Result<(), NotConverged> {
     let mut n_rewrites = 0;
     let n_ops = rewriter.ir.bounds().0;
@@ -178,6 +207,9 @@ fn process(
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
             actions.step_of(rewriter.ir, "nothing uses it", || place, || rewriter.work.next());
+            continue;
+        }
+        if frozen.contains(&op) {
             continue;
         }
         rewriter.ir.locate_new(Some(op));
@@ -212,7 +244,7 @@ fn process(
         if last[1] != name {
             last = [last[1], name];
         }
-        if n_rewrites > CHASE.saturating_mul(n_ops.max(64)) {
+        if n_rewrites > CHASE.max(CHASE_PER_OP.saturating_mul(n_ops)) {
             let patterns = last.into_iter().filter(|it| !it.is_empty()).collect();
             return Err(NotConverged { patterns });
         }

@@ -5,6 +5,7 @@
 //! ops around.
 
 pub mod constants;
+mod cycles;
 pub mod greedy;
 pub mod regions;
 mod worklist;
@@ -12,6 +13,7 @@ mod worklist;
 use noisy_integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Traits, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 pub use noisy_analyses::facts::values::{operand, operands};
@@ -27,6 +29,8 @@ pub struct Rewriter<'a> {
     pub(crate) work: Worklist,
     /// The region that is rewritten: ops around it are not looked at.
     scope: Option<Region>,
+    /// The blocks that no way led to when the iteration began, if they are not to be erased.
+    pub(crate) unreachable: FxHashSet<Block>,
     /// How many changes were made.
     n_changes: usize,
     is_listening: bool,
@@ -40,6 +44,7 @@ impl<'a> Rewriter<'a> {
             lists: Lists::default(),
             work: Worklist::default(),
             scope: None,
+            unreachable: FxHashSet::default(),
             n_changes: 0,
             is_listening: false,
         }
@@ -315,29 +320,63 @@ impl<'a> Rewriter<'a> {
         new
     }
 
-    /// Copies an op before another one, with all that is in it; `values` says what stands for the values of others, and learns its results.
+    /// Copies an op to a place, with its regions; `values` says which values replace others, and learns the results.
     ///
     /// # Panics
-    /// If a region of it has several blocks that branch: those are not copied.
+    /// If the op itself branches: its successors are blocks that only the caller can copy.
     pub(crate) fn clone_op(
         &mut self,
         op: Op,
         at: Point,
-        values: &mut rustc_hash::FxHashMap<Value, Value>,
+        values: &mut FxHashMap<Value, Value>,
+    ) -> Op {
+        assert!(self.ir.extra(op).successors.is_empty(), "branches are copied with their blocks");
+        let copy = self.clone_with(op, at, values, &mut FxHashMap::default());
+        // A value may be used before its definition, so that it was not copied yet.
+        for user in nested(self.ir, copy) {
+            for index in 0..self.ir.op(user).operands.len() {
+                let Some(old) = self.ir.op(user).operands[index].value else { continue };
+                let Some(&new) = values.get(&old).filter(|&&new| new != old) else { continue };
+                let is_inside = match self.ir.value(old).def {
+                    Def::Result(defining_op, _) => self.ir.is_within(defining_op, op),
+                    Def::Argument(block, _) => {
+                        let region = self.ir.block(block).region;
+                        let own = self.ir.op(op).regions.iter();
+                        own.clone().any(|it| self.ir.region_encloses(it.1, region))
+                    }
+                };
+                if is_inside {
+                    self.set_operand(user, index, new);
+                }
+            }
+        }
+        copy
+    }
+
+    fn clone_with(
+        &mut self,
+        op: Op,
+        at: Point,
+        values: &mut FxHashMap<Value, Value>,
+        blocks: &mut FxHashMap<Block, Block>,
     ) -> Op {
         let data = self.ir.op(op);
-        assert!(self.ir.extra(op).successors.is_empty(), "branches are copied with their blocks");
-        let of = |it: Value, values: &rustc_hash::FxHashMap<Value, Value>| {
-            values.get(&it).copied().unwrap_or(it)
-        };
-        let operands: Vec<Value> =
-            operands(self.ir, op).into_iter().map(|it| of(it, values)).collect();
+        let of =
+            |it: Value, values: &FxHashMap<Value, Value>| values.get(&it).copied().unwrap_or(it);
         let types: Vec<Type> = data.results.iter().map(|&it| self.ir.value(it).ty).collect();
         let old_results = data.results.clone();
         let old_regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
-        let mut new = NewOp::new(self.ir.op_name(op)).operands(&operands).results(&types);
+        let own: Vec<Value> =
+            self.ir.own_operands(op).into_iter().map(|it| of(it, values)).collect();
+        let mut new = NewOp::new(self.ir.op_name(op)).operands(&own).results(&types);
         for &(name, attr) in &self.ir.extra(op).attrs {
             new = new.attr(self.ir.interner.str(name), attr);
+        }
+        for (at, successor) in self.ir.extra(op).successors.iter().enumerate() {
+            let Some(target) = successor.block else { continue };
+            let passed: Vec<Value> =
+                self.ir.passed_operands(op, at).into_iter().map(|it| of(it, values)).collect();
+            new = new.successor(blocks.get(&target).copied().unwrap_or(target), &passed);
         }
         let copy = self.insert(new.regions(old_regions.len()), at);
         self.ir.copy_location(op, copy);
@@ -349,16 +388,21 @@ impl<'a> Rewriter<'a> {
             if self.ir.items(from).next().is_none() {
                 continue;
             }
-            for block in self.ir.blocks(from) {
+            let old_blocks = self.ir.blocks(from);
+            for &block in &old_blocks {
                 let args = self.ir.block(block).args.clone();
                 let types: Vec<Type> = args.iter().map(|&it| self.ir.value(it).ty).collect();
                 let copied = self.ir.add_block(to, &types);
+                blocks.insert(block, copied);
                 for (&old, &new) in args.iter().zip(&self.ir.block(copied).args) {
                     values.insert(old, new);
                 }
+            }
+            for block in old_blocks {
                 let ops: Vec<Op> = self.ir.block_ops(block).collect();
                 for op in ops {
-                    self.clone_op(op, Point::End(copied), values);
+                    let to = Point::End(blocks[&block]);
+                    self.clone_with(op, to, values, blocks);
                 }
             }
         }

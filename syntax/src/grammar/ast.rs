@@ -1,4 +1,5 @@
-//! The trees that the grammar of `values.rs` makes: what is written, before it means anything. They borrow the text.
+//! The trees that the grammar of `values.rs` makes: what is written, before it means anything. They
+//! borrow the text.
 
 use super::words::Word;
 
@@ -9,7 +10,8 @@ pub(super) enum TypeTree<'a> {
     Word(Word<'a>),
     /// `(i32) -> i32`
     Function(Vec<TypeTree<'a>>, Vec<TypeTree<'a>>),
-    /// `vector<..>`, `tensor<..>`, `memref<..>`: keyword, dimensions (`None`: `*`), element, and what follows commas.
+    /// `vector<..>`, `tensor<..>`, `memref<..>`: keyword, dimensions (`None`: `*`), element, and
+    /// what follows commas.
     Shaped(Word<'a>, Option<Vec<DimTree<'a>>>, Box<TypeTree<'a>>, Vec<AttrTree<'a>>),
     /// `complex<f32>`
     Complex(Word<'a>, Box<TypeTree<'a>>),
@@ -31,7 +33,7 @@ pub(super) struct Number<'a> {
     pub(super) word: Word<'a>,
 }
 
-/// What stands between the brackets of `dense<...>`.
+/// A literal between the brackets of `dense<...>`.
 #[derive(Clone, Debug)]
 pub(super) enum Literal<'a> {
     Number(Number<'a>),

@@ -5,7 +5,7 @@ use super::reader::{Reader, Res};
 use super::words::Word;
 use crate::dense::{MOST_PRINTED, dense_text, element_bits};
 use crate::float::{float_of_bits, float_shape, float_text, rounded_float};
-use crate::identifier::push_quoted_raw;
+use crate::string::{quoted, unquoted};
 use crate::{Attr, AttrData, Code, Dim, Interner, Sign, TokenKind, Type, TypeData};
 
 /// A number as an attribute of a type; or why it is none.
@@ -122,10 +122,7 @@ pub(super) fn dense_array(
     values: &[Literal<'_>],
 ) -> Res<Attr> {
     let element = reader.lower_type(ty)?;
-    let span = match ty {
-        super::ast::TypeTree::Word(word) => word.span(),
-        _ => reader.token().span(),
-    };
+    let span = reader.span_of(ty);
     let data = reader.env.interner.type_data(element).clone();
     match data {
         TypeData::Unknown => return Ok(Attr::UNKNOWN),
@@ -255,7 +252,8 @@ pub(super) fn dense(
     Ok(dense_text(reader.env.interner, element, &sizes, &texts))
 }
 
-/// `dense<"0x...">`: the bytes of one element for all of them, or of each. Few elements are printed one by one, many as they are.
+/// `dense<"0x...">`: the bytes of one element for all of them, or of each. Few elements are printed
+/// one by one, many as they are.
 fn blob(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,
@@ -275,7 +273,8 @@ fn blob(
     let bytes: Vec<u8> = (0..digits.len() / 2)
         .map(|it| u8::from_str_radix(&digits[2 * it..2 * it + 2], 16).unwrap_or(0))
         .collect();
-    // Each element takes whole bytes; of one bit, eight are in a byte, and one byte of equal bits stands for all.
+    // Each element takes whole bytes; of one bit, eight are in a byte, and one byte of equal bits
+    // stands for all.
     let n_bytes = width.div_ceil(8) as usize;
     let (is_splat, n_needed) = if width == 1 {
         (matches!(*bytes, [0 | 0xff]), Some(n_elements.div_ceil(8)))
@@ -424,11 +423,7 @@ fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<Str
         (TypeData::Complex(_), Literal::Number(_)) => {
             Err("expected a complex number, such as (1.0, 0.0)".to_owned())
         }
-        (_, Literal::Word(it)) => {
-            let mut out = String::new();
-            push_quoted_raw(&mut out, it.text);
-            Ok(out)
-        }
+        (_, Literal::Word(it)) => Ok(quoted(&unquoted(it.text))),
         _ => {
             let mut out = String::new();
             write_literal(&mut out, leaf);

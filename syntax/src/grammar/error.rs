@@ -10,7 +10,7 @@ use super::words::{Word, Words};
 pub(super) struct SyntaxError {
     /// Index of the word.
     pub(super) at: usize,
-    /// What was expected there; the first few.
+    /// The first few things that were expected there.
     pub(super) expected: [&'static str; 3],
 }
 
@@ -75,7 +75,7 @@ where
     }
 }
 
-/// What can stand for an expected thing in a message.
+/// The words that name an expected thing in a message.
 pub(super) trait AsLabel {
     fn as_label(&self) -> Option<&'static str>;
 }

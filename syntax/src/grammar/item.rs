@@ -1,11 +1,16 @@
-//! What all items share: result names, the generic form, labels, aliases and resource sections.
+//! The parts that items share: result names, the generic form, labels, aliases and resource
+//! sections.
+
+use rustc_hash::FxHashSet;
 
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
-use crate::dialect::AttrSpec;
+use crate::op_traits::{AttrSpec, PassedOperands};
+use crate::string::unquoted;
 use crate::{
-    Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, TokenKind, Type, TypeData, dialect,
+    Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, Token, TokenKind, Type, TypeData,
+    namespace,
 };
 
 impl Reader<'_, '_> {
@@ -19,7 +24,7 @@ impl Reader<'_, '_> {
         };
         if result.is_err() {
             self.out.form = Form::Broken;
-            // What the header defines is defined, whatever is wrong after it.
+            // The header defines its arguments even if the text after it is wrong.
             if !self.header_arguments.is_empty() {
                 let arguments = std::mem::take(&mut self.header_arguments);
                 self.out.region_arguments.push(arguments);
@@ -28,8 +33,8 @@ impl Reader<'_, '_> {
         self.symbols();
     }
 
-    /// Nothing may follow. What does on a line of its own is a problem, but not one of the item, which is as it is without that line:
-    /// a line that is being typed leaves the one above as it was.
+    /// Nothing may follow. Text on a line of its own is a problem, but not one of the item, which
+    /// is read without that line: a line that is being typed leaves the one above as it was.
     fn end(&mut self) -> Res {
         let is_apart = self.peek() != TokenKind::Eof && self.token().at_line_start;
         let is_junk = is_apart && !self.is_known_op();
@@ -45,7 +50,7 @@ impl Reader<'_, '_> {
     fn nothing_more(&mut self) -> Res {
         match self.peek() {
             TokenKind::Eof => Ok(()),
-            // What follows is taken for the next op.
+            // The text that follows belongs to the next op.
             TokenKind::Percent => {
                 self.at += 1;
                 Err(self.expected("'=' after the SSA name"))
@@ -63,7 +68,8 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Err(self.expected("'=' in alias definition"))
             }
-            // As the real tools do, from the end of what stands before; but to the end of what cannot be one, lines below.
+            // As the real tools do, from the end of what stands before; but to the end of what
+            // cannot be one, lines below.
             kind if kind != TokenKind::Error && self.token().at_line_start => {
                 let span = Span::new(self.end_before(), self.token().end);
                 Err(self.broken(Code::ExpectedToken, span, "expected an operation".into()))
@@ -72,7 +78,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether the name of an op of a known dialect stands here.
+    /// Returns true if the name of a known op stands here.
     fn is_known_op(&mut self) -> bool {
         if self.peek() != TokenKind::Bare {
             return false;
@@ -81,7 +87,8 @@ impl Reader<'_, '_> {
         name.is_some_and(|it| self.env.interner.op_kind(it) != OpKind::Unknown)
     }
 
-    /// An op that does not start a line is part of the item of the one before it. Legal, but hardly ever meant.
+    /// An op that does not start a line is part of the item of the one before it. Legal, but hardly
+    /// ever meant.
     fn second_op(&mut self) -> Res {
         if !self.is_known_op() {
             let message = format!("custom op '{}' is unknown", self.word());
@@ -99,7 +106,7 @@ impl Reader<'_, '_> {
             self.out.problems.push(problem);
             return Err(super::reader::Broken);
         }
-        if self.out.kind.has(dialect::Traits::TERMINATOR) {
+        if self.out.kind.has(crate::Traits::TERMINATOR) {
             self.structure(
                 Code::TerminatorNotLast,
                 span,
@@ -122,7 +129,8 @@ impl Reader<'_, '_> {
             self.list(TokenKind::RParen, |it| {
                 let name_span = it.token().span();
                 let operand = it.value(Type::UNKNOWN)?;
-                // MLIR takes `%a#0` for `%a` here, and not in other lists of arguments; `%a#1` is no value that `%a` means.
+                // MLIR takes `%a#0` for `%a` here, and not in other lists of arguments; `%a#1` is
+                // no value that `%a` means.
                 let name = (operand.number == 0).then_some(operand.name);
                 if !it.eat(TokenKind::Colon) {
                     return Err(it.expected("':' and a type"));
@@ -182,7 +190,8 @@ impl Reader<'_, '_> {
             let key = self.resource_key("expected a key of the resource section")?;
             self.expect(TokenKind::Colon)?;
             let map = self.resource_map(3)?;
-            self.set_attr_named(key, map);
+            // A section may be written in parts.
+            self.out.attrs.push((key, map));
             if self.eat(TokenKind::FileMetaClose) {
                 return self.end();
             }
@@ -221,8 +230,9 @@ impl Reader<'_, '_> {
                     TokenKind::Str | TokenKind::Int => it.attr()?,
                     TokenKind::Bare if matches!(it.word(), "true" | "false") => it.attr()?,
                     TokenKind::Bare => {
-                        it.bump();
-                        Attr::UNKNOWN
+                        let token = it.bump();
+                        let word = it.name(it.slice(token));
+                        it.env.interner.attr(AttrData::Text(word, None))
                     }
                     _ => return Err(it.expected("a value")),
                 };
@@ -319,9 +329,9 @@ impl Reader<'_, '_> {
         }
         if self.out.kind == OpKind::Unknown
             && let Some((dialect, _)) = full.split_once('.')
-            && dialect::is_closed(dialect)
+            && namespace::is_closed(dialect)
         {
-            let message = dialect::unknown_op(dialect, full);
+            let message = OpKind::unknown_message(dialect, full);
             self.structure(Code::UnregisteredOp, token.span(), message);
         }
         self.expect(TokenKind::LParen)?;
@@ -359,7 +369,15 @@ impl Reader<'_, '_> {
             }
             self.list(TokenKind::RParen, |it| it.region().map(|_| ()))?;
         }
-        self.attr_dict()?;
+        // Properties win over attributes of the same name.
+        let properties = std::mem::take(&mut self.out.attrs);
+        let result = self.attr_dict();
+        if !properties.is_empty() {
+            let names: FxHashSet<Name> = properties.iter().map(|it| it.0).collect();
+            self.out.attrs.retain(|it| !names.contains(&it.0));
+            self.out.attrs.extend(properties);
+        }
+        result?;
         self.expect(TokenKind::Colon)?;
         let type_span = self.token().span();
         let ty = self.ty()?;
@@ -369,7 +387,8 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Properties that are not written as a dictionary; known ops have no others than an alias of one.
+    /// Properties that are not written as a dictionary; known ops have no others than an alias of
+    /// one.
     fn other_properties(&mut self) -> Res<Attr> {
         let span = self.token().span();
         let attr = self.attr()?;
@@ -383,8 +402,8 @@ impl Reader<'_, '_> {
         Ok(attr)
     }
 
-    /// `<{..}>`: of an op whose attributes are known, those that it has (what is a property differs between versions); the others
-    /// mean nothing.
+    /// `<{..}>`: of an op whose attributes are known, those that it has (what is a property differs
+    /// between versions); the others mean nothing.
     fn add_properties(&mut self, dict: Attr) {
         let kind = self.out.kind;
         self.add_dict(dict);
@@ -427,13 +446,13 @@ impl Reader<'_, '_> {
     /// Which operands go to which successor, where the op is known.
     fn generic_successors(&mut self) {
         let n = self.out.operands.len() as u32;
-        match self.out.kind {
-            OpKind::CfBr => {
+        match self.out.kind.spec().passed {
+            PassedOperands::All => {
                 if let [only] = self.out.successors.as_mut_slice() {
                     only.operands = 0..n;
                 }
             }
-            OpKind::CfCondBr => {
+            PassedOperands::Segments => {
                 let sizes = self.attr_ints("operandSegmentSizes");
                 if let [condition, yes, no] = sizes[..]
                     && let [first, second] = self.out.successors.as_mut_slice()
@@ -445,7 +464,7 @@ impl Reader<'_, '_> {
                     second.operands = condition + yes..n;
                 }
             }
-            OpKind::CfSwitch => {
+            PassedOperands::Cases => {
                 let sizes = self.attr_ints("operandSegmentSizes");
                 let cases = self.attr_ints("case_operand_segments");
                 if let [flag, default, rest] = sizes[..]
@@ -461,7 +480,7 @@ impl Reader<'_, '_> {
                     }
                 }
             }
-            _ => {}
+            PassedOperands::None => {}
         }
     }
 
@@ -495,7 +514,7 @@ impl Reader<'_, '_> {
     }
 
     /// A region; its arguments are those that the header has defined.
-    pub(super) fn region(&mut self) -> Res<Span> {
+    pub(crate) fn region(&mut self) -> Res<Span> {
         match self.peek() {
             TokenKind::Region => {}
             TokenKind::LBrace => {
@@ -546,13 +565,15 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `sym_name = "f"` of an op in generic form.
+    /// `sym_name = "f"` or `"sym_name" = "f"` of an op in generic form.
     fn generic_symbol(&mut self) {
+        let is_key = |it: Token| match it.kind {
+            TokenKind::Bare => self.slice(it) == "sym_name",
+            TokenKind::Str => unquoted(self.slice(it)) == "sym_name",
+            _ => false,
+        };
         let found = self.tokens.windows(3).find(|it| {
-            it[0].kind == TokenKind::Bare
-                && it[1].kind == TokenKind::Equal
-                && it[2].kind == TokenKind::Str
-                && self.slice(it[0]) == "sym_name"
+            it[1].kind == TokenKind::Equal && it[2].kind == TokenKind::Str && is_key(it[0])
         });
         if let Some(token) = found.map(|it| it[2]) {
             let name = self.string(token.span());
@@ -567,11 +588,11 @@ impl Reader<'_, '_> {
         }
         self.out.depends_on_dialect = true;
         let full = match (self.env.default_dialect?, written) {
-            (dialect::SOME_DIALECT, name) => return Some(self.name(name)),
+            (namespace::SOME_DIALECT, name) => return Some(self.name(name)),
             ("func", "return") => "func.return",
             ("func", "call") => "func.call",
             ("builtin", "module") => "builtin.module",
-            (it @ ("func" | "builtin"), name) if !dialect::is_unprefixed_op(it, name) => {
+            (it @ ("func" | "builtin"), name) if !namespace::is_unprefixed_op(it, name) => {
                 return None;
             }
             (dialect, name) => return Some(self.name(&format!("{dialect}.{name}"))),

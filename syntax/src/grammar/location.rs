@@ -5,11 +5,12 @@ use super::ast::LocTree;
 use super::reader::{Broken, Reader, Res};
 use super::value_reader::{Raw, has_32_bits, run};
 use super::words::{Until, Word};
+use crate::string::{quoted, unquoted};
 use crate::{Attr, AttrData, Code, LocationPart, TokenKind};
 
 impl Reader<'_, '_> {
     /// `loc(...)` or nothing.
-    pub(super) fn opt_location(&mut self) -> Res {
+    pub(crate) fn opt_location(&mut self) -> Res {
         if !self.is_word("loc") {
             return Ok(());
         }
@@ -22,7 +23,8 @@ impl Reader<'_, '_> {
             end,
             |grammar, words| run(&grammar.location, words, Raw::Location),
             |it, raw| match raw {
-                // An alias directly in `loc(#x)` may be defined later: names are judged by who knows the whole file.
+                // An alias directly in `loc(#x)` may be defined later: names are judged by who
+                // knows the whole file.
                 Raw::Location(LocTree::Alias(word)) => {
                     let alias = it.name(word.text);
                     let span = word.span();
@@ -81,7 +83,7 @@ impl Reader<'_, '_> {
             }
             LocTree::Unknown => parts.push(self.location_text("unknown")),
             LocTree::Named(name, inner) => {
-                parts.push(self.location_text(name.text));
+                parts.push(self.location_text(&quoted(&unquoted(name.text))));
                 if let Some(inner) = inner {
                     parts.push(self.location_text("("));
                     parts.push(LocationPart::Location(self.lower_location(inner)?));
@@ -90,7 +92,7 @@ impl Reader<'_, '_> {
             }
             LocTree::Place(file, words) => {
                 self.check_place(words)?;
-                let mut text = file.text.to_owned();
+                let mut text = quoted(&unquoted(file.text));
                 let mut mark = ":";
                 for word in words {
                     if word.text == "to" {

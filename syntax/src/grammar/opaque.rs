@@ -1,18 +1,22 @@
 //! Ops that no table knows: operands, successors and types by rules of thumb.
 //!
-//! Operands are all `%x` of the op's own tokens, successors all `^x`. The result types are those after the last `:` or `->`
-//! outside brackets: a type, as many types as results, the type after `to`, or of a longer list the last, unless it lists the operands and
-//! ends with a number (`: tensor<8xi32>, index`): then the first. They are guesses, right four times out of five, and marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose
-//! grammar is the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a: T {key = value}) { .. } -> (T {..})`).
+//! Operands are all `%x` of the op's own tokens, successors all `^x`. The result types are those
+//! after the last `:` or `->` outside brackets: a type, as many types as results, the type after
+//! `to`, or of a longer list the last, unless it lists the operands and ends with a number (`:
+//! tensor<8xi32>, index`): then the first. They are guesses, right four times out of five, and
+//! marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose grammar is
+//! the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a:
+//! T {key = value}) { .. } -> (T {..})`).
 //!
-//! A header may name the arguments of a region; that of `secret.generic` does not: its form is known so far, and so are the types of its operands and
-//! results, and of what its end gives.
+//! A header may name the arguments of a region; that of `secret.generic` does not: its form is
+//! known so far, and so are the types of its operands and results, and of what its end gives.
 
 use smallvec::SmallVec;
 
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::dialect::{SECRET_GENERIC, SECRET_YIELD};
+use crate::namespace::{SECRET_GENERIC, SECRET_YIELD};
+use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 /// Attributes of operands and results, by number, in ascending order.
@@ -52,7 +56,8 @@ impl Reader<'_, '_> {
         let mut depth = 0_usize;
         let is_generic =
             self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_GENERIC);
-        // Those of HEIR's that have a custom form list the attributes of operands and results behind their types.
+        // Those of HEIR's that have a custom form list the attributes of operands and results
+        // behind their types.
         let mut listed = is_generic.then(Listed::default);
         while self.at < self.tokens.len() {
             if let Some(it) = &mut listed {
@@ -184,7 +189,8 @@ impl Reader<'_, '_> {
         self.at = start;
     }
 
-    /// The types of the results of a `secret.generic`, each perhaps with attributes, behind its region. Whether they are known.
+    /// The types of the results of a `secret.generic`, each perhaps with attributes, behind its
+    /// region. Returns true if they are known.
     fn secret_results(&mut self) -> bool {
         let mut depth = 0_usize;
         let mut behind = None;
@@ -247,7 +253,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The attributes behind the type of an operand or a result. Whether they were read; if they were not, they are not known.
+    /// The attributes behind the type of an operand or a result. Returns true if they were read;
+    /// otherwise they are unknown.
     fn listed_attrs(&mut self, listed: Option<&mut Listed>) -> bool {
         let Some(listed) = listed else { return false };
         let (start, n_problems) = (self.at, self.out.problems.len());
@@ -268,7 +275,8 @@ impl Reader<'_, '_> {
         is_read
     }
 
-    /// Attributes of operands or results as the generic form has them: a dictionary for each up to the last that has one.
+    /// Attributes of operands or results as the generic form has them: a dictionary for each up to
+    /// the last that has one.
     fn set_listed(&mut self, name: &str, listed: &[(usize, Attr)]) {
         let Some(&(last, _)) = listed.last() else { return };
         let interner = &mut *self.env.interner;
@@ -281,8 +289,9 @@ impl Reader<'_, '_> {
         self.set_attr(name, attr);
     }
 
-    /// The attributes of a dictionary, whose grammar does not depend on the op. Whether it was read; if it was not, the keys that stand in
-    /// it have values that are not known, and its tokens are read like the others.
+    /// The attributes of a dictionary, whose grammar does not depend on the op. Returns true if it
+    /// was read; otherwise the keys that stand in it have values that are not known, and its tokens
+    /// are read like the others.
     fn opaque_attrs(&mut self) -> bool {
         let (start, n_problems) = (self.at, self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);
@@ -306,7 +315,7 @@ impl Reader<'_, '_> {
                     }
                 }
                 TokenKind::Equal if depth == 1 => {
-                    let key = self.slice(self.tokens[at - 1]).trim_matches('"').to_owned();
+                    let key = unquoted(self.slice(self.tokens[at - 1])).into_owned();
                     self.set_attr(&key, Attr::UNKNOWN);
                 }
                 _ => {}
@@ -315,8 +324,9 @@ impl Reader<'_, '_> {
         false
     }
 
-    /// Whether the op surely defines nothing: a terminator that hands values over, a structured op of `linalg` without outputs (its
-    /// results are those that are tensors), an asynchronous op of `gpu` that is not (its result is the token).
+    /// Returns true if the op surely defines nothing: a terminator that hands values over, a
+    /// structured op of `linalg` without outputs (its results are those that are tensors), an
+    /// asynchronous op of `gpu` that is not (its result is the token).
     fn has_no_results(&self, from: usize) -> bool {
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
         let Some((dialect, op)) = name.split_once('.') else { return false };

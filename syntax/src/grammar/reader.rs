@@ -1,99 +1,100 @@
 //! The reader: a position in the tokens of one item, and how problems are told.
 //!
-//! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As in the real tools, what is
-//! *expected* is told after the token before, everything else at the current token. Problems of types are pushed and
-//! reading goes on.
+//! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As
+//! in the real tools, what is *expected* is told after the token before, everything else at the
+//! current token. Problems of types are pushed and reading goes on.
 
 use super::ParsedOperand;
 use super::{Alias, AliasUse, Env, Parsed};
-use crate::identifier::string_len;
+use crate::string::string_len;
 use crate::{Attr, Code, Name, Problem, Span, Token, TokenKind, Type};
 
 /// The item has a syntax problem, which was told.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Broken;
+pub(crate) struct Broken;
 
-pub(super) type Res<X = ()> = Result<X, Broken>;
+pub(crate) type Res<X = ()> = Result<X, Broken>;
 
 #[derive(Debug)]
-pub(super) struct Reader<'r, 'e> {
-    pub(super) text: &'r str,
-    pub(super) tokens: &'r [Token],
+pub(crate) struct Reader<'r, 'e> {
+    pub(crate) text: &'r str,
+    pub(crate) tokens: &'r [Token],
     /// The current token.
-    pub(super) at: usize,
-    pub(super) env: &'r mut Env<'e>,
-    pub(super) out: &'r mut Parsed,
+    pub(crate) at: usize,
+    pub(crate) env: &'r mut Env<'e>,
+    pub(crate) out: &'r mut Parsed,
     /// Problems are not told: what is read is a guess.
-    pub(super) is_quiet: bool,
+    pub(crate) is_quiet: bool,
     /// Problems found while nothing was told.
-    pub(super) n_silenced: usize,
+    pub(crate) n_silenced: usize,
     /// Regions read so far.
-    pub(super) n_regions: usize,
+    pub(crate) n_regions: usize,
     /// The arguments of the next region, defined by the header.
-    pub(super) header_arguments: Vec<super::ParsedArgument>,
+    pub(crate) header_arguments: Vec<super::ParsedArgument>,
 }
 
 impl<'r> Reader<'r, '_> {
-    /// What an alias stands for here; another answer may make another of this item.
-    pub(super) fn look_up(&mut self, alias: Name) -> Option<Alias> {
+    /// The meaning of an alias here. The lookup is recorded, because another meaning may change the
+    /// item.
+    pub(crate) fn look_up(&mut self, alias: Name) -> Option<Alias> {
         let found = self.env.aliases.get(&alias).copied();
         self.out.alias_reads.push((alias, found));
         found
     }
 
     /// A use of an alias that is defined before.
-    pub(super) fn use_alias(&mut self, name: Name, span: Span) {
+    pub(crate) fn use_alias(&mut self, name: Name, span: Span) {
         self.out.alias_uses.push(AliasUse { name, span, is_location: false });
     }
 
-    pub(super) fn peek(&self) -> TokenKind {
+    pub(crate) fn peek(&self) -> TokenKind {
         self.tokens.get(self.at).map_or(TokenKind::Eof, |it| it.kind)
     }
 
-    pub(super) fn peek_at(&self, ahead: usize) -> TokenKind {
+    pub(crate) fn peek_at(&self, ahead: usize) -> TokenKind {
         self.tokens.get(self.at + ahead).map_or(TokenKind::Eof, |it| it.kind)
     }
 
     /// The current token; at the end, an empty one after the last.
-    pub(super) fn token(&self) -> Token {
+    pub(crate) fn token(&self) -> Token {
         self.tokens.get(self.at).copied().unwrap_or_else(|| {
             let end = self.end_before();
             Token { start: end, end, kind: TokenKind::Eof, at_line_start: false }
         })
     }
 
-    pub(super) fn slice(&self, token: Token) -> &'r str {
+    pub(crate) fn slice(&self, token: Token) -> &'r str {
         &self.text[token.range()]
     }
 
     /// The text of the current token.
-    pub(super) fn word(&self) -> &'r str {
+    pub(crate) fn word(&self) -> &'r str {
         self.tokens.get(self.at).map_or("", |it| &self.text[it.range()])
     }
 
-    pub(super) fn bump(&mut self) -> Token {
+    pub(crate) fn bump(&mut self) -> Token {
         let token = self.token();
         self.at += 1;
         token
     }
 
-    pub(super) fn eat(&mut self, kind: TokenKind) -> bool {
+    pub(crate) fn eat(&mut self, kind: TokenKind) -> bool {
         let is = self.peek() == kind;
         self.at += usize::from(is);
         is
     }
 
-    pub(super) fn is_word(&self, word: &str) -> bool {
+    pub(crate) fn is_word(&self, word: &str) -> bool {
         self.peek() == TokenKind::Bare && self.word() == word
     }
 
-    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let is = self.is_word(word);
         self.at += usize::from(is);
         is
     }
 
-    pub(super) fn expect(&mut self, kind: TokenKind) -> Res<Token> {
+    pub(crate) fn expect(&mut self, kind: TokenKind) -> Res<Token> {
         if self.peek() == kind {
             return Ok(self.bump());
         }
@@ -103,7 +104,7 @@ impl<'r> Reader<'r, '_> {
         Err(self.expected(spelling(kind)))
     }
 
-    pub(super) fn expect_word(&mut self, word: &str) -> Res {
+    pub(crate) fn expect_word(&mut self, word: &str) -> Res {
         if self.eat_word(word) {
             return Ok(());
         }
@@ -112,7 +113,7 @@ impl<'r> Reader<'r, '_> {
     }
 
     /// Where the token before the current one ends.
-    pub(super) fn end_before(&self) -> u32 {
+    pub(crate) fn end_before(&self) -> u32 {
         let before = self.at.min(self.tokens.len());
         match before.checked_sub(1) {
             Some(it) => self.tokens[it].end,
@@ -122,7 +123,7 @@ impl<'r> Reader<'r, '_> {
 
     /// Tells that something else should follow the token before.
     #[cold]
-    pub(super) fn expected(&mut self, what: &str) -> Broken {
+    pub(crate) fn expected(&mut self, what: &str) -> Broken {
         if self.peek() == TokenKind::Error {
             return self.lexical(self.token());
         }
@@ -132,7 +133,7 @@ impl<'r> Reader<'r, '_> {
 
     /// Tells what is wrong with the current token.
     #[cold]
-    pub(super) fn wrong(&mut self, code: Code, message: impl Into<String>) -> Broken {
+    pub(crate) fn wrong(&mut self, code: Code, message: impl Into<String>) -> Broken {
         if self.peek() == TokenKind::Error {
             return self.lexical(self.token());
         }
@@ -141,19 +142,20 @@ impl<'r> Reader<'r, '_> {
 
     /// Tells that a token is none.
     #[cold]
-    pub(super) fn lexical(&mut self, token: Token) -> Broken {
-        let message = crate::lex::error_message(self.slice(token));
-        self.broken(Code::UnexpectedCharacter, token.span(), message.into())
+    pub(crate) fn lexical(&mut self, token: Token) -> Broken {
+        let (place, message) = crate::lex::error_in(self.slice(token));
+        let [start, end] = [place.start, place.end].map(|it| token.start + it as u32);
+        self.broken(Code::UnexpectedCharacter, Span::new(start, end), message.into())
     }
 
     /// How many problems there were so far, told or not.
-    pub(super) fn n_problems(&self) -> usize {
+    pub(crate) fn n_problems(&self) -> usize {
         self.out.problems.len() + self.n_silenced
     }
 
     /// Tells what a verifier would; reading goes on.
     #[cold]
-    pub(super) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
+    pub(crate) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if !self.is_quiet {
             let message = message.into();
             self.out.problems.push(Problem { code, span, message });
@@ -161,7 +163,7 @@ impl<'r> Reader<'r, '_> {
     }
 
     #[cold]
-    pub(super) fn broken(&mut self, code: Code, span: Span, message: String) -> Broken {
+    pub(crate) fn broken(&mut self, code: Code, span: Span, message: String) -> Broken {
         if !self.is_quiet && !self.is_unclosed() {
             let (span, message) = self.unbalanced(span.end).unwrap_or((span, message));
             self.out.problems.push(Problem { code, span, message });
@@ -170,8 +172,9 @@ impl<'r> Reader<'r, '_> {
         Broken
     }
 
-    /// What is wrong with the body of a dialect type or attribute whose name ends at `at`: it is no token if it is not balanced. MLIR
-    /// tells that at the last string before the bracket that does not fit, and else at the `<`.
+    /// The problem with the body of a dialect type or attribute whose name ends at `at`, if its
+    /// brackets do not balance. MLIR tells that at the last string before the bracket that does not
+    /// fit, and else at the `<`.
     fn unbalanced(&self, at: u32) -> Option<(Span, String)> {
         let is_name =
             |it: &Token| it.end == at && matches!(it.kind, TokenKind::Hash | TokenKind::Bang);
@@ -214,8 +217,8 @@ impl<'r> Reader<'r, '_> {
         Some((told, format!("unbalanced {open} in the body of a dialect type or attribute")))
     }
 
-    /// Whether the item ends with a region that the text does not close: then what misses after it is no problem of its
-    /// own.
+    /// Returns true if the item ends with a region that the text does not close: then a missing
+    /// rest is no problem of its own.
     fn is_unclosed(&self) -> bool {
         let at_end = self.at >= self.tokens.len();
         at_end
@@ -227,7 +230,7 @@ impl<'r> Reader<'r, '_> {
 
     /// Tells of types or counts that do not agree; reading goes on.
     #[cold]
-    pub(super) fn mismatch(&mut self, code: Code, span: Span, message: impl Into<String>) {
+    pub(crate) fn mismatch(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if self.is_quiet {
             self.n_silenced += 1;
         } else {
@@ -236,19 +239,19 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    pub(super) fn name(&mut self, text: &str) -> Name {
+    pub(crate) fn name(&mut self, text: &str) -> Name {
         self.env.interner.name(text)
     }
 
     /// `%a` or `%a#1`, added to the operands.
-    pub(super) fn operand(&mut self, ty: Type) -> Res<usize> {
+    pub(crate) fn operand(&mut self, ty: Type) -> Res<usize> {
         let operand = self.value(ty)?;
         self.out.operands.push(operand);
         Ok(self.out.operands.len() - 1)
     }
 
     /// `%a` or `%a#1`.
-    pub(super) fn value(&mut self, ty: Type) -> Res<ParsedOperand> {
+    pub(crate) fn value(&mut self, ty: Type) -> Res<ParsedOperand> {
         if self.peek() != TokenKind::Percent {
             return Err(self.expected("an SSA value"));
         }
@@ -269,7 +272,7 @@ impl<'r> Reader<'r, '_> {
     }
 
     /// Items separated by commas up to the closing bracket, which is read; the opening one was.
-    pub(super) fn list(&mut self, close: TokenKind, mut item: impl FnMut(&mut Self) -> Res) -> Res {
+    pub(crate) fn list(&mut self, close: TokenKind, mut item: impl FnMut(&mut Self) -> Res) -> Res {
         if self.eat(close) {
             return Ok(());
         }
@@ -285,12 +288,12 @@ impl<'r> Reader<'r, '_> {
     }
 
     /// Sets an attribute by name.
-    pub(super) fn set_attr(&mut self, name: &str, attr: Attr) {
+    pub(crate) fn set_attr(&mut self, name: &str, attr: Attr) {
         let name = self.name(name);
         self.set_attr_named(name, attr);
     }
 
-    pub(super) fn set_attr_named(&mut self, name: Name, attr: Attr) {
+    pub(crate) fn set_attr_named(&mut self, name: Name, attr: Attr) {
         match self.out.attrs.iter_mut().find(|it| it.0 == name) {
             Some(it) => it.1 = attr,
             None => self.out.attrs.push((name, attr)),
@@ -298,24 +301,24 @@ impl<'r> Reader<'r, '_> {
     }
 
     /// An integer attribute.
-    pub(super) fn int_attr(&mut self, value: i64, ty: Type) -> Attr {
+    pub(crate) fn int_attr(&mut self, value: i64, ty: Type) -> Attr {
         self.env.interner.attr(crate::AttrData::Int { value: value.into(), ty })
     }
 
     /// `i32`
-    pub(super) fn i32_type(&mut self) -> Type {
+    pub(crate) fn i32_type(&mut self) -> Type {
         self.env.interner.ty(crate::TypeData::Int { width: 32, sign: crate::Sign::Signless })
     }
 
     /// `array<i32: 1, 2>` or, with [`Type::I64`], `array<i64: 1, 2>`.
-    pub(super) fn dense_array(&mut self, element: Type, values: &[i64]) -> Attr {
+    pub(crate) fn dense_array(&mut self, element: Type, values: &[i64]) -> Attr {
         let values = values.iter().map(|it| self.int_attr(*it, element)).collect();
         self.env.interner.attr(crate::AttrData::DenseArray { element, values })
     }
 }
 
 /// How a message names a token.
-pub(super) fn spelling(kind: TokenKind) -> &'static str {
+pub(crate) fn spelling(kind: TokenKind) -> &'static str {
     match kind {
         TokenKind::Bare => "a keyword",
         TokenKind::At => "a symbol name",

@@ -1,20 +1,23 @@
-//! What the trees of the grammar mean: types, attributes and affine maps as data.
+//! Lowers the trees of the grammar to types, attributes and affine maps.
 //!
-//! This is where numbers are held against their types, aliases are looked up and affine expressions are simplified. Recursion is
-//! bounded by the nesting of the text, which `words.rs` has bounded.
+//! This is where numbers are held against their types, aliases are looked up and affine expressions
+//! are simplified. Recursion is bounded by the nesting of the text, which `words.rs` has bounded.
 
 use super::Alias;
 use super::ast::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::elements;
-use super::flag::flags_attr;
+use super::flags::flags_attr;
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_SPELLED, MAX_WIDTH, split_dialect, type_word};
 use super::words::Word;
 use crate::affine::{Affine, Body, Expr, Operator};
-use crate::{Attr, AttrData, Code, Dim, TokenKind, Type, TypeData};
+use crate::identifier::is_bare;
+use crate::string::{self, quoted, unquoted};
+use crate::{Attr, AttrData, Code, Dim, Name, Span, TokenKind, Type, TypeData};
 
-/// A sum or product may have this many terms, a map this many identifiers: they are compared in pairs.
-pub(super) const MAX_TERMS: usize = 1000;
+/// A sum or product may have this many terms, a map this many identifiers: they are compared in
+/// pairs.
+pub(crate) const MAX_TERMS: usize = 1000;
 
 impl Reader<'_, '_> {
     pub(super) fn lower_type(&mut self, tree: &TypeTree<'_>) -> Res<Type> {
@@ -151,7 +154,7 @@ impl Reader<'_, '_> {
         Ok(self.env.interner.ty(data))
     }
 
-    /// What stands behind the element type of a memref: layouts, then a memory space. What says the same as nothing is left out.
+    /// The layouts and the memory space of a memref, without those that are the default.
     fn lower_surroundings(
         &mut self,
         word: &Word<'_>,
@@ -266,14 +269,26 @@ impl Reader<'_, '_> {
                 let text = elements::dense(self, word, literal.as_ref(), ty)?;
                 AttrData::Elements(self.name(&text), ty)
             }
-            AttrTree::Sparse(both, ty) => {
-                let ty = self.lower_type(ty)?;
+            AttrTree::Sparse(both, written) => {
+                let ty = self.lower_type(written)?;
+                if self.is_unshaped(ty) {
+                    let span = self.span_of(written);
+                    let message = "elements literal must be a shaped type";
+                    self.mismatch(Code::LiteralType, span, message);
+                    return Ok(Attr::UNKNOWN);
+                }
                 let text = elements::sparse(both.as_ref());
                 AttrData::Elements(self.name(&text), ty)
             }
-            AttrTree::Resource(key, ty) => {
-                let ty = self.lower_type(ty)?;
-                AttrData::Elements(self.name(&format!("dense_resource<{}>", key.text)), ty)
+            AttrTree::Resource(key, written) => {
+                let ty = self.lower_type(written)?;
+                if self.is_unshaped(ty) {
+                    let span = self.span_of(written);
+                    let message = "`dense_resource` expected a shaped type";
+                    self.mismatch(Code::LiteralType, span, message);
+                    return Ok(Attr::UNKNOWN);
+                }
+                AttrData::Elements(self.resource_text(key.text), ty)
             }
             AttrTree::DenseArray(ty, values) => return elements::dense_array(self, ty, values),
             AttrTree::Strided(strides, offset) => {
@@ -320,6 +335,33 @@ impl Reader<'_, '_> {
             }
         };
         Ok(self.env.interner.attr(data))
+    }
+
+    /// Where a type of one word stands, else the place of the reader.
+    pub(super) fn span_of(&self, ty: &TypeTree<'_>) -> Span {
+        match ty {
+            TypeTree::Word(word) => word.span(),
+            _ => self.token().span(),
+        }
+    }
+
+    /// True of a type that is surely not shaped; one of another dialect may be.
+    fn is_unshaped(&self, ty: Type) -> bool {
+        !matches!(
+            self.env.interner.type_data(ty),
+            TypeData::Vector { .. }
+                | TypeData::Tensor { .. }
+                | TypeData::MemRef { .. }
+                | TypeData::Dialect(_)
+                | TypeData::Unknown
+        )
+    }
+
+    /// `dense_resource<key>`, whose key is quoted only where it must be.
+    pub(crate) fn resource_text(&mut self, key: &str) -> Name {
+        let key = unquoted(key);
+        let key = if is_bare(&key) { key } else { quoted(&key).into() };
+        self.name(&format!("dense_resource<{key}>"))
     }
 
     /// `#alias`, `#dialect.name<body>`
@@ -369,7 +411,7 @@ impl Reader<'_, '_> {
             dict.push((name, value, key.span()));
         }
         let interner = &*self.env.interner;
-        dict.sort_by(|a, b| interner.str(a.0).cmp(interner.str(b.0)));
+        dict.sort_by(|a, b| string::compare(interner.str(a.0), interner.str(b.0)));
         if let Some(twice) = dict.windows(2).find(|it| it[0].0 == it[1].0) {
             let (name, span) = (twice[1].0, twice[1].2);
             let message = format!("duplicate key '{}' in dictionary", self.env.interner.str(name));
@@ -522,7 +564,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What the leaves of an affine expression are.
+/// The names that the leaves of an affine expression stand for.
 pub(super) enum Inputs<'a> {
     Ids { dims: &'a [Word<'a>], symbols: &'a [Word<'a>] },
     Values { dims: Vec<super::ParsedOperand>, symbols: Vec<super::ParsedOperand> },
@@ -534,7 +576,7 @@ fn strides_of(text: &str) -> Option<usize> {
     Some(strides.split(',').filter(|it| !it.is_empty()).count())
 }
 
-/// Whether a memory space may be this; of other dialects, who knows.
+/// Returns true if an attribute may be a memory space. Attributes of other dialects may be one.
 fn is_memory_space(data: &AttrData) -> bool {
     matches!(
         data,

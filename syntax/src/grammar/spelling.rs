@@ -1,19 +1,21 @@
-//! Spellings: strings and symbols without their quotes, type keywords, and one spelling for each dialect type.
+//! Spellings: strings and symbols without their quotes, type keywords, and one spelling for each
+//! dialect type.
 
 use std::borrow::Cow;
 
 use super::Alias;
 use super::reader::{Broken, Reader, Res};
 use super::values::{float_keyword, int_type};
-use crate::dialect::is_read_by_mlir;
-use crate::identifier::{prefixed_len, string_len, unquoted, word_len};
+use crate::identifier::{prefixed_len, word_len};
+use crate::namespace::is_read_by_mlir;
+use crate::string::{string_len, unquoted};
 use crate::{Code, Name, Span, TypeData};
 
 /// Integer types may be this wide.
 pub(super) const MAX_WIDTH: u32 = 16_777_215;
 
 impl Reader<'_, '_> {
-    /// The text of a string token, unescaped.
+    /// The text of the bytes of a string token.
     pub(super) fn string(&mut self, span: Span) -> Name {
         match unquoted(&self.text[span.range()]) {
             Cow::Owned(text) => self.name(&text),
@@ -22,7 +24,7 @@ impl Reader<'_, '_> {
     }
 
     /// The name of `@name` or `@"name"`.
-    pub(super) fn symbol_text(&mut self, span: Span) -> Name {
+    pub(crate) fn symbol_text(&mut self, span: Span) -> Name {
         let text = &self.text[span.range()][1..];
         if text.starts_with('"') {
             self.string(Span::new(span.start + 1, span.end))
@@ -56,7 +58,8 @@ pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     }
 }
 
-/// Whether the body of a dialect type or attribute mentions what may be an alias: `#name` or `!name` without a dot.
+/// Returns true if the body of a dialect type or attribute mentions a possible alias: `#name` or
+/// `!name` without a dot.
 pub(super) fn may_mention_alias(text: &str) -> bool {
     let Some(open) = text.find('<') else { return false };
     let mut rest = &text[open..];
@@ -73,8 +76,9 @@ pub(super) fn may_mention_alias(text: &str) -> bool {
 pub(super) const MAX_SPELLED: usize = 1 << 16;
 
 impl Reader<'_, '_> {
-    /// A dialect type or attribute, given without its sigil: `dialect.name` for `dialect<name>`, and the aliases in its body spelled
-    /// out. Otherwise the body stays as it is written: what else may be written in two ways only the dialect knows.
+    /// A dialect type or attribute, given without its sigil: `dialect.name` for `dialect<name>`,
+    /// and the aliases in its body spelled out. Otherwise the body stays as it is written: what
+    /// else may be written in two ways only the dialect knows.
     pub(super) fn canonical_dialect(&mut self, name: &str, span: Span) -> Res<String> {
         let Some(open) = name.find('<') else { return Ok(name.to_owned()) };
         let mut out = name[..open].to_owned();
@@ -93,7 +97,8 @@ impl Reader<'_, '_> {
                     out.push_str(&text);
                 }
                 None => {
-                    // What stands alone between commas or brackets, where somebody reads the body; otherwise it may mean anything.
+                    // A name alone between commas or brackets is an alias where a tool reads the
+                    // body. Elsewhere it may mean anything.
                     let stands_alone =
                         |it: char| it.is_ascii_whitespace() || "\0<>()[]{},=".contains(it);
                     let is_alias = is_read_by_mlir(split_dialect(name).0)
@@ -117,7 +122,7 @@ impl Reader<'_, '_> {
         Ok(pretty(&out))
     }
 
-    /// What an alias stands for, spelled out in at most so many bytes.
+    /// The meaning of an alias, spelled out in at most this many bytes.
     fn alias_text(&mut self, word: &str, most: usize, span: Span) -> Res<Option<(Name, String)>> {
         if word.contains('.') || !word.starts_with(['#', '!']) {
             return Ok(None);
@@ -134,7 +139,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What stands in a body of another dialect is text, and aliases in it are spelled out.
+    /// The body of a type or attribute of another dialect is text, in which aliases are spelled
+    /// out.
     #[cold]
     pub(super) fn too_long(&mut self, span: Span) -> Broken {
         let message =
@@ -149,7 +155,8 @@ fn pretty(name: &str) -> String {
     let Some(body) = rest.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
         return name.to_owned();
     };
-    // MLIR prints a body that begins with a name, followed by nothing or by `<...>` to the end, after a dot.
+    // MLIR prints a body that begins with a name, followed by nothing or by `<...>` to the end,
+    // after a dot.
     let len = word_len(body);
     let starts_well = body.starts_with(|c: char| c.is_ascii_alphabetic());
     let ends_well = len == body.len() || body[len..].starts_with('<') && body.ends_with('>');

@@ -1,10 +1,12 @@
-//! Types and attributes: the short ways by hand, the long way through the grammar, and what their trees mean.
+//! Types and attributes: the short ways by hand, the long way through the grammar, and what their
+//! trees mean.
 //!
 //! Three ways, tried in this order:
 //! 1. *Single tokens* (`i32`, `!noisy.i32`, `42`, `true`) are looked up or made at once.
-//! 2. *Remembered texts*: a text without aliases always means the same, so what was read once is found by its spelling. The tokens
-//!    are only counted for brackets.
-//! 3. *The grammar* (`values.rs`), whose trees are lowered here. This is where numbers are held against their types.
+//! 2. *Remembered texts*: a text without aliases always means the same, so what was read once is
+//!    found by its spelling. The tokens are only counted for brackets.
+//! 3. *The grammar* (`values.rs`), whose trees are lowered here. This is where numbers are held
+//!    against their types.
 
 use super::ast::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
 use super::elements;
@@ -18,7 +20,8 @@ use super::{Alias, Parsed};
 use crate::affine::{Affine, Body, Expr};
 use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
 
-/// What HEIR's type of a secret is one of, from its name as it is interned; none of a secret within another.
+/// The type inside HEIR's `!secret.secret<..>`, from its interned name; `None` for a secret within
+/// another.
 fn secret_body(canonical: &str) -> Option<&str> {
     let body = canonical.strip_prefix("secret.secret<")?.strip_suffix('>')?;
     (!body.contains("secret")).then_some(body)
@@ -26,7 +29,7 @@ fn secret_body(canonical: &str) -> Option<&str> {
 
 impl Reader<'_, '_> {
     /// A type.
-    pub(super) fn ty(&mut self) -> Res<Type> {
+    pub(crate) fn ty(&mut self) -> Res<Type> {
         match self.peek() {
             TokenKind::Bare if self.peek_at(1) != TokenKind::Less => {
                 let text = self.word();
@@ -49,7 +52,7 @@ impl Reader<'_, '_> {
     }
 
     /// A type that is no function type.
-    pub(super) fn simple_type(&mut self) -> Res<Type> {
+    pub(crate) fn simple_type(&mut self) -> Res<Type> {
         if self.peek() == TokenKind::LParen {
             Err(self.expected("a non-function type"))
         } else {
@@ -235,7 +238,7 @@ impl Reader<'_, '_> {
     }
 
     /// An attribute.
-    pub(super) fn attr(&mut self) -> Res<Attr> {
+    pub(crate) fn attr(&mut self) -> Res<Attr> {
         match self.peek() {
             TokenKind::Int
                 if self.peek_at(1) == TokenKind::Colon && self.peek_at(2) == TokenKind::Bare =>
@@ -303,7 +306,7 @@ impl Reader<'_, '_> {
     }
 
     /// `{a = 1, b}` if there is one here.
-    pub(super) fn opt_dict(&mut self) -> Res<Option<Attr>> {
+    pub(crate) fn opt_dict(&mut self) -> Res<Option<Attr>> {
         match self.peek() {
             TokenKind::Region if self.is_empty_region() => {
                 self.at += 1;
@@ -316,8 +319,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether the region here is `{}`, which may as well be an empty dictionary.
-    pub(super) fn is_empty_region(&self) -> bool {
+    /// Returns true if the region here is `{}`, which may also be an empty dictionary.
+    pub(crate) fn is_empty_region(&self) -> bool {
         if self.peek() != TokenKind::Region {
             return false;
         }
@@ -338,7 +341,7 @@ impl Reader<'_, '_> {
     }
 
     /// `{a = 1, b}` or nothing, added to the attributes of the op.
-    pub(super) fn attr_dict(&mut self) -> Res {
+    pub(crate) fn attr_dict(&mut self) -> Res {
         if !matches!(self.peek(), TokenKind::LBrace | TokenKind::Region) {
             return Ok(());
         }
@@ -348,7 +351,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn add_dict(&mut self, dict: Attr) {
+    pub(crate) fn add_dict(&mut self, dict: Attr) {
         let AttrData::Dict(entries) = self.env.interner.attr_data(dict) else { return };
         // Names within a dictionary differ.
         let n_before = self.out.attrs.len();
@@ -360,8 +363,9 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its operands.
-    pub(super) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+    /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its
+    /// operands.
+    pub(crate) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         if let Some(plain) = self.plain_exprs() {
             return Ok(plain);
         }
@@ -413,7 +417,7 @@ impl Reader<'_, '_> {
     }
 
     /// One such expression, up to a comma or closing bracket.
-    pub(super) fn ssa_expr(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+    pub(crate) fn ssa_expr(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         let mut depth = 0usize;
         let mut end = self.at;
         while let Some(token) = self.tokens.get(end) {
@@ -437,7 +441,7 @@ impl Reader<'_, '_> {
     }
 
     /// `dense<..>` whose type is known from elsewhere.
-    pub(super) fn elements_of(&mut self, ty: Type) -> Res<Attr> {
+    pub(crate) fn elements_of(&mut self, ty: Type) -> Res<Attr> {
         let (end, _) = self.value_extent(Until::Colon)?;
         self.parse(
             end,
@@ -473,7 +477,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What a rule of the grammar gave.
+/// The result of a rule of the grammar.
 pub(super) enum Raw<'a> {
     Type(TypeTree<'a>),
     Attr(AttrTree<'a>),
@@ -482,7 +486,7 @@ pub(super) enum Raw<'a> {
     Elements(Word<'a>, Option<Literal<'a>>),
 }
 
-/// Whether a number has at most 32 bits.
+/// Returns true if a number has at most 32 bits.
 pub(super) fn has_32_bits(text: &str) -> bool {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).is_ok(),

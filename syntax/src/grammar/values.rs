@@ -1,9 +1,11 @@
 //! The grammar of types, attributes, affine maps and locations, in chumsky, over [`Word`]s.
 //!
-//! It makes trees (`ast.rs`) that borrow the text; nothing is interned here (chumsky may run a closure any number of times, or not at
-//! all). What a tree *means*, and whether a number fits its type, is the business of `value_reader.rs`.
+//! It makes trees (`ast.rs`) that borrow the text; nothing is interned here (chumsky may run a
+//! closure any number of times, or not at all). `value_reader.rs` decides what a tree *means* and
+//! if a number fits its type.
 //!
-//! The grammar is built once per thread. It recurses with the nesting of the text, which `words.rs` has bounded.
+//! The grammar is built once per thread. It recurses with the nesting of the text, which `words.rs`
+//! has bounded.
 
 use chumsky::{
     IterParser as _, Parser,
@@ -23,7 +25,8 @@ use crate::TokenKind;
 type Extra = extra::Err<SyntaxError>;
 type Production<'a, O> = Boxed<'a, 'a, Words<'a>, O, Extra>;
 
-/// The entry points of the grammar. Each reads a value and lets stand what follows it; it gives the number of words read.
+/// The entry points of the grammar. Each reads a value and lets stand what follows it; it gives the
+/// number of words read.
 #[allow(missing_debug_implementations, reason = "parsers have nothing to show")]
 pub(super) struct Grammar<'a> {
     pub(super) ty: Production<'a, (TypeTree<'a>, usize)>,
@@ -67,7 +70,7 @@ fn keyword<'a>(
     any().filter(move |it: &Word<'a>| it.kind == TokenKind::Bare && it.text == text).labelled(label)
 }
 
-/// Whether a bare word is a type by itself.
+/// Returns true if a bare word is a type by itself.
 pub(super) fn is_type_word(text: &str) -> bool {
     matches!(text, "index" | "none" | "token")
         || float_keyword(text).is_some()
@@ -491,7 +494,8 @@ fn map_tree<'a>(((dims, symbols), results): (Ids<'a>, Vec<ConstraintTree<'a>>)) 
     MapTree { dims, symbols: symbols.unwrap_or_default(), results }
 }
 
-/// Affine expressions over these leaves: `+ -` bind less than `* floordiv ceildiv mod`, those less than a minus sign.
+/// Affine expressions over these leaves: `+ -` bind less than `* floordiv ceildiv mod`, those less
+/// than a minus sign.
 fn expression<'a>(leaf: Production<'a, ExprTree<'a>>) -> Production<'a, ExprTree<'a>> {
     let mut expr = Recursive::declare();
     let atom = choice((

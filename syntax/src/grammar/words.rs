@@ -1,9 +1,10 @@
 //! From tokens to words: what the grammar of values reads.
 //!
-//! A *word* is a token with its text. The words of one value are cut out of the tokens of the op by counting brackets, without
-//! recursion: the grammar of values then never sees more than one value (so lists are read in linear time), and never
-//! more than [`MAX_DEPTH`] open brackets (so its recursion is bounded). On the way the dimensions of shaped types are
-//! split: `4x8xf32` lexes as `4` and `x8xf32`, `0x4xf32` even as a hexadecimal number; as words they are `4` `x` `8` `x`
+//! A *word* is a token with its text. The words of one value are cut out of the tokens of the op by
+//! counting brackets, without recursion: the grammar of values then never sees more than one value
+//! (so lists are read in linear time), and never more than [`MAX_DEPTH`] open brackets (so its
+//! recursion is bounded). On the way the dimensions of shaped types are split: `4x8xf32` lexes as
+//! `4` and `x8xf32`, `0x4xf32` even as a hexadecimal number; as words they are `4` `x` `8` `x`
 //! `f32`.
 
 use std::ops::ControlFlow;
@@ -25,7 +26,7 @@ pub(super) struct Word<'a> {
     pub(super) start: u32,
     /// The token that it is or, if it is a part of several, the last of them.
     pub(super) token: u32,
-    /// Whether it follows the word before without a blank.
+    /// True if it follows the word before without a blank.
     pub(super) is_adjacent: bool,
 }
 
@@ -38,7 +39,7 @@ impl Word<'_> {
 /// The words of a value, as the grammar of values sees them.
 pub(super) type Words<'a> = &'a [Word<'a>];
 
-/// Whether a value is to be followed beyond a `:`.
+/// Says if a value continues after a `:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
     /// A type ends before `:`.
@@ -47,7 +48,8 @@ pub(super) enum Until {
     Value,
 }
 
-/// The tokens of the value that starts at `from`: the index after the last, or the token that is nested too deep.
+/// The tokens of the value that starts at `from`: the index after the last, or the token that is
+/// nested too deep.
 pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usize, usize> {
     let mut open: SmallVec<[TokenKind; 16]> = SmallVec::new();
     let mut is_complete = false;
@@ -178,8 +180,8 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
     out
 }
 
-/// Splits what follows a dimension, from the `x` at byte `start` on: `x8xf32`. Gives the byte after it, the next token to
-/// read, and the state: in dimensions, after one.
+/// Splits what follows a dimension, from the `x` at byte `start` on: `x8xf32`. Gives the byte after
+/// it, the next token to read, and the state: in dimensions, after one.
 fn split<'a>(
     text: &'a str,
     tokens: &[Token],
@@ -187,7 +189,7 @@ fn split<'a>(
     start: u32,
     out: &mut Vec<Word<'a>>,
 ) -> (u32, usize, bool, bool) {
-    // What stands behind the last token may be what was left out, and is no part of the value.
+    // Text after the last token may have been left out of the tokens; it is no part of the value.
     let rest = &text[start as usize..tokens[to - 1].end as usize];
     let len = bare_len(rest);
     // The run may span several tokens (`0xf8E5` `M2`).
@@ -207,7 +209,7 @@ fn split<'a>(
     let mut at = 0;
     let state = loop {
         if run.get(at) != Some(&b'x') {
-            // What is no `x` after a dimension is for the grammar to complain of.
+            // The grammar reports a missing `x` after a dimension.
             if at < len {
                 out.push(word(TokenKind::Bare, at, len));
             }

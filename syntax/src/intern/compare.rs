@@ -3,12 +3,14 @@
 use rustc_hash::FxHashSet;
 
 use super::{AttrData, Interner, TypeData};
-use crate::identifier::{number_end, string_len};
+use crate::identifier::number_end;
+use crate::string::string_len;
 use crate::{Attr, Name, Type};
 
 impl Interner {
-    /// Whether two types are the same but for blanks and the spelling of floats in the bodies of types and attributes of other dialects.
-    /// Compares each pair of parts once, however often they are used and however deep they nest.
+    /// Returns true if two types differ only in blanks and the spelling of floats in the bodies of
+    /// types and attributes of other dialects. Compares each pair of parts once, however often they
+    /// are used and however deep they nest.
     pub(crate) fn is_same_type(&self, a: Type, b: Type) -> bool {
         let mut it = Comparison { interner: self, open: Vec::new(), seen: FxHashSet::default() };
         it.open.push(Pair::Types(a, b));
@@ -32,7 +34,8 @@ enum Pair {
     Attrs(Attr, Attr),
 }
 
-/// A comparison of two types. Each method says whether two parts are the same but for what is in them, and leaves that open.
+/// A comparison of two types. Each method says whether two parts are the same but for what is in
+/// them, and leaves that open.
 struct Comparison<'a> {
     interner: &'a Interner,
     open: Vec<Pair>,
@@ -122,10 +125,11 @@ impl Comparison<'_> {
     }
 }
 
-/// What a text says: its characters but for blanks, and its floats by value, since a dialect's printer writes `2.0` as `2.000000e+00`.
+/// A text for comparison: its characters without blanks, and its floats by value, since a dialect's
+/// printer writes `2.0` as `2.000000e+00`.
 struct Pieces<'a> {
     rest: &'a str,
-    /// Whether what comes next may go on a word, whose digits are no number.
+    /// True if the next character may continue a word, whose digits are no number.
     in_word: bool,
 }
 
@@ -163,7 +167,8 @@ impl<'a> Iterator for Pieces<'a> {
 mod tests {
     use crate::Source;
 
-    /// What is wrong with a function that returns the last of one chain of tuples as the last of another.
+    /// The problems of a function that returns the last of one chain of tuples as the last of
+    /// another.
     fn check(first: [&str; 2], expected: usize) {
         let n = 50_000;
         let mut text = format!("!b0 = {}\n!c0 = {}\n", first[0], first[1]);

@@ -1,4 +1,4 @@
-//! What an interned type or attribute is, and the ids that are the same in every document.
+//! The data of interned types and attributes, and the ids that are the same in every document.
 
 use crate::{Attr, Name, Type};
 
@@ -81,7 +81,8 @@ pub enum TypeData {
     Complex(Type),
     /// `tuple<i32, f32>`
     Tuple(Box<[Type]>),
-    /// `!dialect.name<body>` or `!dialect<body>`, without the `!`; `!noisy<i32>` and `!noisy.i32<1>` are `noisy.i32`.
+    /// `!dialect.name<body>` or `!dialect<body>`, without the `!`; `!noisy<i32>` and
+    /// `!noisy.i32<1>` are `noisy.i32`.
     Dialect(Name),
 }
 
@@ -93,7 +94,8 @@ pub enum AttrData {
     Unit,
     /// `true`, `false`
     Bool(bool),
-    /// An integer of a type, reduced to the width of the type and then sign-extended (wide ones as [`AttrData::Text`]).
+    /// An integer of a type, reduced to the width of the type and then sign-extended (wide ones as
+    /// [`AttrData::Text`]).
     Int {
         /// The value; for unsigned types not sign-extended.
         value: i128,
@@ -107,7 +109,7 @@ pub enum AttrData {
         /// Its type.
         ty: Type,
     },
-    /// A string, unescaped (bytes that are no UTF-8 are kept escaped), with its type if one is given.
+    /// The text of a string ([`crate::string`]), with its type if one is given.
     String(Name, Option<Type>),
     /// `[a, b]`
     Array(Box<[Attr]>),
@@ -126,12 +128,15 @@ pub enum AttrData {
     },
     /// `affine_map<...>` or `affine_set<...>`.
     Affine(crate::affine::Affine),
-    /// `dense<...> : T`, `sparse<...>`, `dense_resource<...>`, canonical text before the colon, and the type.
+    /// `dense<...> : T`, `sparse<...>`, `dense_resource<...>`, canonical text before the colon, and
+    /// the type.
     Elements(Name, Type),
-    /// `loc(...)`: its parts in the order of the text. Locations within it are attributes of their own, so that one that is made of
-    /// aliases of aliases takes as much room as it is written with.
+    /// `loc(...)`: its parts in the order of the text. Locations within it are attributes of their
+    /// own, so that one that is made of aliases of aliases takes as much room as it is written
+    /// with.
     Location(Box<[LocationPart]>),
-    /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`: canonical text, and the type if one follows.
+    /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`: canonical text, and the type if
+    /// one follows.
     Text(Name, Option<Type>),
     /// Not known: the text is broken here.
     Unknown,

@@ -5,11 +5,12 @@ use super::long::Long;
 use super::text::{Text, Types};
 
 impl Text<'_> {
-    /// The definitions of all names that were said and of those that these are made of, each behind those that it is made of.
+    /// The definitions of all names that were said and of those that these are made of, each behind
+    /// those that it is made of.
     pub(crate) fn long_definitions(&mut self) -> String {
         let body = std::mem::take(&mut self.out);
         let (mut lines, mut parts) = (Vec::new(), Vec::new());
-        // What is said on the way gets a place behind.
+        // Names defined on the way get a place behind.
         while let Some(&what) = self.long.as_ref().and_then(|it| it.order.get(lines.len())) {
             if let Some(long) = &mut self.long {
                 long.said.clear();
@@ -40,7 +41,7 @@ impl Text<'_> {
         out
     }
 
-    /// What a name stands for.
+    /// The definition of a name.
     fn define(&mut self, what: Long) {
         match what {
             Long::Type(ty) => self.spelled_type(ty),
@@ -63,7 +64,8 @@ mod tests {
     use crate::print::{self, Style};
     use crate::{Source, Tool};
 
-    /// A program in `n` aliases of which each is made of two of the one before; `last` stands for the last of them.
+    /// A program in `n` aliases of which each is made of two of the one before; `last` stands for
+    /// the last of them.
     fn doubled(first: &str, next: impl Fn(usize) -> String, program: &str, n: usize) -> String {
         let mut text = format!("{first}\n");
         for it in 1..=n {
@@ -186,7 +188,7 @@ func.func @f(%x: !tLAST) -> !tLAST {
         let style = Style { is_custom: true, ..Style::default() };
         let once = printed(&text, style);
         assert_eq!(printed(&once, style), once);
-        // What stands in a text has no names above, so there is none.
+        // A print for a place in a text has no names above.
         let ir = Source::new(&text).into_ir();
         let op = ir.functions()[0];
         assert_eq!(print::op_with_names(&ir, op, style, &print::Names::default()), None);

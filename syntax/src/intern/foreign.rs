@@ -1,13 +1,14 @@
 //! Types and attributes of dialects that are not read here, spelled as a tool spells them.
 //!
-//! A tool that does not know the dialect prints the body as it is written, blanks, line ends and `//` included. One that does parses it and
-//! prints it anew. What that changes is known here as far as it is common: layout ([`respace`]), and for some the rows of the
-//! tables below, each
-//! a fact of the dialect's printer.
+//! A tool that does not know the dialect prints the body as it is written, blanks, line ends and
+//! `//` included. One that does parses it and prints it anew. The common changes of that are known
+//! here: layout ([`respace`]), and for some the rows of the tables below, each a fact of the
+//! dialect's printer.
 
 use crate::Tool;
-use crate::dialect::is_read_by_mlir;
-use crate::identifier::{prefixed_len, string_len, word_len};
+use crate::identifier::{prefixed_len, word_len};
+use crate::namespace::is_read_by_mlir;
+use crate::string::string_len;
 
 /// The dialects of `heir-opt --show-dialects` (LLVM 24).
 #[rustfmt::skip]
@@ -18,7 +19,8 @@ const HEIR: &[&str] = &[
     "scifrbool", "secret", "tensor", "tensor_ext", "tfhe_rust", "tfhe_rust_bool",
 ];
 
-/// Attributes whose printer writes a parameter without this prefix; the second: without the brackets, too.
+/// Attributes whose printer writes a parameter without this prefix; the second: without the
+/// brackets, too.
 const BARE: &[(&str, &str, bool)] = &[
     ("#polynomial.ring", "#polynomial.int_polynomial", false),
     ("#polynomial.ring", "#polynomial.float_polynomial", false),
@@ -74,7 +76,7 @@ pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
     match dialect {
         "sparse_tensor" => body = renamed_dims(&without_levels(&body)),
         "polynomial" => body = sorted_terms(&body, &head[head.find('.').unwrap_or(0)..]),
-        // What the numbers stand for.
+        // The meaning of the numbers.
         "rotom" => body = body.replace("[-1:", "[R:").replace("[-2:", "[G:"),
         _ => {}
     }
@@ -89,15 +91,16 @@ fn knows(tool: Tool, dialect: &str) -> bool {
     }
 }
 
-/// What is balanced in a body, and what brackets do not count in.
+/// A part of a body that balances, or in which brackets do not count.
 const BRACKETS: &[char] = &['<', '>', '(', ')', '[', ']', '{', '}', '"'];
 
-/// The body of a type or attribute with one blank where MLIR's printers have one: after a comma, around an equals sign (SPIR-V has none
-/// there), before a colon if there is one after it, nowhere next to brackets other than braces, and elsewhere where there is any.
+/// The body of a type or attribute with one blank where MLIR's printers have one: after a comma,
+/// around an equals sign (SPIR-V has none there), before a colon if there is one after it, nowhere
+/// next to brackets other than braces, and elsewhere where there is any.
 fn respace(text: &str, head: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    // What each bracket that is open belongs to.
+    // The owner of each open bracket.
     let mut heads: Vec<&str> = vec![head];
     let mut word = head;
     let mut at = 0;
@@ -224,7 +227,8 @@ fn ordered(body: &str, names: &[&str]) -> String {
     format!("<{}>", parts.join(", "))
 }
 
-/// The terms of polynomials by their exponents. `head` is what the body belongs to, with the dot before it.
+/// The terms of polynomials by their exponents. `head` is what the body belongs to, with the dot
+/// before it.
 fn sorted_terms(body: &str, head: &str) -> String {
     let exponent = |term: &str| match term.split_once('x') {
         None => 0,
@@ -252,7 +256,8 @@ fn sorted_terms(body: &str, head: &str) -> String {
     out + rest
 }
 
-/// A sparse encoding without the names of levels: `{l0} (d0 = l0) -> (l0 = d0 : dense)` is printed as `(d0) -> (d0 : dense)`.
+/// A sparse encoding without the names of levels: `{l0} (d0 = l0) -> (l0 = d0 : dense)` is printed
+/// as `(d0) -> (d0 : dense)`.
 fn without_levels(body: &str) -> String {
     let Some(open) = body.find("map = {").map(|it| it + 6) else { return body.to_owned() };
     let Some(close) = body[open..].find('}').map(|it| open + it) else { return body.to_owned() };

@@ -3,7 +3,8 @@
 use super::Interner;
 use crate::{AttrData, Dim, Type, TypeData};
 
-/// Where the elements of a memref lie, in elements: that with indices `i` at `offset + sum(i * stride)`.
+/// Where the elements of a memref lie, in elements: that with indices `i` at `offset + sum(i *
+/// stride)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Where the first is; nothing if that is known in a run only.
@@ -13,8 +14,8 @@ pub struct Layout {
 }
 
 impl Interner {
-    /// The layout of a memref: what is written as `strided<...>`, or rows one after another. Nothing of other types, of memrefs without a
-    /// rank, and where a map says it.
+    /// The layout of a memref: what is written as `strided<...>`, or rows one after another.
+    /// Nothing of other types, of memrefs without a rank, and where a map says it.
     pub fn layout(&self, ty: Type) -> Option<Layout> {
         let TypeData::MemRef { dims: Some(dims), rest, .. } = self.type_data(ty) else {
             return None;
@@ -55,8 +56,9 @@ fn strided(inside: &str) -> Option<Layout> {
 }
 
 impl Layout {
-    /// The layout of a part: each of its dimensions starts at an offset and goes on by a number of steps, where these are known.
-    /// Nothing times what is unknown is nothing; what exceeds 64 bits is unknown.
+    /// The layout of a part: each of its dimensions starts at an offset and goes on by a number of
+    /// steps, where these are known. Nothing times what is unknown is nothing; what exceeds 64 bits
+    /// is unknown.
     #[must_use]
     pub fn part(&self, offsets: &[Option<i64>], steps: &[Option<i64>]) -> Layout {
         let times = |a: Option<i64>, b: Option<i64>| match (a, b) {

@@ -1,15 +1,17 @@
 //! Names for long types and attributes: `!type3` and `#attr`.
 //!
-//! Aliases of aliases take as much room as they are written with: sixty of them, each made of two of the one before, are one type of 2^60 parts. Where a
-//! print would be out of proportion to the program with all of them spelled out, whatever is long gets a name, which is defined above
-//! the program. *Cost.* Linear in the types and attributes that are used, each as long as what it is made of is short.
+//! Aliases of aliases take as much room as they are written with: sixty of them, each made of two
+//! of the one before, are one type of 2^60 parts. Where a print would be out of proportion to the
+//! program with all of them spelled out, whatever is long gets a name, which is defined above the
+//! program. *Cost.* Linear in the types and attributes that are used, each as long as what it is
+//! made of is short.
 
 use rustc_hash::FxHashMap;
 
 use super::{AttrData, Interner, TypeData};
 use crate::{Attr, Type};
 
-/// What is longer than this gets a name.
+/// Types and attributes longer than this get a name.
 pub(super) const LONG: usize = 128;
 
 /// A type or an attribute.
@@ -56,7 +58,8 @@ pub(crate) fn numbered(stem: &str, n: usize) -> String {
 }
 
 impl Interner {
-    /// About how many bytes the types, attributes and strings of the document have, each counted once.
+    /// About how many bytes the types, attributes and strings of the document have, each counted
+    /// once.
     pub(crate) fn n_bytes(&self) -> usize {
         let of_type = |it: &TypeData| match it {
             TypeData::Function { inputs, results } => inputs.len() + results.len(),

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use super::long::{LONG, Long, LongNames, numbered};
 use super::{AttrData, Dim, Interner, LocationPart, Sign, TypeData, foreign};
 use crate::float::float_text;
-use crate::identifier::{is_bare, push_quoted};
+use crate::identifier::is_bare;
+use crate::string::push_quoted;
 use crate::{Attr, Name, Tool, Type};
 
 /// The aliases that a print uses, in the order of their first use.
@@ -33,7 +34,7 @@ impl AliasNames {
 /// A type or attribute in a message has about so many bytes at most.
 const SHORT: usize = 160;
 
-/// What stands for what is left out of a text.
+/// Stands for the part that is left out of a text.
 const CUT: &str = "...";
 
 /// A text of at most about `most` bytes: its start and its end.
@@ -46,7 +47,8 @@ fn cut_in_the_middle(text: String, most: usize) -> String {
     format!("{}{CUT}{}", &text[..start], &text[end..])
 }
 
-/// The last place up to some byte where a character starts, or the end: what the standard library has from Rust 1.91 on.
+/// The last place up to some byte where a character starts, or the end: what the standard library
+/// has from Rust 1.91 on.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -82,9 +84,10 @@ pub(crate) struct Text<'a> {
     pub(crate) aliases: Option<AliasNames>,
     /// When this many bytes are written, what is still open is closed and nothing else is begun.
     limit: usize,
-    /// The limit is raised once to what is in proportion to so many things; `None`: it is the limit.
+    /// The limit is raised once to what is in proportion to so many things; `None`: it is the
+    /// limit.
     n_things: Option<usize>,
-    /// Whether also one string, map or set is cut where the limit is reached.
+    /// True if a single string, map or set is cut, too, where the limit is reached.
     cuts_inside: bool,
     /// How many types and attributes are around.
     depth: usize,
@@ -96,7 +99,8 @@ pub(crate) struct Text<'a> {
 /// A program of at most so many bytes is never out of proportion to what is in it.
 const NEVER_TOO_LONG: usize = 16 << 20;
 
-/// Types and attributes nest so deep where no alias is made of another; what nests deeper is spelled with names.
+/// Types and attributes nest so deep where no alias is made of another; what nests deeper is
+/// spelled with names.
 const DEEPEST: usize = 512;
 
 /// Which numbers are printed with their types.
@@ -130,7 +134,8 @@ impl<'a> Text<'a> {
         self.n_things = Some(n_things);
     }
 
-    /// From now on, what is longer is cut, in the middle of a string, too: nothing costs much more than the limit.
+    /// From now on, what is longer is cut, in the middle of a string, too: nothing costs much more
+    /// than the limit.
     pub(crate) fn limit_to(&mut self, most: usize) {
         self.limit = most;
         self.n_things = None;
@@ -144,7 +149,7 @@ impl<'a> Text<'a> {
         self.long = Some(LongNames::default());
     }
 
-    /// Whether it was cut.
+    /// Returns true if it was cut.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -177,7 +182,7 @@ impl<'a> Text<'a> {
         (!self.is_cut && self.out.len() <= self.limit).then_some(self.out)
     }
 
-    /// Whether the limit is reached; the first time that is written.
+    /// Returns true if the limit is reached; the first time it writes the mark.
     fn stops(&mut self) -> bool {
         if self.is_cut {
             return true;
@@ -233,7 +238,7 @@ impl<'a> Text<'a> {
         true
     }
 
-    /// Whether an attribute is long and has a name.
+    /// Returns true if an attribute is long and has a name.
     pub(crate) fn is_named(&mut self, attr: Attr) -> bool {
         self.long.is_some() && self.long_place(Long::Attr(attr)).is_some()
     }
@@ -248,7 +253,7 @@ impl<'a> Text<'a> {
                 let has_names = match self.interner.attr_data(attr) {
                     // Their names are those of maps and sets.
                     AttrData::Affine(_) => self.aliases.is_none(),
-                    // What they are depends on where they stand, or the type has the name.
+                    // Their meaning depends on their place, or the type has the name.
                     AttrData::Int { .. } | AttrData::Float { .. } | AttrData::Type(_) => false,
                     _ => true,
                 };
@@ -480,7 +485,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What stands between the parentheses of `loc(..)`.
+    /// The text between the parentheses of `loc(..)`.
     pub(super) fn location(&mut self, parts: &[LocationPart]) {
         for part in parts {
             if self.is_cut {

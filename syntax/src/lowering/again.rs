@@ -7,7 +7,7 @@ use crate::grammar::{Parsed, ParsedArgument, ParsedOperand};
 use crate::skeleton::{Item, Shape};
 use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Operand, Region, Type, Value};
 
-/// What the ops inside an op may read of it.
+/// The parts of an op that the ops inside it may read.
 #[derive(PartialEq, Eq)]
 struct Signature {
     form: Form,
@@ -17,8 +17,8 @@ struct Signature {
 }
 
 impl Ir {
-    /// Parses an item anew into an op that is alike ([`Ir::is_alike`]). The op keeps its id and its regions, its results keep
-    /// their ids as far as they go.
+    /// Parses an item anew into an op that is alike ([`Ir::is_alike`]). The op keeps its id and its
+    /// regions, its results keep their ids as far as they go.
     pub(crate) fn lower_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
         if self.op(op).kind == OpKind::Label {
             self.label_again(run, index, op, work);
@@ -84,7 +84,7 @@ impl Ir {
         work.fresh.push(op);
     }
 
-    /// What the ops inside an op with regions may depend on.
+    /// The parts of an op with regions that the ops inside it may depend on.
     fn signature(&self, op: Op) -> Option<Signature> {
         let data = self.op(op);
         if data.regions.is_empty() {
@@ -99,8 +99,10 @@ impl Ir {
         })
     }
 
-    /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or as many, and the op is of the same
-    /// name and understood before and after, or neither time, with the same names that may be those of arguments. Or both are labels.
+    /// Returns true if an item may take the place of an op by [`Ir::lower_again`]: neither has
+    /// regions, or both have as many, and the op is of the same name and understood before and
+    /// after, or neither time, with the same names that may be those of arguments. Or both are
+    /// labels.
     pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
         let item = run.item(index);
         let data = self.op(op);
@@ -128,7 +130,8 @@ impl Ir {
             && (!is_opaque || parsed.operands.iter().filter(may_be).map(|it| it.name).eq(before))
     }
 
-    /// Gives the regions of an op that was read again, without them, their new places and arguments.
+    /// Gives the regions of an op that was read again, without them, their new places and
+    /// arguments.
     fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, work: &mut Work) {
         let own = Own { item };
         let arguments = std::mem::take(&mut parsed.region_arguments);
@@ -156,7 +159,8 @@ impl Ir {
         parsed.region_arguments = arguments;
     }
 
-    /// Gives a block the arguments that were read. Those of the same name in the same place, up to the first other, are the same.
+    /// Gives a block the arguments that were read. Those of the same name in the same place, up to
+    /// the first other, are the same.
     fn arguments_again(
         &mut self,
         block: Block,

@@ -37,7 +37,8 @@ impl Ir {
         }
     }
 
-    /// Enters the definitions of a new op: results or block arguments, header arguments, label, symbols.
+    /// Enters the definitions of a new op: results or block arguments, header arguments, label,
+    /// symbols.
     pub(crate) fn add_defs(&mut self, op: Op, work: &mut Work) {
         if self.op(op).kind == OpKind::Label {
             self.add_label_defs(op, work);
@@ -59,7 +60,8 @@ impl Ir {
         self.add_mentions(op);
     }
 
-    /// Enters the symbols and aliases that an item defines and names. It stands in its sequence already.
+    /// Enters the symbols and aliases that an item defines and names. It stands in its sequence
+    /// already.
     pub(crate) fn add_mentions(&mut self, op: Op) {
         self.add_symbols(op);
         // In textual order what defines an alias has entered it before the next item was read.
@@ -141,7 +143,8 @@ impl Ir {
         }
     }
 
-    /// Takes an item that goes to another region, with all that it holds, out of the tables of names.
+    /// Takes an item that goes to another region, with all that it holds, out of the tables of
+    /// names.
     pub(crate) fn unplace(&mut self, op: Op, work: &mut Work) {
         self.remove_names(op, work);
         for index in 0..self.extra(op).successors.len() {
@@ -162,7 +165,8 @@ impl Ir {
         work.retry_successors.extend(self.add_label(op));
     }
 
-    /// Enters an item that came from another region in the tables of names; its uses are to be resolved again.
+    /// Enters an item that came from another region in the tables of names; its uses are to be
+    /// resolved again.
     pub(crate) fn place(&mut self, op: Op, work: &mut Work) {
         if self.op(op).kind == OpKind::Label {
             let block = self.label_block(op);

@@ -2,9 +2,10 @@
 
 use super::parser::Parser;
 use super::{DIALECT, Shape, may_be_result};
-use crate::{OpKind, Token, TokenKind, dialect};
+use crate::{OpKind, Token, TokenKind, namespace};
 
-/// How far a label is looked for its colon, in tokens: some 13,000 arguments. A `^name(` that is being typed costs no more than that.
+/// How far a label is looked for its colon, in tokens: some 13,000 arguments. A `^name(` that is
+/// being typed costs no more than that.
 const MAX_LABEL_TOKENS: usize = 1 << 16;
 
 impl Parser<'_, '_> {
@@ -32,7 +33,7 @@ impl Parser<'_, '_> {
                 if word.contains('.') {
                     return next != TokenKind::Equal;
                 }
-                let is_listed = dialect::is_unprefixed_anywhere(word);
+                let is_listed = namespace::is_unprefixed_anywhere(word);
                 // `sink %a`, where a name without a dot may be right.
                 let is_anyones = (word == "return" || is_listed && self.is_known(name))
                     || !continues_line(word)
@@ -44,18 +45,19 @@ impl Parser<'_, '_> {
                 }
                 let Some(op) = self.ops.last() else { return false };
                 let starts = match op.default_dialect {
-                    Some(dialect::SOME_DIALECT) => is_anyones,
-                    Some(it) => dialect::is_unprefixed_op(it, word),
+                    Some(namespace::SOME_DIALECT) => is_anyones,
+                    Some(it) => namespace::is_unprefixed_op(it, word),
                     None => false,
                 };
                 self.asks_for_dialect();
                 starts
             }
-            // Within a line only after an op whose syntax has no such thing, or after what may be the end of any.
+            // Within a line only after an op whose syntax has no such thing, or after what may be
+            // the end of any.
             TokenKind::Bare if !after_name => {
                 let word = self.str(at);
                 let is_short = !word.contains('.');
-                if is_short && word != "return" && !dialect::is_unprefixed_anywhere(word)
+                if is_short && word != "return" && !namespace::is_unprefixed_anywhere(word)
                     || self.kind(at + 1) == TokenKind::Equal
                 {
                     return false;
@@ -76,7 +78,8 @@ impl Parser<'_, '_> {
                 // The other dialects have words for ops that stand within ops, too (`max`, `to`).
                 let dialect = self.ops.last().and_then(|it| it.default_dialect);
                 dialect.is_some_and(|it| {
-                    matches!(it, "builtin" | "func") && dialect::is_unprefixed_op(it, self.str(at))
+                    matches!(it, "builtin" | "func")
+                        && namespace::is_unprefixed_op(it, self.str(at))
                 })
             }
             // Behind the name of one that takes nothing, such as `gpu.barrier`.
@@ -97,7 +100,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether a label starts at the current token: at the start of a line, or behind an op that has not asked for a successor there.
+    /// Returns true if a label starts at the current token: at the start of a line, or after an op
+    /// that takes no successor there.
     fn starts_block(&mut self, at: usize, name: Option<Token>, after_name: bool) -> bool {
         if self.token(at).at_line_start {
             return self.label_end(at).is_some();
@@ -127,7 +131,8 @@ impl Parser<'_, '_> {
             }
     }
 
-    /// Whether what stands before this token may be the end of an op, whatever its syntax is: no sign, and no word but that of a type.
+    /// Returns true if the token before this one may end an op of any syntax: it is no sign, and no
+    /// word but that of a type.
     fn is_complete(&self, at: usize) -> bool {
         use TokenKind::{At, Caret, Float, Hash, HashBody, Int, Percent, Str};
         let before = self.stream.tokens()[at - 1];
@@ -136,12 +141,13 @@ impl Parser<'_, '_> {
             || self.ends_with_type(at)
     }
 
-    /// Whether the open item may end before this token: it is known where, or a type stands there, which may end an op of any syntax.
+    /// Returns true if the open item may end before this token: its end is known, or a type stands
+    /// there, which may end an op of any syntax.
     fn is_behind_type(&self, at: usize, name: Option<Token>) -> bool {
         self.is_known(name) || name.is_some() && self.ends_with_type(at)
     }
 
-    /// Whether what stands before this token may be a type, or closes a bracket.
+    /// Returns true if the token before this one may be a type, or closes a bracket.
     fn ends_with_type(&self, at: usize) -> bool {
         use TokenKind::{Bang, BangBody, Bare, Greater, RBrace, RParen, RSquare};
         let before = self.stream.tokens()[at - 1];
@@ -151,15 +157,16 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// What the open item is depends on the default dialect.
+    /// Notes that the open item depends on the default dialect.
     fn asks_for_dialect(&mut self) {
         if let Some(op) = self.ops.last_mut() {
             op.context_deps |= DIALECT;
         }
     }
 
-    /// Whether it is known where the open item ends, so that another may follow on its line: an alias with its value, or an op, which has
-    /// this name token, that is in generic form or in the table. What an op with a name without a dot is depends on the default dialect.
+    /// Returns true if the end of the open item is known, so that another may follow on its line:
+    /// an alias with its value, or an op, which has this name token, that is in generic form or in
+    /// the table. What an op with a name without a dot is depends on the default dialect.
     fn is_known(&self, name: Option<Token>) -> bool {
         let Some(name) = name else {
             return self.ops.last().is_some_and(|it| {
@@ -173,7 +180,8 @@ impl Parser<'_, '_> {
         self.kind_named(name) != OpKind::Unknown
     }
 
-    /// The kind of the open op, by its name token; its name is that of the default dialect if it has no dot.
+    /// The kind of the open op, by its name token; its name is that of the default dialect if it
+    /// has no dot.
     fn kind_named(&self, name: Token) -> OpKind {
         let name = self.word(name);
         let dialect = self.ops.last().and_then(|it| it.default_dialect);
@@ -283,7 +291,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether the `{` at the current token opens a region of the open item.
+    /// Returns true if the `{` at the current token opens a region of the open item.
     pub(super) fn opens_region(&mut self, generic: bool) -> bool {
         let Some(op) = self.ops.last() else { return false };
         if op.shape != Shape::Op {
@@ -300,7 +308,7 @@ impl Parser<'_, '_> {
             return false;
         }
         let has_no_region = match kind {
-            OpKind::Unknown => dialect::has_no_regions(self.word(name)),
+            OpKind::Unknown => OpKind::dialect_has_no_regions(self.word(name)),
             _ => kind.spec().regions.most == 0,
         };
         if has_no_region {
@@ -312,7 +320,7 @@ impl Parser<'_, '_> {
         }
         let is_bare = self.brackets.is_empty();
         if !is_bare && kind.spec().brace_is_region(true) {
-            // What stands in parentheses in these is arguments.
+            // In these ops, parentheses hold arguments.
             return false;
         }
         if is_bare && kind.spec().brace_is_region(first) {
@@ -325,7 +333,8 @@ impl Parser<'_, '_> {
         self.brace_opens_region(inner, is_full)
     }
 
-    /// Whether this token is the `{` of `linalg.map { arith.addf } ..`: it stands around an op name.
+    /// Returns true if this token is the `{` of `linalg.map { arith.addf } ..`: it stands around an
+    /// op name.
     fn opens_payload(&self, at: usize) -> bool {
         let Some(name) = self.ops.last().and_then(|it| it.name) else { return false };
         let tokens = self.stream.tokens();
@@ -334,8 +343,8 @@ impl Parser<'_, '_> {
             && matches!(self.word(name), "linalg.map" | "linalg.reduce")
     }
 
-    /// Whether the `{` at the current token opens a region, by what stands before and after it; `inner` is the default dialect inside, and
-    /// an op that `is_full` has all its regions.
+    /// Returns true if the `{` at the current token opens a region, by the tokens before and after
+    /// it; `inner` is the default dialect inside, and an op that `is_full` has all its regions.
     fn brace_opens_region(&mut self, inner: Option<&str>, is_full: bool) -> bool {
         let (before, next) = (self.at - 1, self.at + 1);
         if self.kind(before) == TokenKind::Bare {
@@ -364,7 +373,7 @@ impl Parser<'_, '_> {
                 if after == TokenKind::Equal {
                     return false;
                 }
-                if inner.is_some_and(|dialect| dialect::is_unprefixed_op(dialect, word)) {
+                if inner.is_some_and(|dialect| namespace::is_unprefixed_op(dialect, word)) {
                     return true;
                 }
                 if matches!(after, TokenKind::Comma | TokenKind::RBrace) && !at_line_start {
@@ -376,7 +385,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether the number at `at` is that of `case 2` or `case -2`.
+    /// Returns true if the number at `at` is that of `case 2` or `case -2`.
     fn is_case(&mut self, at: usize) -> bool {
         let sign = at.saturating_sub(1);
         let word = if self.kind(sign) == TokenKind::Minus { sign.saturating_sub(1) } else { sign };

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::lex::LOOK_AHEAD;
 use crate::token_stream::TokenStream;
-use crate::{MAX_REGION_DEPTH, Token, TokenKind, dialect};
+use crate::{MAX_REGION_DEPTH, Token, TokenKind, namespace};
 
 /// An item that is being read.
 #[derive(Debug)]
@@ -38,17 +38,19 @@ pub(super) struct Open {
     pub(super) in_region: bool,
     /// How many of its regions a [`Pause`] was told of.
     pub(super) n_told: usize,
-    /// It has a region that is nested too deep: what stands in the braces of that is the op's own, whatever it looks like.
+    /// It has a region that is nested too deep: what stands in the braces of that is the op's own,
+    /// whatever it looks like.
     pub(super) is_too_deep: bool,
 }
 
-/// The open brackets of an item, innermost last. Finding the one that a closing one closes, or that there is none, takes one step.
+/// The open brackets of an item, innermost last. Finding the one that a closing one closes, or that
+/// there is none, takes one step.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
     /// Each with what `last` was before it.
     open: Vec<(TokenKind, [u32; 4])>,
-    /// How many are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if there is none that may be closed. Nothing closes
-    /// across a `{`.
+    /// How many are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if there is none
+    /// that may be closed. Nothing closes across a `{`.
     last: [u32; 4],
 }
 
@@ -70,7 +72,7 @@ impl Brackets {
         self.open.last().map(|it| it.0)
     }
 
-    /// Whether a bracket of this kind is open, and could be closed.
+    /// Returns true if a bracket of this kind is open, and could be closed.
     pub(super) fn has(&self, kind: TokenKind) -> bool {
         self.last[Self::number(kind)] > 0
     }
@@ -115,8 +117,9 @@ pub(super) struct Parser<'a, 't> {
     pub(super) out: &'a mut Skeleton,
 }
 
-/// A run that was told to stop, to be read on: what is open, each item in its last region, and what is known of it. Only the first item
-/// after it may depend on what was known of tokens ahead, and finds it again.
+/// A run that was told to stop, to be read on: what is open, each item in its last region, and what
+/// is known of it. Only the first item after it may depend on what was known of tokens ahead, and
+/// finds it again.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
     ops: Vec<Open>,
@@ -126,7 +129,7 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// What the open items hold that nobody was told of yet, outermost item first.
+    /// The content of the open items that was not given out yet, outermost item first.
     pub(crate) fn take_parts(&mut self) -> Vec<OpenParts> {
         let told = self.ops.iter_mut().map(|op| {
             let is_new = op.n_told == 0;
@@ -225,7 +228,7 @@ impl<'a, 't> Parser<'a, 't> {
     pub(super) fn inner_dialect(&self, op: &Open) -> Option<&'static str> {
         match op.name {
             Some(name) if !op.generic => {
-                dialect::inner_dialect(op.default_dialect, self.word(name))
+                namespace::inner_dialect(op.default_dialect, self.word(name))
             }
             _ => op.default_dialect,
         }
@@ -359,8 +362,9 @@ impl<'a, 't> Parser<'a, 't> {
         self.at = taken;
     }
 
-    /// Takes the tokens of the open item at which [`Parser::item_token`] would find, at once, that nothing begins or ends. It is asked about
-    /// the token after them, and sees then how far they looked.
+    /// Takes the tokens of the open item at which [`Parser::item_token`] would find, at once, that
+    /// nothing begins or ends. It is asked about the token after them, and sees then how far they
+    /// looked.
     fn pass_plain_tokens(&mut self) {
         let Some(op) = self.ops.last() else { return };
         if matches!(op.shape, Shape::Label | Shape::Resources) {

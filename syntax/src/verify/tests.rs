@@ -511,3 +511,34 @@ func.func @f(%x: i1) {
         "#]],
     );
 }
+
+#[test]
+fn a_key_that_is_a_string_names_a_symbol() {
+    check(
+        "\"builtin.module\"() ({
+  \"memref.global\"() {\"sym_name\" = \"table\", \"type\" = memref<2xf64>, \"initial_value\" = dense<[0.5, 1.0]> : tensor<2xf64>} : () -> ()
+  \"func.func\"() <{\"sym_name\" = \"c\", function_type = () -> (), \"sym_visibility\" = \"private\"}> ({}) : () -> ()
+  func.func @main() -> memref<2xf64> {
+    func.call @c() : () -> ()
+    %0 = memref.get_global @table : memref<2xf64>
+    func.return %0 : memref<2xf64>
+  }
+}) : () -> ()
+",
+        &expect![[r""]],
+    );
+}
+
+#[test]
+fn symbols_are_looked_up_in_tables() {
+    check(
+        "func.func private @c()
+func.func @f() {
+  \"t.x\"() {sym_name = \"c\"} : () -> ()
+  call @c() : () -> ()
+  return
+}
+",
+        &expect![[r""]],
+    );
+}

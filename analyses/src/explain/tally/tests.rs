@@ -122,7 +122,7 @@ fn a_loop_runs_as_often_as_the_text_says() {
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn unknown_numbers_are_marked() {
     let it = tally(
         &generic(
             "      %1 = linalg.matvec ins(%p, %a : tensor<8x8xf32>, tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>

@@ -20,7 +20,6 @@ use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForwar
 use noisy_dataflow::view::View;
 use noisy_integers::Integers;
 
-/// The analysis.
 #[derive(Debug)]
 pub struct NoiseAnalysis {
     rules: GrowthRules,
@@ -32,7 +31,6 @@ impl NoiseAnalysis {
         Self { rules: GrowthRules::new(model.into()) }
     }
 
-    /// The model.
     #[inline]
     pub(crate) fn model(&self) -> &Arc<NoiseModel> {
         self.rules.model()

@@ -87,7 +87,6 @@ pub struct NoiseModel {
     types: Vec<Pattern>,
     attributes: Vec<String>,
     rules: FxHashMap<String, GrowthRule>,
-    /// Options for HEIR's programs.
     pub heir: noisy_heir::Options,
 }
 
@@ -257,7 +256,6 @@ impl GrowthRules {
         Self { model, by_name: FxHashMap::default(), last: None }
     }
 
-    /// The model.
     pub(crate) fn model(&self) -> &Arc<NoiseModel> {
         &self.model
     }

@@ -69,7 +69,7 @@ impl Stage {
 }
 
 /// An op that is inserted behind the definition of a value.
-struct Spot {
+struct InsertedOp {
     value: Value,
     /// Number of levels that it drops.
     drops: Option<u32>,
@@ -80,7 +80,7 @@ struct Spot {
 /// The ops placed in a function.
 struct Answer {
     function: Op,
-    spots: Vec<Spot>,
+    spots: Vec<InsertedOp>,
     cost: u64,
     lower_bound: u64,
     disjoint_cores: usize,
@@ -349,12 +349,12 @@ fn drops(
     if !noisy_placement::evaluate::legal(&question.instance, &nothing) {
         return Ok(None);
     }
-    let mut spots: Vec<Spot> = Vec::new();
+    let mut spots: Vec<InsertedOp> = Vec::new();
     let mut known: FxHashMap<(Value, u32), usize> = FxHashMap::default();
     for Drop { value, by, at } in question.drops() {
         let spot = *known.entry((value, by)).or_insert(spots.len());
         if spot == spots.len() {
-            spots.push(Spot { value, drops: Some(by), uses: Vec::new() });
+            spots.push(InsertedOp { value, drops: Some(by), uses: Vec::new() });
         }
         spots[spot].uses.push(at);
     }
@@ -380,7 +380,7 @@ impl Answer {
     ) -> Self {
         let spot = |it: &Site| {
             let value = question.spots[it.0 as usize];
-            Spot { value, drops: None, uses: ir.value(value).uses.to_vec() }
+            InsertedOp { value, drops: None, uses: ir.value(value).uses.to_vec() }
         };
         Answer {
             function,
@@ -433,7 +433,7 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
 fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
     let ir = program.ir();
     let mut names = Names::of(ir);
-    let mut spots: Vec<&Spot> = answers.iter().flat_map(|it| &it.spots).collect();
+    let mut spots: Vec<&InsertedOp> = answers.iter().flat_map(|it| &it.spots).collect();
     // Several at one place stand in the order of their definitions.
     spots.sort_by_cached_key(|it| {
         let at = ir
@@ -442,7 +442,7 @@ fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Ve
         (at, ir.value(it.value).number, it.drops)
     });
     let mut edits = Vec::new();
-    for &Spot { value, drops, ref uses } in spots {
+    for &InsertedOp { value, drops, ref uses } in spots {
         let name = format!("%{}", layout::fresh_name(ir, value, &mut names));
         let (operand, ty) = (ir.value_text(value), ir.interner.type_text(type_of(ir, value)));
         let op = stage.op();

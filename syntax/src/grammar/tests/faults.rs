@@ -298,3 +298,62 @@ const WORDS: &[&str] = &[
     "return",
     "a = 1",
 ];
+
+/// The message of the first problem of a text, and what it is about.
+fn first_problem(text: &str) -> Option<(String, &str)> {
+    let (_, range, problem) = crate::Source::new(text).problems().into_iter().next()?;
+    Some((problem.message, &text[range]))
+}
+
+#[test]
+fn literals_of_elements_have_shaped_types() {
+    let message = "`dense_resource` expected a shaped type".to_owned();
+    for ty in ["i32", "index", "tuple<i32>", "none", "complex<f32>", "() -> i32"] {
+        let text = format!("module attributes {{t.a = dense_resource<a> : {ty}}} {{}}");
+        assert_eq!(first_problem(&text).map(|it| it.0), Some(message.clone()), "{text}");
+        let text = format!("module attributes {{t.a = sparse<1, 1> : {ty}}} {{}}");
+        let found = first_problem(&text).map(|it| it.0);
+        assert_eq!(found.as_deref(), Some("elements literal must be a shaped type"), "{text}");
+    }
+    let text = "module attributes {t.a = dense_resource<a> : i32} {}";
+    assert_eq!(first_problem(text), Some((message, "i32")));
+    for ty in ["tensor<?xi8>", "tensor<*xi8>", "vector<2xi8>", "memref<2xi8>", "!t.shaped"] {
+        let text = format!("module attributes {{t.a = dense_resource<a> : {ty}}} {{}}");
+        assert_eq!(first_problem(&text), None, "{text}");
+    }
+}
+
+#[test]
+fn an_unknown_escape_is_told_of_as_mlir_does() {
+    let message = "unknown escape in string literal".to_owned();
+    for (text, place) in [
+        ("module attributes {t.a = \"cr\\r\"} {}", "\\r"),
+        ("func.func private @\"a\\q\"()", "\\q"),
+        ("\"t.\\x\"() : () -> ()", "\\x"),
+    ] {
+        assert_eq!(first_problem(text), Some((message.clone(), place)), "{text}");
+    }
+}
+
+#[test]
+fn properties_win_over_attributes_of_the_same_name() {
+    let flags = |text: &str| {
+        let text = format!(
+            "func.func @f(%a: i32) -> i32 {{
+  %0 = \"arith.addi\"(%a, %a) {text} : (i32, i32) -> i32
+  return %0 : i32
+}}"
+        );
+        let source = crate::Source::new(&text);
+        assert_eq!(source.problems(), [], "{text}");
+        let printed = crate::print::generic(source.ir());
+        let (_, rest) = printed.split_once("\"arith.addi\"(%arg0, %arg0) ").expect("the op");
+        rest.split_once(" :").expect("its type").0.to_owned()
+    };
+    let [none, nsw, nuw] =
+        ["none", "nsw", "nuw"].map(|it| format!("overflowFlags = #arith.overflow<{it}>"));
+    assert_eq!(flags(&format!("<{{{nsw}}}> {{{nuw}}}")), format!("<{{{nsw}}}>"));
+    assert_eq!(flags(&format!("<{{{none}}}> {{{nuw}}}")), format!("<{{{none}}}>"));
+    assert_eq!(flags(&format!("{{{nuw}}}")), format!("<{{{nuw}}}>"));
+    assert_eq!(flags(&format!("<{{}}> {{t.a, {nuw}}}")), format!("<{{{nuw}}}> {{t.a}}"));
+}
