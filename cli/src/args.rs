@@ -238,6 +238,10 @@ pub(crate) struct SettingsArgs {
     /// Re-optimize: existing reduce_noise may be removed
     #[arg(long)]
     pub replace: bool,
+
+    /// Rewrite programs into equal ones that need fewer reduce_noise, when they are fixed
+    #[arg(long)]
+    pub rewrite: bool,
 }
 
 /// Arguments of a check.

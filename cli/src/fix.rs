@@ -1,9 +1,11 @@
 //! `--fix` of one program: [`noisy_analyses::repair`] repairs it, and this tells of it.
 
 use std::fmt;
+use std::time::Instant;
 
 use noisy_analyses::repair::{self, PlacedOps, Repaired, Scope, Wanted};
 use noisy_analyses::{self as analyses, Document, Options, Verdict};
+use noisy_rewrite::Saving;
 use noisy_settings::Settings;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -113,15 +115,55 @@ pub(crate) fn fix(
     unsafe_fixes: bool,
     options: &Options,
 ) -> Result<ProgramFix, Failure> {
+    let start = Instant::now();
+    let rewritten = rewrite(document, settings, options);
+    let mut options = options.clone();
+    options.limits.time = options.limits.time.map(|it| it.saturating_sub(start.elapsed()));
+    let options = &options;
     let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
     let repaired = repair::repair(document, Scope::File, &wanted);
     let repaired = repaired.map_err(|error| Failure::internal(&error.to_string()))?;
     let mut fixed = ProgramFix::of(&repaired);
+    fixed.is_changed |= !rewritten.is_empty();
+    fixed.notes.splice(0..0, rewritten.iter().map(rewriting_note));
     if options.wants_proofs {
         let outcome = repaired.placed.iter().find(|it| it.resets_noise).map(|it| &it.outcome);
         fixed.certificate = Some(certificate(outcome, settings));
     }
     Ok(fixed)
+}
+
+/// Rewrites a program so that it needs fewer `reduce_noise`, if the settings say so. Returns what that
+/// saves in each function. A certificate is about the program as it was, so none is rewritten then.
+fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> Vec<Saving> {
+    if !settings.rewrite.enabled || options.wants_proofs {
+        return Vec::new();
+    }
+    let mut placing = options.clone();
+    let most = settings.rewrite.time_limit.duration();
+    placing.limits.time = Some(placing.limits.time.map_or(most, |it| it.mul_f64(0.8).min(most)));
+    let growth = settings.rewrite.growth.factor();
+    let wanted = noisy_rewrite::Options { placing, growth };
+    let functions = document.ir().functions();
+    let Some(rewritten) = noisy_rewrite::rewrite(document, &functions, &wanted) else {
+        return Vec::new();
+    };
+    *document = rewritten.document;
+    rewritten.savings
+}
+
+fn rewriting_note(saving: &Saving) -> Note {
+    let Saving { before, least_before, after, equality, .. } = saving;
+    let least = if least_before < before {
+        format!("proven lower bound {least_before}")
+    } else {
+        "proven optimal".to_owned()
+    };
+    let text = format!(
+        "rewritten: cost {before} ({least}) to {after}; shown equal: {} steps, {} uses",
+        equality.n_steps, equality.n_uses
+    );
+    Note { function: saving.function.clone(), op: "rewrite".to_owned(), inserted: None, text }
 }
 
 /// Suppresses the errors and warnings of a program by comments.

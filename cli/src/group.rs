@@ -11,7 +11,7 @@ use noisy_analyses::Document;
 use noisy_analyses::repair::placement::shared_cache;
 use noisy_analyses::report::diff;
 use noisy_output::{quoted_name, shown_path};
-use noisy_settings::{InARow, Invalid, Settings};
+use noisy_settings::{FolderResolver, Invalid, Settings};
 
 use crate::args::{Check, Format};
 use crate::cache::{Cache, Last, Seen, Slot};
@@ -123,7 +123,12 @@ impl Plan<'_> {
     }
 
     /// Looks a file up in the cache and reads it if needed.
-    fn look<'a>(&self, input: &'a Input, configs: &mut InARow<'_>, last: &mut Last) -> Looked<'a> {
+    fn look<'a>(
+        &self,
+        input: &'a Input,
+        configs: &mut FolderResolver<'_>,
+        last: &mut Last,
+    ) -> Looked<'a> {
         let args = self.args;
         let path = input.path(&args.files.stdin_filename);
         let Counting { settings, silenced, layered } = match self.counting(path, configs) {
@@ -253,7 +258,7 @@ impl Plan<'_> {
     fn counting(
         &self,
         path: &Path,
-        configs: &mut InARow<'_>,
+        configs: &mut FolderResolver<'_>,
     ) -> Result<Counting<'_>, Arc<Invalid>> {
         let config = configs.config(path)?;
         let layered = config.for_path(path).map_err(|problems| {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use noisy_loops::Aliasing;
 use noisy_loops::nest::is_loop;
-use noisy_loops::space::{Arrow, Change, Changed, Part, Size, Space};
+use noisy_loops::space::{Arrow, Change, Changed, DrawingSize, PointPart, Space};
 use noisy_output::shown_line;
 use noisy_syntax::{Ir, Op, Source};
 use serde_json::json;
@@ -39,7 +39,7 @@ fn draw(args: &args::Nest) -> Result<String, String> {
     let source = Source::new(&text);
     let in_file = |why: String| format!("{name}: {}", shown_line(&why));
     let op = choose(&source, args.line).map_err(in_file)?;
-    let size = Size { points: args.size, tile: args.tile };
+    let size = DrawingSize { points: args.size, tile: args.tile };
     let space = Space::new(&source, op, size, aliasing).map_err(in_file)?;
     let after = match args.after {
         None => None,
@@ -75,7 +75,7 @@ fn changed(space: &Space, order: Reorder) -> Option<usize> {
 
 /// The reason why a space has no such order.
 fn why_not(space: &Space) -> &'static str {
-    if space.points.iter().any(|it| it.part != Part::Whole) {
+    if space.points.iter().any(|it| it.part != PointPart::Whole) {
         "other ops stand before or after the inner loop"
     } else {
         "there is only one loop"
@@ -130,9 +130,9 @@ fn data(space: &Space) -> serde_json::Value {
         .iter()
         .map(|it| {
             let part = match it.part {
-                Part::Before => "before",
-                Part::Whole => "whole",
-                Part::After => "after",
+                PointPart::Before => "before",
+                PointPart::Whole => "whole",
+                PointPart::After => "after",
             };
             json!({ "at": it.at, "part": part, "used": it.is_used })
         })
@@ -180,7 +180,7 @@ mod tests {
 
     fn space(line: Option<usize>) -> Result<Space, String> {
         let source = Source::new(PROGRAM);
-        let size = Size { points: 3, tile: 2 };
+        let size = DrawingSize { points: 3, tile: 2 };
         Space::new(&source, choose(&source, line)?, size, Aliasing::default())
     }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use noisy_settings::{InARow, Root, Rules, Settings, add_pattern, is_matched};
+use noisy_settings::{FolderResolver, PatternRoot, Rules, Settings, add_pattern, is_matched};
 
 /// The patterns of the command line, as in a `.gitignore` in the current folder.
 #[derive(Debug)]
 pub(crate) struct Selection {
-    here: Root,
+    here: PatternRoot,
     excluded: Gitignore,
     /// Rules that are off in matching files.
     silenced: Vec<(Gitignore, String)>,
@@ -28,11 +28,11 @@ impl Selection {
         }
         let excluded = builder.build().map_err(|why| format!("--exclude: {why}"))?;
         let silenced = per_file_ignores.iter().map(|it| silenced(it)).collect::<Result<_, _>>()?;
-        Ok(Self { here: Root::new(Path::new("")), excluded, silenced })
+        Ok(Self { here: PatternRoot::new(Path::new("")), excluded, silenced })
     }
 
     /// True if the command line or the configuration of `path` excludes it.
-    pub(crate) fn is_excluded(&self, configs: &mut InARow<'_>, path: &Path) -> bool {
+    pub(crate) fn is_excluded(&self, configs: &mut FolderResolver<'_>, path: &Path) -> bool {
         self.is_matched(&self.excluded, path)
             || configs.config(path).is_ok_and(|it| it.is_excluded(path))
     }

@@ -49,6 +49,9 @@ pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
     if args.replace {
         overrides.set("placement.replace=true")?;
     }
+    if args.rewrite {
+        overrides.set("rewrite.enabled=true")?;
+    }
     let is_named = matches!(origin, Origin::File(_));
     let resolver = Resolver::new(origin, overrides);
     if is_named {

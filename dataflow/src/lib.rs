@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
 pub mod attributes;
 pub mod cfg;
@@ -8,5 +9,4 @@ pub mod lattice;
 #[cfg(test)]
 mod random;
 pub mod sparse;
-pub mod twin;
 pub mod view;

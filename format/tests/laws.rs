@@ -1,5 +1,5 @@
-//! Laws of the formatter: tokens, comments and the program stay, and formatting twice changes nothing.
-//! Checked on the programs of this repository and on random layouts.
+//! Laws of the formatter: tokens, comments and the program stay, and formatting twice changes
+//! nothing. Checked on the programs of this repository and on random layouts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,13 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// The tokens of a text as written.
+/// Returns the tokens of a text as written.
 fn tokens(text: &str) -> Vec<(TokenKind, &str)> {
     lex(text).tokens.iter().map(|it| (it.kind, &text[it.range()])).collect()
 }
 
-/// The comments of a text in order, without the blanks at their ends, found by scanning what is between tokens.
+/// Returns the comments of a text in order, without the blanks at their ends, found by scanning
+/// between tokens.
 fn comments(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut end = 0;
@@ -36,7 +37,7 @@ fn generic(text: &str) -> String {
     print::generic(&Source::new(text).into_ir())
 }
 
-/// Checks all laws; whether the text was formatted at all.
+/// Checks all laws. Returns true if the text was formatted at all.
 fn check(name: &str, text: &str) -> Result<bool, String> {
     let source = Source::new(text);
     let edits = match format(&source) {
@@ -128,7 +129,7 @@ fn formatting_keeps_the_programs_of_the_repository() {
     assert!(n > 50 && n_formatted * 10 > n * 7, "{n_formatted} of {n} were formatted");
 }
 
-/// Programs with most of what the grammar has.
+/// Programs with most parts of the grammar.
 const PROGRAMS: [&str; 4] = [
     "#map = affine_map<(d0, d1)[s0] -> (d0 + s0, d1 floordiv 2 - 1)>\n!word = tensor<4x?xi32>\nmodule @m attributes {a = 1 : i32, b = [1, 2], c = @x::@y} {\n  \
      func.func private @g(i32, !word) -> (i32, i32)\n  func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}, %b: !noisy.i32, %c: i1, %n: index, %second_argument: i32) -> \
@@ -146,7 +147,8 @@ const PROGRAMS: [&str; 4] = [
      @g() {\n  return\n}\n",
 ];
 
-/// A program with other blanks, line breaks and comments between its tokens; `choices` are taken in turn.
+/// Returns a program with other blanks, line breaks and comments between its tokens; `choices` are
+/// taken in turn.
 fn scattered(text: &str, choices: &[u8]) -> String {
     let mut choices = choices.iter().copied().cycle();
     let mut out = String::new();
@@ -161,7 +163,7 @@ fn scattered(text: &str, choices: &[u8]) -> String {
                 TokenKind::Comma | TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace
             );
         let choice = choices.next().unwrap_or_default();
-        // A split line must stay one.
+        // A split line must stay a split line.
         let is_fixed = token.kind == TokenKind::Split || prev == Some(TokenKind::Split);
         let blanks = match choice {
             _ if is_fixed || gap.is_empty() && !is_separate => gap,
@@ -202,11 +204,11 @@ fn random_layouts_keep_the_laws() {
         }
         n += 1;
     }
-    // Where a line starts says where an op of an unknown form ends: some layouts are refused.
+    // Line starts determine the end of an op of unknown form, so some layouts are refused.
     assert!(n_formatted * 2 > n, "{n_formatted} of {n} were formatted");
 }
 
-/// The programs without comments, however scattered, become the one text.
+/// The programs without comments, however scattered, give the same text.
 #[test]
 fn there_is_one_form() {
     let mut runner = TestRunner::deterministic();
@@ -242,7 +244,7 @@ fn there_is_one_form() {
     }
 }
 
-/// Whether a list of lists is written a row a line: then it stays so.
+/// A list of lists that is written one row per line stays so.
 fn has_rows(text: &str) -> bool {
     lex(text).tokens.windows(3).any(|it| {
         it[0].kind == TokenKind::RSquare

@@ -21,7 +21,7 @@ use self::constants::{ConstantFacts, Constants};
 use self::range::{Bounds, Range};
 use self::ranges::Ranges;
 use noisy_dataflow::flow::{self, Flow, Interval, Trips};
-use noisy_dataflow::sparse::{Base, Input, Moved, Sparse, Visitor};
+use noisy_dataflow::sparse::{Base, Input, Moved, Sparse, VisitRecorder};
 
 /// Elements of constants that edits may leave behind before constants are solved from scratch.
 const MOST_ELEMENTS: usize = 1 << 18;
@@ -78,13 +78,13 @@ impl Integers {
     /// Solves both analyses from scratch, with visitors.
     pub fn visited_by<C, R>(ir: &Ir, constants: C, ranges: R) -> (C, R)
     where
-        C: Visitor<Constant>,
-        R: Visitor<Range>,
+        C: VisitRecorder<Constant>,
+        R: VisitRecorder<Range>,
     {
         let input = Input { ir, base: &() };
-        let first = Sparse::<_>::visited_by(&input, Constants::default(), constants);
+        let first = Sparse::<_>::recorded_by(&input, Constants::default(), constants);
         let constants = ConstantFacts(Sparse::new(&input, Constants::default()));
-        let second = Sparse::<_>::visited_by(&Input { ir, base: &constants }, Ranges, ranges);
+        let second = Sparse::<_>::recorded_by(&Input { ir, base: &constants }, Ranges, ranges);
         (first, second)
     }
 

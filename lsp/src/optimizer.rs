@@ -6,9 +6,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use noisy_analyses::repair::{self, PlacedOps, Repaired, Wanted};
-use noisy_analyses::{Applicability, Document, Fix, Options, Verdict};
+use noisy_analyses::{Applicability, Document, Fix, Options, TextEdit, Verdict};
 use noisy_settings::Settings as File;
 use ropey::Rope;
 use tokio::sync::{Semaphore, oneshot};
@@ -87,10 +88,7 @@ pub(crate) async fn run(
     let failed = || "the optimizer failed; please report it".to_owned();
     // Fixes alone are quick, and do not wait for others that solve.
     let solves = repairs.iter().any(|it| !matches!(it.scope, Scope::Code(_)));
-    let _turn = match solves {
-        true => Some(RUNS.acquire().await.map_err(|_| failed())?),
-        false => None,
-    };
+    let _turn = if solves { Some(RUNS.acquire().await.map_err(|_| failed())?) } else { None };
     let _busy = status::busy(connection);
     let (sender, receiver) = oneshot::channel();
     let settings = settings.clone();
@@ -143,10 +141,27 @@ fn repaired(
     };
     let mut options = options.clone();
     options.replace |= request.anew;
+    let saved = match (request.rewrites, &scope) {
+        (true, repair::Scope::Function(number)) => {
+            rewritten(document, *number, settings, &mut options)
+        }
+        _ => None,
+    };
     let wanted = Wanted { rules: &settings.rules, unsafe_fixes: false, placement: Some(&options) };
     let repaired = repair::repair(document, scope, &wanted).map_err(|it| it.to_string())?;
     let report = report(&repaired);
     let found = match repaired.refusal() {
+        _ if saved.is_some() => Found::Fix(Fix {
+            title: format!(
+                "Rewrite and insert optimal reduce_noise ({})",
+                saved.unwrap_or_default()
+            ),
+            applicability: Applicability::Safe,
+            edits: edit_between(text, document),
+        }),
+        _ if request.rewrites => {
+            Found::Refused("no rewriting was found that saves anything".to_owned())
+        }
         _ if repaired.is_changed() => Found::Fix(Fix {
             title: repaired.title(),
             applicability: Applicability::Safe,
@@ -156,6 +171,38 @@ fn repaired(
         None => Found::Nothing,
     };
     Ok(Solution { repair: request.clone(), found, report })
+}
+
+/// Rewrites a function so that it needs fewer reductions, which takes some of the time of the options.
+/// Returns what that saves, in words.
+fn rewritten(
+    document: &mut Document,
+    number: usize,
+    settings: &File,
+    options: &mut Options,
+) -> Option<String> {
+    let start = Instant::now();
+    let function = *document.ir().functions().get(number)?;
+    let mut placing = options.clone();
+    let most = settings.rewrite.time_limit.duration();
+    placing.limits.time = placing.limits.time.map(|it| it.mul_f64(0.8).min(most));
+    let growth = settings.rewrite.growth.factor();
+    let wanted = noisy_rewrite::Options { placing, growth };
+    let rewritten = noisy_rewrite::rewrite(document, &[function], &wanted)?;
+    let saving = rewritten.savings.first()?;
+    let saved = format!("{} reductions to {}", saving.before, saving.after);
+    *document = rewritten.document;
+    options.limits.time = options.limits.time.map(|it| it.saturating_sub(start.elapsed()));
+    Some(saved)
+}
+
+/// Returns the edit of a text that makes it that of a document.
+fn edit_between(text: &str, document: &Document) -> Vec<TextEdit> {
+    let after = document.source().text();
+    let (range, _) = difference(after, text);
+    let n_behind = after.len_bytes() - range.end;
+    let replaced = range.start..text.len() - n_behind;
+    vec![TextEdit { range: replaced, text: after.byte_slice(range).to_string() }]
 }
 
 /// Describes a repair, function by function.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use noisy_syntax::print;
 
-/// Ops that depend on themselves, by themselves and through others, each list with the result that it defines last.
+/// Ops that depend on themselves, by themselves and through others, each list with the result that
+/// it defines last.
 const CYCLES: &[&str] = &[
     "%1 = arith.addi %1, %c0 : i32",
     "%1 = arith.addi %1, %c1 : i32",
@@ -66,7 +67,8 @@ fn programs() -> Vec<String> {
             out.push(format!("{HEAD}  %false = arith.constant false\n  cf.cond_br %false, ^bb1(%x : i32), ^bb3\n{dead}\n^bb3:\n  return %x : i32\n}}"));
         }
     }
-    // A loop whose only way in is a branch that is folded; its blocks are merged before they are erased.
+    // A loop whose only way in is a branch that is folded; its blocks are merged before they are
+    // erased.
     out.push(format!("{HEAD}  %false = arith.constant false\n  cf.cond_br %false, ^bb1(%x : i32), ^bb3\n^bb1(%p: i32):\n  cf.br ^bb2\n^bb2:\n  %1 = arith.addi %p, %c1 : i32\n  %2 = arith.addi %1, %c1 : i32\n  cf.br ^bb1(%2 : i32)\n^bb3:\n  return %x : i32\n}}"));
     out
 }

@@ -1,4 +1,4 @@
-//! The tool as it is run: pipelines that are wrong, passes that run pipelines, reproducers that reproduce.
+//! The tool as a process: invalid pipelines, passes that run pipelines, and reproducers.
 
 mod tool;
 
@@ -90,7 +90,7 @@ fn a_pass_runs_a_pipeline_and_what_is_printed_around_passes_sees_it() {
     let _ = std::fs::remove_file(input);
 }
 
-/// Two memrefs that a function is passed, read and written in an order that only matters if they share elements.
+/// Two memref arguments, read and written in an order that only matters if they share elements.
 const ARGUMENTS: &str =
     "func.func @f(%a: memref<40x40xf64>, %b: memref<40x40xf64>, %v: f64) -> f64 {
   affine.for %i = 1 to 40 {
@@ -208,7 +208,7 @@ fn what_a_file_is_stays_when_the_output_goes_there() {
     assert_eq!(read("target.mlir"), read("link.mlir"));
     let mode = std::fs::metadata(path("private.mlir")).expect("a file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // What a log holds stays.
+    // An existing log keeps its content.
     std::fs::write(path("log"), "before\n").expect("a file");
     let log = std::fs::OpenOptions::new().append(true).open(path("log")).expect("a file");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_noisy-opt"));

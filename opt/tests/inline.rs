@@ -30,7 +30,7 @@ fn functions_that_call_double_are_inlined_while_there_is_room() {
     assert!(output.status.success(), "{said}");
     assert_eq!(said.matches("remark: ").count(), 1, "{said}");
     assert!(said.contains(" ops of the callee are not copied"), "{said}");
-    // What there was room for stands in its place, also behind what there was none for.
+    // Calls within the limit are inlined, also after one beyond it.
     let n = text.matches("\"a.b\"").count();
     assert!((100_000..900_000).contains(&n), "{n} ops");
     assert!(text.contains("call @f38(") && !text.contains("call @f1("));

@@ -1,4 +1,5 @@
-//! Passes that remove, rename or look up symbols, where symbols stand in modules, in functions and in ops of unknown kinds.
+//! Passes that remove, rename or look up symbols, where symbols stand in modules, in functions and
+//! in ops of unknown kinds.
 
 mod common;
 
@@ -71,7 +72,7 @@ fn symbol_dce_keeps_what_a_reference_may_mean() {
         ),
         // Nothing outside of a module is meant in it.
         ("func.func private @a() { return }\nmodule { \"t.x\"() {r = @a} : () -> () }", &[]),
-        // What a region of a function defines is no symbol of the module.
+        // Symbols in a region of a function are no symbols of the module.
         (
             "func.func private @a() { return }\nfunc.func @f() { \"t.x\"() {sym_name = \"a\"} : () -> ()\n func.call @a() : () -> ()\n return }",
             &["private a", "f", "a"],

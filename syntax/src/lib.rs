@@ -1,39 +1,33 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
-pub mod affine;
 mod code;
-mod delta;
-mod dense;
 pub mod dialect;
-pub mod dominance;
 pub mod dump;
-mod entity;
-mod float;
-mod grammar;
-pub mod identifier;
-mod intern;
 mod ir;
-mod kind;
 #[cfg(any(test, feature = "laws"))]
 pub mod laws;
-pub mod lex;
-mod lowering;
-mod namespace;
-mod op_traits;
-pub mod parallel;
+mod op;
+mod parse;
 pub mod print;
-mod problem;
 pub mod rewrite;
-mod skeleton;
-mod slack;
 mod source;
-pub mod string;
-mod token;
-mod token_stream;
-mod tool;
+mod support;
+mod text;
+mod values;
 mod verify;
+
+pub(crate) use ir::{delta, lowering};
+pub(crate) use op::{kind, namespace, op_traits, tool};
+pub(crate) use parse::{grammar, skeleton};
+pub(crate) use support::slack;
 #[cfg(test)]
-mod work;
+pub(crate) use support::work;
+pub use support::{dominance, parallel};
+pub use text::{identifier, lex, string};
+pub(crate) use text::{problem, token, token_stream};
+pub use values::affine;
+pub(crate) use values::{dense, entity, float, intern};
 
 pub use code::{Category, Code, MAX_REGION_DEPTH};
 pub use delta::Delta;

@@ -16,7 +16,7 @@ use super::block_name;
 use crate::NoiseModel;
 use crate::facts::noise::{Findings, Noise, NoiseAnalysis};
 use noisy_dataflow::lattice::Lattice;
-use noisy_dataflow::sparse::{Input, Part, Sparse, Visit, Visitor};
+use noisy_dataflow::sparse::{Input, Part, Sparse, Visit, VisitRecorder};
 use noisy_integers::Integers;
 
 /// Comparisons of facts after which nothing more is recorded.
@@ -51,10 +51,10 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
 }
 
 /// Solves the analysis of noise and its base from scratch, with a visitor.
-fn visits_of_noise<V: Visitor<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
+fn visits_of_noise<V: VisitRecorder<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
     let integers = Integers::new(ir);
     let input = Input { ir, base: &integers };
-    Sparse::<_, Findings>::visited_by(&input, NoiseAnalysis::new(model), visitor)
+    Sparse::<_, Findings>::recorded_by(&input, NoiseAnalysis::new(model), visitor)
 }
 
 /// Visits as text.
@@ -72,7 +72,7 @@ fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String
     out
 }
 
-impl<F: fmt::Display> Visitor<F> for VisitText {
+impl<F: fmt::Display> VisitRecorder<F> for VisitText {
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>) {
         if visit.part == Part::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
@@ -167,7 +167,9 @@ impl<F: Lattice + fmt::Display> VisitSteps<F> {
     }
 }
 
-impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> for VisitSteps<F> {
+impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecorder<F>
+    for VisitSteps<F>
+{
     fn visits(&mut self, _ir: &Ir, visit: Visit<'_, F>) {
         if self.is_full() {
             return;

@@ -1,4 +1,4 @@
-//! The laws of [`noisy_dataflow::twin`], for each analysis by one line ([`laws_of`]), on random
+//! The laws of [`noisy_twin`], for each analysis by one line ([`laws_of`]), on random
 //! programs (`twin/programs.rs`).
 //!
 //! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S`
@@ -7,8 +7,8 @@
 use std::cell::Cell;
 use std::fmt;
 
-use noisy_dataflow::twin::Twin;
 use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
+use noisy_twin::Twin;
 
 use crate::facts::noise::NoiseAnalysis;
 use crate::laws::Random;

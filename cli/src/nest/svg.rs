@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use noisy_loops::space::{Changed, Part, Point, Space};
+use noisy_loops::space::{Changed, Point, PointPart, Space};
 use rustc_hash::FxHashMap;
 
 use super::kind;
@@ -145,7 +145,7 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
     };
     let column = |it: &Vec<i64>| it.get(n - 1).copied();
     let row = |it: &Vec<i64>| if n > 1 { it[0] } else { 0 };
-    let has = |part: Part| space.points.iter().any(|it| it.part == part);
+    let has = |part: PointPart| space.points.iter().any(|it| it.part == part);
     let columns =
         Axis::new(names[n - 1].clone(), places.iter().filter_map(column).collect(), tile(n - 1));
     let rows = Axis::new(
@@ -153,16 +153,16 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
         places.iter().map(row).collect(),
         if n > 1 { tile(0) } else { None },
     );
-    let shift = if has(Part::Before) { columns.spacing } else { 0.0 };
+    let shift = if has(PointPart::Before) { columns.spacing } else { 0.0 };
     let at: Vec<(f64, f64)> = space
         .points
         .iter()
         .zip(&places)
         .map(|(point, place)| {
             let x = match point.part {
-                Part::Before => -columns.spacing,
-                Part::Whole => columns.at(place[n - 1], tile(n - 1)),
-                Part::After => columns.end() + columns.spacing,
+                PointPart::Before => -columns.spacing,
+                PointPart::Whole => columns.at(place[n - 1], tile(n - 1)),
+                PointPart::After => columns.end() + columns.spacing,
             };
             (LEFT + shift + x, TOP + rows.at(row(place), if n > 1 { tile(0) } else { None }))
         })
@@ -317,12 +317,12 @@ fn one(
     let variables: Vec<String> =
         space.ivs.iter().zip(&point.at).map(|(iv, it)| format!("{iv} = {it}")).collect();
     let part = match point.part {
-        Part::Before => ", before the inner loop",
-        Part::Whole => "",
-        Part::After => ", after the inner loop",
+        PointPart::Before => ", before the inner loop",
+        PointPart::Whole => "",
+        PointPart::After => ", after the inner loop",
     };
     let unused = if point.is_used { "" } else { " unused" };
-    let shape = if point.part == Part::Whole {
+    let shape = if point.part == PointPart::Whole {
         format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>")
     } else {
         format!(

@@ -27,12 +27,15 @@ pub(crate) struct RepairRequest {
     pub scope: Scope,
     /// Existing `reduce_noise` may be removed; otherwise the settings decide.
     pub anew: bool,
+    /// Functions may be rewritten so that they need fewer `reduce_noise`; otherwise the settings
+    /// decide.
+    pub rewrites: bool,
 }
 
 impl RepairRequest {
     /// A repair that removes no `reduce_noise` unless the settings say so.
     pub(crate) fn of(scope: Scope) -> Self {
-        Self { scope, anew: false }
+        Self { scope, anew: false, rewrites: false }
     }
 }
 
@@ -84,9 +87,13 @@ pub(crate) fn actions(
         if diagnostics.iter().any(|it| is_placed(it) && cursor::touch(&it.range, &whole)) {
             let fixed = here.iter().filter(|it| is_placed(it)).map(|it| (*it).clone()).collect();
             out.push(Action::Repair(RepairRequest::of(scope()), fixed));
+            if !document.is_of_heir() {
+                let rewriting = RepairRequest { rewrites: true, ..RepairRequest::of(scope()) };
+                out.push(Action::Repair(rewriting, Vec::new()));
+            }
         }
         if is_reduce_at(document, range.start) {
-            let anew = RepairRequest { scope: scope(), anew: true };
+            let anew = RepairRequest { anew: true, ..RepairRequest::of(scope()) };
             out.push(Action::Repair(anew, Vec::new()));
         }
     }

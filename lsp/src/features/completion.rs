@@ -409,6 +409,32 @@ mod tests {
     }
 
     #[test]
+    fn proposes_ops_that_are_registered_at_run_time() {
+        let mut row = dialect::OpSpec::PURE;
+        row.name = "registered.twice";
+        row.doc = "Doubles an integer. It has a row that no one compiled in.";
+        row.operands = dialect::Count::exactly(1);
+        row.results = dialect::Count::exactly(1);
+        row.syntax = &[
+            dialect::Element::Operands(1),
+            dialect::COLON,
+            dialect::Element::TypeOf(dialect::Bind::All),
+        ];
+        dialect::register(row).unwrap();
+        let proposals = ops(false, None);
+        let found = proposals.iter().find(|it| it.label == "registered.twice").unwrap();
+        assert_eq!(found.detail, "Doubles an integer.");
+        let snippet = snippet::snippet("registered.twice", Some("%r")).unwrap();
+        assert!(snippet.contains("registered.twice ${"), "{snippet}");
+        let text = "func.func @f(%a: i32) {\n  %r = registered.twice %a : i32\n  return\n}\n";
+        let document = Document::new(text);
+        assert!(document.diagnostics().iter().all(|it| it.code == "unused-op"));
+        let at = text.find("registered").unwrap();
+        let hover = super::super::hover::hover(&document, at, noisy_settings::Loops::default());
+        assert!(hover.unwrap().text.contains("Doubles an integer."));
+    }
+
+    #[test]
     fn types_behind_a_colon_and_attributes_in_braces() {
         assert_eq!(first("%0 = arith.addi %a, %b : i$0", 3), ["i1", "i5", "i8"]);
         assert_eq!(first("%0 = noisy.add %a, %b : !$0", 1), ["!noisy.i32"]);

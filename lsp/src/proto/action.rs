@@ -23,7 +23,7 @@ const MOST_AT_ONCE: usize = 1_000_000;
 /// Returns the title of a repair, before or after it was made; `is_placed` says that it will insert
 /// `op`.
 fn title(op: &str, repair: &RepairRequest, solution: Option<&Solution>, is_placed: bool) -> String {
-    let RepairRequest { scope, anew } = repair;
+    let RepairRequest { scope, anew, rewrites } = repair;
     let place = match scope {
         Scope::Code(code) => return format!("Fix all {code} in this file"),
         Scope::Function(_, name) => format!("in @{name}"),
@@ -31,6 +31,7 @@ fn title(op: &str, repair: &RepairRequest, solution: Option<&Solution>, is_place
     };
     match solution.map(|it| &it.found) {
         Some(Found::Fix(fix)) => format!("{} {place}", fix.title),
+        _ if *rewrites => format!("Rewrite and insert optimal {op} {place}"),
         _ if *anew => format!("Re-optimize all {op} {place} (replaces existing)"),
         _ if is_placed => format!("Insert optimal {op} {place}"),
         _ => format!("Fix all problems {place}"),
@@ -50,6 +51,7 @@ pub(crate) fn place(view: &View<'_>, repair: &RepairRequest) -> PlaceRequest {
         function,
         code,
         anew: repair.anew,
+        rewrites: repair.rewrites,
     }
 }
 
@@ -65,7 +67,10 @@ pub(crate) const KINDS: [&str; 5] = [
 /// The kind of an action.
 pub(crate) fn kind(it: &Action) -> &'static str {
     match it {
-        Action::Repair(RepairRequest { anew: true, .. }, _)
+        Action::Repair(
+            RepairRequest { anew: true, .. } | RepairRequest { rewrites: true, .. },
+            _,
+        )
         | Action::Schedule(_)
         | Action::Loop(_) => KINDS[1],
         Action::Refactor(it) => match it.kind {
@@ -103,7 +108,8 @@ pub(crate) fn action(
             if !matches!(repair.scope, Scope::Code(_)) {
                 action.diagnostics = Some(fixed.iter().map(|it| diagnostic(view, it)).collect());
             }
-            let is_preferred = !repair.anew && matches!(repair.scope, Scope::Function(..));
+            let is_plain = !repair.anew && !repair.rewrites;
+            let is_preferred = is_plain && matches!(repair.scope, Scope::Function(..));
             action.is_preferred = is_preferred.then_some(true);
             match solution {
                 Some(Solution { found: Found::Fix(fix), .. }) => {

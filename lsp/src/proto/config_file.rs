@@ -1,7 +1,7 @@
 //! Answers about a configuration file.
 
 use noisy_settings::Problem;
-use noisy_settings::assist::{Explanation, Kind, Proposal, Proposals};
+use noisy_settings::assist::{Explanation, Proposal, ProposalKind, Proposals};
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
@@ -46,9 +46,9 @@ pub(crate) fn completion(
         let snippet = capabilities.snippets.then(|| snippet(&it)).flatten();
         lsp::CompletionItem {
             kind: capabilities.completion_kind(match it.kind {
-                Kind::Key => lsp::CompletionItemKind::PROPERTY,
-                Kind::Table => lsp::CompletionItemKind::MODULE,
-                Kind::Value => lsp::CompletionItemKind::VALUE,
+                ProposalKind::Key => lsp::CompletionItemKind::PROPERTY,
+                ProposalKind::Table => lsp::CompletionItemKind::MODULE,
+                ProposalKind::Value => lsp::CompletionItemKind::VALUE,
             }),
             detail: (!it.detail.is_empty()).then_some(it.detail),
             documentation: Some(it.what).filter(|it| !it.is_empty()).map(|text| {

@@ -21,6 +21,9 @@ pub(crate) struct PlaceRequest {
     /// Existing `reduce_noise` may be removed.
     #[serde(default)]
     pub anew: bool,
+    /// Functions may be rewritten so that they need fewer `reduce_noise`.
+    #[serde(default)]
+    pub rewrites: bool,
 }
 
 impl PlaceRequest {
@@ -31,7 +34,7 @@ impl PlaceRequest {
             (None, Some((start, name))) => Scope::Function(*start, name.clone()),
             (None, None) => Scope::File,
         };
-        RepairRequest { scope, anew: self.anew }
+        RepairRequest { scope, anew: self.anew, rewrites: self.rewrites }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files: read, split into parts, and written as a whole or not at all.
+//! Files: reading, splitting, and atomic writing.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::Path;
 use noisy_output::{MAX_FILE, MAX_STREAM, Output, clean_up_on_signals, reason};
 use noisy_syntax::lex::{SPLIT_MARKER, split_places};
 
-/// The text of a file, `-` for standard input. What is too long is refused before it takes room.
+/// Reads a file, `-` for standard input. Fails early if it is too long.
 pub(super) fn read(file: &str) -> io::Result<String> {
     let bytes = if file == "-" {
         bounded(io::stdin().lock(), MAX_STREAM)?
@@ -32,12 +32,12 @@ fn bounded(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file as a whole, `-` for standard output, as [`Output::to_file`] says.
+/// Writes a file atomically, `-` for standard output, as [`Output::to_file`].
 pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
     if file == "-" {
         return io::stdout().lock().write_all(text.as_bytes());
     }
-    // Only who makes temporary files has a thread that waits for signals.
+    // Only writers of temporary files need the thread that waits for signals.
     clean_up_on_signals();
     let readable = |it: io::Error| io::Error::new(it.kind(), reason(&it));
     let mut out = Output::to_file(Path::new(file)).map_err(readable)?;
@@ -55,8 +55,8 @@ pub(super) struct Part {
     pub first_line: usize,
 }
 
-/// The parts of a text between markers, as `mlir-opt` splits it: wherever a marker stands, but in a string. Text behind a marker in its
-/// line, other than a comment, is the start of the next part.
+/// The parts of a text between markers, as `mlir-opt` splits it: wherever a marker stands, but in a
+/// string. Text behind a marker in its line, other than a comment, is the start of the next part.
 pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<Part> {
     let places = match marker {
         None => Vec::new(),

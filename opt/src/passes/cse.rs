@@ -1,6 +1,6 @@
-//! `cse`: an op that computes what another one that dominates it has computed gives way to it.
+//! `cse`: an op is replaced by an equal one that dominates it.
 //!
-//! *Law* and *cost* are those of [`noisy_analyses::facts::same`].
+//! *Law* and *cost*: see [`noisy_analyses::facts::same`].
 
 use noisy_analyses::facts::effects;
 use noisy_analyses::facts::same::{Walk, WalkEvent};

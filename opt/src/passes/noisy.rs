@@ -1,8 +1,11 @@
-//! `noisy-reduce-noise`: the cheapest `noisy.reduce_noise` ops that keep every value within the noise budget.
+//! `noisy-reduce-noise`: inserts the cheapest `noisy.reduce_noise` ops that keep every value within
+//! the noise budget. `noisy-rewrite`: finds an equal program that needs fewer of them.
 //!
-//! *Law.* The program that was analyzed again and found legal is the one that the pass leaves: both are printed and compared.
-//! *Cost.* That of the placement; reading, following and comparing are linear.
+//! *Law.* The resulting program equals the one that was analyzed again and found legal: both are
+//! printed and compared. *Cost.* That of the placement; parsing, following and comparing are
+//! linear.
 
+mod adopt;
 mod follow;
 
 use std::time::Duration;
@@ -15,9 +18,31 @@ use regex::Regex;
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::diagnostics::Severity;
 
-/// The pass, under its own name and under that of the MLIR tutorial (j2kun/mlir-tutorial).
+/// The pass, under its own name and that of the MLIR tutorial (j2kun/mlir-tutorial).
 pub(super) const PASSES: &[PassInfo] =
-    &[row("noisy-reduce-noise"), row("noisy-reduce-noise-optimizer")];
+    &[row("noisy-reduce-noise"), row("noisy-reduce-noise-optimizer"), REWRITE];
+
+const REWRITE: PassInfo = PassInfo {
+    name: "noisy-rewrite",
+    class: "RewriteNoisy",
+    anchor: None,
+    summary: "Rewrite sums, differences and products into equal ones that need fewer noisy.reduce_noise ops",
+    options: &[
+        OptionInfo {
+            name: "time-limit",
+            default: "10",
+            kind: OptionKind::Int,
+            summary: "Seconds for the search and for placing what it finds; the best that was found by then is taken",
+        },
+        OptionInfo {
+            name: "growth",
+            default: "150",
+            kind: OptionKind::Int,
+            summary: "Operations that the result executes, at most, in percent of those before",
+        },
+    ],
+    run: run_rewrite,
+};
 
 const fn row(name: &'static str) -> PassInfo {
     PassInfo {
@@ -51,7 +76,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let (meant, asked): (Vec<Op>, Vec<Op>) = meant.unzip();
     let outcome =
         insert_reduces(&program, &asked, &placing).map_err(|why| Failure(Some(why.to_string())))?;
-    // Lines of the program as it was printed are no lines of the file.
+    // Lines of the printed program are not lines of the file.
     let line = Regex::new(r" on line \d+").map_err(|_| defect("a pattern"))?;
     let mut is_refused = false;
     for (function, of) in meant.iter().zip(&outcome.functions) {
@@ -75,6 +100,38 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+fn run_rewrite(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let number = |name: &str| options.int(name).and_then(|it| u32::try_from(it).ok());
+    let (Some(seconds), Some(growth)) = (number("time-limit"), number("growth")) else {
+        return Err(Failure(Some("time-limit and growth are numbers, 0 or more".to_owned())));
+    };
+    let time = Some(Duration::from_secs(u64::from(seconds)));
+    let placing = Placing { limits: Limits { time, ..Limits::default() }, ..Placing::default() };
+    let wanted = noisy_rewrite::Options { placing, growth: f64::from(growth) / 100.0 };
+    let program = Program::new(&print::generic(cx.ir));
+    let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
+    if ours.len() != theirs.len() {
+        return Err(defect("the printed program has other functions"));
+    }
+    let meant = (0..ours.len()).filter(|&it| cx.ir.is_within(ours[it], op));
+    let meant: Vec<usize> = meant.collect();
+    let asked: Vec<Op> = meant.iter().map(|&it| theirs[it]).collect();
+    let Some(rewritten) = noisy_rewrite::rewrite(&program, &asked, &wanted) else { return Ok(()) };
+    let after = rewritten.document.ir();
+    let copies = after.functions();
+    let mut n = 0;
+    for it in &rewritten.savings {
+        let at = meant[it.at];
+        let pair = ((program.ir(), theirs[at]), (after, copies[at]));
+        n += adopt::adopt(cx.ir, ours[at], pair.0, pair.1).map_err(defect)?;
+    }
+    if print::generic(cx.ir) != print::generic(after) {
+        return Err(defect("the program is not the one that was shown equal"));
+    }
+    cx.count("operations of rewritten functions", n);
+    Ok(())
+}
+
 fn defect(what: &str) -> Failure {
-    Failure(Some(format!("internal error of noisy-reduce-noise: {what}")))
+    Failure(Some(format!("internal error of a pass over noisy values: {what}")))
 }

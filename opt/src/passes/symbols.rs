@@ -1,4 +1,4 @@
-//! `symbol-dce`, `symbol-privatize`: symbols that nothing can reach go.
+//! `symbol-dce`, `symbol-privatize`: removal of unreachable symbols, and visibility.
 
 use noisy_syntax::{AttrData, Ir, Name, Op, OpKind, Traits};
 use rustc_hash::FxHashSet;
@@ -29,7 +29,7 @@ pub(super) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// How far a symbol can be seen.
+/// Returns the visibility of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visibility {
     Public,
@@ -49,19 +49,20 @@ pub(super) fn visibility(ir: &Ir, op: Op) -> Visibility {
     }
 }
 
-/// The name that an op defines, if it is a symbol.
+/// Returns the name of an op that defines a symbol.
 pub(super) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
     ir.extra(op).symbol.map(|it| it.0)
 }
 
-/// Returns true if the symbols in the regions of an op are its own. Of an op of an unknown kind they may be.
+/// Returns true if an op is a symbol table. An op of an unknown kind may be one.
 fn is_table(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind.has(Traits::SYMBOL_TABLE)
 }
 
-/// Returns true if a pass may erase a symbol, or change its visibility, once its uses are known: its kind is known to be a symbol, and
-/// every op around it is a symbol table or has another known meaning. An op of an unknown kind may refer to what it holds in ways that the
-/// text does not show.
+/// Returns true if a pass may erase a symbol, or change its visibility, once its uses are known:
+/// its kind is known to be a symbol, and every op around it is a symbol table or has another known
+/// meaning. An op of an unknown kind may refer to what it holds in ways that the text does not
+/// show.
 pub(super) fn is_owned(ir: &Ir, op: Op) -> bool {
     let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it))
         .filter(|&it| ir.op(it).kind.is_op());
@@ -94,11 +95,11 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The symbols that are live, and the live ops whose uses and regions are still to be looked at.
+/// The live symbols, and the live ops whose uses and regions are still to be visited.
 #[derive(Default)]
 struct Live {
     symbols: FxHashSet<Op>,
-    /// Each op with how its regions are looked at.
+    /// Each op with the visit of its regions.
     waiting: Vec<(Op, Inside)>,
 }
 
@@ -107,7 +108,8 @@ struct Live {
 enum Inside {
     /// All: an op around them is of an unknown kind.
     All,
-    /// Those that other tables, or others than this program, may refer to. The flag says if other tables may.
+    /// Those that other tables, or others than this program, may refer to. The flag says if other
+    /// tables may.
     Visible(bool),
 }
 
@@ -160,8 +162,8 @@ fn children(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
     items.filter(|&it| ir.op(it).kind.is_op())
 }
 
-/// The ops that the symbol references of an op may mean, those on the way to the last name of a path included. Behind an op of an unknown
-/// kind, which may be a symbol table, the search goes on.
+/// The ops that the symbol references of an op may mean, those on the way to the last name of a
+/// path included. Behind an op of an unknown kind, which may be a symbol table, the search goes on.
 fn uses(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     for path in ir.interner.symbols_in(ir.extra(op).attrs.iter().map(|it| it.1)) {

@@ -1,7 +1,8 @@
 //! Ops that depend on themselves.
 //!
-//! Where dominance holds there are none. They stand in blocks that nothing reaches, and where the order of ops means nothing: in modules
-//! and in ops of unknown kinds. *Cost.* Linear in the ops; where no value is used before it is defined, one look at each operand.
+//! Where dominance holds there are none. They stand in blocks that nothing reaches, and where the
+//! order of ops means nothing: in modules and in ops of unknown kinds. *Cost.* Linear in the ops;
+//! where no value is used before it is defined, one look at each operand.
 
 use noisy_syntax::{Def, Ir, Op, Region};
 use rustc_hash::FxHashSet;
@@ -10,8 +11,8 @@ use super::preorder;
 
 const NONE: u32 = u32::MAX;
 
-/// The ops in a region that depend on themselves, or on such an op. An op depends on those that define its operands and on the ops in
-/// its regions.
+/// The ops in a region that depend on themselves, or on such an op. An op depends on those that
+/// define its operands and on the ops in its regions.
 pub(super) fn in_cycles(ir: &Ir, region: Region) -> FxHashSet<Op> {
     let ops = preorder(ir, region);
     let mut number = vec![NONE; ir.bounds().0];
@@ -55,7 +56,8 @@ fn defining_ops(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
     })
 }
 
-/// Returns true if an op uses a value that an op at or behind it in the order, or one around it, defines: a cycle has such a use.
+/// Returns true if an op uses a value that an op at or behind it in the order, or one around it,
+/// defines: a cycle has such a use.
 fn has_early_use(ir: &Ir, ops: &[Op], number: &[u32]) -> bool {
     ops.iter().enumerate().any(|(at, &op)| {
         defining_ops(ir, op).any(|it| {

@@ -1,6 +1,7 @@
-//! Blocks: those that nothing reaches go, and what only keeps itself alive through block arguments.
+//! Simplification of blocks: erasure of unreachable blocks, and of values that only keep each other
+//! alive through block arguments.
 //!
-//! *Law.* Nothing that is erased can be seen to be missing. *Cost.* Linear in the ops of regions that have several blocks.
+//! *Law.* Erasing is not observable. *Cost.* Linear in the ops of regions with several blocks.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::FxHashSet;
@@ -11,18 +12,19 @@ mod alike;
 mod dead;
 mod merge;
 
-/// What is done to the blocks of regions.
+/// The simplification of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simplify {
     /// Nothing.
     Disabled,
-    /// Blocks that nothing reaches, and dead values, are erased.
+    /// Erase unreachable blocks and dead values.
     Normal,
-    /// Besides, equal blocks become one, and arguments that are always passed the same value are that value.
+    /// Also merge equal blocks, and replace arguments that always have the same value.
     Aggressive,
 }
 
-/// The regions of several blocks in a region and at any depth in it, the region included, and of these the ones that are in no other.
+/// Returns the regions with several blocks in a region at any depth, the region included, and the
+/// outermost of these.
 fn of_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
     let (mut regions, mut outermost) = (Vec::new(), Vec::new());
     let mut stack = vec![(region, false)];
@@ -43,7 +45,7 @@ fn of_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
     (regions, outermost)
 }
 
-/// Erases the blocks that no way leads to, in a region and at any depth in it; returns true if there were any.
+/// Erases the unreachable blocks of a region at any depth. Returns true if there were any.
 pub(super) fn erase_all_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
     let mut is_changed = false;
     for it in of_several_blocks(rewriter.ir, region).0 {
@@ -53,7 +55,7 @@ pub(super) fn erase_all_unreachable(rewriter: &mut Rewriter<'_>, region: Region)
     is_changed
 }
 
-/// The blocks that no way leads to, in a region and at any depth in it.
+/// Returns the unreachable blocks of a region at any depth.
 pub(super) fn all_unreachable(ir: &Ir, region: Region) -> Vec<Block> {
     of_several_blocks(ir, region).0.into_iter().flat_map(|it| unreachable(ir, it)).collect()
 }
@@ -131,7 +133,7 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
     true
 }
 
-/// The number of the first operand that a branch of this kind passes on.
+/// Returns the index of the first operand that a branch of this kind passes on.
 pub(crate) fn forwarded_kind(kind: OpKind) -> Option<usize> {
     match kind {
         OpKind::CfBr => Some(0),

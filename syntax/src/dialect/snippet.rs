@@ -9,7 +9,6 @@ use super::syntax::{Bind, Element};
 use crate::op_traits::{Agreement, TypeClass, WidthChange};
 use crate::{TokenKind, Type};
 
-/// A template under construction.
 struct Template<'a> {
     spec: &'a OpSpec,
     out: String,

@@ -41,7 +41,6 @@ pub(crate) struct Names {
     labels: FxHashMap<(Region, Name), SmallVec<[Op; 1]>>,
     /// Successors that resolve to nothing.
     unresolved_successors: FxHashMap<(Region, Name), Vec<(Op, u32)>>,
-    /// The blocks of labels.
     label_blocks: FxHashMap<Op, Block>,
     /// Symbols per region that holds their ops, in textual order.
     symbols: FxHashMap<(Region, Name), SmallVec<[Op; 1]>>,
@@ -51,7 +50,6 @@ pub(crate) struct Names {
     dubious: FxHashSet<Name>,
     /// Definitions are being entered in textual order, all of them: a whole text is read.
     pub(crate) in_order: bool,
-    /// Aliases.
     pub(crate) aliases: AliasTable,
     /// Ops that have something wrong with them or with what they use.
     pub(crate) suspects: FxHashSet<Op>,

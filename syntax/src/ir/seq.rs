@@ -26,9 +26,7 @@ pub(crate) struct Link {
     up: Op,
     left: Op,
     right: Op,
-    /// Bytes.
     bytes: u32,
-    /// Items.
     count: u32,
     /// Bytes beyond the end of the subtree that were looked at to find where its items end.
     far: u32,
@@ -73,7 +71,6 @@ pub(crate) struct Root(Option<Op>);
 /// The sums over the items of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// Bytes.
     pub(crate) bytes: u32,
     /// Bytes beyond their end that were looked at.
     pub(crate) far: u32,

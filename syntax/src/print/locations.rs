@@ -10,7 +10,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::intern::numbered;
 use crate::{Attr, AttrData, Ir, LocationPart, Op, OpKind};
 
-/// Names of locations.
 #[derive(Debug, Default)]
 pub(super) struct LocationNames {
     /// The locations by their numbers.

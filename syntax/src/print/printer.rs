@@ -141,7 +141,6 @@ impl<'a> Printer<'a> {
         self.ir.op(self.op_id()).operands.len().saturating_sub(n_written)
     }
 
-    /// Takes the next operands.
     pub(crate) fn take_operands(&mut self, n: usize) -> Fits<Vec<Value>> {
         (0..n).map(|_| self.take_operand()).collect()
     }

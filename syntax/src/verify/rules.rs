@@ -28,7 +28,6 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// No rules.
     pub(crate) const NONE: Rules = Rules {
         types: &[],
         symbols: None,

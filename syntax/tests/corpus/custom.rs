@@ -1,5 +1,5 @@
-//! Programs printed in the custom forms of their ops are read again as the same programs, here and by
-//! `mlir-opt`.
+//! Programs printed in the custom forms of their ops are read again as the same programs, here and
+//! by `mlir-opt`.
 
 use noisy_syntax::print::{Tool, custom_as, generic_as};
 use noisy_syntax::{Source, dialect};

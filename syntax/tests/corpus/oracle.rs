@@ -35,8 +35,8 @@ pub(crate) fn generic_form(path: &Path) -> Option<String> {
     Some(String::from_utf8(output.stdout).expect("mlir-opt prints UTF-8"))
 }
 
-/// Names of the texts that `mlir-opt` rejects, each with the first error; `None` without `mlir-opt`.
-/// Unknown dialects are allowed.
+/// Names of the texts that `mlir-opt` rejects, each with the first error; `None` without
+/// `mlir-opt`. Unknown dialects are allowed.
 pub(crate) fn rejected(texts: &[(String, String)]) -> Option<Vec<String>> {
     let tool = mlir_opt()?;
     // One process for all of them: each is a part of one file.

@@ -1,5 +1,5 @@
-//! The programs of `tests/corpus`: each file holds several, separated by `// -----`. `X.generic.mlir` holds
-//! their generic form as `mlir-opt` of LLVM 19 prints it.
+//! The programs of `tests/corpus`: each file holds several, separated by `// -----`.
+//! `X.generic.mlir` holds their generic form as `mlir-opt` of LLVM 19 prints it.
 //!
 //! `BLESS=1 cargo test -p noisy-syntax --test corpus` records that form anew and needs `mlir-opt`.
 

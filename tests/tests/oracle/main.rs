@@ -17,12 +17,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use noisy_integers::elements::elements;
 use noisy_analyses::Document;
+use noisy_dataflow::flow;
 use noisy_integers::Integers;
 use noisy_integers::constant::Constant;
+use noisy_integers::elements::elements;
 use noisy_integers::range::Bounds;
-use noisy_dataflow::flow;
 use noisy_syntax::{Def, Op, OpKind, Source, Value};
 
 const DIALECTS: [&str; 7] = ["affine", "arith", "builtin", "cf", "func", "memref", "scf"];
@@ -252,7 +252,7 @@ fn compare(pass: &str, probes: &[Probed], found: &HashMap<usize, Found>) -> (Str
             Found::Other(kind) => {
                 n_more += usize::from(probe.constant.is_known());
                 if let Some((a, b)) = probe.operands
-                    && !matches!(kind, OpKind::ArithRemsi | OpKind::ArithRemui)
+                    && !matches!(*kind, OpKind::ArithRemsi | OpKind::ArithRemui)
                 {
                     n_removed += 1;
                     if a.smin < 0 || b.smin <= a.smax {

@@ -102,7 +102,7 @@ fn write(
         match (spot, chosen) {
             (SitePosition::After(value), true) => inserted.push((value, spot)),
             (SitePosition::Before(group), true) => {
-                inserted.push((extraction.groups[group].value, spot))
+                inserted.push((extraction.groups[group].value, spot));
             }
             (SitePosition::Existing(op), false) => {
                 writing.removed.insert(op);

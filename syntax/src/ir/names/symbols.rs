@@ -52,9 +52,11 @@ impl Ir {
         self.names.touched.symbols.push(key);
     }
 
-    /// The op that a symbol (the first name of a path) means where an op stands: the definition in the nearest symbol table, the first in
-    /// textual order, as in MLIR's `lookupNearestSymbolFrom`. An op without a row may be a symbol table: a definition in it counts, and
-    /// where it has none, the search goes on outside of it. The regions of other ops, such as functions, define no symbols.
+    /// The op that a symbol (the first name of a path) means where an op stands: the definition in
+    /// the nearest symbol table, the first in textual order, as in MLIR's
+    /// `lookupNearestSymbolFrom`. An op without a row may be a symbol table: a definition in it
+    /// counts, and where it has none, the search goes on outside of it. The regions of other ops,
+    /// such as functions, define no symbols.
     pub fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
         let mut region = self.op(from).parent;
         loop {
@@ -72,18 +74,21 @@ impl Ir {
         }
     }
 
-    /// Returns true if the symbols in the regions of an op may be its own: it is a symbol table, or of an unknown kind.
+    /// Returns true if the symbols in the regions of an op may be its own: it is a symbol table, or
+    /// of an unknown kind.
     pub fn may_be_symbol_table(&self, op: Op) -> bool {
         self.is_symbol_table(op) || self.op(op).kind == OpKind::Unknown
     }
 
-    /// The nearest op around an op that may be a symbol table. Between two ops in the same one no symbol changes its meaning.
+    /// The nearest op around an op that may be a symbol table. Between two ops in the same one no
+    /// symbol changes its meaning.
     pub fn symbol_table_around(&self, op: Op) -> Option<Op> {
         let mut around = std::iter::successors(self.parent_op(op), |&it| self.parent_op(it));
         around.find(|&it| self.may_be_symbol_table(it))
     }
 
-    /// Whether from inside an op its own symbols are seen, and none further out; the top of a chunk is a module.
+    /// Returns true if ops inside an op see its symbols, and none further out; the top of a chunk
+    /// is a module.
     pub(crate) fn is_symbol_table(&self, op: Op) -> bool {
         let kind = self.op(op).kind;
         kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE)

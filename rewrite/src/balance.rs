@@ -1,0 +1,415 @@
+//! From sums and products to operations on two operands, with reductions in mind.
+//!
+//! *Sums.* A tree over terms of noise `e` with root at most `B` exists if and only if the weights `2^e` add up to at most `2^B` (Kraft), and
+//! joining the two least noisy terms again and again finds it. Terms that weigh more are packed into bins of weight `2^B`, the noisiest
+//! first: weights are powers of two, so each bin is filled. The sum of a bin is reduced and goes on as a term.
+//!
+//! *Products.* The result of a multiplication is too noisy to be multiplied again, so each but the last is reduced; powers are made
+//! of as few multiplications as possible.
+//!
+//! Reductions are counted here; where they go is decided by the optimizer.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use crate::dag::{Dag, Id, Node};
+use crate::scale::Scale;
+use crate::straight::{Line, Reg, Straight};
+
+/// A value, or its negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signed {
+    pub reg: Reg,
+    pub is_negative: bool,
+}
+
+/// A change that can be taken back.
+#[derive(Clone, Copy, Debug)]
+enum Undo {
+    Push,
+    Noise(Reg, u32),
+    Node(Id),
+}
+
+/// A point to go back to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    n_log: usize,
+    n_reductions: u64,
+    n_ops: usize,
+}
+
+impl Mark {
+    pub(crate) fn n_reductions(self) -> u64 {
+        self.n_reductions
+    }
+
+    pub(crate) fn n_ops(self) -> usize {
+        self.n_ops
+    }
+}
+
+/// A program under construction.
+#[derive(Debug)]
+pub(crate) struct Balance {
+    scale: Scale,
+    out: Straight,
+    /// Noise of each value, after a reduction if it has one.
+    noise: Vec<u32>,
+    regs: FxHashMap<Line, Reg>,
+    values: FxHashMap<Id, Signed>,
+    /// Reductions so far.
+    pub n_reductions: u64,
+    /// Operations so far.
+    pub n_ops: usize,
+    log: Vec<Undo>,
+}
+
+impl Balance {
+    /// A program with the leaves of another and nothing else.
+    pub(crate) fn new(program: &Straight, scale: Scale) -> Self {
+        let mut out = Self {
+            scale,
+            out: Straight { leaves: program.leaves.clone(), ..Straight::default() },
+            noise: Vec::new(),
+            regs: FxHashMap::default(),
+            values: FxHashMap::default(),
+            n_reductions: 0,
+            n_ops: 0,
+            log: Vec::new(),
+        };
+        for (index, leaf) in program.leaves.iter().enumerate() {
+            let line = Line::Leaf(index as u32);
+            let reg = out.out.push(line);
+            out.noise.push(leaf.noise);
+            out.regs.insert(line, reg);
+        }
+        out
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { n_log: self.log.len(), n_reductions: self.n_reductions, n_ops: self.n_ops }
+    }
+
+    /// Forgets all that happened since a mark.
+    pub(crate) fn go_back(&mut self, mark: Mark) {
+        while self.log.len() > mark.n_log {
+            match self.log.pop() {
+                Some(Undo::Push) => {
+                    if let Some(line) = self.out.lines.pop() {
+                        self.regs.remove(&line);
+                    }
+                    self.noise.pop();
+                }
+                Some(Undo::Noise(reg, noise)) => self.noise[reg.index()] = noise,
+                Some(Undo::Node(id)) => drop(self.values.remove(&id)),
+                None => {}
+            }
+        }
+        self.n_reductions = mark.n_reductions;
+        self.n_ops = mark.n_ops;
+    }
+
+    pub(crate) fn noise(&self, reg: Reg) -> u32 {
+        self.noise[reg.index()]
+    }
+
+    pub(crate) fn value(&self, id: Id) -> Option<Signed> {
+        self.values.get(&id).copied()
+    }
+
+    /// Says that a node has a value.
+    pub(crate) fn set(&mut self, id: Id, value: Signed) {
+        if self.values.insert(id, value).is_none() {
+            self.log.push(Undo::Node(id));
+        }
+    }
+
+    /// The leaf of a number.
+    pub(crate) fn leaf(&self, index: u32) -> Reg {
+        self.regs[&Line::Leaf(index)]
+    }
+
+    /// The value of an operation as it is, with reductions of operands where it would exceed the budget.
+    pub(crate) fn op(&mut self, line: Line) -> Reg {
+        if let Some(&reg) = self.regs.get(&line) {
+            return reg;
+        }
+        if let Line::Add(a, b) = line
+            && let Some(&reg) = self.regs.get(&Line::Add(b, a))
+        {
+            return reg;
+        }
+        if let Line::Mul(a, b) = line
+            && let Some(&reg) = self.regs.get(&Line::Mul(b, a))
+        {
+            return reg;
+        }
+        let noise = loop {
+            let noise = match line {
+                Line::Leaf(index) => self.out.leaves[index as usize].noise,
+                Line::Add(a, b) | Line::Sub(a, b) => {
+                    self.noise(a).max(self.noise(b)) + self.scale.add
+                }
+                Line::Mul(a, b) => self.noise(a) + self.noise(b),
+            };
+            if noise <= self.scale.budget {
+                break noise;
+            }
+            let worst = line.operands().max_by_key(|&it| (self.noise(it), Reverse(it)));
+            match worst.filter(|&it| self.noise(it) > self.scale.reset) {
+                Some(it) => self.reduce(it),
+                // No placement is legal; the caller's program had the same operation or none is offered.
+                None => break noise,
+            }
+        };
+        let reg = self.out.push(line);
+        self.noise.push(noise);
+        self.regs.insert(line, reg);
+        self.log.push(Undo::Push);
+        self.n_ops += 1;
+        reg
+    }
+
+    fn reduce(&mut self, reg: Reg) {
+        let noise = &mut self.noise[reg.index()];
+        self.log.push(Undo::Noise(reg, *noise));
+        *noise = self.scale.reset;
+        self.n_reductions += 1;
+    }
+
+    pub(crate) fn add(&mut self, a: Signed, b: Signed) -> Signed {
+        let (line, is_negative) = match (a.is_negative, b.is_negative) {
+            (false, true) => (Line::Sub(a.reg, b.reg), false),
+            (true, false) => (Line::Sub(b.reg, a.reg), false),
+            (both, _) => (Line::Add(a.reg, b.reg), both),
+        };
+        Signed { reg: self.op(line), is_negative }
+    }
+
+    pub(crate) fn multiply(&mut self, a: Signed, b: Signed) -> Signed {
+        let reg = self.op(Line::Mul(a.reg, b.reg));
+        Signed { reg, is_negative: a.is_negative != b.is_negative }
+    }
+
+    /// The sum of some values.
+    fn sum_of(&mut self, mut items: Vec<Signed>) -> Option<Signed> {
+        let capacity = Scale::weight(self.scale.budget);
+        loop {
+            let weigh = |it: &Signed| Scale::weight(self.noise(it.reg));
+            let total: u64 = items.iter().map(weigh).fold(0, u64::saturating_add);
+            if total <= capacity {
+                return self.tree(items);
+            }
+            // The noisiest first, in the order given.
+            items.sort_by_key(|it| Reverse(self.noise(it.reg)));
+            let mut free = capacity;
+            let mut bin = Vec::new();
+            items.retain(|it| {
+                let weight = Scale::weight(self.noise(it.reg));
+                let fits = weight <= free;
+                if fits {
+                    free -= weight;
+                    bin.push(*it);
+                }
+                !fits
+            });
+            let sum = self.tree(bin)?;
+            self.reduce(sum.reg);
+            items.push(sum);
+        }
+    }
+
+    /// The sum of values in a tree: the two least noisy are joined until one is left.
+    fn tree(&mut self, items: Vec<Signed>) -> Option<Signed> {
+        let mut queue = BinaryHeap::new();
+        let mut values = items;
+        for (at, it) in values.iter().enumerate() {
+            queue.push(Reverse((self.noise(it.reg), at)));
+        }
+        loop {
+            let Reverse((_, a)) = queue.pop()?;
+            let Some(Reverse((_, b))) = queue.pop() else { return Some(values[a]) };
+            let sum = self.add(values[a], values[b]);
+            values.push(sum);
+            queue.push(Reverse((self.noise(sum.reg), values.len() - 1)));
+        }
+    }
+
+    /// Zero, made of a value: there is no other without an encoded one.
+    fn zero(&mut self, of: Reg) -> Signed {
+        Signed { reg: self.op(Line::Sub(of, of)), is_negative: false }
+    }
+
+    /// A value itself rather than its negative.
+    pub(crate) fn positive(&mut self, value: Signed) -> Reg {
+        if !value.is_negative {
+            return value.reg;
+        }
+        // Of a leaf below it, so that it is known where the value is.
+        let mut at = value.reg;
+        while let Some(it) = self.out.lines[at.index()].operands().next() {
+            at = it;
+        }
+        let zero = self.zero(at);
+        self.add(zero, value).reg
+    }
+
+    fn sum(&mut self, terms: &[(Id, u64)], fallback: Reg) -> Signed {
+        // Digits of coefficients, each -1, 0 or 1, no two neighbours both other than 0.
+        let mut levels: Vec<Vec<Signed>> = Vec::new();
+        let modulus = self.scale.mask.wrapping_add(1);
+        for &(id, coefficient) in terms {
+            let Some(value) = self.value(id) else { continue };
+            let mut left = i64::try_from(coefficient).unwrap_or(0);
+            let half = (modulus / 2) as i64;
+            if left > half {
+                left -= modulus as i64;
+            }
+            let mut level = 0;
+            while left != 0 {
+                let digit = if left & 1 == 0 { 0 } else { 2 - (left & 3) };
+                // Three is better added up than subtracted from four.
+                let digit = if left == 3 {
+                    1
+                } else if left == -3 {
+                    -1
+                } else {
+                    digit
+                };
+                if digit != 0 {
+                    if levels.len() <= level {
+                        levels.resize(level + 1, Vec::new());
+                    }
+                    let is_negative = value.is_negative != (digit < 0);
+                    levels[level].push(Signed { reg: value.reg, is_negative });
+                }
+                left = (left - digit) >> 1;
+                level += 1;
+            }
+        }
+        let mut sum: Option<Signed> = None;
+        for items in levels.into_iter().rev() {
+            let doubled = sum.map(|it| self.add(it, it));
+            let items: Vec<Signed> = items.into_iter().chain(doubled).collect();
+            sum = self.sum_of(items);
+        }
+        match sum {
+            Some(it) => it,
+            None => self.zero(fallback),
+        }
+    }
+
+    fn product(&mut self, factors: &[(Id, u32)]) -> Option<Signed> {
+        let factors: Vec<(Signed, u32)> =
+            factors.iter().filter_map(|&(id, n)| Some((self.value(id)?, n))).collect();
+        let is_square_free = factors.iter().all(|it| it.1 == 1);
+        let n_powers = factors.iter().filter(|it| it.1 > 1).count();
+        if is_square_free || n_powers < 2 {
+            let mut values: Vec<Signed> =
+                factors.iter().map(|&(value, n)| self.power(value, n)).collect();
+            // The noisiest first: the last multiplication has the least noise.
+            values.sort_by_key(|it| (Reverse(self.noise(it.reg)), it.reg));
+            return values.into_iter().reduce(|a, b| self.multiply(a, b));
+        }
+        // Squares of all factors at once.
+        let odd: Vec<(Signed, u32)> =
+            factors.iter().filter(|it| it.1 % 2 == 1).map(|it| (it.0, 1)).collect();
+        let half: Vec<(Signed, u32)> =
+            factors.iter().filter(|it| it.1 > 1).map(|it| (it.0, it.1 / 2)).collect();
+        let root = self.powers(&half)?;
+        let square = self.multiply(root, root);
+        let odd = odd.into_iter().map(|it| it.0).reduce(|a, b| self.multiply(a, b));
+        Some(match odd {
+            Some(odd) => self.multiply(square, odd),
+            None => square,
+        })
+    }
+
+    /// The product of powers, by squaring all factors at once.
+    fn powers(&mut self, factors: &[(Signed, u32)]) -> Option<Signed> {
+        let most = factors.iter().map(|it| it.1).max()?;
+        let mut product: Option<Signed> = None;
+        for bit in (0..u32::BITS - most.leading_zeros()).rev() {
+            let square = product.map(|it| self.multiply(it, it));
+            let odd = factors.iter().filter(|it| it.1 >> bit & 1 == 1).map(|it| it.0);
+            let odd: Vec<Signed> = odd.collect();
+            let odd = odd.into_iter().reduce(|a, b| self.multiply(a, b));
+            product = match (square, odd) {
+                (Some(a), Some(b)) => Some(self.multiply(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+        product
+    }
+
+    /// A power of a value, by few multiplications.
+    fn power(&mut self, value: Signed, exponent: u32) -> Signed {
+        if exponent <= 1 {
+            return value;
+        }
+        match split(exponent) {
+            _ if exponent % 2 == 0 => {
+                let root = self.power(value, exponent / 2);
+                self.multiply(root, root)
+            }
+            Some(factor) => {
+                let root = self.power(value, factor);
+                self.power(root, exponent / factor)
+            }
+            None => {
+                let before = self.power(value, exponent - 1);
+                self.multiply(before, value)
+            }
+        }
+    }
+
+    /// The value of a node, made of the values of nodes that have one already. `stands_for` says by which node another is replaced.
+    pub(crate) fn node(&mut self, dag: &Dag, root: Id) -> Option<Signed> {
+        if let Some(it) = self.value(root) {
+            return Some(it);
+        }
+        let below = dag.below(root, |it| self.value(it).is_some());
+        for id in below {
+            let value = match dag.node(id) {
+                Node::Leaf(index) => Signed { reg: self.leaf(*index), is_negative: false },
+                Node::Sum(terms) => {
+                    let fallback = self.out.lines.first().map(|_| Reg(0))?;
+                    self.sum(terms, fallback)
+                }
+                Node::Product(factors) => self.product(factors)?,
+            };
+            self.set(id, value);
+        }
+        self.value(root)
+    }
+
+    /// The program with some outputs.
+    pub(crate) fn finish(mut self, outputs: Vec<Reg>) -> Straight {
+        self.out.outputs = outputs;
+        self.out
+    }
+}
+
+/// The factor by which an odd power is split, or `None` if one multiplication is split off: whichever needs fewer multiplications.
+fn split(exponent: u32) -> Option<u32> {
+    let factors = (3..).step_by(2).take_while(|it| it * it <= exponent.min(4096));
+    let factors = factors.filter(|it| exponent % it == 0);
+    let cost = |it: u32| n_multiplications(it) + n_multiplications(exponent / it);
+    let best = factors.min_by_key(|&it| cost(it))?;
+    (cost(best) < n_multiplications(exponent - 1) + 1).then_some(best)
+}
+
+/// Number of multiplications by which a power is made.
+fn n_multiplications(exponent: u32) -> u32 {
+    match exponent {
+        0 | 1 => 0,
+        _ if exponent % 2 == 0 => n_multiplications(exponent / 2) + 1,
+        _ => match split(exponent) {
+            Some(it) => n_multiplications(it) + n_multiplications(exponent / it),
+            None => n_multiplications(exponent - 1) + 1,
+        },
+    }
+}

@@ -1,0 +1,246 @@
+//! From the IR to straight-line programs: one for each block, loops of known trip counts opened where that is asked for.
+//!
+//! Leaves are the values that something else defines: arguments, encoded values, results of calls and of ops that are not known. What
+//! anything else uses is an output.
+
+use noisy_analyses::{Constant, Program};
+use noisy_dataflow::flow::{self, Flow};
+use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, TypeData, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::scale::{BITS, Scale};
+use crate::straight::{Leaf, Line, Reg, Straight};
+
+/// Lines of an opened loop, at most.
+const MOST_OPENED: usize = 4000;
+
+/// Attributes of loops that say nothing but how often they run.
+const LOOP_ATTRIBUTES: &[&str] = &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
+
+/// The computation of a block.
+#[derive(Debug)]
+pub(crate) struct Extracted {
+    pub block: Block,
+    pub straight: Straight,
+    /// The value of each leaf.
+    pub leaves: Vec<Value>,
+    /// The values that arithmetic of the block defines, in order.
+    pub values: Vec<(Value, Reg)>,
+    /// The arithmetic, and the loops that were opened.
+    pub members: FxHashSet<Op>,
+    pub has_opened: bool,
+}
+
+/// How programs are taken out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extraction<'a> {
+    pub program: &'a Program,
+    pub scale: Scale,
+    /// True if a reduction that is there already may go.
+    pub drops_reductions: bool,
+    /// True if loops of known trip counts are opened.
+    pub opens_loops: bool,
+}
+
+/// The operation of an op on noisy values, if that is all it is.
+pub(crate) fn arithmetic(ir: &Ir, op: Op) -> Option<OpKind> {
+    let data = ir.op(op);
+    let n = match data.kind {
+        OpKind::NoisyAdd | OpKind::NoisySub | OpKind::NoisyMul => 2,
+        OpKind::NoisyReduceNoise => 1,
+        _ => return None,
+    };
+    let is_whole = !matches!(data.form, Form::Broken | Form::Opaque)
+        && !ir.has_problem(op)
+        && ir.extra(op).attrs.is_empty()
+        && data.operands.len() == n
+        && data.results.len() == 1
+        && data.operands.iter().all(|it| it.value.is_some());
+    is_whole.then_some(data.kind)
+}
+
+impl Extraction<'_> {
+    /// The computation of a block, if there is any.
+    pub(crate) fn block(&self, block: Block) -> Option<Extracted> {
+        let ir = self.program.ir();
+        let mut taken = Taken {
+            of: self,
+            ir,
+            out: Extracted {
+                block,
+                straight: Straight::default(),
+                leaves: Vec::new(),
+                values: Vec::new(),
+                members: FxHashSet::default(),
+                has_opened: false,
+            },
+            env: FxHashMap::default(),
+            leaf_of: FxHashMap::default(),
+        };
+        for op in ir.block_ops(block) {
+            if let Some(reg) = taken.arithmetic(op) {
+                taken.out.members.insert(op);
+                taken.out.values.push((ir.op(op).results[0], reg));
+            } else if self.opens_loops && taken.n_lines(op).is_some() {
+                taken.open(op)?;
+                taken.out.members.insert(op);
+                taken.out.has_opened = true;
+                for &it in &ir.op(op).results {
+                    taken.out.values.push((it, taken.env[&it]));
+                }
+            }
+        }
+        let mut out = taken.out;
+        let opened: Vec<Op> =
+            out.members.iter().copied().filter(|&it| !ir.op(it).regions.is_empty()).collect();
+        let is_inside = |user: Op| {
+            out.members.contains(&user) || opened.iter().any(|&it| ir.is_within(user, it))
+        };
+        for &(value, reg) in &out.values {
+            let is_used = ir.value(value).uses.iter().any(|it| !is_inside(it.0));
+            if is_used && !out.straight.outputs.contains(&reg) {
+                out.straight.outputs.push(reg);
+            }
+        }
+        (!out.members.is_empty()).then_some(out)
+    }
+}
+
+struct Taken<'a> {
+    of: &'a Extraction<'a>,
+    ir: &'a Ir,
+    out: Extracted,
+    env: FxHashMap<Value, Reg>,
+    leaf_of: FxHashMap<Value, Reg>,
+}
+
+impl Taken<'_> {
+    fn kind(&self, op: Op) -> Option<OpKind> {
+        let kind = arithmetic(self.ir, op)?;
+        (kind != OpKind::NoisyReduceNoise || self.of.drops_reductions).then_some(kind)
+    }
+
+    /// Adds the line of an op that is arithmetic.
+    fn arithmetic(&mut self, op: Op) -> Option<Reg> {
+        let kind = self.kind(op)?;
+        let data = self.ir.op(op);
+        let mut regs = Vec::with_capacity(2);
+        for it in &data.operands {
+            regs.push(self.reg(it.value?));
+        }
+        let reg = match (kind, regs.as_slice()) {
+            (OpKind::NoisyAdd, &[a, b]) => self.out.straight.push(Line::Add(a, b)),
+            (OpKind::NoisySub, &[a, b]) => self.out.straight.push(Line::Sub(a, b)),
+            (OpKind::NoisyMul, &[a, b]) => self.out.straight.push(Line::Mul(a, b)),
+            (_, &[a, ..]) => a,
+            (_, []) => return None,
+        };
+        self.env.insert(data.results[0], reg);
+        Some(reg)
+    }
+
+    fn reg(&mut self, value: Value) -> Reg {
+        if let Some(&it) = self.env.get(&value).or_else(|| self.leaf_of.get(&value)) {
+            return it;
+        }
+        let scale = self.of.scale;
+        let noise = self.of.program.noise(value).hi().filter(|&it| it <= scale.budget);
+        let leaf = Leaf { noise: noise.unwrap_or(scale.reset), constant: self.constant(value) };
+        let reg = self.out.straight.leaf(leaf);
+        self.out.leaves.push(value);
+        self.leaf_of.insert(value, reg);
+        reg
+    }
+
+    /// The plaintext of a value that encodes a constant of the full width.
+    fn constant(&self, value: Value) -> Option<u64> {
+        let Def::Result(op, _) = self.ir.value(value).def else { return None };
+        let data = self.ir.op(op);
+        if data.kind != OpKind::NoisyEncode || data.form == Form::Broken {
+            return None;
+        }
+        let plain = data.operands.first()?.value?;
+        let ty = self.ir.interner.type_data(self.ir.value(plain).ty);
+        if !matches!(ty, TypeData::Int { width, .. } if u64::from(*width) == u64::from(BITS)) {
+            return None;
+        }
+        match self.of.program.integers().constant(self.ir, plain) {
+            Constant::Int(it) => Some(it as u64 & self.of.scale.mask),
+            _ => None,
+        }
+    }
+
+    /// Number of lines of a loop that can be opened.
+    fn n_lines(&self, op: Op) -> Option<usize> {
+        let ir = self.ir;
+        let data = ir.op(op);
+        let Flow::For { first } = Flow::of(ir, op) else { return None };
+        let integers = self.of.program.integers();
+        let n = usize::try_from(integers.trips(ir, op).count()?).ok()?;
+        let is_ours =
+            |it: &(noisy_syntax::Name, _)| LOOP_ATTRIBUTES.contains(&ir.interner.str(it.0));
+        let is_plain = !data.results.is_empty()
+            && !ir.has_problem(op)
+            && integers.is_live(ir, op)
+            && data.operands.len() == first + data.results.len()
+            && data.operands.iter().all(|it| it.value.is_some())
+            && data.results.iter().all(|&it| self.of.program.is_noisy(it))
+            && ir.extra(op).attrs.iter().all(is_ours);
+        let &[(_, region)] = data.regions.as_slice() else { return None };
+        let block = ir.only_block(region)?;
+        if !is_plain
+            || flow::carried_args(ir, region, data.results.len()).len() != data.results.len()
+        {
+            return None;
+        }
+        let end = ir.last_op(block)?;
+        let yielded = ir.op(end);
+        let is_end = matches!(yielded.kind, OpKind::ScfYield | OpKind::AffineYield)
+            && yielded.operands.len() == data.results.len()
+            && yielded.operands.iter().all(|it| it.value.is_some())
+            && !ir.has_problem(end);
+        if !is_end {
+            return None;
+        }
+        let mut n_body: usize = 1;
+        for it in ir.block_ops(block).filter(|&it| it != end) {
+            n_body = n_body.checked_add(match self.kind(it) {
+                Some(_) => 1,
+                None => self.n_lines(it)?,
+            })?;
+        }
+        n_body.checked_mul(n).filter(|&it| it <= MOST_OPENED)
+    }
+
+    fn open(&mut self, op: Op) -> Option<()> {
+        let ir = self.ir;
+        let data = ir.op(op);
+        let Flow::For { first } = Flow::of(ir, op) else { return None };
+        let n = self.of.program.integers().trips(ir, op).count()?;
+        let region = data.regions.first()?.1;
+        let block = ir.only_block(region)?;
+        let args = flow::carried_args(ir, region, data.results.len());
+        let end = ir.last_op(block)?;
+        let mut carried = Vec::with_capacity(args.len());
+        for it in &data.operands[first..] {
+            carried.push(self.reg(it.value?));
+        }
+        for _ in 0..n {
+            self.env.extend(args.iter().copied().zip(carried.iter().copied()));
+            for it in ir.block_ops(block).filter(|&it| it != end) {
+                if self.arithmetic(it).is_none() {
+                    self.open(it)?;
+                }
+            }
+            carried.clear();
+            for it in &ir.op(end).operands {
+                carried.push(self.reg(it.value?));
+            }
+            if self.out.straight.lines.len() > 4 * MOST_OPENED {
+                return None;
+            }
+        }
+        self.env.extend(data.results.iter().copied().zip(carried));
+        Some(())
+    }
+}

@@ -1,0 +1,406 @@
+//! Polynomials in the values that several computations share, and the ways to write them with few and little noisy operations.
+//!
+//! *Expanding* gives the normal form; what cancels is gone. *Factoring* takes out the factor that most terms have. *Horner's scheme by
+//! blocks* does a few powers of one variable at a time. *Doubling* writes `c + c x + .. + c x^(n-1)` by squares of `x`.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::dag::{Dag, Id, Node};
+
+/// The largest degree of one factor.
+const MOST_DEGREE: u32 = 4096;
+
+/// Factors with exponents, by factor.
+pub(crate) type Monomial = SmallVec<[(Id, u32); 4]>;
+
+/// Monomials with coefficients that are not zero.
+pub(crate) type Polynomial = BTreeMap<Monomial, u64>;
+
+/// Number of terms of the same factor up to which it is taken out in fours: a balanced sum of four products fits into the budget.
+const FEW: usize = 6;
+
+/// How common factors are taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Factoring {
+    /// Not at all.
+    None,
+    /// Of few terms in groups of four.
+    Groups,
+    /// Of all terms.
+    All,
+}
+
+/// A way to write a polynomial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By taking out factors.
+    Factors(Factoring),
+    /// By blocks of so many powers of a variable.
+    Blocks(Id, u32),
+    /// By doubling, where powers of a variable have the same coefficient.
+    Doubling(Id),
+}
+
+/// The polynomial of a node in the nodes that are stopped at; `None` if it has too many monomials.
+pub(crate) fn expand(
+    dag: &Dag,
+    root: Id,
+    is_variable: &mut dyn FnMut(Id) -> bool,
+    most: usize,
+) -> Option<Polynomial> {
+    let mask = dag.mask();
+    let mut known: FxHashMap<Id, Polynomial> = FxHashMap::default();
+    let below = dag.below(root, |it| is_variable(it));
+    let mut n_left = 64 * most;
+    for id in below {
+        let of = |it: Id, known: &FxHashMap<Id, Polynomial>| match known.get(&it) {
+            Some(it) => it.clone(),
+            None => variable(it),
+        };
+        let polynomial = match dag.node(id) {
+            Node::Leaf(_) => variable(id),
+            Node::Sum(terms) => {
+                let mut out = Polynomial::new();
+                for &(it, coefficient) in terms.iter() {
+                    for (monomial, value) in of(it, &known) {
+                        add(&mut out, monomial, value.wrapping_mul(coefficient), mask);
+                    }
+                    n_left = n_left.checked_sub(1)?;
+                }
+                out
+            }
+            Node::Product(factors) => {
+                let mut out = Polynomial::from([(Monomial::new(), 1)]);
+                for &(it, exponent) in factors.iter() {
+                    let factor = of(it, &known);
+                    if let (1, Some((monomial, 1))) =
+                        (factor.len(), factor.first_key_value().map(|it| (it.0, *it.1)))
+                    {
+                        let mut power = monomial.clone();
+                        for it in &mut power {
+                            it.1 = it.1.checked_mul(exponent).filter(|&it| it <= MOST_DEGREE)?;
+                        }
+                        out =
+                            times(&out, &Polynomial::from([(power, 1)]), mask, most, &mut n_left)?;
+                        continue;
+                    }
+                    for _ in 0..exponent {
+                        out = times(&out, &factor, mask, most, &mut n_left)?;
+                    }
+                }
+                out
+            }
+        };
+        if polynomial.len() > most {
+            return None;
+        }
+        known.insert(id, polynomial);
+    }
+    known.remove(&root)
+}
+
+/// The polynomial of a variable. A constant is one too: alone it has to be taken from its leaf.
+fn variable(id: Id) -> Polynomial {
+    Polynomial::from([(SmallVec::from_slice(&[(id, 1)]), 1)])
+}
+
+fn add(into: &mut Polynomial, monomial: Monomial, coefficient: u64, mask: u64) {
+    use std::collections::btree_map::Entry;
+    let coefficient = coefficient & mask;
+    if coefficient == 0 {
+        return;
+    }
+    match into.entry(monomial) {
+        Entry::Vacant(it) => drop(it.insert(coefficient)),
+        Entry::Occupied(mut it) => {
+            let sum = it.get().wrapping_add(coefficient) & mask;
+            if sum == 0 {
+                it.remove();
+            } else {
+                it.insert(sum);
+            }
+        }
+    }
+}
+
+fn times(
+    a: &Polynomial,
+    b: &Polynomial,
+    mask: u64,
+    most: usize,
+    n_left: &mut usize,
+) -> Option<Polynomial> {
+    let mut out = Polynomial::new();
+    for (left, x) in a {
+        for (right, y) in b {
+            *n_left = n_left.checked_sub(1)?;
+            add(&mut out, product(left, right)?, x.wrapping_mul(*y), mask);
+            if out.len() > most {
+                return None;
+            }
+        }
+    }
+    Some(out)
+}
+
+fn product(a: &Monomial, b: &Monomial) -> Option<Monomial> {
+    let mut out = Monomial::new();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        let take_a = j == b.len() || i < a.len() && a[i].0 <= b[j].0;
+        let take_b = i == a.len() || j < b.len() && b[j].0 <= a[i].0;
+        let (id, exponent) = match (take_a, take_b) {
+            (true, true) => (a[i].0, a[i].1 + b[j].1),
+            (true, false) => a[i],
+            (false, _) => b[j],
+        };
+        if exponent > MOST_DEGREE {
+            return None;
+        }
+        out.push((id, exponent));
+        i += usize::from(take_a);
+        j += usize::from(take_b);
+    }
+    Some(out)
+}
+
+/// A monomial without one power of a variable.
+fn without(monomial: &Monomial, of: Id, power: u32) -> Monomial {
+    let lowered = monomial.iter().map(|&(id, n)| (id, if id == of { n - power } else { n }));
+    lowered.filter(|it| it.1 > 0).collect()
+}
+
+fn degree(monomial: &Monomial, of: Id) -> u32 {
+    monomial.iter().find(|it| it.0 == of).map_or(0, |it| it.1)
+}
+
+/// The variables of a polynomial of degree three or more, with their degrees, the highest first.
+pub(crate) fn powers(polynomial: &Polynomial) -> Vec<(Id, u32)> {
+    let mut degrees: FxHashMap<Id, u32> = FxHashMap::default();
+    for &(id, n) in polynomial.keys().flatten() {
+        let most = degrees.entry(id).or_default();
+        *most = n.max(*most);
+    }
+    let mut out: Vec<(Id, u32)> = degrees.into_iter().filter(|it| it.1 >= 3).collect();
+    out.sort_unstable_by_key(|&(id, n)| (std::cmp::Reverse(n), id));
+    out
+}
+
+/// A polynomial written in a way. It has no monomial without factors: there are no constants but those that are leaves.
+pub(crate) fn write(dag: &mut Dag, polynomial: Polynomial, way: Way) -> Id {
+    match way {
+        Way::Factors(factoring) => factors(dag, polynomial, factoring),
+        Way::Blocks(variable, size) => blocks(dag, polynomial, variable, size),
+        Way::Doubling(variable) => doubling(dag, polynomial, variable),
+    }
+}
+
+fn monomial(dag: &mut Dag, of: &Monomial) -> Id {
+    let factors = of.to_vec();
+    dag.product(factors)
+}
+
+fn plain(dag: &mut Dag, polynomial: &Polynomial) -> Id {
+    let terms: Vec<_> =
+        polynomial.iter().map(|(it, &coefficient)| (monomial(dag, it), coefficient)).collect();
+    dag.flat_sum(terms)
+}
+
+fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> Id {
+    if factoring == Factoring::None {
+        return plain(dag, &polynomial);
+    }
+    // Terms of the sum that is written.
+    let mut terms: Vec<(Id, u64)> = Vec::new();
+    while polynomial.len() > 1 {
+        let mut counts: FxHashMap<Id, usize> = FxHashMap::default();
+        for it in polynomial.keys() {
+            // The factor alone leaves nothing to be multiplied.
+            if let &[(id, 1)] = it.as_slice() {
+                counts.entry(id).or_default();
+                continue;
+            }
+            for &(id, _) in it {
+                *counts.entry(id).or_default() += 1;
+            }
+        }
+        let best = counts.into_iter().max_by_key(|&(id, n)| (n, std::cmp::Reverse(id)));
+        let Some((factor, n)) = best.filter(|it| it.1 >= 2) else { break };
+        let is_linear = |it: &Monomial| it.iter().map(|it| it.1).sum::<u32>() <= 2;
+        let all_linear = polynomial.keys().all(|it| degree(it, factor) == 0 || is_linear(it));
+        let most = match factoring {
+            Factoring::Groups if n < FEW && all_linear => 4,
+            _ => usize::MAX,
+        };
+        let mut quotient = Polynomial::new();
+        let mut rest = Polynomial::new();
+        for (it, coefficient) in polynomial {
+            let has = degree(&it, factor) > 0 && it.as_slice() != [(factor, 1)];
+            if has && quotient.len() < most {
+                quotient.insert(without(&it, factor, 1), coefficient);
+            } else {
+                rest.insert(it, coefficient);
+            }
+        }
+        polynomial = rest;
+        let quotient = factors(dag, quotient, factoring);
+        // A factor of the quotient joins this one.
+        let mut all = match dag.node(quotient) {
+            Node::Product(inner) if !dag.closed.contains(&quotient) => inner.to_vec(),
+            _ => vec![(quotient, 1)],
+        };
+        all.push((factor, 1));
+        terms.push((dag.product(all), 1));
+    }
+    for (it, coefficient) in &polynomial {
+        terms.push((monomial(dag, it), *coefficient));
+    }
+    dag.flat_sum(terms)
+}
+
+/// Coefficients of the powers of a variable, by power.
+fn by_power(polynomial: Polynomial, variable: Id) -> BTreeMap<u32, Polynomial> {
+    let mut out: BTreeMap<u32, Polynomial> = BTreeMap::new();
+    for (it, coefficient) in polynomial {
+        let n = degree(&it, variable);
+        out.entry(n).or_default().insert(without(&it, variable, n), coefficient);
+    }
+    out
+}
+
+/// The number that stands without factors in a polynomial, which is taken out.
+fn take_number(polynomial: &mut Polynomial) -> u64 {
+    polynomial.remove(&Monomial::new()).unwrap_or(0)
+}
+
+fn blocks(dag: &mut Dag, polynomial: Polynomial, variable: Id, size: u32) -> Id {
+    let mut coefficients = by_power(polynomial, variable);
+    let Some(&most) = coefficients.keys().next_back() else { return dag.sum(Vec::new()) };
+    let step = dag.power(variable, size);
+    // What was written so far: a node and a number, both to be multiplied by the next power.
+    let mut so_far: Option<Id> = None;
+    let mut number = 0;
+    for block in (0..=most / size).rev() {
+        let mut terms: Vec<(Id, u64)> = vec![(step, number)];
+        if let Some(it) = so_far {
+            terms.push((dag.product(vec![(it, 1), (step, 1)]), 1));
+        }
+        number = 0;
+        for inner in 0..size {
+            let Some(mut coefficient) = coefficients.remove(&(block * size + inner)) else {
+                continue;
+            };
+            let alone = take_number(&mut coefficient);
+            if inner == 0 {
+                number = alone;
+            } else {
+                terms.push((dag.power(variable, inner), alone));
+            }
+            if coefficient.is_empty() {
+                continue;
+            }
+            let node = factors(dag, coefficient, Factoring::Groups);
+            if inner == 0 {
+                terms.push((node, 1));
+            } else {
+                let power = dag.power(variable, inner);
+                terms.push((dag.product(vec![(node, 1), (power, 1)]), 1));
+            }
+        }
+        terms.retain(|it| it.1 != 0);
+        so_far = if terms.is_empty() { None } else { Some(dag.flat_sum(terms)) };
+    }
+    match so_far {
+        Some(it) => it,
+        None => dag.sum(Vec::new()),
+    }
+}
+
+fn doubling(dag: &mut Dag, polynomial: Polynomial, variable: Id) -> Id {
+    let coefficients = by_power(polynomial, variable);
+    // The longest run of powers with one coefficient.
+    let mut best: (u32, u32) = (0, 0);
+    let mut start = 0;
+    let mut last: Option<(u32, &Polynomial)> = None;
+    for (&power, coefficient) in &coefficients {
+        let goes_on = last.is_some_and(|(at, it)| at + 1 == power && it == coefficient);
+        if !goes_on {
+            start = power;
+        }
+        if power - start + 1 > best.1 {
+            best = (start, power - start + 1);
+        }
+        last = Some((power, coefficient));
+    }
+    let (first, n) = best;
+    let mut rest = Polynomial::new();
+    let mut run = Polynomial::new();
+    for (power, coefficient) in coefficients {
+        if power == first {
+            run.clone_from(&coefficient);
+        }
+        if !(first..first + n).contains(&power) {
+            for (mut it, value) in coefficient {
+                if power > 0 {
+                    it.push((variable, power));
+                    it.sort_unstable_by_key(|it| it.0);
+                }
+                rest.insert(it, value);
+            }
+        }
+    }
+    let number = take_number(&mut run);
+    let mut terms: Vec<(Id, u64)> = Vec::new();
+    if !run.is_empty() {
+        let coefficient = factors(dag, run, Factoring::Groups);
+        let start = if first == 0 {
+            coefficient
+        } else {
+            let power = dag.power(variable, first);
+            dag.product(vec![(coefficient, 1), (power, 1)])
+        };
+        terms.push((geometric(dag, start, variable, n), 1));
+    }
+    if number != 0 {
+        // There is no one to begin with: powers of the variable itself begin at the first.
+        let (from, n) = if first == 0 { (1, n - 1) } else { (first, n) };
+        if n > 0 {
+            let start = dag.power(variable, from);
+            terms.push((geometric(dag, start, variable, n), number));
+        }
+        if first == 0 {
+            // The number itself cannot be written; such polynomials are not made.
+            rest.insert(Monomial::new(), number);
+        }
+    }
+    if !rest.is_empty() {
+        terms.push((factors(dag, rest, Factoring::Groups), 1));
+    }
+    dag.flat_sum(terms)
+}
+
+/// `start (1 + x + .. + x^(n - 1))`.
+fn geometric(dag: &mut Dag, start: Id, variable: Id, n: u32) -> Id {
+    let (mut sum, mut left, mut power) = (start, n, 1);
+    // Terms that are left over, with what they are multiplied by: the last one first.
+    let mut over: Vec<(Id, Id)> = Vec::new();
+    while left > 1 {
+        let step = dag.power(variable, power);
+        if left % 2 == 1 {
+            over.push((sum, step));
+            left -= 1;
+        }
+        let next = dag.product(vec![(sum, 1), (step, 1)]);
+        sum = dag.sum(vec![(sum, 1), (next, 1)]);
+        left /= 2;
+        power *= 2;
+    }
+    for (first, step) in over.into_iter().rev() {
+        let rest = dag.product(vec![(sum, 1), (step, 1)]);
+        sum = dag.sum(vec![(first, 1), (rest, 1)]);
+    }
+    sum
+}

@@ -1,0 +1,129 @@
+//! Chains of sums all of which are used: `(b + r) + a` becomes `b + (r + a)` where it would be too noisy.
+//!
+//! `b + r` is used elsewhere and stays, so each rotation costs one operation more, and saves noise where reductions would be needed. The
+//! next sum of the chain finds `r + a` in the same place, so the less noisy part grows beside the chain until a reduction is cheaper.
+
+use rustc_hash::FxHashMap;
+
+use crate::scale::Scale;
+use crate::straight::{Line, Reg, Straight};
+
+/// A program with rotated sums and the line of each line of the program before. At most so many operations are added.
+pub(crate) fn rotate(
+    program: &Straight,
+    scale: Scale,
+    most: usize,
+) -> (Straight, Vec<Option<Reg>>) {
+    let live = program.live();
+    let mut out = Rotated {
+        scale,
+        out: Straight { leaves: program.leaves.clone(), ..Straight::default() },
+        noise: Vec::new(),
+        known: FxHashMap::default(),
+        n_left: most,
+    };
+    let mut new: Vec<Option<Reg>> = vec![None; program.lines.len()];
+    for (at, &line) in program.lines.iter().enumerate() {
+        if !live[at] {
+            continue;
+        }
+        let of = |it: Reg| new[it.index()].unwrap_or(Reg(0));
+        new[at] = Some(match line {
+            Line::Leaf(_) => out.put(line),
+            Line::Mul(a, b) => out.put(Line::Mul(of(a), of(b))),
+            Line::Add(a, b) => out.sum(of(a), of(b), false),
+            Line::Sub(a, b) => out.sum(of(a), of(b), true),
+        });
+    }
+    let mut out = out.out;
+    out.outputs = program.outputs.iter().filter_map(|it| new[it.index()]).collect();
+    (out, new)
+}
+
+struct Rotated {
+    scale: Scale,
+    out: Straight,
+    noise: Vec<u32>,
+    known: FxHashMap<Line, Reg>,
+    n_left: usize,
+}
+
+impl Rotated {
+    fn is_over(&self, line: Line) -> bool {
+        self.grown(line) > self.scale.budget
+    }
+
+    fn grown(&self, line: Line) -> u32 {
+        let noise = |it: Reg| self.noise[it.index()];
+        match line {
+            Line::Leaf(index) => self.out.leaves[index as usize].noise,
+            Line::Add(a, b) | Line::Sub(a, b) => noise(a).max(noise(b)) + self.scale.add,
+            Line::Mul(a, b) => noise(a) + noise(b),
+        }
+    }
+
+    /// Adds a line, with reductions where it would be too noisy.
+    fn put(&mut self, line: Line) -> Reg {
+        if let Some(&it) = self.known.get(&line) {
+            return it;
+        }
+        while self.is_over(line) {
+            let worst = line.operands().max_by_key(|it| self.noise[it.index()]);
+            match worst.filter(|it| self.noise[it.index()] > self.scale.reset) {
+                Some(it) => self.noise[it.index()] = self.scale.reset,
+                None => break,
+            }
+        }
+        self.noise.push(self.grown(line));
+        let reg = self.out.push(line);
+        self.known.insert(line, reg);
+        reg
+    }
+
+    fn sum(&mut self, a: Reg, b: Reg, is_difference: bool) -> Reg {
+        let line = |a, b, is_difference| {
+            if is_difference { Line::Sub(a, b) } else { Line::Add(a, b) }
+        };
+        let whole = line(a, b, is_difference);
+        if self.is_over(whole) && self.n_left > 0 {
+            let noise = |it: Reg| self.noise[it.index()];
+            let is_first = noise(a) >= noise(b);
+            let (chain, other) = if is_first { (a, b) } else { (b, a) };
+            // Signs of the chain, of the other operand, and of the parts of the chain.
+            let (chain_sign, other_sign) = match (is_difference, is_first) {
+                (false, _) => (false, false),
+                (true, true) => (false, true),
+                (true, false) => (true, false),
+            };
+            if let Line::Add(x, y) | Line::Sub(x, y) = self.out.lines[chain.index()] {
+                let y_sign = matches!(self.out.lines[chain.index()], Line::Sub(..));
+                let ((base, base_sign), (rest, rest_sign)) = if noise(x) >= noise(y) {
+                    ((x, false), (y, y_sign))
+                } else {
+                    ((y, y_sign), (x, false))
+                };
+                let (base_sign, rest_sign) = (base_sign != chain_sign, rest_sign != chain_sign);
+                let height = noise(rest).max(noise(other)) + self.scale.add;
+                let fits = noise(base).max(height) + self.scale.add <= self.scale.budget;
+                if fits && noise(base) > noise(rest).max(noise(other)) {
+                    self.n_left -= 1;
+                    // The rest and the other operand, of the sign of the sum of both.
+                    let (second, sign) = match (rest_sign, other_sign) {
+                        (false, false) => (self.put(Line::Add(rest, other)), false),
+                        (true, true) => (self.put(Line::Add(rest, other)), true),
+                        (false, true) => (self.put(Line::Sub(rest, other)), false),
+                        (true, false) => (self.put(Line::Sub(other, rest)), false),
+                    };
+                    match (base_sign, sign) {
+                        (false, false) => return self.put(Line::Add(base, second)),
+                        (false, true) => return self.put(Line::Sub(base, second)),
+                        (true, false) => return self.put(Line::Sub(second, base)),
+                        // The negative of a sum is no sum; the line stays.
+                        (true, true) => {}
+                    }
+                }
+            }
+        }
+        self.put(whole)
+    }
+}

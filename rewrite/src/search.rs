@@ -1,0 +1,327 @@
+//! The search for an equal program that needs fewer reductions.
+//!
+//! Values that several computations share are computed once; what lies between them is a polynomial in them, and each way to write it is
+//! tried (`factor.rs`, `balance.rs`). Then shared values are opened where that saves reductions.
+
+use std::time::Instant;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::balance::{Balance, Signed};
+use crate::dag::{self, Dag, Id, Node};
+use crate::factor::{self, Factoring, Way};
+use crate::rotate::rotate;
+use crate::scale::Scale;
+use crate::straight::{Line, Reg, Straight};
+
+/// Monomials of a polynomial, at most.
+const MOST_MONOMIALS: usize = 400;
+
+/// Lines of a program whose shared values are opened with all of it in view.
+const MOST_AT_ONCE: usize = 400;
+
+/// Lines of a part of a longer one.
+const PART: usize = 150;
+
+/// How often shared values are gone through, at most.
+const MOST_ROUNDS: usize = 4;
+
+/// Sizes of blocks in Horner's scheme.
+const BLOCKS: &[u32] = &[2, 3, 4, 5, 7, 11];
+
+/// A program, and the line of each line of the program before that it still computes.
+#[derive(Clone, Debug)]
+pub(crate) struct Variant {
+    pub program: Straight,
+    pub same: Vec<Option<Reg>>,
+    /// Number of reductions, by a simple placement.
+    pub n_reductions: u64,
+    pub n_ops: usize,
+}
+
+/// How far the search may go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// When it ends.
+    pub end: Instant,
+    /// Operations of the result, at most.
+    pub most_ops: usize,
+}
+
+/// Equal programs that seem to need fewer reductions, the best first.
+pub(crate) fn search(program: &Straight, scale: Scale, effort: Effort) -> Vec<Variant> {
+    let n_users = dag::n_users(program);
+    let mut kept: Vec<bool> = n_users.iter().map(|&it| it >= 2).collect();
+    let mut best = build(program, &kept, scale);
+    if best.n_reductions > 0 && program.lines.len() <= MOST_AT_ONCE {
+        open_shared(program, &mut kept, &mut best, scale, effort);
+    } else if best.n_reductions > 0 {
+        let (_, noise) = program.greedy(scale);
+        let n_parts = program.lines.len().div_ceil(PART);
+        for part in 0..n_parts {
+            let now = Instant::now();
+            let Some(left) = effort.end.checked_duration_since(now) else { break };
+            let range = part * PART..program.lines.len().min((part + 1) * PART);
+            let (inner, lines) = program.part(range.clone(), &noise);
+            let users = dag::n_users(&inner);
+            let mut opened: Vec<bool> = users.iter().map(|&it| it >= 2).collect();
+            let start = opened.clone();
+            let mut found = build(&inner, &opened, scale);
+            let most_ops = inner.n_live_ops() * effort.most_ops / program.n_live_ops().max(1);
+            // What is left at the end is for the whole.
+            let end = now + left / (n_parts - part + 1) as u32;
+            let effort = Effort { end, most_ops };
+            open_shared(&inner, &mut opened, &mut found, scale, effort);
+            for (at, reg) in range.zip(lines) {
+                if start[reg.index()] && !opened[reg.index()] {
+                    kept[at] = false;
+                }
+            }
+        }
+        let found = build(program, &kept, scale);
+        let fits = found.n_ops <= effort.most_ops.max(best.n_ops);
+        if fits && (found.n_reductions, found.n_ops) < (best.n_reductions, best.n_ops) {
+            best = found;
+        }
+    }
+    let mut out = vec![best];
+    let itself = || {
+        let same = (0..program.lines.len() as u32).map(|it| Some(Reg(it))).collect();
+        (program.clone(), same)
+    };
+    let (best_program, best_same) = (out[0].program.clone(), out[0].same.clone());
+    for (base, same) in [(best_program, best_same), itself()] {
+        let n_before = base.n_live_ops();
+        let (rotated, moved) = rotate(&base, scale, effort.most_ops.saturating_sub(n_before));
+        let same = same.into_iter().map(|it: Option<Reg>| moved[it?.index()]).collect();
+        let n_ops = rotated.n_live_ops();
+        let n_reductions = rotated.greedy_reductions(scale);
+        if n_ops <= effort.most_ops {
+            out.push(Variant { program: rotated, same, n_reductions, n_ops });
+        }
+    }
+    out.retain(|it| it.n_ops <= effort.most_ops);
+    out.sort_by_key(|it| (it.n_reductions, it.n_ops));
+    out
+}
+
+/// Opens values that several computations share, where that saves reductions.
+fn open_shared(
+    program: &Straight,
+    kept: &mut [bool],
+    best: &mut Variant,
+    scale: Scale,
+    effort: Effort,
+) {
+    // Those with the fewest users first.
+    let n_users = dag::n_users(program);
+    let live = program.live();
+    let mut order: Vec<usize> = (0..program.lines.len())
+        .filter(|&at| kept[at] && live[at] && !matches!(program.lines[at], Line::Leaf(_)))
+        .collect();
+    order.sort_by_key(|&at| (n_users[at], at));
+    for _ in 0..MOST_ROUNDS {
+        let before = best.n_reductions;
+        for &at in &order {
+            if Instant::now() >= effort.end || best.n_reductions == 0 {
+                return;
+            }
+            kept[at] = !kept[at];
+            let trial = build(program, kept, scale);
+            let fits = trial.n_ops <= effort.most_ops.max(best.n_ops);
+            if fits && (trial.n_reductions, trial.n_ops) < (best.n_reductions, best.n_ops) {
+                *best = trial;
+            } else {
+                kept[at] = !kept[at];
+            }
+        }
+        if best.n_reductions == before {
+            return;
+        }
+    }
+}
+
+/// A program in which some values are computed once for all of their users and everything else is written in the best way found.
+fn build(program: &Straight, kept: &[bool], scale: Scale) -> Variant {
+    let mut dag = Dag::new(scale.mask);
+    let ids = dag::of(program, kept, &mut dag);
+    let mut first: FxHashMap<Id, Reg> = FxHashMap::default();
+    for (at, id) in ids.iter().enumerate() {
+        if let Some(id) = id {
+            first.entry(*id).or_insert(Reg(at as u32));
+        }
+    }
+    let outputs: Vec<Id> = program.outputs.iter().filter_map(|it| ids[it.index()]).collect();
+    // Users of each node, and whether one is a product.
+    let mut n_users = vec![0_u32; dag.nodes.len()];
+    let mut in_product = vec![false; dag.nodes.len()];
+    let mut live = vec![false; dag.nodes.len()];
+    for it in &outputs {
+        live[it.index()] = true;
+        n_users[it.index()] += 2;
+    }
+    for at in (0..dag.nodes.len()).rev() {
+        if live[at] {
+            let is_product = matches!(dag.nodes[at], Node::Product(_));
+            for it in dag.operands(Id(at as u32)) {
+                live[it.index()] = true;
+                n_users[it.index()] += 1;
+                in_product[it.index()] |= is_product;
+            }
+        }
+    }
+    let closed = (0..dag.nodes.len())
+        .filter(|&at| live[at] && n_users[at] >= 2 && !matches!(dag.nodes[at], Node::Leaf(_)));
+    let cones: Vec<Id> = closed.map(|at| Id(at as u32)).collect();
+    dag.closed = cones.iter().copied().collect();
+    let mut balance = Balance::new(program, scale);
+    for index in 0..program.leaves.len() as u32 {
+        let id = dag.leaf(index, program.leaves[index as usize].constant);
+        let reg = balance.leaf(index);
+        balance.set(id, Signed { reg, is_negative: false });
+    }
+    for &cone in &cones {
+        let Some(&root) = first.get(&cone) else { continue };
+        let context = Cone { program, ids: &ids, cone, root, is_factor: in_product[cone.index()] };
+        context.write(&mut dag, &mut balance, scale);
+    }
+    let mut same: Vec<Option<Reg>> = vec![None; program.lines.len()];
+    for (at, id) in ids.iter().enumerate() {
+        let value = id.and_then(|it| balance.value(it));
+        same[at] = value.filter(|it| !it.is_negative).map(|it| it.reg);
+    }
+    let mut regs = Vec::new();
+    for (output, id) in program.outputs.iter().zip(&outputs) {
+        // Each output is a cone or a leaf.
+        let Some(value) = balance.value(*id) else { continue };
+        let reg = balance.positive(value);
+        same[output.index()] = Some(reg);
+        regs.push(reg);
+    }
+    let out = balance.finish(regs);
+    let (n_reductions, n_ops) = (out.greedy_reductions(scale), out.n_live_ops());
+    Variant { program: out, same, n_reductions, n_ops }
+}
+
+/// A value that is computed for several users, and what it is made of.
+struct Cone<'a> {
+    program: &'a Straight,
+    ids: &'a [Option<Id>],
+    cone: Id,
+    root: Reg,
+    is_factor: bool,
+}
+
+impl Cone<'_> {
+    fn write(&self, dag: &mut Dag, balance: &mut Balance, scale: Scale) {
+        let mut roots: Vec<Id> = vec![self.cone];
+        roots.extend(self.ways(dag, balance));
+        let mut seen = FxHashSet::default();
+        roots.retain(|it| seen.insert(*it));
+        let mut best: Option<(f64, Option<Id>)> = None;
+        let mark = balance.mark();
+        for root in std::iter::once(None).chain(roots.into_iter().map(Some)) {
+            let value = match root {
+                None => self.as_written(balance),
+                Some(it) => {
+                    let value = balance.node(dag, it);
+                    value
+                }
+            };
+            if let Some(value) = value {
+                let noise = balance.noise(value.reg);
+                let rest = if self.is_factor {
+                    f64::from(u8::from(noise > scale.budget - scale.reset))
+                } else {
+                    2_f64.powi(noise as i32 - scale.budget as i32)
+                };
+                let sign = if value.is_negative { 0.02 } else { 0.0 };
+                let n_reductions = balance.n_reductions - mark.n_reductions();
+                let n_ops = balance.n_ops - mark.n_ops();
+                let cost = n_reductions as f64 + rest + sign + 0.004 * n_ops as f64;
+                if best.is_none_or(|it| cost < it.0 - 1e-9) {
+                    best = Some((cost, root));
+                }
+            }
+            balance.go_back(mark);
+        }
+        let value = match best {
+            Some((_, Some(root))) => balance.node(dag, root),
+            _ => self.as_written(balance),
+        };
+        if let Some(value) = value {
+            balance.set(self.cone, value);
+        }
+    }
+
+    /// The ways to write it that differ from the sums and products as they are.
+    fn ways(&self, dag: &mut Dag, balance: &Balance) -> Vec<Id> {
+        let is_plain = dag.operands(self.cone).iter().all(|&it| balance.value(it).is_some());
+        if is_plain {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        // With sums in products as variables, and with all of them opened.
+        for opens_sums in [false, true] {
+            let cone = self.cone;
+            let is_variable = |it: Id, dag: &Dag| {
+                it != cone
+                    && (balance.value(it).is_some()
+                        || !opens_sums && matches!(dag.node(it), Node::Sum(_)))
+            };
+            let polynomial =
+                factor::expand(dag, cone, &mut |it| is_variable(it, dag), MOST_MONOMIALS);
+            let Some(polynomial) = polynomial else { continue };
+            let mut ways: Vec<Way> = [Factoring::None, Factoring::Groups, Factoring::All]
+                .into_iter()
+                .map(Way::Factors)
+                .collect();
+            for &(variable, degree) in factor::powers(&polynomial).iter().take(2) {
+                ways.push(Way::Doubling(variable));
+                let sizes = BLOCKS.iter().filter(|&&it| it < degree);
+                ways.extend(sizes.map(|&it| Way::Blocks(variable, it)));
+            }
+            for way in ways {
+                out.push(factor::write(dag, polynomial.clone(), way));
+            }
+        }
+        out
+    }
+
+    /// The operations of the program as it is.
+    fn as_written(&self, balance: &mut Balance) -> Option<Signed> {
+        let known =
+            |reg: Reg, balance: &Balance| self.ids[reg.index()].and_then(|it| balance.value(it));
+        let mut stack = vec![self.root];
+        let mut inner: FxHashSet<Reg> = FxHashSet::default();
+        while let Some(reg) = stack.pop() {
+            if known(reg, balance).is_none() && inner.insert(reg) {
+                stack.extend(self.program.lines[reg.index()].operands());
+            }
+        }
+        let mut order: Vec<Reg> = inner.into_iter().collect();
+        order.sort_unstable();
+        let mut values: FxHashMap<Reg, Signed> = FxHashMap::default();
+        for reg in order {
+            let of = |it: Reg| values.get(&it).copied().or_else(|| known(it, balance));
+            let value = match self.program.lines[reg.index()] {
+                Line::Leaf(_) => None,
+                Line::Add(a, b) => {
+                    let (a, b) = (of(a)?, of(b)?);
+                    Some(balance.add(a, b))
+                }
+                Line::Sub(a, b) => {
+                    let (a, mut b) = (of(a)?, of(b)?);
+                    b.is_negative = !b.is_negative;
+                    Some(balance.add(a, b))
+                }
+                Line::Mul(a, b) => {
+                    let (a, b) = (of(a)?, of(b)?);
+                    Some(balance.multiply(a, b))
+                }
+            };
+            values.insert(reg, value?);
+        }
+        values.get(&self.root).copied()
+    }
+}

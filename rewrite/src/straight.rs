@@ -1,0 +1,171 @@
+//! Straight-line programs over noisy values: the input and the output of the search.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::scale::Scale;
+
+/// The value of a line, by index into [`Straight::lines`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Reg(pub u32);
+
+impl Reg {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A line of a program. Operands are values of lines before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Line {
+    /// A value from outside: number `index` of the leaves.
+    Leaf(u32),
+    Add(Reg, Reg),
+    Sub(Reg, Reg),
+    Mul(Reg, Reg),
+}
+
+impl Line {
+    pub(crate) fn operands(self) -> impl Iterator<Item = Reg> {
+        let pair = match self {
+            Line::Leaf(_) => None,
+            Line::Add(a, b) | Line::Sub(a, b) | Line::Mul(a, b) => Some([a, b]),
+        };
+        pair.into_iter().flatten()
+    }
+}
+
+/// A value from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Leaf {
+    /// Its noise, at most.
+    pub noise: u32,
+    /// Its plaintext, if it is the same in each run.
+    pub constant: Option<u64>,
+}
+
+/// A straight-line program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Straight {
+    pub leaves: Vec<Leaf>,
+    pub lines: Vec<Line>,
+    /// The values that are used outside.
+    pub outputs: Vec<Reg>,
+}
+
+impl Straight {
+    pub(crate) fn push(&mut self, line: Line) -> Reg {
+        self.lines.push(line);
+        Reg(self.lines.len() as u32 - 1)
+    }
+
+    pub(crate) fn leaf(&mut self, leaf: Leaf) -> Reg {
+        self.leaves.push(leaf);
+        self.push(Line::Leaf(self.leaves.len() as u32 - 1))
+    }
+
+    /// For each line, true if an output depends on it.
+    pub(crate) fn live(&self) -> Vec<bool> {
+        let mut live = vec![false; self.lines.len()];
+        for it in &self.outputs {
+            live[it.index()] = true;
+        }
+        for at in (0..self.lines.len()).rev() {
+            if live[at] {
+                for it in self.lines[at].operands() {
+                    live[it.index()] = true;
+                }
+            }
+        }
+        live
+    }
+
+    /// Number of operations that outputs depend on.
+    pub(crate) fn n_live_ops(&self) -> usize {
+        let live = self.live();
+        let ops = self.lines.iter().zip(live);
+        ops.filter(|(line, is_live)| *is_live && !matches!(line, Line::Leaf(_))).count()
+    }
+
+    /// Number of reductions that a simple placement needs.
+    pub(crate) fn greedy_reductions(&self, scale: Scale) -> u64 {
+        self.greedy(scale).0
+    }
+
+    /// A simple placement: it reduces the noisier operand where an operation would exceed the budget. Returns the number of reductions and
+    /// the noise of each value, after its reduction if it has one.
+    pub(crate) fn greedy(&self, scale: Scale) -> (u64, Vec<u32>) {
+        let live = self.live();
+        let mut noise = vec![0; self.lines.len()];
+        let mut n = 0;
+        for (at, &line) in self.lines.iter().enumerate() {
+            if !live[at] {
+                continue;
+            }
+            loop {
+                noise[at] = match line {
+                    Line::Leaf(index) => self.leaves[index as usize].noise,
+                    Line::Add(a, b) | Line::Sub(a, b) => {
+                        noise[a.index()].max(noise[b.index()]) + scale.add
+                    }
+                    Line::Mul(a, b) => noise[a.index()] + noise[b.index()],
+                };
+                let Some(worst) = line.operands().max_by_key(|it| noise[it.index()]) else { break };
+                if noise[at] <= scale.budget || noise[worst.index()] <= scale.reset {
+                    break;
+                }
+                noise[worst.index()] = scale.reset;
+                n += 1;
+            }
+        }
+        (n, noise)
+    }
+
+    /// The lines of a range as a program of their own: what they use from before are leaves, what is used after them are outputs. Returns it
+    /// with the line of each line of the range.
+    pub(crate) fn part(&self, range: Range<usize>, noise: &[u32]) -> (Straight, Vec<Reg>) {
+        let live = self.live();
+        let mut is_used = vec![false; range.len()];
+        let later = self.lines.iter().enumerate().skip(range.end).filter(|it| live[it.0]);
+        let used = later.flat_map(|it| it.1.operands()).chain(self.outputs.iter().copied());
+        for it in used.filter(|it| range.contains(&it.index())) {
+            is_used[it.index() - range.start] = true;
+        }
+        let mut out = Straight::default();
+        let mut outside: FxHashMap<Reg, Reg> = FxHashMap::default();
+        let mut inside: Vec<Reg> = Vec::with_capacity(range.len());
+        for at in range.clone() {
+            let mut of = |reg: Reg, out: &mut Straight| {
+                if reg.index() >= range.start {
+                    return inside[reg.index() - range.start];
+                }
+                *outside.entry(reg).or_insert_with(|| {
+                    let constant = match self.lines[reg.index()] {
+                        Line::Leaf(index) => self.leaves[index as usize].constant,
+                        _ => None,
+                    };
+                    out.leaf(Leaf { noise: noise[reg.index()], constant })
+                })
+            };
+            let reg = match self.lines[at] {
+                Line::Leaf(index) => out.leaf(self.leaves[index as usize]),
+                Line::Add(a, b) => {
+                    let (a, b) = (of(a, &mut out), of(b, &mut out));
+                    out.push(Line::Add(a, b))
+                }
+                Line::Sub(a, b) => {
+                    let (a, b) = (of(a, &mut out), of(b, &mut out));
+                    out.push(Line::Sub(a, b))
+                }
+                Line::Mul(a, b) => {
+                    let (a, b) = (of(a, &mut out), of(b, &mut out));
+                    out.push(Line::Mul(a, b))
+                }
+            };
+            inside.push(reg);
+        }
+        out.outputs = inside.iter().zip(&is_used).filter(|it| *it.1).map(|it| *it.0).collect();
+        (out, inside)
+    }
+}

@@ -1,0 +1,180 @@
+use std::time::{Duration, Instant};
+
+use crate::scale::Scale;
+use crate::search::{Effort, Variant, search};
+use crate::straight::{Leaf, Line, Reg, Straight};
+
+fn leaves(program: &mut Straight, n: usize) -> Vec<Reg> {
+    (0..n).map(|_| program.leaf(Leaf { noise: 12, constant: None })).collect()
+}
+
+fn chain(program: &mut Straight, line: fn(Reg, Reg) -> Line, of: &[Reg]) -> Reg {
+    let mut out = of[0];
+    for &it in &of[1..] {
+        out = program.push(line(out, it));
+    }
+    out
+}
+
+fn best(program: &Straight) -> Variant {
+    let n_ops = program.lines.len() - program.leaves.len();
+    let end = Instant::now() + Duration::from_secs(60);
+    let effort = Effort { end, most_ops: n_ops * 3 / 2 };
+    search(program, Scale::tutorial(), effort).swap_remove(0)
+}
+
+/// The values of all lines, modulo 32.
+fn run(program: &Straight, leaves: &[u64]) -> Vec<u64> {
+    let mut out: Vec<u64> = Vec::new();
+    for line in &program.lines {
+        let value = match *line {
+            Line::Leaf(it) => leaves[it as usize],
+            Line::Add(a, b) => out[a.index()] + out[b.index()],
+            Line::Sub(a, b) => out[a.index()] + 32 - out[b.index()],
+            Line::Mul(a, b) => out[a.index()] * out[b.index()],
+        };
+        out.push(value % 32);
+    }
+    out
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+#[test]
+fn a_sum_needs_no_reduction() {
+    let mut program = Straight::default();
+    let of = leaves(&mut program, 128);
+    program.outputs = vec![chain(&mut program, Line::Add, &of)];
+    assert_eq!(program.greedy_reductions(Scale::tutorial()), 9);
+    let best = best(&program);
+    assert_eq!((best.n_reductions, best.n_ops), (0, 127));
+}
+
+#[test]
+fn a_dot_product_reduces_four_products_at_once() {
+    let mut program = Straight::default();
+    let (a, b) = (leaves(&mut program, 64), leaves(&mut program, 64));
+    let products: Vec<Reg> =
+        a.into_iter().zip(b).map(|(a, b)| program.push(Line::Mul(a, b))).collect();
+    program.outputs = vec![chain(&mut program, Line::Add, &products)];
+    assert_eq!(program.greedy_reductions(Scale::tutorial()), 31);
+    assert_eq!(best(&program).n_reductions, 16);
+}
+
+#[test]
+fn horner_takes_several_powers_at_once() {
+    let mut program = Straight::default();
+    let of = leaves(&mut program, 64);
+    let x = leaves(&mut program, 1)[0];
+    let mut out = of[0];
+    for &it in &of[1..] {
+        let product = program.push(Line::Mul(out, x));
+        out = program.push(Line::Add(product, it));
+    }
+    program.outputs = vec![out];
+    assert_eq!(program.greedy_reductions(Scale::tutorial()), 62);
+    assert!(best(&program).n_reductions <= 23);
+}
+
+#[test]
+fn powers_are_made_of_squares() {
+    let mut program = Straight::default();
+    let x = leaves(&mut program, 1)[0];
+    program.outputs = vec![chain(&mut program, Line::Mul, &[x; 41])];
+    assert_eq!(best(&program).n_reductions, 6);
+}
+
+#[test]
+fn a_product_of_different_values_needs_what_it_needs() {
+    let mut program = Straight::default();
+    let of = leaves(&mut program, 20);
+    program.outputs = vec![chain(&mut program, Line::Mul, &of)];
+    assert_eq!(best(&program).n_reductions, 18);
+}
+
+#[test]
+fn repeated_squaring_does_not_explode() {
+    let mut program = Straight::default();
+    let x = leaves(&mut program, 1)[0];
+    let mut out = x;
+    for _ in 0..60 {
+        out = program.push(Line::Mul(out, out));
+        out = program.push(Line::Add(out, out));
+    }
+    program.outputs = vec![out];
+    assert!(best(&program).n_ops <= 180);
+}
+
+#[test]
+fn what_cancels_is_zero() {
+    let mut program = Straight::default();
+    let of = leaves(&mut program, 2);
+    let sum = program.push(Line::Add(of[0], of[1]));
+    let back = program.push(Line::Sub(sum, of[1]));
+    let zero = program.push(Line::Sub(back, of[0]));
+    program.outputs = vec![zero, back];
+    let best = best(&program);
+    for leaves in [[3, 5], [31, 16]] {
+        let values = run(&best.program, &leaves);
+        let outputs: Vec<u64> = best.program.outputs.iter().map(|it| values[it.index()]).collect();
+        assert_eq!(outputs, [0, leaves[0]]);
+    }
+}
+
+/// Random programs with shared values, constants and values of other noise compute the same, line by line as far as lines are kept.
+#[test]
+fn random_programs_compute_the_same() {
+    let mut random = Random(3);
+    for round in 0..600 {
+        let mut program = Straight::default();
+        for _ in 0..1 + random.below(6) {
+            let constant = (random.below(4) == 0).then(|| random.below(32) as u64);
+            program.leaf(Leaf { noise: 12 + random.below(4) as u32, constant });
+        }
+        let window = [3, 8, 20][random.below(3)];
+        let n_products = random.below(4);
+        for _ in 0..3 + random.below(40) {
+            let n = program.lines.len();
+            let mut pick = || Reg((n - 1 - random.below(n.min(window))) as u32);
+            let (a, b) = (pick(), pick());
+            program.push(match random.below(8) {
+                it if it < n_products => Line::Mul(a, b),
+                it if it < 6 => Line::Add(a, b),
+                _ => Line::Sub(a, b),
+            });
+        }
+        let n = program.lines.len();
+        program.outputs = (0..1 + random.below(3)).map(|it| Reg((n - 1 - it % n) as u32)).collect();
+        program.outputs.dedup();
+        let n_ops = program.lines.len() - program.leaves.len();
+        let end = Instant::now() + Duration::from_secs(60);
+        let found = search(&program, Scale::tutorial(), Effort { end, most_ops: 2 * n_ops });
+        for variant in found {
+            assert!(variant.n_ops <= 2 * n_ops, "round {round}");
+            for _ in 0..4 {
+                let leaves: Vec<u64> = program
+                    .leaves
+                    .iter()
+                    .map(|it| it.constant.unwrap_or(random.below(32) as u64))
+                    .collect();
+                let (old, new) = (run(&program, &leaves), run(&variant.program, &leaves));
+                for (a, b) in program.outputs.iter().zip(&variant.program.outputs) {
+                    assert_eq!(old[a.index()], new[b.index()], "round {round}");
+                }
+                for (at, same) in variant.same.iter().enumerate() {
+                    if let Some(it) = same {
+                        assert_eq!(old[at], new[it.index()], "round {round}, line {at}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! From straight-line programs back to text: minimal edits, so that names, comments and everything else survive where their ops do.
+//!
+//! A line that computes what an op has computed keeps its name and its place in the text; other lines stand where they are first needed,
+//! under fresh names. Ops that compute nothing any more go, with their lines.
+
+use std::ops::Range;
+
+use noisy_analyses::{Program, TextEdit};
+use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::extract::{Extracted, arithmetic};
+use crate::search::Variant;
+use crate::straight::{Line, Reg};
+
+/// A block and what it becomes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change<'a> {
+    pub block: &'a Extracted,
+    pub variant: &'a Variant,
+}
+
+/// The edits of some changes, of which each block outside stands before those inside; `None` if a value would be used where it is not
+/// defined.
+pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<TextEdit>> {
+    let mut names = Names::of(program.ir());
+    let mut renamed: FxHashMap<Value, String> = FxHashMap::default();
+    let mut plans = Vec::new();
+    for &change in changes {
+        plans.push(Plan::new(program, change, &mut names, &mut renamed));
+    }
+    let mut out = Vec::new();
+    // Ops whose text is final.
+    let mut settled: FxHashSet<Op> = FxHashSet::default();
+    for plan in &mut plans {
+        plan.write(program, &renamed, &mut out)?;
+        settled.extend(plan.change.block.members.iter().copied());
+    }
+    let ir = program.ir();
+    let is_gone = |op: Op| {
+        std::iter::successors(Some(op), |&it| ir.parent_op(it)).any(|it| settled.contains(&it))
+    };
+    let mut touched: Vec<(&Value, &String)> = renamed.iter().collect();
+    touched.sort_unstable();
+    for (&value, text) in touched {
+        for &(user, index) in &ir.value(value).uses {
+            if !is_gone(user) {
+                let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
+                out.push(TextEdit { range, text: text.clone() });
+            }
+        }
+    }
+    out.sort_by_key(|it| (it.range.start, it.range.end));
+    out.dedup();
+    TextEdit::in_order(out)
+}
+
+/// Names that are free.
+struct Names {
+    taken: FxHashSet<String>,
+    next: FxHashMap<&'static str, usize>,
+}
+
+impl Names {
+    fn of(ir: &Ir) -> Self {
+        let mut taken = FxHashSet::default();
+        let mut stack = vec![ir.root()];
+        let mut add = |name| {
+            taken.insert(ir.interner.str(name).to_owned());
+        };
+        while let Some(region) = stack.pop() {
+            for block in ir.blocks(region) {
+                for &it in &ir.block(block).args {
+                    add(ir.value(it).name);
+                }
+            }
+            for op in ir.items(region) {
+                let data = ir.op(op);
+                data.results.iter().for_each(|&it| add(ir.value(it).name));
+                data.operands.iter().for_each(|it| add(it.name));
+                stack.extend(data.regions.iter().map(|it| it.1));
+            }
+        }
+        Self { taken, next: FxHashMap::default() }
+    }
+
+    fn fresh(&mut self, base: &'static str) -> String {
+        let n = self.next.entry(base).or_insert(1);
+        loop {
+            let name = format!("{base}_{n}");
+            *n += 1;
+            if self.taken.insert(name.clone()) {
+                return format!("%{name}");
+            }
+        }
+    }
+}
+
+struct Plan<'a> {
+    change: Change<'a>,
+    /// The name of each line that is no leaf.
+    names: FxHashMap<Reg, String>,
+    /// The line that each op which stays computes.
+    lines: FxHashMap<Value, Reg>,
+    live: Vec<bool>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        program: &Program,
+        change: Change<'a>,
+        names: &mut Names,
+        renamed: &mut FxHashMap<Value, String>,
+    ) -> Self {
+        let ir = program.ir();
+        let Change { block, variant } = change;
+        let new = &variant.program;
+        let live = new.live();
+        let by_line: FxHashMap<Line, Reg> =
+            new.lines.iter().zip(0..).map(|(&line, at)| (line, Reg(at))).collect();
+        let mut taken: FxHashSet<Reg> = FxHashSet::default();
+        let mut lines: FxHashMap<Value, Reg> = FxHashMap::default();
+        let mut known: FxHashMap<Reg, Reg> = FxHashMap::default();
+        // What the search knows to be equal, then what is the same operation of what is equal.
+        let is_computed =
+            |it: Reg| live[it.index()] && !matches!(new.lines[it.index()], Line::Leaf(_));
+        for round in 0..2 {
+            for &(value, reg) in &block.values {
+                if let Line::Leaf(_) = block.straight.lines[reg.index()] {
+                    continue;
+                }
+                let mut to = variant.same[reg.index()].or_else(|| known.get(&reg).copied());
+                if to.is_none() && round == 1 {
+                    let of = |it: Reg| match block.straight.lines[it.index()] {
+                        Line::Leaf(_) => Some(it_leaf(&by_line, block, it)?),
+                        _ => known.get(&it).copied(),
+                    };
+                    let found = match block.straight.lines[reg.index()] {
+                        Line::Leaf(_) => None,
+                        Line::Add(a, b) => of(a).zip(of(b)).and_then(|(a, b)| {
+                            by_line.get(&Line::Add(a, b)).or_else(|| by_line.get(&Line::Add(b, a)))
+                        }),
+                        Line::Sub(a, b) => {
+                            of(a).zip(of(b)).and_then(|(a, b)| by_line.get(&Line::Sub(a, b)))
+                        }
+                        Line::Mul(a, b) => of(a).zip(of(b)).and_then(|(a, b)| {
+                            by_line.get(&Line::Mul(a, b)).or_else(|| by_line.get(&Line::Mul(b, a)))
+                        }),
+                    };
+                    to = found.copied();
+                }
+                let Some(to) = to else { continue };
+                known.insert(reg, to);
+                let has_line = arithmetic_name(ir, value).is_some();
+                if has_line && is_computed(to) && !lines.contains_key(&value) && taken.insert(to) {
+                    lines.insert(value, to);
+                }
+            }
+        }
+        let mut texts: FxHashMap<Reg, String> = FxHashMap::default();
+        for (&value, &reg) in &lines {
+            texts.insert(reg, ir.value_text(value));
+        }
+        for (at, line) in new.lines.iter().enumerate() {
+            let reg = Reg(at as u32);
+            if live[at] && !texts.contains_key(&reg) {
+                let base = match line {
+                    Line::Leaf(_) => continue,
+                    Line::Add(..) => "sum",
+                    Line::Sub(..) => "difference",
+                    Line::Mul(..) => "product",
+                };
+                texts.insert(reg, names.fresh(base));
+            }
+        }
+        let plan = Self { change, names: texts, lines, live };
+        for &(value, reg) in &block.values {
+            let Some(output) = block.straight.outputs.iter().position(|&it| it == reg) else {
+                continue;
+            };
+            let Some(&to) = new.outputs.get(output) else { continue };
+            let text = plan.text(ir, to, renamed);
+            if text != ir.value_text(value) {
+                renamed.insert(value, text);
+            }
+        }
+        plan
+    }
+
+    fn text(&self, ir: &Ir, reg: Reg, renamed: &FxHashMap<Value, String>) -> String {
+        if let Line::Leaf(index) = self.change.variant.program.lines[reg.index()] {
+            let value = self.change.block.leaves[index as usize];
+            return renamed.get(&value).cloned().unwrap_or_else(|| ir.value_text(value));
+        }
+        self.names.get(&reg).cloned().unwrap_or_default()
+    }
+
+    fn write(
+        &mut self,
+        program: &Program,
+        renamed: &FxHashMap<Value, String>,
+        out: &mut Vec<TextEdit>,
+    ) -> Option<()> {
+        let ir = program.ir();
+        let Change { block, variant } = self.change;
+        let new = &variant.program;
+        let items: Vec<Op> = ir.block_ops(block.block).collect();
+        let place: FxHashMap<Op, usize> = items.iter().copied().zip(0..).collect();
+        // The item after which each line can stand: one more than its place.
+        let mut after = vec![0_usize; new.lines.len()];
+        for (at, line) in new.lines.iter().enumerate() {
+            after[at] = match *line {
+                Line::Leaf(index) => match ir.value(block.leaves[index as usize]).def {
+                    Def::Result(op, _) => place.get(&op).map_or(0, |it| it + 1),
+                    Def::Argument(..) => 0,
+                },
+                _ => line.operands().map(|it| after[it.index()]).max().unwrap_or(0),
+            };
+        }
+        let mut needs: FxHashMap<Op, Vec<Reg>> = FxHashMap::default();
+        for &(value, reg) in &block.values {
+            let Some(at) = block.straight.outputs.iter().position(|&it| it == reg) else {
+                continue;
+            };
+            let to = *new.outputs.get(at)?;
+            for &(user, _) in &ir.value(value).uses {
+                let item = item_of(ir, user, &place)?;
+                if !block.members.contains(&item) {
+                    needs.entry(item).or_default().push(to);
+                }
+            }
+        }
+        let style = Style::of(program, block);
+        let mut written = vec![false; new.lines.len()];
+        for (at, line) in new.lines.iter().enumerate() {
+            written[at] = matches!(line, Line::Leaf(_));
+        }
+        for (at, &op) in items.iter().enumerate() {
+            let mut before: Vec<String> = Vec::new();
+            let mut wanted: Vec<Reg> = Vec::new();
+            let mut own: Option<Reg> = None;
+            if block.members.contains(&op) {
+                if let [value] = ir.op(op).results.as_slice()
+                    && let Some(&reg) = self.lines.get(value)
+                    && after[reg.index()] <= at
+                    && !written[reg.index()]
+                {
+                    if ir.op(op).regions.is_empty() {
+                        wanted.extend(new.lines[reg.index()].operands());
+                        own = Some(reg);
+                    } else {
+                        wanted.push(reg);
+                    }
+                }
+            } else if let Some(regs) = needs.get(&op) {
+                wanted.extend(regs.iter().copied());
+            }
+            for reg in wanted {
+                self.require(ir, reg, at, &after, &mut written, &style, renamed, &mut before)?;
+            }
+            if !block.members.contains(&op) {
+                if !before.is_empty() {
+                    out.push(in_front(program, op, &before));
+                }
+                continue;
+            }
+            let range = ir.range(op);
+            let newline = newline(program, range.end);
+            let join = format!("{newline}{}", program.source().indentation(range.start));
+            match own {
+                None if before.is_empty() => {
+                    out.push(TextEdit { range: whole(program, op), text: String::new() });
+                }
+                None => out.push(TextEdit { range, text: before.join(&join) }),
+                Some(reg) => {
+                    written[reg.index()] = true;
+                    let is_kept = self.keep(ir, op, reg, renamed, out);
+                    if is_kept {
+                        if !before.is_empty() {
+                            out.push(in_front(program, op, &before));
+                        }
+                    } else {
+                        before.push(self.line(ir, reg, &style, renamed));
+                        out.push(TextEdit { range, text: before.join(&join) });
+                    }
+                }
+            }
+        }
+        let is_done = |it: &Reg| written[it.index()];
+        new.outputs.iter().all(is_done).then_some(())
+    }
+
+    /// Changes the operands of an op into those of a line; false if it has to be written anew.
+    fn keep(
+        &self,
+        ir: &Ir,
+        op: Op,
+        reg: Reg,
+        renamed: &FxHashMap<Value, String>,
+        out: &mut Vec<TextEdit>,
+    ) -> bool {
+        let line = self.change.variant.program.lines[reg.index()];
+        let data = ir.op(op);
+        let kind = match line {
+            Line::Leaf(_) => return false,
+            Line::Add(..) => OpKind::NoisyAdd,
+            Line::Sub(..) => OpKind::NoisySub,
+            Line::Mul(..) => OpKind::NoisyMul,
+        };
+        if data.kind != kind || data.operands.len() != 2 {
+            return false;
+        }
+        let mut texts: Vec<String> = line.operands().map(|it| self.text(ir, it, renamed)).collect();
+        let old: Vec<String> =
+            data.operands.iter().filter_map(|it| Some(ir.value_text(it.value?))).collect();
+        // Two operands in the other order are the same.
+        if !matches!(line, Line::Sub(..)) && texts[0] == old[1] && texts[1] == old[0] {
+            texts.swap(0, 1);
+        }
+        for ((text, old), operand) in texts.into_iter().zip(old).zip(&data.operands) {
+            if text != old {
+                out.push(TextEdit { range: ir.absolute(op, operand.span), text });
+            }
+        }
+        true
+    }
+
+    /// Writes a line, after those that it needs, before an item.
+    #[expect(clippy::too_many_arguments, reason = "the state of one pass over a block")]
+    fn require(
+        &self,
+        ir: &Ir,
+        reg: Reg,
+        at: usize,
+        after: &[usize],
+        written: &mut [bool],
+        style: &Style,
+        renamed: &FxHashMap<Value, String>,
+        out: &mut Vec<String>,
+    ) -> Option<()> {
+        let mut stack = vec![(reg, false)];
+        while let Some((reg, are_operands_written)) = stack.pop() {
+            let leaf_is_late = after[reg.index()] > at;
+            if leaf_is_late {
+                return None;
+            }
+            if written[reg.index()] {
+                continue;
+            }
+            if are_operands_written {
+                written[reg.index()] = true;
+                out.push(self.line(ir, reg, style, renamed));
+                continue;
+            }
+            stack.push((reg, true));
+            let operands: Vec<Reg> =
+                self.change.variant.program.lines[reg.index()].operands().collect();
+            stack.extend(operands.into_iter().rev().map(|it| (it, false)));
+        }
+        Some(())
+    }
+
+    fn line(&self, ir: &Ir, reg: Reg, style: &Style, renamed: &FxHashMap<Value, String>) -> String {
+        debug_assert!(self.live[reg.index()]);
+        let line = self.change.variant.program.lines[reg.index()];
+        let name = match line {
+            Line::Leaf(_) => "",
+            Line::Add(..) => "noisy.add",
+            Line::Sub(..) => "noisy.sub",
+            Line::Mul(..) => "noisy.mul",
+        };
+        let result = self.text(ir, reg, renamed);
+        let operands: Vec<String> = line.operands().map(|it| self.text(ir, it, renamed)).collect();
+        let operands = operands.join(", ");
+        let ty = &style.ty;
+        if style.is_generic {
+            format!("{result} = \"{name}\"({operands}) : ({ty}, {ty}) -> {ty}")
+        } else {
+            format!("{result} = {name} {operands} : {ty}")
+        }
+    }
+}
+
+/// The line of a leaf in the new program: leaves have the same numbers.
+fn it_leaf(by_line: &FxHashMap<Line, Reg>, block: &Extracted, reg: Reg) -> Option<Reg> {
+    by_line.get(&block.straight.lines[reg.index()]).copied()
+}
+
+/// The name of a value that a line can define under this name: it is not one of a pack.
+fn arithmetic_name(ir: &Ir, value: Value) -> Option<String> {
+    let Def::Result(op, _) = ir.value(value).def else { return None };
+    let data = ir.op(op);
+    let text = ir.value_text(value);
+    let is_alone = data.results.len() == 1 && data.result_names.len() == 1 && !text.contains('#');
+    let stays = !data.regions.is_empty()
+        || arithmetic(ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise);
+    (is_alone && stays).then_some(text)
+}
+
+/// How lines are written in a block.
+struct Style {
+    ty: String,
+    is_generic: bool,
+}
+
+impl Style {
+    fn of(program: &Program, block: &Extracted) -> Self {
+        let ir = program.ir();
+        let value = block.values.first().map(|it| it.0);
+        let op = value.and_then(|it| ir.defining_op(it));
+        Self {
+            ty: value.map_or_else(String::new, |it| ir.interner.type_text(ir.value(it).ty)),
+            is_generic: op.is_some_and(|it| ir.op(it).form == Form::Generic),
+        }
+    }
+}
+
+/// The op of a block that is or holds another.
+fn item_of(ir: &Ir, op: Op, place: &FxHashMap<Op, usize>) -> Option<Op> {
+    std::iter::successors(Some(op), |&it| ir.parent_op(it)).find(|it| place.contains_key(it))
+}
+
+fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
+    let at = program.ir().range(op).start;
+    let text = if program.source().is_first_on_line(at) {
+        let join = format!("{}{}", newline(program, at), program.source().indentation(at));
+        lines.iter().fold(String::new(), |all, it| all + it + &join)
+    } else {
+        lines.iter().fold(String::new(), |all, it| all + it + " ")
+    };
+    TextEdit { range: at..at, text }
+}
+
+/// The end of the line at a place.
+fn newline(program: &Program, at: usize) -> &'static str {
+    match rest_of_line(program, at).1 {
+        "" => "\n",
+        it => it,
+    }
+}
+
+/// The text between a place and the end of its line, and how that line ends.
+fn rest_of_line(program: &Program, at: usize) -> (String, &'static str) {
+    let text = program.source().text();
+    let mut collected = Vec::new();
+    let mut bytes = text.byte_slice(at..).bytes();
+    let mut end = "";
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\n' => {
+                end = "\n";
+                break;
+            }
+            b'\r' => {
+                end = if bytes.next() == Some(b'\n') { "\r\n" } else { "\r" };
+                break;
+            }
+            _ => collected.push(byte),
+        }
+    }
+    (String::from_utf8_lossy(&collected).into_owned(), end)
+}
+
+/// What goes with an op: its lines, with a comment that trails it, if nothing else stands there, else the blanks after it.
+fn whole(program: &Program, op: Op) -> Range<usize> {
+    let range = program.ir().range(op);
+    let (rest, newline) = rest_of_line(program, range.end);
+    let trimmed = rest.trim_start();
+    let is_alone = trimmed.is_empty() || trimmed.starts_with("//");
+    if program.source().is_first_on_line(range.start) && is_alone {
+        return program.source().line_start(range.start)..range.end + rest.len() + newline.len();
+    }
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    range.start..range.end + blanks
+}
+
+/// The blocks of a function, those outside before those inside.
+pub(crate) fn blocks(ir: &Ir, function: Op) -> Vec<Block> {
+    let mut out = Vec::new();
+    let mut stack: Vec<Op> = vec![function];
+    while let Some(op) = stack.pop() {
+        for &(_, region) in &ir.op(op).regions {
+            for block in ir.blocks(region) {
+                out.push(block);
+                stack.extend(ir.block_ops(block).filter(|&it| !ir.op(it).regions.is_empty()));
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,181 @@
+//! Random programs compute the same after rewriting, and need no more reductions: both are run by an interpreter that shares nothing
+//! with the search or the proof.
+
+use std::time::Duration;
+
+use noisy_analyses::{Document, Options as Placing, Program};
+use noisy_placement::Limits;
+use noisy_rewrite::{Options, rewrite};
+use noisy_syntax::{Ir, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
+
+/// Numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// A program with shared values, differences, constants, loops and branches.
+fn program(random: &mut Random) -> String {
+    let mut out = String::from(
+        "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: !noisy.i32, %p: i1) -> (!noisy.i32, !noisy.i32) {\n",
+    );
+    out += "  %lo = arith.constant 0 : index\n  %step = arith.constant 1 : index\n";
+    out += &format!("  %n = arith.constant {} : index\n", random.below(20));
+    out += &format!("  %k = arith.constant {} : i5\n", random.below(16));
+    out += "  %e = noisy.encode %k : i5 -> !noisy.i32\n";
+    let mut values: Vec<String> = ["%a", "%b", "%c", "%e"].map(str::to_owned).to_vec();
+    let n = 4 + random.below(30);
+    for at in 0..n {
+        let name = format!("%v{at}");
+        match random.below(14) {
+            0 => {
+                let init = pick(random, &values);
+                let mut body = values.clone();
+                body.push(format!("%w{at}"));
+                let lines = arithmetic(random, &mut body, &format!("l{at}_"), "    ");
+                let last = body.last().cloned().unwrap_or_default();
+                out += &format!(
+                    "  {name} = scf.for %i{at} = %lo to %n step %step iter_args(%w{at} = {init}) -> (!noisy.i32) {{\n{lines}    scf.yield {last} : !noisy.i32\n  }}\n"
+                );
+            }
+            1 => {
+                let mut sides = Vec::new();
+                for side in ["t", "f"] {
+                    let mut body = values.clone();
+                    let lines = arithmetic(random, &mut body, &format!("{side}{at}_"), "    ");
+                    let last = body.last().cloned().unwrap_or_default();
+                    sides.push(format!("{lines}    scf.yield {last} : !noisy.i32\n"));
+                }
+                out += &format!(
+                    "  {name} = scf.if %p -> (!noisy.i32) {{\n{}  }} else {{\n{}  }}\n",
+                    sides[0], sides[1]
+                );
+            }
+            _ => {
+                let (op, x, y) = (kind(random), pick(random, &values), pick(random, &values));
+                out += &format!("  {name} = noisy.{op} {x}, {y} : !noisy.i32\n");
+            }
+        }
+        values.push(name);
+    }
+    let (x, y) = (pick(random, &values), values.last().cloned().unwrap_or_default());
+    out + &format!("  return {x}, {y} : !noisy.i32, !noisy.i32\n}}\n")
+}
+
+fn kind(random: &mut Random) -> &'static str {
+    ["add", "add", "sub", "mul"][random.below(4)]
+}
+
+/// One of the last values.
+fn pick(random: &mut Random, values: &[String]) -> String {
+    let n = values.len().min(7);
+    values[values.len() - 1 - random.below(n)].clone()
+}
+
+fn arithmetic(random: &mut Random, values: &mut Vec<String>, prefix: &str, indent: &str) -> String {
+    let mut out = String::new();
+    for at in 0..1 + random.below(4) {
+        let (op, x, y) = (kind(random), pick(random, values), pick(random, values));
+        out += &format!("{indent}%{prefix}{at} = noisy.{op} {x}, {y} : !noisy.i32\n");
+        values.push(format!("%{prefix}{at}"));
+    }
+    out
+}
+
+/// The plaintexts that the first function returns.
+fn run(program: &Program, arguments: &[i64]) -> Vec<i64> {
+    let ir = program.ir();
+    let function = ir.functions()[0];
+    let mut env: FxHashMap<Value, i64> = FxHashMap::default();
+    let block = ir.entry_block(ir.op(function).regions[0].1);
+    env.extend(ir.block(block).args.iter().copied().zip(arguments.iter().copied()));
+    run_block(program, ir.op(function).regions[0].1, &mut env)
+}
+
+fn run_block(
+    program: &Program,
+    region: noisy_syntax::Region,
+    env: &mut FxHashMap<Value, i64>,
+) -> Vec<i64> {
+    let ir = program.ir();
+    for op in ir.items(region) {
+        let of = |at: usize, env: &FxHashMap<Value, i64>| env[&operand(ir, op, at)];
+        let data = ir.op(op);
+        let all =
+            |env: &FxHashMap<Value, i64>| (0..data.operands.len()).map(|it| of(it, env)).collect();
+        let results = match data.kind {
+            OpKind::NoisyAdd => vec![of(0, env) + of(1, env)],
+            OpKind::NoisySub => vec![of(0, env) - of(1, env)],
+            OpKind::NoisyMul => vec![of(0, env) * of(1, env)],
+            OpKind::NoisyEncode | OpKind::NoisyReduceNoise => vec![of(0, env)],
+            OpKind::ArithConstant => {
+                let attr = ir.attr(op, "value").expect("a constant has a value");
+                vec![ir.interner.int_value(attr).expect("of an integer") as i64]
+            }
+            OpKind::ScfFor => {
+                let mut carried: Vec<i64> =
+                    (3..data.operands.len()).map(|it| of(it, env)).collect();
+                let inner = data.regions[0].1;
+                let args = ir.block(ir.entry_block(inner)).args.clone();
+                for round in of(0, env)..of(1, env) {
+                    env.insert(args[0], round);
+                    env.extend(args[1..].iter().copied().zip(carried.iter().copied()));
+                    carried = run_block(program, inner, env);
+                }
+                carried
+            }
+            OpKind::ScfIf => {
+                let side = usize::from(of(0, env) == 0);
+                run_block(program, data.regions[side].1, env)
+            }
+            OpKind::ScfYield | OpKind::FuncReturn => return all(env),
+            other => panic!("{other:?} is not run"),
+        };
+        let is_index = data.kind == OpKind::ArithConstant;
+        let modulo = |it: i64| if is_index { it } else { it.rem_euclid(32) };
+        env.extend(data.results.iter().copied().zip(results.into_iter().map(modulo)));
+    }
+    Vec::new()
+}
+
+fn operand(ir: &Ir, op: Op, at: usize) -> Value {
+    ir.op(op).operands[at].value.expect("operands are defined")
+}
+
+fn options() -> Options {
+    let limits = Limits { time: Some(Duration::from_millis(100)), ..Limits::default() };
+    Options { placing: Placing { limits, ..Placing::default() }, growth: 1.5 }
+}
+
+#[test]
+fn rewritten_programs_compute_the_same() {
+    let mut random = Random(7);
+    let mut n_rewritten = 0;
+    for _ in 0..200 {
+        let text = program(&mut random);
+        let before = Document::new(&text);
+        assert!(before.source().problems().is_empty(), "{text}");
+        let functions = before.ir().functions();
+        let Some(after) = rewrite(&before, &functions, &options()) else { continue };
+        n_rewritten += 1;
+        let written = after.document.source().text().to_string();
+        assert!(after.savings.iter().all(|it| it.after < it.before), "{text}{written}");
+        for _ in 0..6 {
+            let arguments: Vec<i64> =
+                (0..4).map(|it| random.below(if it == 3 { 2 } else { 32 }) as i64).collect();
+            assert_eq!(
+                run(&before, &arguments),
+                run(&after.document, &arguments),
+                "{text}\nbecame\n{written}"
+            );
+        }
+        assert!(written.matches("noisy.encode").count() <= text.matches("noisy.encode").count());
+    }
+    assert!(n_rewritten > 40, "only {n_rewritten} programs were rewritten");
+}
