@@ -23,7 +23,7 @@ pub struct Options {
     pub noise_model: Option<Model>,
     /// True if HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS
     /// ciphertexts then have twice the default scale, if none is written.
-    pub(crate) before_mul_include_first_mul: bool,
+    pub before_mul_include_first_mul: bool,
     /// The time of each operation, for the cost that an editor shows above functions.
     pub latency: Latency,
 }
@@ -40,15 +40,15 @@ pub struct Latency {
     /// A sum, a difference or a negation.
     pub add: u32,
     /// A product of two ciphertexts, before it is relinearized.
-    pub(crate) multiply: u32,
+    pub multiply: u32,
     /// A product with a plaintext, and an adjustment of scale.
-    pub(crate) multiply_plain: u32,
+    pub multiply_plain: u32,
     /// A relinearization.
     pub relinearize: u32,
     /// A rotation of slots.
     pub rotate: u32,
     /// A switch to a smaller modulus, in CKKS a rescale.
-    pub(crate) switch_modulus: u32,
+    pub switch_modulus: u32,
     /// A bootstrap.
     pub bootstrap: u32,
 }
@@ -120,7 +120,7 @@ impl Model {
     }
 
     /// Returns true for a model of BFV.
-    pub(crate) fn is_bfv(self) -> bool {
+    pub fn is_bfv(self) -> bool {
         Model::BFV.contains(&self)
     }
 }

@@ -10,8 +10,9 @@ mod written;
 
 use noisy_syntax::{Ir, Region, Source, Value};
 
-use super::facts::plaintext;
-use super::{Heir, HeirNoise};
+use noisy_analyses::Document;
+use noisy_heir::{Heir, HeirNoise};
+use noisy_integers::Integers;
 
 /// All values of a program, in textual order.
 fn values(ir: &Ir) -> Vec<Value> {
@@ -208,7 +209,7 @@ fn scales_add_up_and_are_brought_down() {
     let mut model = noisy_analyses::NoiseModel::new(&noisy_analyses::ModelSpec::default())
         .expect("the built-in model");
     model.heir.before_mul_include_first_mul = true;
-    let program = Document::with_model(&generic(params, "secret.yield %a : i16"), model.into());
+    let program = Document::with_model(&generic(params, "secret.yield %a : i16"), model);
     let scale = |value: Value| program.scales()?.log2(value);
     let values = values(program.ir()).into_iter();
     let known: Vec<i64> = values.filter_map(scale).collect();
