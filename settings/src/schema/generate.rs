@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::options::{Model, Placement, FileSettings};
+use crate::options::{FileSettings, Model, Placement};
 use crate::rules::Rules;
 
 /// A configuration file: the settings at the top, and overrides for some files.
