@@ -65,9 +65,9 @@ pub fn dictionaries(ir: &Ir, op: Op) -> Vec<(Side, usize, Attr)> {
     of(Side::Argument).chain(of(Side::Result)).collect()
 }
 
-/// The place of an attribute in the text.
+/// The range of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AttributePlace {
+pub struct AttributeRange {
     /// The whole attribute, `name = value`.
     pub whole: Range<usize>,
     /// The name.
@@ -81,13 +81,13 @@ pub fn listed_attributes(
     source: &Source,
     op: Op,
     name: &str,
-) -> Vec<(Side, usize, AttributePlace)> {
+) -> Vec<(Side, usize, AttributeRange)> {
     let data = source.ir().op(op);
     let is_function = data.kind == OpKind::FuncFunc;
     // Functions and generics have them behind types, unless they are in the generic form.
     let is_listed = data.form == Form::Generic || !is_function && data.form != Form::Opaque;
     let text = own_text(source, op);
-    let words = Words::new(&text);
+    let words = OpTokens::new(&text);
     let of = |side: Side| {
         let found = words.listed(is_listed.then(|| list(side, is_function)), side, name);
         found.into_iter().map(move |(at, it)| (side, at, it.absolute(source, op)))
@@ -96,17 +96,17 @@ pub fn listed_attributes(
 }
 
 /// The place of an attribute of an op itself, or else of a key within such an attribute.
-pub fn own_attribute(source: &Source, op: Op, name: &str) -> Option<AttributePlace> {
+pub fn own_attribute(source: &Source, op: Op, name: &str) -> Option<AttributeRange> {
     let text = own_text(source, op);
-    let words = Words::new(&text);
+    let words = OpTokens::new(&text);
     let found = words.own(name, &|depth| depth == 1).or_else(|| words.own(name, &|_| true))?;
     Some(found.absolute(source, op))
 }
 
 /// The places of all attributes of an op itself, by name. *Cost.* Linear in the text of the op.
-pub fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, AttributePlace> {
+pub fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, AttributeRange> {
     let text = own_text(source, op);
-    let words = Words::new(&text);
+    let words = OpTokens::new(&text);
     let mut out = FxHashMap::default();
     for found in words.all_own() {
         let name = unquoted(&text[found.name.range()]).to_string();
@@ -129,26 +129,26 @@ fn own_text(source: &Source, op: Op) -> String {
 }
 
 /// An attribute in the text of an op: its name, and its value.
-struct Found {
+struct FoundAttribute {
     name: Span,
     value: Span,
 }
 
-impl Found {
-    fn absolute(&self, source: &Source, op: Op) -> AttributePlace {
+impl FoundAttribute {
+    fn absolute(&self, source: &Source, op: Op) -> AttributeRange {
         let of = |it: Span| source.ir().absolute(op, it);
         let whole = of(self.name.to(self.value));
-        AttributePlace { whole, name: of(self.name), value: of(self.value) }
+        AttributeRange { whole, name: of(self.name), value: of(self.value) }
     }
 }
 
 /// The text of an op, in tokens: comments and what stands in strings name nothing.
-struct Words<'a> {
+struct OpTokens<'a> {
     text: &'a str,
     tokens: Vec<Token>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> OpTokens<'a> {
     fn new(text: &'a str) -> Self {
         Self { text, tokens: lex(text).tokens }
     }
@@ -162,7 +162,7 @@ impl<'a> Words<'a> {
     }
 
     /// The attributes of a name, each by the number of what has it: in the attribute `list` of the op itself, or behind types.
-    fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, Found)> {
+    fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, FoundAttribute)> {
         let in_dict = |depth, n| (depth == 2).then_some(n);
         let is_it = |it: &str| it == name;
         if let Some(list) = list {
@@ -203,7 +203,7 @@ impl<'a> Words<'a> {
     }
 
     /// An attribute in a dictionary of the op itself, within so many brackets.
-    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<Found> {
+    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<FoundAttribute> {
         self.own_dicts().find_map(|open| {
             let number = |depth, _| is_in(depth).then_some(0);
             self.entries(open, &|it| it == name, &number).into_iter().next().map(|it| it.1)
@@ -211,7 +211,7 @@ impl<'a> Words<'a> {
     }
 
     /// The attributes of the op itself.
-    fn all_own(&self) -> impl Iterator<Item = Found> {
+    fn all_own(&self) -> impl Iterator<Item = FoundAttribute> {
         let all = |open| self.entries(open, &|_| true, &|depth, n| (depth == 1).then_some(n));
         self.own_dicts().flat_map(all).map(|it| it.1)
     }
@@ -223,9 +223,9 @@ impl<'a> Words<'a> {
         open: usize,
         is_wanted: &dyn Fn(&str) -> bool,
         number: &dyn Fn(i32, usize) -> Option<usize>,
-    ) -> Vec<(usize, Found)> {
+    ) -> Vec<(usize, FoundAttribute)> {
         let (mut depth, mut n) = (0_i32, 0);
-        let mut out: Vec<(usize, Found)> = Vec::new();
+        let mut out: Vec<(usize, FoundAttribute)> = Vec::new();
         // Its name, the brackets around it, and its number.
         let mut start: Option<(usize, i32, usize)> = None;
         for at in open..self.tokens.len() {
@@ -240,7 +240,7 @@ impl<'a> Words<'a> {
                         0 | 1 => Span::new(of(first).end, of(first).end),
                         _ => of(first + 2).to(of(at - 1)),
                     };
-                    out.push((number, Found { name: of(first), value }));
+                    out.push((number, FoundAttribute { name: of(first), value }));
                     start = None;
                 }
                 None if self.names(at, is_wanted) => {
@@ -294,7 +294,7 @@ mod tests {
 
     fn check(text: &str, is_generic: bool, side: Side, index: usize, expected: Option<&str>) {
         let list = is_generic.then(|| list(side, true));
-        let found = Words::new(text).listed(list, side, "noisy.bound");
+        let found = OpTokens::new(text).listed(list, side, "noisy.bound");
         let found = found.into_iter().find(|it| it.0 == index).map(|it| it.1);
         let found = found.map(|it| &text[it.name.to(it.value).range()]);
         assert_eq!(found, expected, "{text} {side:?} {index}");
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn attributes_of_an_op_are_found_where_they_stand() {
         let check = |text: &str, expected: Option<&str>| {
-            let words = Words::new(text);
+            let words = OpTokens::new(text);
             let found = words.own("a.b", &|depth| depth == 1);
             assert_eq!(found.map(|it| &text[it.name.to(it.value).range()]), expected, "{text}");
         };

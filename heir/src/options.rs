@@ -14,13 +14,16 @@ pub struct Options {
     /// With it `--fix` places bootstraps; without it the levels are those of the moduli.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level_budget: Option<NonZeroU32>,
-    /// How many levels a ciphertext must have left when it is bootstrapped, as HEIR's `bootstrap-waterline`: fixes do not use the last ones of `level-budget`.
+    /// Levels that a ciphertext must have left when it is bootstrapped, as HEIR's
+    /// `bootstrap-waterline`: fixes do not use the last ones of `level-budget`.
     pub bootstrap_waterline: u32,
-    /// The noise model that judges BGV and BFV programs with parameters, as HEIR spells it: `bgv-noise-kpz21`. Without it noise is not judged.
+    /// The noise model for BGV and BFV programs with parameters, as HEIR spells it:
+    /// `bgv-noise-kpz21`. Without it noise is not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_model: Option<Model>,
-    /// Whether HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS ciphertexts then have twice the default scale, if none is written.
-    pub(crate) before_mul_include_first_mul: bool,
+    /// True if HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS
+    /// ciphertexts then have twice the default scale, if none is written.
+    pub before_mul_include_first_mul: bool,
     /// The time of each operation, for the cost that an editor shows above functions.
     pub latency: Latency,
 }
@@ -37,15 +40,15 @@ pub struct Latency {
     /// A sum, a difference or a negation.
     pub add: u32,
     /// A product of two ciphertexts, before it is relinearized.
-    pub(crate) multiply: u32,
+    pub multiply: u32,
     /// A product with a plaintext, and an adjustment of scale.
-    pub(crate) multiply_plain: u32,
+    pub multiply_plain: u32,
     /// A relinearization.
     pub relinearize: u32,
     /// A rotation of slots.
     pub rotate: u32,
     /// A switch to a smaller modulus, in CKKS a rescale.
-    pub(crate) switch_modulus: u32,
+    pub switch_modulus: u32,
     /// A bootstrap.
     pub bootstrap: u32,
 }
@@ -117,7 +120,7 @@ impl Model {
     }
 
     /// Returns true for a model of BFV.
-    pub(crate) fn is_bfv(self) -> bool {
+    pub fn is_bfv(self) -> bool {
         Model::BFV.contains(&self)
     }
 }

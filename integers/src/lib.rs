@@ -106,7 +106,6 @@ impl Integers {
         self.moved = self.constants.0.moved().and(self.ranges.moved());
     }
 
-    /// The constants alone.
     pub fn constants(&self) -> &ConstantFacts {
         &self.constants
     }

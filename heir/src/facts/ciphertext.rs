@@ -443,7 +443,7 @@ impl SparseForward for Ciphertexts {
     ) -> Fact {
         let (
             Ciphertext::Encrypted { level, dimension },
-            Ciphertext::Encrypted { dimension: next_dimension, .. },
+            Ciphertext::Encrypted { level: next_level, dimension: next_dimension },
         ) = (taken.ciphertext, joined.ciphertext)
         else {
             return joined;
@@ -453,12 +453,14 @@ impl SparseForward for Ciphertexts {
         if !is_loop || loops::rounds(ir, op) == Some(1) {
             return joined;
         }
-        // The level is pinned whatever the order of visits, but not the polynomials.
-        let varies = Unchecked { level: false, dimension: dimension < next_dimension };
-        Fact {
-            ciphertext: Ciphertext::Encrypted { level, dimension },
-            unchecked: joined.unchecked.or(varies),
-        }
+        // A level that is pinned does not follow from what the rounds give; the polynomials that
+        // HEIR writes then depend on the order of its visits.
+        let level_from = if level < next_level { taken.unchecked } else { joined.unchecked };
+        let unchecked = Unchecked {
+            level: level_from.level,
+            dimension: joined.unchecked.dimension || dimension < next_dimension,
+        };
+        Fact { ciphertext: Ciphertext::Encrypted { level, dimension }, unchecked }
     }
 
     fn refine(

@@ -111,7 +111,7 @@ impl Heir {
 
     /// The levels that are left for a value: those that `mgmt.mgmt` or its type states, else those
     /// that the used levels leave of the moduli.
-    pub(crate) fn left(&self, value: Value) -> Option<usize> {
+    pub fn left(&self, value: Value) -> Option<usize> {
         usize::try_from((*self.left.get(value.index())?)?).ok()
     }
 

@@ -42,7 +42,7 @@ impl AnnotationPlace {
 pub struct Places<'a> {
     source: &'a Source,
     of: Option<Op>,
-    found: FxHashMap<Holder, attributes::AttributePlace>,
+    found: FxHashMap<Holder, attributes::AttributeRange>,
 }
 
 impl<'a> Places<'a> {
@@ -62,7 +62,7 @@ impl<'a> Places<'a> {
         is_apart(self.source, holder).then_some(whole)
     }
 
-    fn whole(&mut self, holder: Holder) -> Option<&attributes::AttributePlace> {
+    fn whole(&mut self, holder: Holder) -> Option<&attributes::AttributeRange> {
         let (Holder::Op(op) | Holder::Taken(op, _) | Holder::Given(op, _)) = holder;
         if self.of != Some(op) {
             self.of = Some(op);
@@ -98,7 +98,7 @@ fn is_apart(source: &Source, holder: Holder) -> bool {
 fn place_at(
     source: &Source,
     holder: Holder,
-    found: &attributes::AttributePlace,
+    found: &attributes::AttributeRange,
 ) -> Option<AnnotationPlace> {
     let text = source.slice(found.value.clone());
     // An unreadable annotation has no entries.

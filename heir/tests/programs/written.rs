@@ -87,7 +87,7 @@ fn the_innermost_module_names_the_library() {
 }
 
 #[test]
-fn what_a_loop_that_varies_yields_is_written_as_what_it_takes() {
+fn does_not_check_the_level_that_a_varying_loop_yields() {
     let body = "%1 = affine.for %i = 0 to 4 iter_args(%b = %a) -> (i16) {
         %2 = mgmt.bootstrap %b : i16
         %3 = mgmt.modreduce %2 : i16
@@ -103,7 +103,7 @@ fn what_a_loop_that_varies_yields_is_written_as_what_it_takes() {
         levels(&text)
     );
     assert!(
-        written(&text).ends_with("%a=0 %1=0 %i=- %b=0 %2=0 %3=1 %c=0 %4=1"),
+        written(&text).ends_with("%a=0 %1=0 %i=- %b=0 %2=0 %3=1 %c=- %4=1"),
         "{}",
         written(&text)
     );
@@ -128,7 +128,7 @@ fn a_while_carries_the_level_that_it_takes() {
         "{}",
         levels(&text)
     );
-    assert!(written(&text).ends_with("%3=1 %4=0"), "{}", written(&text));
+    assert!(written(&text).ends_with("%3=1 %4=-"), "{}", written(&text));
 }
 
 #[test]

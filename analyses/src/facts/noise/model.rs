@@ -87,7 +87,6 @@ pub struct NoiseModel {
     types: Vec<Pattern>,
     attributes: Vec<String>,
     rules: FxHashMap<String, GrowthRule>,
-    /// Options for HEIR's programs.
     pub heir: noisy_heir::Options,
 }
 
