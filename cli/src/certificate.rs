@@ -16,9 +16,12 @@ use noisy_settings::Settings;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
-use crate::args::VerifyCertificate;
-use crate::walk::Input;
-use crate::{CLEAN, FAILED, FOUND, check, complain, fix, setup};
+use crate::file::check;
+use crate::file::fix;
+use crate::input::args::VerifyCertificate;
+use crate::input::setup;
+use crate::input::walk::Input;
+use crate::{CLEAN, FAILED, FOUND, complain};
 
 /// Verifies a certificate; returns the exit code.
 ///

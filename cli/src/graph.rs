@@ -18,9 +18,11 @@ use noisy_output::shown_line;
 use noisy_syntax::Op;
 
 use self::build::graph;
-use crate::args::{self, Picture};
-use crate::walk::Input;
-use crate::{check, page, setup};
+use crate::file::check;
+use crate::input::args::{self, Picture};
+use crate::input::setup;
+use crate::input::walk::Input;
+use crate::output::page;
 
 /// A drawn function.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,46 +1,19 @@
 //! `noisy-check`: checks noisy arithmetic in MLIR files, and fixes it.
 //!
-//! The way of a file: [`args`] reads the command line, [`setup`] finds the settings of each file,
-//! [`walk`] finds the files, [`check`] builds a document for each file whose findings [`cache`]
-//! does not know, asks for its diagnostics and has it fixed ([`fix`]) if requested. [mod@format]
-//! prints it on the same thread. [`noisy_syntax::parallel`] runs this on all cores and hands the
-//! texts in order to [`run`](mod@run).
+//! The way of a file: [`input`] reads the command line, finds the files and their settings. [`file`](mod@file)
+//! builds a document for each file whose findings are not cached, asks for its diagnostics and has it
+//! fixed if requested. [`output`] prints it on the same thread. [`noisy_syntax::parallel`] runs this on
+//! all cores and hands the texts in order to [`run`](mod@run).
 
-mod args;
-mod baseline;
-mod cache;
-mod cache_key;
 mod certificate;
-mod check;
-mod dump;
 mod explain;
-mod failure;
-mod fingerprint;
-mod fix;
-mod format;
+mod file;
 mod graph;
-mod group;
-mod ignore_files;
-mod line_col;
+mod input;
 mod nest;
-mod outcome;
-mod page;
-mod paint;
-mod plan;
-mod progress;
-mod ranges;
+mod output;
 mod reformat;
 mod run;
-mod select;
-mod settle;
-mod setup;
-mod shard;
-mod shared_time;
-mod stamp;
-mod verify;
-mod walk;
-mod watch;
-mod write;
 
 use std::io::{self, Write};
 use std::process::exit;
@@ -48,7 +21,7 @@ use std::process::exit;
 use clap::CommandFactory;
 use noisy_syntax::parallel;
 
-use crate::args::{Cli, Command};
+use crate::input::args::{self, Cli, Command};
 
 const CLEAN: i32 = 0;
 const FOUND: i32 = 1;
@@ -81,7 +54,11 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
     match &cli.command {
         None => {
             drop(out);
-            return if cli.check.watch { watch::run(&cli.check) } else { run::run(&cli.check) };
+            return if cli.check.watch {
+                run::watch::run(&cli.check)
+            } else {
+                run::run(&cli.check)
+            };
         }
         Some(Command::Explain { code, .. }) => return explain::run(code.as_deref(), &mut out),
         Some(Command::Graph(args)) => return graph::run(args),

@@ -14,9 +14,11 @@ use noisy_output::shown_line;
 use noisy_syntax::{Ir, Op, Source};
 use serde_json::json;
 
-use crate::args::{self, NestPicture, Reorder};
-use crate::walk::Input;
-use crate::{check, page, setup};
+use crate::file::check;
+use crate::input::args::{self, NestPicture, Reorder};
+use crate::input::setup;
+use crate::input::walk::Input;
+use crate::output::page;
 
 /// Draws two loops; returns the exit code.
 ///

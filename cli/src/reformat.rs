@@ -7,13 +7,15 @@ use noisy_output::{quoted_name, shown_line, shown_path};
 use noisy_settings::{Origin, Overrides, Resolver};
 use noisy_syntax::{Source, parallel};
 
-use crate::failure::Failure;
-use crate::outcome::count;
-use crate::paint::{self, Look};
-use crate::select::Selection;
-use crate::walk::{self, Filter, Input};
-use crate::write::{GroupCommit, Replacement};
-use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain};
+use crate::file::check;
+use crate::file::write::{GroupCommit, Replacement};
+use crate::input::args;
+use crate::input::failure::Failure;
+use crate::input::select::Selection;
+use crate::input::walk::{self, Filter, Input};
+use crate::output::paint::{self, Look};
+use crate::run::outcome::count;
+use crate::{CLEAN, FAILED, FOUND, INTERNAL, complain};
 
 /// The result of one file.
 enum Done {

@@ -3,6 +3,13 @@
 //! [`Plan::run`] checks files on all threads, a few at a time (`group.rs`), and takes the reports
 //! in the order of the files.
 
+pub(crate) mod group;
+pub(crate) mod outcome;
+pub(crate) mod plan;
+pub(crate) mod progress;
+pub(crate) mod shared_time;
+pub(crate) mod watch;
+
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
@@ -12,19 +19,21 @@ use noisy_analyses::repair::placement::shared_cache;
 use noisy_output::{Output, reason, shown_line, shown_path};
 use noisy_syntax::parallel;
 
-use crate::args::{Check, Format, Stage};
-use crate::baseline;
-use crate::check::{self, Checked};
-use crate::failure::Failure;
-use crate::format::{self, Frame};
-use crate::group::{Done, Report};
-use crate::outcome::{Outcome, count};
-use crate::plan::Plan;
-use crate::progress::Progress;
-use crate::shared_time::SharedTime;
-use crate::walk::{self, Input};
-use crate::write::GroupCommit;
-use crate::{CLEAN, FAILED, complain, dump, setup};
+use crate::file::baseline;
+use crate::file::check::{self, Checked};
+use crate::file::write::GroupCommit;
+use crate::input::args::{Check, Format, Stage};
+use crate::input::failure::Failure;
+use crate::input::setup;
+use crate::input::walk::{self, Input};
+use crate::output::dump;
+use crate::output::format::{self, Frame};
+use crate::run::group::{Done, Report};
+use crate::run::outcome::{Outcome, count};
+use crate::run::plan::Plan;
+use crate::run::progress::Progress;
+use crate::run::shared_time::SharedTime;
+use crate::{CLEAN, FAILED, complain};
 
 /// Checks, or does the requested alternative; returns the exit code.
 ///

@@ -61,7 +61,9 @@ mod visit;
 pub use analysis::{Calls, Domain, Loops, MAX_APART, SparseForward};
 pub use calls::{Context, MAX_DEPTH, followed, is_callable, is_exposed, with_stack};
 pub use input::{Base, Input};
-pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Part, Round, Visit, VisitRecorder};
+pub use observer::{
+    Computed, GrowthTrace, LoopTrace, Observer, Round, Visit, VisitPart, VisitRecorder,
+};
 pub use reads::AnalysisContext;
 pub use traversal::values_within;
 
@@ -77,7 +79,7 @@ use branches::Branches;
 use calls::FollowedCalls;
 use cycles::CycleState;
 use queue::Queue;
-use reads::{Log, Subscriptions};
+use reads::{ReadLog, Subscriptions};
 
 /// The values whose facts an update changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -151,7 +153,7 @@ impl<A: SparseForward> Sparse<A> {
         debug_assert!(!it.calls.is_on(), "calls leave the op");
         it.clock += 1;
         it.solve_start = it.clock;
-        it.fit(ir);
+        it.resize_tables(ir);
         let _ = it.run(ir, op, true);
         it
     }
@@ -224,7 +226,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         op: Op,
         question: impl FnOnce(&mut A, &AnalysisContext<'_, A::Base>) -> T,
     ) -> T {
-        let log = Log::default();
+        let log = ReadLog::default();
         let cx = AnalysisContext::new(ir.ir, ir.base, op, &log);
         let answer = question(&mut self.analysis, &cx);
         log.flush(op, &mut self.subscriptions);
@@ -300,7 +302,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.checks_order = false;
         self.clock += 1;
         self.solve_start = self.clock;
-        self.fit(ir);
+        self.resize_tables(ir);
         self.run_region(ir, ir.root(), true);
         self.solve_functions(ir);
         if let Some(recorder) = &mut self.recorder {
@@ -309,7 +311,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Makes the tables as long as the arenas.
-    fn fit(&mut self, ir: &Input<'_, A::Base>) {
+    fn resize_tables(&mut self, ir: &Input<'_, A::Base>) {
         let (n_ops, n_values, n_blocks, _) = ir.bounds();
         fit(&mut self.facts, n_values, A::Fact::bottom());
         fit(&mut self.live, n_blocks, false);

@@ -48,7 +48,7 @@ impl Default for Constants {
 
 /// The constants of a program, for the analyses that stand on them.
 #[derive(Debug)]
-pub struct ConstantFacts(pub(crate) Sparse<Constants>);
+pub struct ConstantFacts(pub Sparse<Constants>);
 
 impl Base for ConstantFacts {
     type Known<'a> = Elements<'a>;

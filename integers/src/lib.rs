@@ -12,7 +12,7 @@ mod floats;
 pub mod fold;
 mod infer;
 pub mod range;
-pub(crate) mod ranges;
+pub mod ranges;
 
 use noisy_syntax::{Block, Delta, Interner, Ir, Op, Type, Value};
 

@@ -16,7 +16,7 @@ use noisy_dataflow::view::View;
 
 /// The analysis. It stands on the constants and keeps nothing besides the facts.
 #[derive(Debug, Default)]
-pub(crate) struct Ranges;
+pub struct Ranges;
 
 impl SparseForward for Ranges {
     type Fact = Range;

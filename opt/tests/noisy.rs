@@ -200,3 +200,46 @@ fn loops_unroll_wholly_or_say_that_they_do_not() {
         (1, 3)
     );
 }
+
+#[test]
+fn sums_and_loops_are_rewritten() {
+    let text = "func.func @f(%x: !noisy.i32, %y: !noisy.i32, %c: i1) -> !noisy.i32 {
+  %lo = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %n = arith.constant 40 : index
+  %r = scf.for %i = %lo to %n step %one iter_args(%w = %x) -> (!noisy.i32) {
+    %q = noisy.add %w, %y : !noisy.i32
+    scf.yield %q : !noisy.i32
+  }
+  %s = scf.if %c -> (!noisy.i32) {
+    %a = noisy.mul %x, %y : !noisy.i32
+    %b = noisy.mul %y, %y : !noisy.i32
+    %d = noisy.sub %a, %b : !noisy.i32
+    %e = noisy.mul %d, %x : !noisy.i32
+    scf.yield %e : !noisy.i32
+  } else {
+    scf.yield %r : !noisy.i32
+  }
+  return %s : !noisy.i32
+}
+";
+    let n_reductions = |it: &str| it.matches("noisy.reduce_noise").count();
+    let placed = run("noisy-reduce-noise", text).expect("it is placed");
+    let rewritten = run("noisy-rewrite,noisy-reduce-noise", text).expect("it is rewritten");
+    assert!(placed.contains("scf.for") && n_reductions(&placed) > 1, "{placed}");
+    assert!(!rewritten.contains("scf.for") && n_reductions(&rewritten) <= 1, "{rewritten}");
+}
+
+#[test]
+fn what_needs_no_reduction_is_not_rewritten() {
+    let text = "func.func @f(%x: !noisy.i32, %y: !noisy.i32) -> !noisy.i32 {
+  %0 = noisy.mul %x, %y : !noisy.i32
+  %1 = noisy.mul %x, %x : !noisy.i32
+  %2 = noisy.add %0, %1 : !noisy.i32
+  return %2 : !noisy.i32
+}
+";
+    assert_eq!(run("noisy-rewrite", text).as_deref(), run("", text).as_deref());
+    let told = run("noisy-rewrite{growth=-1}", text).expect_err("there is no such growth");
+    assert!(told[0].contains("time-limit and growth are numbers, 0 or more"), "{told:?}");
+}

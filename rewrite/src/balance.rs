@@ -366,7 +366,7 @@ impl Balance {
         }
     }
 
-    /// The value of a node, made of the values of nodes that have one already. `stands_for` says by which node another is replaced.
+    /// The value of a node, made of the values of nodes that have one already.
     pub(crate) fn node(&mut self, dag: &Dag, root: Id) -> Option<Signed> {
         if let Some(it) = self.value(root) {
             return Some(it);

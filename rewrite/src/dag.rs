@@ -82,11 +82,6 @@ impl Dag {
         id
     }
 
-    /// The plaintext of a node that is a constant leaf.
-    pub(crate) fn constant(&self, id: Id) -> Option<u64> {
-        self.constants.get(&id).copied()
-    }
-
     /// The sum of terms with coefficients. Terms that are sums are not opened.
     pub(crate) fn sum(&mut self, mut terms: Vec<(Id, u64)>) -> Id {
         let mask = self.mask;

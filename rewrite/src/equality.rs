@@ -15,15 +15,13 @@ mod polynomial;
 
 use std::rc::Rc;
 
-use noisy_analyses::{Constant, Program};
+use noisy_analyses::Program;
 use noisy_dataflow::flow::{self, Flow};
+use noisy_integers::constant::Constant;
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Region, Span, TypeData, Value};
 use rustc_hash::FxHashMap;
 
-use self::polynomial::{Polynomial, Unknown, Work};
-
-/// Bits of a plaintext.
-const PLAINTEXT_BITS: u32 = 5;
+use self::polynomial::{PLAINTEXT_BITS, Polynomial, Unknown, Work};
 
 /// Nested regions, at most.
 const MOST_DEPTH: usize = 100;

@@ -16,7 +16,7 @@ use super::block_name;
 use crate::NoiseModel;
 use crate::facts::noise::{Findings, Noise, NoiseAnalysis};
 use noisy_dataflow::lattice::Lattice;
-use noisy_dataflow::sparse::{Input, Part, Sparse, Visit, VisitRecorder};
+use noisy_dataflow::sparse::{Input, Sparse, Visit, VisitPart, VisitRecorder};
 use noisy_integers::Integers;
 
 /// Comparisons of facts after which nothing more is recorded.
@@ -74,13 +74,13 @@ fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String
 
 impl<F: fmt::Display> VisitRecorder<F> for VisitText {
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>) {
-        if visit.part == Part::Op {
+        if visit.part == VisitPart::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
         }
     }
 
     fn visited(&mut self, ir: &Ir, visit: Visit<'_, F>, reads: &[F]) {
-        if visit.part != Part::Op {
+        if visit.part != VisitPart::Op {
             return;
         }
         let depth = visit.rounds.len() * 2;
@@ -110,7 +110,7 @@ impl<F: fmt::Display> VisitRecorder<F> for VisitText {
 #[derive(Debug, Default)]
 struct VisitChanges {
     /// `None` for changes between visits.
-    visit: Option<(Op, Part)>,
+    visit: Option<(Op, VisitPart)>,
     is_live: bool,
     round: Option<(Op, u64)>,
     context: Option<u32>,
@@ -285,15 +285,15 @@ impl Pages<'_> {
             None => ("between visits".to_owned(), String::new(), None),
             Some((op, part)) => {
                 let what = match part {
-                    Part::Op if turn.is_live => "visit".to_owned(),
-                    Part::Op => "visit, dead".to_owned(),
-                    Part::Block => "join what branches bring to".to_owned(),
-                    Part::Region(n) => format!("enter region {n} of"),
-                    Part::Results => "results of".to_owned(),
+                    VisitPart::Op if turn.is_live => "visit".to_owned(),
+                    VisitPart::Op => "visit, dead".to_owned(),
+                    VisitPart::Block => "join what branches bring to".to_owned(),
+                    VisitPart::Region(n) => format!("enter region {n} of"),
+                    VisitPart::Results => "results of".to_owned(),
                 };
                 let place = if ir.op(op).kind == OpKind::Chunk {
                     "the file".to_owned()
-                } else if part == Part::Block {
+                } else if part == VisitPart::Block {
                     block_name(ir, ir.label_block(op))
                 } else {
                     self.op_text(op)

@@ -12,6 +12,9 @@ use smallvec::SmallVec;
 
 use super::Round;
 
+/// Rounds of a cycle before changing facts are widened.
+pub(super) const EXACT_ROUNDS: u64 = 2;
+
 /// A pass over blocks of a region with branches that go backward.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockPass {

@@ -49,7 +49,7 @@ pub struct GrowthTrace<F> {
 
 /// The part of an op that is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum VisitPart {
     /// An op without regions, or one whose regions are not understood.
     Op,
     /// A label: the facts that branches bring to the arguments of its block.
@@ -66,7 +66,7 @@ pub struct Visit<'a, F> {
     /// The op, or label.
     pub op: Op,
     /// The part of the op.
-    pub part: Part,
+    pub part: VisitPart,
     /// True if its block is live.
     pub is_live: bool,
     /// Facts by value.

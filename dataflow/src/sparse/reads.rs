@@ -2,24 +2,22 @@
 //! changes.
 //!
 //! *Law.* An analysis sees the program and its base only through an [`AnalysisContext`], for one op
-//! at a time. Everything that it can read there is recorded for that op, or needs no record because
-//! its change leads to a visit anyway:
+//! at a time. Each read is recorded for that op, or needs no record because its change leads to a
+//! visit anyway:
 //!
-//! | read of an op | record |
-//! |---|---|
-//! | itself, facts and types of its operands | none: an op that changed is visited, as are the
-//! users of values with new facts or types |
-//! | the op that defines an operand | one bit: the users of the values that an op defines are found
-//! from it |
-//! | another op: the definition of an operand of that one, a callee, a global | an edge to the op
-//! that is read |
-//! | the meaning of a name | edges to the name and to the op that was found |
-//! | facts of the base about a value | an edge to the value; none if the op itself defines it: the
-//! ops that define moved values are visited |
+//! 1. The op itself, facts and types of its operands: no record. An op that changed is visited, and
+//!    so are the users of values with new facts or types.
+//! 2. The op that defines an operand: one bit. The users of the values that an op defines are found
+//!    from it.
+//! 3. Another op (the definition of an operand of that one, a callee, a global): an edge to the op
+//!    that is read.
+//! 4. The meaning of a name: edges to the name and to the op that was found.
+//! 5. Facts of the base about a value: an edge to the value, but none if the op itself defines it:
+//!    the ops that define moved values are visited.
 //!
-//! *Cost.* Reads of the first row cost a comparison, those of the second one for each operand; of
-//! an op with more than [`MOST_OPERANDS`] operands they are as those of the third. Any other is an
-//! edge in two lists, of the reader and of what is read; a new one costs a search of the shorter
+//! *Cost.* Reads of the first kind cost a comparison, those of the second kind one for each
+//! operand; of an op with more than [`MOST_OPERANDS`] operands they are as those of the third. Any other is
+//! an edge in two lists, of the reader and of what is read; a new one costs a search of the shorter
 //! list and a look-up in a hash table. The reads of an op are forgotten when it is edited or
 //! removed, each edge in constant time.
 
@@ -194,20 +192,20 @@ pub struct AnalysisContext<'a, B> {
     base: &'a B,
     /// The reader.
     op: Op,
-    log: &'a Log,
+    log: &'a ReadLog,
 }
 
 impl<B: Base> super::Input<'_, B> {
     /// Asks an analysis without a solver that would remember the reads.
     pub fn ask<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
-        let log = Log::default();
+        let log = ReadLog::default();
         question(&AnalysisContext::new(self.ir, self.base, Op::from_index(0), &log))
     }
 }
 
 /// Reads since a question was asked.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct ReadLog {
     reads: RefCell<SmallVec<[Read; 4]>>,
     /// The op that was read last, unless it is the reader.
     last: Cell<Option<Op>>,
@@ -217,7 +215,7 @@ pub(super) struct Log {
     reads_own: Cell<bool>,
 }
 
-impl Log {
+impl ReadLog {
     /// Adds the reads of an op to its subscriptions.
     #[inline]
     pub(super) fn flush(self, op: Op, to: &mut Subscriptions) {
@@ -235,7 +233,7 @@ impl Log {
 impl<'a, B: Base> AnalysisContext<'a, B> {
     /// For questions about an op and the values that it defines or that its regions start with.
     #[inline]
-    pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a Log) -> Self {
+    pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a ReadLog) -> Self {
         Self { ir, base, op, log }
     }
 

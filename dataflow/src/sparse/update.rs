@@ -15,7 +15,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let Moved::These(below) = below else { return self.solve(ir) };
         self.n_visits = 0;
         self.moved = Moved::These(Vec::new());
-        self.fit(ir);
+        self.resize_tables(ir);
         if self.calls.is_regrouped(ir, delta) {
             return self.solve(ir);
         }
@@ -27,24 +27,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.observer.forget(op);
             self.undecided.remove(&op);
             self.reached[op.index()] = false;
-            self.enter_former(ir, op);
-            self.enter_around(ir, op);
+            self.queue_former(ir, op);
+            self.queue_around(ir, op);
         }
         for &op in &delta.changed {
             self.observer.forget(op);
             self.undecided.remove(&op);
-            self.enter_former(ir, op);
-            self.enter_around(ir, op);
-            self.enter(ir, op);
+            self.queue_former(ir, op);
+            self.queue_around(ir, op);
+            self.queue_op(ir, op);
             if let Some((name, _)) = ir.op(op).extra.as_ref().and_then(|it| it.symbol) {
-                self.enter_readers(ir, Read::Name(name));
+                self.queue_readers(ir, Read::Name(name));
             }
             if ir.op(op).kind == OpKind::Label && !self.branches.labels.contains_key(&op) {
-                self.enter_block(ir, ir.label_block(op));
+                self.queue_block(ir, ir.label_block(op));
             }
         }
         for &value in below {
-            self.enter_moved_below(ir, value);
+            self.queue_moved_below(ir, value);
         }
         // Beyond this a pass over everything is cheaper than a queue.
         let mut many = 1000 + ir.bounds().0 / 16;
@@ -55,7 +55,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
                 // Functions that are gone had asked for contexts.
                 many += self.update_units(ir);
-                self.enter_users(ir);
+                self.queue_users(ir);
                 continue;
             };
             if !ir.is_alive(op) {
@@ -72,7 +72,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 // A pass over everything would visit connected units, too.
                 many += self.update_units(ir);
             } else if self.needs_whole_unit(ir, op, is_start) {
-                self.enter_unit(ir, op);
+                self.queue_unit(ir, op);
             } else if !is_start {
                 self.join_yields(ir, op, self.is_live(ir, op));
                 self.n_visits += 1;
@@ -87,7 +87,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             } else {
                 self.visit(ir, op);
             }
-            self.enter_users(ir);
+            self.queue_users(ir);
         }
     }
 
@@ -98,13 +98,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the ops that depend on the former self of an op that was removed or changed.
-    fn enter_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
-        self.enter_readers(ir, Read::Op(op));
-        self.enter_users_of_definer(ir, op);
+    fn queue_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+        self.queue_readers(ir, Read::Op(op));
+        self.queue_users_of_definer(ir, op);
         self.subscriptions.forget(op);
         if let Some(blocks) = self.branches.targets.remove(&op) {
             for block in blocks {
-                self.enter_label_of(ir, block);
+                self.queue_label_of(ir, block);
             }
         }
         // The ops after a label that is gone belong to the block before it now. If a label is still
@@ -116,16 +116,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return;
         }
         if let Some((region, _)) = self.branches.labels.remove(&op) {
-            self.enter_region(ir, region);
+            self.queue_region(ir, region);
             if let Some(parent) = ir.region(region).parent.filter(|&it| ir.is_alive(it)) {
-                self.enter(ir, parent);
+                self.queue_op(ir, parent);
             }
         }
     }
 
     /// Queues the users of the values that an op defines which read this definition. Users of an op
     /// that is gone have changed themselves.
-    fn enter_users_of_definer(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_users_of_definer(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if !ir.is_alive(op) {
             return;
         }
@@ -136,78 +136,78 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         for &value in data.results.iter().chain(args) {
             for &(user, _) in &ir.value(value).uses {
                 if self.subscriptions.has_read_definers(user) && ir.is_alive(user) {
-                    self.enter(ir, user);
+                    self.queue_op(ir, user);
                 }
             }
         }
     }
 
     /// Queues the readers of something.
-    fn enter_readers(&mut self, ir: &Input<'_, A::Base>, read: Read) {
+    fn queue_readers(&mut self, ir: &Input<'_, A::Base>, read: Read) {
         let readers: SmallVec<[Op; 4]> = self.subscriptions.readers(read).collect();
         for op in readers.into_iter().filter(|&it| ir.is_alive(it)) {
-            self.enter(ir, op);
+            self.queue_op(ir, op);
         }
     }
 
     /// Queues the ops that depend on a value with new facts in the base.
-    fn enter_moved_below(&mut self, ir: &Input<'_, A::Base>, value: Value) {
+    fn queue_moved_below(&mut self, ir: &Input<'_, A::Base>, value: Value) {
         if self.subscriptions.reads_own
             && let Some(site) = ir.definition_site(value)
         {
-            self.enter_alive(ir, site);
+            self.queue_alive(ir, site);
             // Results of regions are joined at their yields: the op as a whole.
             if let Def::Argument(block, _) = ir.value(value).def
                 && let Some(holder) = ir.region(ir.block(block).region).parent
                 && ir.op(holder).kind != OpKind::Chunk
             {
-                self.enter_alive(ir, holder);
+                self.queue_alive(ir, holder);
             }
         }
         let ty = ir.value(value).ty;
         if self.analysis.interval(&ir.interner, ty, &A::Fact::unknown()).is_none() {
             for &(user, _) in &ir.value(value).uses {
                 if !ir.op(user).regions.is_empty() || flow::decider(ir, user).is_some() {
-                    self.enter_alive(ir, user);
+                    self.queue_alive(ir, user);
                 }
             }
         }
-        self.enter_readers(ir, Read::Base(value));
+        self.queue_readers(ir, Read::Base(value));
     }
 
-    fn enter_alive(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_alive(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if ir.is_alive(op) {
-            self.enter(ir, op);
+            self.queue_op(ir, op);
         }
     }
 
     /// An op in a region may decide about the op that holds it: queues that op, or its end.
-    fn enter_around(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_around(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let Some(parent) = ir.region(ir.op(op).parent).parent else { return };
         if !ir.is_alive(parent) {
             return;
         }
         self.check_entry(ir, ir.op(op).parent);
         if self.calls.is_in_whole_unit(ir, parent) {
-            return self.enter_unit(ir, parent);
+            return self.queue_unit(ir, parent);
         }
         match ir.op(parent).kind {
             // The op at the end of the region gives the results.
-            OpKind::ScfParallel | OpKind::ScfForall => return self.enter(ir, parent),
+            OpKind::ScfParallel | OpKind::ScfForall => return self.queue_op(ir, parent),
             OpKind::ScfReduce | OpKind::ScfForallInParallel => {
-                self.enter(ir, parent);
+                self.queue_op(ir, parent);
                 if let Some(around) = ir.parent_op(parent) {
-                    self.enter(ir, around);
+                    self.queue_op(ir, around);
                 }
                 return;
             }
             _ => {}
         }
         match Flow::of(ir, parent) {
-            Flow::Choice => self.enter_end(ir, parent),
-            Flow::For { .. } | Flow::While => self.enter(ir, parent),
+            Flow::Choice => self.queue_end(ir, parent),
+            Flow::For { .. } | Flow::While => self.queue_op(ir, parent),
             // The region may start with another label.
-            _ if ir.op(op).kind == OpKind::Label => self.enter(ir, parent),
+            _ if ir.op(op).kind == OpKind::Label => self.queue_op(ir, parent),
             _ => {}
         }
     }
@@ -225,29 +225,29 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         for label in former.into_iter().chain(first) {
             if ir.is_alive(label) && ir.op(label).kind == OpKind::Label {
-                self.enter(ir, label);
-                self.enter_block(ir, ir.label_block(label));
+                self.queue_op(ir, label);
+                self.queue_block(ir, ir.label_block(label));
             }
         }
         if let Some(parent) = ir.region(region).parent {
-            self.enter(ir, parent);
+            self.queue_op(ir, parent);
         }
     }
 
     /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a
     /// whole, the unit.
-    pub(super) fn enter(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_op(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.calls.is_in_whole_unit(ir, op) {
-            return self.enter_unit(ir, op);
+            return self.queue_unit(ir, op);
         }
         let target = self.outermost_cycle(ir, op).unwrap_or(op);
         self.queue.push_start(ir, target);
     }
 
     /// Queues the end of an op with regions.
-    fn enter_end(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_end(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.outermost_cycle(ir, op).is_some() {
-            self.enter(ir, op);
+            self.queue_op(ir, op);
         } else {
             self.queue.push_end(ir, op);
         }
@@ -283,35 +283,35 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn enter_block(&mut self, ir: &Input<'_, A::Base>, block: Block) {
+    fn queue_block(&mut self, ir: &Input<'_, A::Base>, block: Block) {
         for op in ir.block_ops(block) {
-            self.enter(ir, op);
+            self.queue_op(ir, op);
         }
     }
 
-    fn enter_region(&mut self, ir: &Input<'_, A::Base>, region: Region) {
+    fn queue_region(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         if ir.region(region).parent.is_some_and(|it| ir.is_alive(it)) {
             for op in ir.items(region) {
-                self.enter(ir, op);
+                self.queue_op(ir, op);
             }
         }
     }
 
-    fn enter_label_of(&mut self, ir: &Input<'_, A::Base>, block: Block) {
+    fn queue_label_of(&mut self, ir: &Input<'_, A::Base>, block: Block) {
         if let Some(label) = ir.block(block).label {
             let data = ir.op(label);
             if ir.is_alive(label) && data.kind == OpKind::Label && ir.label_block(label) == block {
-                self.enter(ir, label);
+                self.queue_op(ir, label);
             }
         }
     }
 
     /// Queues the users of values with new facts.
-    fn enter_users(&mut self, ir: &Input<'_, A::Base>) {
+    fn queue_users(&mut self, ir: &Input<'_, A::Base>) {
         let mut dirty = std::mem::take(&mut self.queue.dirty);
         for value in dirty.drain(..) {
             for &(user, _) in &ir.value(value).uses {
-                self.enter(ir, user);
+                self.queue_op(ir, user);
             }
         }
         self.queue.dirty = dirty;
@@ -333,14 +333,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if ir.prev(op).is_none() {
                 // The entry gets its facts from the op around.
                 if let Some(parent) = ir.parent_op(op) {
-                    self.enter(ir, parent);
+                    self.queue_op(ir, parent);
                 }
                 self.branches.labels.insert(op, (data.parent, block));
             } else {
                 let _ = self.visit_label(ir, op);
             }
             if was != self.is_block_live(block) {
-                self.enter_block(ir, block);
+                self.queue_block(ir, block);
             }
             return;
         }
@@ -354,19 +354,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let was = self.is_block_live(block);
                 self.open(ir, op, index, live);
                 if was != self.is_block_live(block) {
-                    self.enter_block(ir, block);
+                    self.queue_block(ir, block);
                 }
             }
-            self.enter_end(ir, op);
+            self.queue_end(ir, op);
         }
         if self.note_branch(ir, op) {
             // A branch that goes backward makes a cycle of its region.
             self.branches.cyclic.insert(data.parent);
-            self.enter(ir, op);
+            self.queue_op(ir, op);
         }
         for successor in &ir.extra(op).successors {
             if let Some(block) = successor.block {
-                self.enter_label_of(ir, block);
+                self.queue_label_of(ir, block);
             }
         }
         let gives_results = match data.kind {
@@ -375,13 +375,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             _ => false,
         };
         if gives_results && let Some(parent) = ir.parent_op(op) {
-            self.enter_end(ir, parent);
+            self.queue_end(ir, parent);
         }
         if let Some(parent) = ir.parent_op(op)
             && ir.op(parent).kind == OpKind::ScfForallInParallel
             && let Some(around) = ir.parent_op(parent)
         {
-            self.enter_end(ir, around);
+            self.queue_end(ir, around);
         }
     }
 

@@ -3,17 +3,14 @@
 use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::cycles::{BlockPass, Saturated};
-use super::reads::Log;
+use super::cycles::{BlockPass, EXACT_ROUNDS, Saturated};
+use super::reads::ReadLog;
 use super::{
-    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Part, Sparse,
-    SparseForward, Visit, ancestor_in,
+    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Sparse, SparseForward,
+    Visit, VisitPart, ancestor_in,
 };
 use crate::flow::{self, Flow, Interval, Trips};
 use crate::lattice::{Changed, Lattice};
-
-/// Rounds of a cycle before changing facts are widened.
-pub(super) const EXACT_ROUNDS: u64 = 2;
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the fact of a value that an op defines or that its regions start with.
@@ -117,7 +114,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Computes the results of an op without regions.
     pub(super) fn apply(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.reached[op.index()] = live;
-        self.recorded(ir, op, Part::Op, live, |it| match it.run_call(ir, op, live) {
+        self.recorded(ir, op, VisitPart::Op, live, |it| match it.run_call(ir, op, live) {
             Some(given) => it.set_results(ir, op, given, live),
             None => it.transfer(ir, op, live),
         })
@@ -128,7 +125,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     fn transfer(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         let mut operands: Option<SmallVec<[A::Fact; 4]>> = None;
         let mut changed = Changed::No;
-        let log = Log::default();
+        let log = ReadLog::default();
         let cx = AnalysisContext::new(ir.ir, ir.base, op, &log);
         for (index, &value) in ir.op(op).results.iter().enumerate() {
             let mut fact = A::Fact::bottom();
@@ -152,7 +149,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         &mut self,
         ir: &Input<'_, A::Base>,
         op: Op,
-        part: Part,
+        part: VisitPart,
         is_live: bool,
         visit: impl FnOnce(&mut Self) -> T,
     ) -> T {
@@ -161,7 +158,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         };
         recorder.visits(ir, Visit { op, part, is_live, facts, live, rounds: &cycle.rounds });
         let out = visit(self);
-        let reads = if part == Part::Op { self.operands(ir, op) } else { SmallVec::new() };
+        let reads = if part == VisitPart::Op { self.operands(ir, op) } else { SmallVec::new() };
         let Self { recorder, facts, live, cycle, .. } = self;
         if let Some(recorder) = recorder {
             recorder.visited(
@@ -215,7 +212,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Sets the liveness and the arguments of the entry of a region of an op (no loop).
     pub(super) fn open(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
-        self.recorded(ir, op, Part::Region(index), live, |it| it.open_region(ir, op, index, live));
+        self.recorded(ir, op, VisitPart::Region(index), live, |it| {
+            it.open_region(ir, op, index, live);
+        });
     }
 
     fn open_region(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
@@ -306,7 +305,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let _ = self.apply(ir, op, live);
             return;
         }
-        self.recorded(ir, op, Part::Results, live, |it| it.join_ends(ir, op, live));
+        self.recorded(ir, op, VisitPart::Results, live, |it| it.join_ends(ir, op, live));
     }
 
     fn join_ends(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
@@ -358,7 +357,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Joins the arguments and the liveness of a block that is no entry from the branches to it.
     pub(super) fn visit_label(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
-        self.recorded(ir, label, Part::Block, true, |it| it.join_branches(ir, label))
+        self.recorded(ir, label, VisitPart::Block, true, |it| it.join_branches(ir, label))
     }
 
     fn join_branches(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {

@@ -252,7 +252,7 @@ pub struct Ciphertexts {
 
 impl Ciphertexts {
     /// The analysis of a program.
-    pub(crate) fn new(ir: &Ir) -> Self {
+    pub fn new(ir: &Ir) -> Self {
         let settings = Arc::new(Settings::new(ir));
         let mut marks_secrets = vec![false; settings.n_parts()];
         for function in ir.functions() {

@@ -81,6 +81,7 @@ pub(crate) fn actions(
     let all_of = |code: &str| RepairRequest::of(Scope::Code(code.to_owned()));
     out.extend(codes.into_iter().map(|code| Action::Repair(all_of(code), Vec::new())));
     let is_placed = |it: &Diagnostic| it.repair.is_placed();
+    let mut rewriting = None;
     if let Some(function) = cursor::function_at(document.ir(), range.start) {
         let whole = document.ir().range(function);
         let scope = || Scope::Function(whole.start, document.function_name(function));
@@ -88,8 +89,7 @@ pub(crate) fn actions(
             let fixed = here.iter().filter(|it| is_placed(it)).map(|it| (*it).clone()).collect();
             out.push(Action::Repair(RepairRequest::of(scope()), fixed));
             if !document.is_of_heir() {
-                let rewriting = RepairRequest { rewrites: true, ..RepairRequest::of(scope()) };
-                out.push(Action::Repair(rewriting, Vec::new()));
+                rewriting = Some(RepairRequest { rewrites: true, ..RepairRequest::of(scope()) });
             }
         }
         if is_reduce_at(document, range.start) {
@@ -104,6 +104,7 @@ pub(crate) fn actions(
     if diagnostics.iter().any(is_placed) {
         out.push(Action::Repair(RepairRequest::of(Scope::File), Vec::new()));
     }
+    out.extend(rewriting.map(|it| Action::Repair(it, Vec::new())));
     for it in here {
         if let Some(fix) = allow(document, it) {
             out.push(Action::Allow(fix, it.clone()));

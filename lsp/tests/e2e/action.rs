@@ -51,6 +51,25 @@ fn the_file_is_mended_as_a_whole() {
 }
 
 #[test]
+fn a_function_is_rewritten() {
+    let mut client = Client::new();
+    let sums: String =
+        (1..24).map(|it| format!("  %{it} = noisy.add %{}, %b : !noisy.i32\n", it - 1)).collect();
+    let text = format!(
+        "func.func @f(%0: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {{\n{sums}  return %23 : !noisy.i32\n}}\n"
+    );
+    client.open(URI, &text);
+    let found = actions(&mut client, 20, json!(["refactor"]));
+    let title = "Rewrite and insert optimal reduce_noise in @f";
+    let action = found.iter().find(|it| it["title"] == title).expect("it is offered");
+    let resolved = client.request("codeAction/resolve", action.clone()).expect("resolved");
+    let fixed = apply(&text, &resolved["edit"]["documentChanges"][0]["edits"]);
+    assert!(!fixed.contains("reduce_noise"), "{fixed}");
+    client.change(URI, 2, None, &fixed);
+    assert!(client.diagnostics(URI, 2).is_empty(), "{fixed}");
+}
+
+#[test]
 fn a_stale_action_is_refused() {
     let mut client = Client::new();
     client.open(URI, &illegal());

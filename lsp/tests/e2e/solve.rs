@@ -46,6 +46,7 @@ fn in_the_background_titles_become_exact() {
             "Insert 1 reduce_noise (proven optimal) in @f",
             "Write noisy.mul in the generic form",
             "Insert 1 reduce_noise (proven optimal) in the whole file",
+            "Rewrite and insert optimal reduce_noise in @f",
             "Suppress noise-overflow on this line",
         ]
     );

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::PLAINTEXT_BITS;
+/// Bits of a plaintext: coefficients are integers modulo a power of two.
+pub(super) const PLAINTEXT_BITS: u32 = 5;
 
 /// Monomials of a polynomial, at most.
 const MOST_MONOMIALS: usize = 20_000;

@@ -249,12 +249,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             context.n_asks_first = n_asks;
         }
         if self.note_results(key, results) {
-            self.queue_readers(ir, key);
+            self.queue_asking_members(ir, key);
         }
     }
 
     /// Queues the members that asked for a context.
-    fn queue_readers(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
+    fn queue_asking_members(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
         let asking = self.calls.contexts.get(key).into_iter().flat_map(Context::asking);
         let asking: Vec<(Op, Op)> = asking.collect();
         for (call, unit) in asking {

@@ -39,7 +39,7 @@ pub(super) struct JoinedAsk<F> {
 
 /// An ask for a context that the component had to evaluate.
 #[derive(Debug)]
-pub(super) struct Entry<F> {
+pub(super) struct TranscriptEntry<F> {
     pub(super) function: Op,
     pub(super) context: u32,
     pub(super) joined: Option<Box<JoinedAsk<F>>>,
@@ -65,7 +65,7 @@ pub(super) struct Request<F> {
 pub(super) struct Transcript<F> {
     /// Functions of the component, by number.
     pub(super) members: SmallVec<[Op; 1]>,
-    pub(super) entries: SmallVec<[Entry<F>; 1]>,
+    pub(super) entries: SmallVec<[TranscriptEntry<F>; 1]>,
     pub(super) requests: SmallVec<[Request<F>; 1]>,
 }
 
@@ -150,7 +150,7 @@ impl<F: Clone + PartialEq> FollowedCalls<F> {
         let (function, context) = key;
         let Some(transcript) = self.transcript(function) else { return };
         let (at, first_request) = (transcript.entries.len(), transcript.requests.len());
-        transcript.entries.push(Entry { function, context, joined, first_request });
+        transcript.entries.push(TranscriptEntry { function, context, joined, first_request });
         if let Some(context) = self.contexts.get_mut(key) {
             context.entry = at as u32;
         }

@@ -143,7 +143,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let touched = delta.removed.iter().chain(&delta.changed);
         let entered: Vec<Op> = touched.filter_map(|&it| self.with_new_entry(ir, it)).collect();
         for unit in self.calls.index.update(ir, delta, &entered) {
-            self.enter_unit(ir, unit);
+            self.queue_unit(ir, unit);
         }
     }
 
@@ -194,7 +194,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the unit of an op, to be solved with all that depends on it.
-    pub(in crate::sparse) fn enter_unit(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    pub(in crate::sparse) fn queue_unit(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let unit = unit_of(ir, op);
         if Flow::of(ir, unit) != Flow::Group && self.calls.pending.insert(unit) {
             self.queue.push_start(ir, unit);

@@ -11,19 +11,19 @@
 
 use noisy_syntax::Op;
 
+use super::EXACT_ROUNDS;
 use crate::flow::Trips;
 use crate::lattice::Lattice;
-use crate::sparse::visit::EXACT_ROUNDS;
 use crate::sparse::{Domain, Input, Observer, Round, Sparse, SparseForward, values_within};
 
 /// Number of starts of rounds that are kept for [`LoopTrace`](crate::sparse::LoopTrace).
 const KEPT_ROUNDS: usize = 64;
 
 /// Passes over one round of a loop from the carried facts at its start, and returns its yields.
-pub(super) type Body<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
+pub(super) type LoopBody<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
 /// The rounds of a loop, as in [`LoopTrace`](crate::sparse::LoopTrace), and its results.
-pub(super) struct Trace<F> {
+pub(super) struct IterationTrace<F> {
     pub(super) starts: Vec<Vec<F>>,
     pub(super) is_unbounded: bool,
     pub(super) result: Vec<F>,
@@ -38,7 +38,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         op: Op,
         inits: Vec<A::Fact>,
         once: bool,
-        body: Body<'_, Self, A::Fact>,
+        body: LoopBody<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
         if self.cycle.is_degraded {
             return self.run_unknown(op, inits.len(), body);
@@ -99,7 +99,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         &mut self,
         op: Op,
         n_carried: usize,
-        body: Body<'_, Self, A::Fact>,
+        body: LoopBody<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
         let start = vec![A::Fact::unknown(); n_carried];
         self.cycle.rounds.push(Round { op, number: 1 });
@@ -115,14 +115,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         op: Op,
         inits: Vec<A::Fact>,
         trips: Trips,
-        body: Body<'_, Self, A::Fact>,
-    ) -> Trace<A::Fact> {
+        body: LoopBody<'_, Self, A::Fact>,
+    ) -> IterationTrace<A::Fact> {
         if self.cycle.is_degraded {
             let mut result = self.run_unknown(op, inits.len(), body);
             if trips.least == 0 || trips.most.is_none() {
                 join_all(&mut result, &inits);
             }
-            return Trace { starts: Vec::new(), is_unbounded: false, result };
+            return IterationTrace { starts: Vec::new(), is_unbounded: false, result };
         }
         let mut values = Vec::new();
         values_within(ir, op, &mut values);
@@ -203,7 +203,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         for (value, joined) in values.iter().zip(joined) {
             self.facts[value.index()] = joined;
         }
-        Trace { starts, is_unbounded, result }
+        IterationTrace { starts, is_unbounded, result }
     }
 
     /// Joins the yields of a round with its start, so that the next one starts from both. Facts

@@ -6,18 +6,18 @@
 
 use noisy_syntax::{Op, Region};
 
-use super::iteration::{Body, join_all};
+use super::iteration::{LoopBody, join_all};
 use crate::flow::{self, Flow, Trips};
 use crate::lattice::Lattice;
 use crate::sparse::traversal::values_in;
-use crate::sparse::{Domain, Input, LoopTrace, Loops, Observer, Part, Sparse, SparseForward};
+use crate::sparse::{Domain, Input, LoopTrace, Loops, Observer, Sparse, SparseForward, VisitPart};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the facts of carried arguments; other arguments of the region are unknown.
     fn bind(&mut self, ir: &Input<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
         let Some(op) = ir.region(region).parent else { return };
         let index = ir.op(op).regions.iter().position(|it| it.1 == region).unwrap_or(0);
-        self.recorded(ir, op, Part::Region(index), live, |it| {
+        self.recorded(ir, op, VisitPart::Region(index), live, |it| {
             it.bind_carried(ir, op, region, carried, live);
         });
     }
@@ -60,7 +60,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Sets the results of a loop when its rounds are done.
     fn give_results(&mut self, ir: &Input<'_, A::Base>, op: Op, results: Vec<A::Fact>, live: bool) {
-        self.recorded(ir, op, Part::Results, live, |it| {
+        self.recorded(ir, op, VisitPart::Results, live, |it| {
             let _ = it.set_results(ir, op, results, live);
         });
     }
@@ -132,7 +132,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         op: Op,
         inits: Vec<A::Fact>,
         trips: Trips,
-        body: Body<'_, Self, A::Fact>,
+        body: LoopBody<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
         if A::LOOPS == Loops::Replayed {
             let trips = trips.replayed();
