@@ -125,6 +125,25 @@ impl OpKind {
         }
     }
 
+    /// Returns true if the dialect, `builtin` or `func`, has an op of this name (without the
+    /// dialect). The parser asks this of each word of a line, so built-in ops are looked up without
+    /// putting their full names together.
+    pub(crate) fn is_op_of(dialect: &str, name: &str) -> bool {
+        static BUILTIN: OnceLock<Vec<&'static str>> = OnceLock::new();
+        static FUNC: OnceLock<Vec<&'static str>> = OnceLock::new();
+        let short = |prefix: &str| {
+            ALL.iter().filter_map(|it| it.spec().name.strip_prefix(prefix)).collect()
+        };
+        let names = if dialect == "func" {
+            FUNC.get_or_init(|| short("func."))
+        } else {
+            BUILTIN.get_or_init(|| short("builtin."))
+        };
+        names.contains(&name)
+            || N_REGISTERED.load(Ordering::Relaxed) > 0
+                && OpKind::of(&format!("{dialect}.{name}")) != OpKind::Unknown
+    }
+
     /// The kind of an op by its full name. The interner remembers it by [`crate::Name`]: see
     /// [`crate::Interner::op_kind`].
     pub fn of(name: &str) -> OpKind {

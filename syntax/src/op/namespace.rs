@@ -79,7 +79,7 @@ pub fn is_read_by_mlir(dialect: &str) -> bool {
 /// line starts an op.
 pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
     match dialect {
-        "builtin" | "func" => OpKind::of(&format!("{dialect}.{name}")) != OpKind::Unknown,
+        "builtin" | "func" => OpKind::is_op_of(dialect, name),
         "pdl" => matches!(
             name,
             "pattern"
