@@ -4,9 +4,10 @@
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use noisy_analyses::NoiseModel;
 use noisy_analyses::facts::noise::{Findings, NoiseAnalysis};
-use noisy_analyses::{Integers, NoiseModel};
 use noisy_dataflow::sparse::{Input, Sparse};
+use noisy_integers::Integers;
 use noisy_syntax::Source;
 
 const ROUNDS: usize = 7;

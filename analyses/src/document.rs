@@ -12,9 +12,9 @@ use noisy_syntax::{Delta, Value};
 use crate::checks::{self, Index};
 use crate::explain::{self, Assumption, Derivation, Saturation};
 use crate::facts::noise::model::NoiseModel;
-use crate::heir::{Heir, Quantities};
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
+use noisy_heir::{Heir, Quantities};
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.
 ///
@@ -128,15 +128,15 @@ impl Document {
 
     /// As [`Document::diagnostics`], with those of some codes that are off by default.
     pub fn diagnostics_with(&self, also: &[&str]) -> Vec<Diagnostic> {
-        self.found(also, checks::Told::All)
+        self.found(also, checks::Detail::Full)
     }
 
     /// As [`Document::diagnostics_with`]; explanations of noise may be left out.
     pub fn diagnostics_in_brief(&self, also: &[&str]) -> Vec<Diagnostic> {
-        self.found(also, checks::Told::InBrief)
+        self.found(also, checks::Detail::Brief)
     }
 
-    fn found(&self, also: &[&str], told: checks::Told) -> Vec<Diagnostic> {
+    fn found(&self, also: &[&str], detail: checks::Detail) -> Vec<Diagnostic> {
         let problems = self.source().problems();
         let mut out = Vec::with_capacity(problems.len());
         for (_, range, problem) in problems {
@@ -152,7 +152,7 @@ impl Document {
                 repair: Repair::None,
             });
         }
-        out.extend(checks::run(&self.program, &self.index, also, told));
+        out.extend(checks::run(&self.program, &self.index, also, detail));
         let in_order = |a: &Diagnostic, b: &Diagnostic| {
             let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))

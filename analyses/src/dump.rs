@@ -8,8 +8,9 @@ use std::fmt::Write as _;
 
 use noisy_syntax::{Block, Ir, Region, Value};
 
-use crate::{Constant, Document};
+use crate::Document;
 use noisy_dataflow::flow::{self, Flow};
+use noisy_integers::constant::Constant;
 
 pub use visits::{recording, trace};
 

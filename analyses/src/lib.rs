@@ -8,7 +8,6 @@ mod document;
 pub mod dump;
 pub mod explain;
 pub mod facts;
-pub mod heir;
 pub mod program;
 pub mod repair;
 pub mod report;
@@ -16,9 +15,6 @@ pub mod report;
 pub use checks::rule::Rule;
 pub use document::Document;
 pub use explain::{Assumption, Derivation, Step};
-pub use facts::integers::Integers;
-pub use facts::integers::constant::Constant;
-pub use facts::integers::range::{Bounds, Range};
 pub use facts::noise::Noise;
 pub use facts::noise::model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use program::Program;
@@ -32,10 +28,6 @@ pub use report::diagnostic::{
     TextEdit, combine, worst,
 };
 pub use report::remarks::Remark;
-
-// Short paths for `heir`.
-use facts::{integers, noise};
-use noisy_dataflow::{cfg, flow, lattice, sparse, view};
 
 #[cfg(test)]
 #[path = "../tests/laws/mod.rs"]

@@ -14,20 +14,20 @@ use std::sync::{Arc, OnceLock};
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::integers::Integers;
 use crate::facts::noise::Noise;
 use crate::facts::noise::model::NoiseModel;
 use crate::facts::noise::{Findings, Growing, NoiseAnalysis, Root};
-use crate::heir::{
-    Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
-    Touched, Upkept,
-};
 use crate::program::depth::Depth;
 use crate::report::remarks::{Remark, Remarks};
 use noisy_dataflow::sparse::{Context, Input, Moved, Sparse};
+use noisy_heir::{
+    Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
+    Touched, Upkept,
+};
+use noisy_integers::Integers;
 
 pub(crate) use excess::Breach;
-use on_demand::{Asked, OnDemand};
+use on_demand::{OnDemand, OnDemandFacts};
 
 /// Text, IR and facts, always those of the current text.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct Program {
     scales: OnDemand<ScaleBits>,
     /// Made when somebody asks, then kept up to date by edits, or given up.
     sites: OnceLock<Box<Sites>>,
-    asked: Asked,
+    asked: OnDemandFacts,
     remarks: Remarks,
 }
 
@@ -86,7 +86,7 @@ impl Program {
             noise: OnDemand::default(),
             scales: OnDemand::default(),
             sites: OnceLock::new(),
-            asked: Asked::default(),
+            asked: OnDemandFacts::default(),
             remarks: Remarks::default(),
         }
     }
@@ -161,13 +161,11 @@ impl Program {
         &self.source
     }
 
-    /// The IR.
     #[inline]
     pub fn ir(&self) -> &Ir {
         self.source.ir()
     }
 
-    /// The noise model.
     pub fn model(&self) -> &Arc<NoiseModel> {
         self.facts.analysis.model()
     }
@@ -175,12 +173,6 @@ impl Program {
     /// Facts on integers, conditions and reachability.
     pub fn integers(&self) -> &Integers {
         self.solved.integers()
-    }
-
-    /// Whether what is known of ciphertexts was kept by the last edit.
-    #[cfg(test)]
-    pub(crate) fn keeps_levels(&self) -> bool {
-        self.solved.is_kept()
     }
 
     /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made when it is
@@ -205,7 +197,7 @@ impl Program {
     }
 
     /// As [`Program::bits`] under each model of the schemes, from scratch.
-    pub(crate) fn bits_of_all(&self) -> Vec<Sparse<NoiseBits>> {
+    pub fn bits_of_all(&self) -> Vec<Sparse<NoiseBits>> {
         let Some(heir) = self.heir() else { return Vec::new() };
         let input = Input { ir: self.ir(), base: &self.solved };
         let all = Model::BGV.into_iter().chain(Model::BFV);

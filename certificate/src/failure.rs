@@ -1,13 +1,13 @@
-//! What is said of a claim that is not true.
+//! The report of a false claim.
 
 use std::fmt;
 
-/// The first claim that is not true.
+/// The first false claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Where it stands, such as `part 3, row 7`; empty for the answer itself.
+    /// Its place, such as `part 3, row 7`; empty for the answer itself.
     pub place: String,
-    /// What is the matter.
+    /// The reason.
     pub why: String,
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Whether numbers rise.
+/// Returns true if numbers rise strictly.
 pub(crate) fn is_increasing(list: &[u32]) -> bool {
     list.windows(2).all(|it| it[0] < it[1])
 }

@@ -1,4 +1,4 @@
-//! Certificates as they are written: plain data, nothing of it believed.
+//! Certificates as they are written: plain data that is not verified yet.
 
 use std::fmt;
 
@@ -6,61 +6,63 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// What was placed in a program, and what proves it.
+/// The certificate of the placements in a program.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// `noisy-certificate`.
+    /// The string `noisy-certificate`.
     pub format: String,
-    /// 1.
+    /// The number 1.
     pub version: u32,
-    /// What costs count: `executed` or `count`.
+    /// The objective: `executed` or `count`.
     pub objective: String,
-    /// Whether resets that were there already might go.
+    /// True if existing resets might be removed.
     pub replace: bool,
-    /// What was placed together. Systems share no function.
+    /// The systems. They share no function.
     pub systems: Vec<System>,
-    /// Functions that were left as they were.
-    pub left: Vec<Left>,
+    /// The functions without a placement.
+    pub left: Vec<UnplacedFunction>,
 }
 
-/// A function, by its place among those of the program in textual order.
+/// A function, by its index among those of the program in textual order.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Function {
-    /// From 0.
+    /// The index, from 0.
     pub index: usize,
     /// Its name without `@`.
     pub name: String,
 }
 
-/// A function that was left as it was.
+/// A function without a placement.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Left {
+pub struct UnplacedFunction {
     /// The function.
     pub function: Function,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// Functions that were placed together because calls connect them: one question, one answer, one proof.
+/// Functions that were placed together because calls connect them, with one question, one answer
+/// and one proof.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// The functions in which a reset might be put. Others that calls connect with them take part as they are.
+    /// The functions in which a reset might be inserted. Other functions that calls connect with
+    /// them are part of the question as they are.
     pub functions: Vec<Function>,
-    /// How many units of cost are one op executed once.
+    /// The number of units of cost per op executed once.
     pub unit: u64,
     /// The question.
     pub instance: Instance,
     /// The chosen sites, in increasing order.
     pub chosen: Vec<u32>,
-    /// What they cost.
+    /// Their cost.
     pub cost: u64,
     /// No legal choice costs less.
     pub bound: u64,
-    /// What proves that.
+    /// The proof of the bound.
     pub parts: Vec<Proof>,
 }
 
@@ -78,28 +80,28 @@ pub struct Instance {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeData {
-    /// How its noise follows from that of its operands.
+    /// The rule for its noise.
     pub rule: NodeRule,
-    /// Nodes; one may be named several times.
+    /// Its operands; a node may occur several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operands: Vec<u32>,
-    /// The most noise that is legal before its reset, in bits; any if there is none.
+    /// The most noise before its reset that is legal, in bits; no limit if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Where its reset would be.
+    /// The site of its reset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<u32>,
 }
 
-/// How noise follows from what leaves the operands, in bits.
+/// The rule by which noise follows from the operands, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeRule {
-    /// So much, whatever the operands are.
+    /// A constant, whatever the operands are.
     Source(u32),
-    /// The largest, and so much more.
+    /// The largest operand plus a constant.
     Max(u32),
-    /// The sum, and so much more.
+    /// The sum of the operands plus a constant.
     Sum(u32),
 }
 
@@ -107,13 +109,13 @@ pub enum NodeRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteData {
-    /// What it costs to choose it.
+    /// The cost of choosing it.
     pub cost: u64,
-    /// What leaves its nodes then, in bits.
+    /// The noise after its nodes if it is chosen, in bits.
     pub reset: u32,
 }
 
-/// The chosen ones of some sites weigh at least `bound`.
+/// A proof that the chosen ones of some sites weigh at least `bound`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
@@ -121,11 +123,11 @@ pub struct Proof {
     pub sites: Vec<u32>,
     /// Valid inequalities.
     pub rows: Vec<Row>,
-    /// Lists of rows, by place, with their multipliers.
+    /// Lists of rows, by index, with their multipliers.
     pub multipliers: Vec<Vec<(u32, Multiplier)>>,
-    /// A tree in prefix order.
+    /// The steps, a tree in prefix order.
     pub steps: Vec<Step>,
-    /// What they weigh at least.
+    /// The least weight of the chosen ones.
     pub bound: u64,
 }
 
@@ -139,18 +141,18 @@ pub enum Row {
     Cut {
         /// Sites in increasing order, with their weights.
         terms: Vec<(u32, u64)>,
-        /// What they weigh at least.
+        /// The least weight of the chosen ones.
         least: u64,
-        /// Why: a proof about these sites.
+        /// The proof, about these sites.
         proof: Box<Proof>,
     },
-    /// One of these sites is chosen where the noise is as it is said to be.
+    /// One of these sites is chosen if the noise meets conditions.
     CoreWhere {
-        /// Sites in increasing order.
+        /// Its sites, in increasing order.
         core: Vec<u32>,
-        /// Less than so many bits leave these nodes.
+        /// Nodes with levels: less noise than the level leaves the node.
         below: Vec<(u32, u32)>,
-        /// At least so many leave these.
+        /// Nodes with levels: at least the level leaves the node.
         least: Vec<(u32, u32)>,
     },
 }
@@ -159,37 +161,39 @@ pub enum Row {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
-    /// By these multipliers.
+    /// The bound that these multipliers prove.
     Bound(u32),
-    /// Without this site, and with it.
+    /// Two steps: without this site, and with it.
     Branch(u32),
-    /// Where less than so many bits leave this node, and where as many or more do.
+    /// Two steps: with less than this level after the node, and with at least that.
     Level(u32, u32),
-    /// Some sites are as they are said to be, or these multipliers prove `least`.
+    /// Some sites are settled, or these multipliers prove `least`.
     Settle {
-        /// Which list of multipliers.
+        /// The index of a list of multipliers.
         multipliers: u32,
-        /// What they prove of every choice that differs.
+        /// Their bound for every choice that differs.
         least: u64,
-        /// Sites.
+        /// The sites of this kind.
         absent: Vec<u32>,
-        /// Sites.
+        /// The sites of this kind.
         chosen: Vec<u32>,
     },
-    /// Proofs about sites of their own.
+    /// Independent proofs without common sites.
     Split(Vec<Proof>),
     /// No choice weighs less than `least`.
     Sweep {
-        /// Nodes in an order that keeps few values alive. Those that are missing are put where they fit.
+        /// Nodes in an order that keeps few values alive. Missing nodes are inserted where they
+        /// fit.
         order: Vec<u32>,
-        /// The list of multipliers by which choices are given up early.
+        /// The index of the multipliers that drop states early.
         multipliers: u32,
-        /// What is found.
+        /// The claimed bound.
         least: u64,
     },
 }
 
-/// A number of at least zero, written as a number, or as a string of digits where it does not fit in 64 bits.
+/// A number of at least zero. In JSON a number, or a string of digits if it does not fit in 64
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiplier(pub u128);
 

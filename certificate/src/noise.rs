@@ -1,17 +1,17 @@
-//! The least noise of an instance when no site need be unchosen, and what it becomes when some are.
+//! The least noise of an instance over all choices without some sites.
 //!
-//! A site that may be chosen does what is lower: the reset, or nothing. So no legal choice has less noise, whether or not resets can
-//! raise it.
+//! A site that may be chosen gives the lesser noise: the reset, or the noise before it. So no legal
+//! choice has less noise, whether or not resets can raise it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::file::{Instance, NodeRule};
 
-/// More than every number of bits: noise that grows without end.
+/// Stands for noise that grows without end; above all other noise.
 const ENDLESS: u64 = u32::MAX as u64;
 
-/// Noise before the resets, and how it changes.
+/// Noise before the resets, updated when sites become absent.
 #[derive(Debug)]
 pub(crate) struct Noise<'a> {
     pub instance: &'a Instance,
@@ -23,20 +23,20 @@ pub(crate) struct Noise<'a> {
     pub is_absent: Vec<bool>,
     /// The least solution with these sites absent and all others chosen.
     before: Vec<u64>,
-    /// What leaves each node at least, whatever its rule says.
+    /// The least noise after each node, whatever its rule gives.
     floor: Vec<u64>,
-    /// Whether a node is over its limit then.
+    /// True if a node is then over its limit.
     is_over: bool,
-    /// Chosen sites reset also where that raises noise; else they do what is lower.
+    /// True if chosen sites also reset if that raises noise; false if they give the lesser noise.
     is_exact: bool,
 }
 
 impl<'a> Noise<'a> {
-    /// With all sites chosen.
+    /// Returns the noise with all sites chosen.
     ///
     /// # Errors
     ///
-    /// When a node names a node or a site that there is not.
+    /// If a node names a node or a site that does not exist.
     pub(crate) fn new(instance: &'a Instance) -> Result<Noise<'a>, String> {
         let (n, n_sites) = (instance.nodes.len(), instance.sites.len());
         let (mut users, mut nodes_of) = (vec![Vec::new(); n], vec![Vec::new(); n_sites]);
@@ -61,7 +61,8 @@ impl<'a> Noise<'a> {
         Ok(it)
     }
 
-    /// The first node that is over its limit when exactly these sites are absent and all others reset, be that more or less.
+    /// Returns the first node over its limit if exactly these sites are absent and all others
+    /// reset, also where that raises noise.
     pub(crate) fn first_over(&mut self, absent: &[u32]) -> Option<usize> {
         self.is_exact = true;
         self.set_absent(absent);
@@ -72,15 +73,17 @@ impl<'a> Noise<'a> {
         over
     }
 
-    /// Whether any node is over its limit when these sites are absent beside those that are already.
+    /// Returns true if some node is over its limit without these sites and those that are already
+    /// absent.
     pub(crate) fn is_over_without(&mut self, sites: &[u32]) -> bool {
         self.is_none_where(sites, &[], &[])
     }
 
-    /// Whether no choice without these sites, beside those that are absent already, is legal and passes on less than so much from some nodes
-    /// and at least so much from others.
+    /// Returns true if no legal choice without these sites and those that are already absent passes
+    /// on less than `below` from some nodes and at least `least` from others.
     ///
-    /// The least noise of all choices in which the latter is true is that with so much put in for what leaves these nodes.
+    /// To find the least noise of the choices with `least`, these levels are put in for the noise
+    /// after their nodes.
     pub(crate) fn is_none_where(
         &mut self,
         sites: &[u32],
@@ -113,7 +116,7 @@ impl<'a> Noise<'a> {
         is_none
     }
 
-    /// Goes on with exactly these sites absent.
+    /// Makes exactly these sites absent.
     pub(crate) fn set_absent(&mut self, sites: &[u32]) {
         self.is_absent.fill(false);
         self.before.fill(0);
@@ -146,7 +149,8 @@ impl<'a> Noise<'a> {
         is_over
     }
 
-    /// Raises noise from some nodes on until it settles, and says whether a node is over its limit; with `stops` it ends there.
+    /// Raises noise from some nodes on until it settles. Returns true if a node is over its limit;
+    /// with `stops` it returns at once then.
     fn rise(&mut self, mut start: BTreeSet<u32>, stops: bool, log: &mut Vec<(u32, u64)>) -> bool {
         let n = self.before.len();
         let (mut is_over, mut n_passes) = (false, 0);
@@ -156,7 +160,7 @@ impl<'a> Noise<'a> {
             while let Some(Reverse(v)) = heap.pop() {
                 queued.remove(&v);
                 let was = self.before[v as usize];
-                // What still rises after more passes than there are nodes rises for ever.
+                // Noise that still rises after more passes than there are nodes rises for ever.
                 let now = match self.now(v) {
                     now if n_passes > n && now > was => ENDLESS,
                     now => now.min(ENDLESS),
@@ -186,7 +190,7 @@ impl<'a> Noise<'a> {
         is_over
     }
 
-    /// What leaves a node, with some sites absent.
+    /// Returns the noise after a node with some sites absent.
     fn leaving(&self, v: u32, is_absent: impl Fn(u32) -> bool) -> u64 {
         let before = self.before[v as usize];
         let leaving = match self.instance.nodes[v as usize].site {
@@ -199,7 +203,7 @@ impl<'a> Noise<'a> {
         leaving.max(self.floor[v as usize])
     }
 
-    /// What the rule of a node gives.
+    /// Returns the noise that the rule of a node gives.
     fn now(&self, v: u32) -> u64 {
         let node = &self.instance.nodes[v as usize];
         let is_absent = |s: u32| self.is_absent[s as usize];

@@ -1,44 +1,45 @@
-//! Walks over proofs, and finds what they prove.
+//! A walk over proofs that recomputes their bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::failure::{Failure, is_increasing};
 use crate::file::{Multiplier, Proof, Row, Step};
 use crate::noise::Noise;
-use crate::prices::{Decision, Prices, SCALE, gcd};
+use crate::reduced_weights::{Decision, ReducedWeights, SCALE, gcd};
 use crate::sweep;
 
-/// A walk over proofs about one instance.
+/// A walk over the proofs of one instance.
 #[derive(Debug)]
-pub(crate) struct Walk<'a> {
+pub(crate) struct ProofWalk<'a> {
     noise: Noise<'a>,
     decided: Vec<Decision>,
-    /// Nodes, levels, and whether as much leaves them.
+    /// The assumed levels: node, level, and true if at least the level leaves the node.
     levels: Vec<(u32, u32, bool)>,
-    /// How deep proofs are nested here.
+    /// The nesting of the current proof.
     depth: usize,
 }
 
-/// Proofs may be nested so deep.
+/// Deepest nesting of proofs.
 const MOST_DEPTH: usize = 40;
 
-/// What a step still waits for.
+/// A step whose next steps are not complete.
 enum Frame {
-    /// The step without the site, and then that with it.
+    /// Waits for the step without the site, and then for the one with it.
     Branch { site: u32, without: Option<u64> },
-    /// The step where less than the level leaves the node, and then that where as much does, in which its site may be absent.
+    /// Waits for the step below the level, and then for the one from the level on, in which the
+    /// site of the node may be absent.
     Level { node: u32, level: u32, below: Option<u64>, absent: Option<u32> },
-    /// The step with some sites settled.
+    /// Waits for the step with some sites settled.
     Settle { least: u64, settled: Vec<u32> },
 }
 
-impl<'a> Walk<'a> {
-    pub(crate) fn new(noise: Noise<'a>) -> Walk<'a> {
+impl<'a> ProofWalk<'a> {
+    pub(crate) fn new(noise: Noise<'a>) -> ProofWalk<'a> {
         let decided = vec![Decision::Open; noise.instance.sites.len()];
-        Walk { noise, decided, levels: Vec::new(), depth: 0 }
+        ProofWalk { noise, decided, levels: Vec::new(), depth: 0 }
     }
 
-    /// What a proof proves of sites with some weights, as far as its claim goes.
+    /// Verifies a proof about sites with the given weights. Returns its bound.
     pub(crate) fn proof(
         &mut self,
         proof: &Proof,
@@ -70,7 +71,7 @@ impl<'a> Walk<'a> {
         Ok(proof.bound)
     }
 
-    /// That a row holds for all legal choices that are still open.
+    /// Verifies that a row holds for all legal choices that are still open.
     fn row(&mut self, row: &Row, place: &str) -> Result<(), Failure> {
         let wrong = |why: String| Failure { place: place.to_owned(), why };
         let n = self.decided.len() as u32;
@@ -170,7 +171,7 @@ impl<'a> Walk<'a> {
                 Step::Split(pieces) => self.split(pieces, weights, &here())?,
                 Step::Sweep { order, multipliers, least } => {
                     let prices = self.prices(proof, *multipliers, weights).map_err(wrong)?;
-                    let terms = sweep::Terms {
+                    let terms = sweep::SweepInput {
                         decided: &self.decided,
                         weights,
                         order,
@@ -183,7 +184,7 @@ impl<'a> Walk<'a> {
                     *least
                 }
             };
-            // The value goes up to the step that waits for it.
+            // The bound goes up to the step that waits for it.
             loop {
                 match frames.pop() {
                     None => {
@@ -206,7 +207,7 @@ impl<'a> Walk<'a> {
                     Some(Frame::Level { node, level, below: None, .. }) => {
                         self.levels.pop();
                         self.levels.push((node, level, true));
-                        // Chosen, it would pass on its reset.
+                        // If the site were chosen, its reset would leave the node.
                         let instance = self.noise.instance;
                         let absent = instance.nodes[node as usize].site.filter(|&s| {
                             instance.sites[s as usize].reset < level
@@ -250,7 +251,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The sum of what pieces prove under the decisions here.
+    /// Adds up the bounds of independent proofs under the current decisions.
     fn split(
         &mut self,
         pieces: &[Proof],
@@ -287,13 +288,13 @@ impl<'a> Walk<'a> {
         Ok(sum)
     }
 
-    /// What multipliers make of the weights here.
+    /// Returns the reduced weights and the bound of multipliers.
     fn prices(
         &self,
         proof: &Proof,
         list: u32,
         weights: &BTreeMap<u32, u64>,
-    ) -> Result<Prices, String> {
+    ) -> Result<ReducedWeights, String> {
         const TOO_LARGE: &str = "the numbers are too large";
         let list = proof.multipliers.get(list as usize);
         let list = list.ok_or_else(|| "there are no such multipliers".to_owned())?;
@@ -347,6 +348,6 @@ impl<'a> Walk<'a> {
             };
             sum = sum.checked_add(least).ok_or(TOO_LARGE)?;
         }
-        Ok(Prices { sum, reduced, grain })
+        Ok(ReducedWeights { sum, reduced, grain })
     }
 }

@@ -1,73 +1,76 @@
-//! A sweep over a program without loops: that no legal choice weighs less than some number.
+//! A sweep over a program without loops, which shows that no legal choice weighs less than a bound.
 //!
-//! The nodes are visited one after the other. A *state* is the noise that leaves the nodes with users to come, with the least weight
-//! by which it is reached. A node splits each state in two if its site is open; states that have become equal are merged. In the end
-//! no state is left that weighs less.
+//! The sweep visits one node after the other. A *state* is the noise after the nodes with users to
+//! come, with the least weight that reaches it. A node splits each state in two if its site is
+//! open; equal states are merged. In the end no state weighs less than the bound.
 //!
 //! # Notation
 //!
-//! `lo(v)` and `hi(v)`: the least and the most noise that leaves a node in a legal choice. Sites that are open but not weighed do what is
-//! lower. `bears(v)`: noise up to it that leaves `v` brings no node over its limit through `v`, however high all else is. So all noise
-//! up to `floor(v)`, the larger of `lo(v)` and `bears(v)`, is as good as `floor(v)`, and a node whose `hi` is not above its floor
+//! `lo(v)` and `hi(v)`: the least and the most noise after a node in a legal choice. Open sites
+//! without weight give the lesser noise. `bears(v)`: the most noise after `v` that brings no node
+//! over its limit through `v`, however high all other noise is. So all noise up to `floor(v)`, the
+//! larger of `lo(v)` and `bears(v)`, is equivalent, and a node whose `hi` is not above its floor
 //! needs no place in a state.
 //!
 //! # What is given up early
 //!
-//! Multipliers `y` prove some bound. A choice weighs that, and what is left of the weight of each site that is chosen though this is
-//! positive or not chosen though it is negative, and `y` for each further time that a core is hit. So much is known of a state; it is
-//! given up when that is enough. Of two states of which one has nowhere more noise and no more weight the other is given up, too.
+//! Multipliers `y` prove a bound. The weight of a choice exceeds it by the reduced weight of each
+//! chosen site if that is positive, by minus the reduced weight of each absent site if that is
+//! negative, and by `y` for each further hit of a core. A state is dropped if its excess so far
+//! reaches the claimed bound. A state is also dropped if another has nowhere more noise and no more
+//! weight.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::file::{Multiplier, NodeRule, Proof, Row};
 use crate::noise::Noise;
-use crate::prices::{Decision, Prices};
+use crate::reduced_weights::{Decision, ReducedWeights};
 
-/// More states at a time are refused.
+/// A sweep with more states fails.
 pub const MOST_STATES: usize = 1 << 20;
-/// Cores that are followed at a time.
+/// Most cores that are tracked at a time.
 const MOST_FOLLOWED: usize = 512;
 
-/// What is to be swept.
-pub(crate) struct Terms<'a> {
+/// The input of a sweep.
+pub(crate) struct SweepInput<'a> {
     pub decided: &'a [Decision],
     pub weights: &'a BTreeMap<u32, u64>,
     pub order: &'a [u32],
     pub least: u64,
     pub proof: &'a Proof,
     pub list: usize,
-    pub prices: &'a Prices,
+    pub prices: &'a ReducedWeights,
 }
 
-/// How a state is reached.
+/// The lightest path to a state.
 #[derive(Clone, Debug)]
-struct Way {
+struct LightestPath {
     weight: u64,
-    /// What is known to be added to the bound, in the units of multipliers.
+    /// Its excess over the bound, in the units of multipliers.
     excess: i128,
-    /// Which of the cores that are followed are hit.
+    /// The tracked cores that are hit, as bits.
     hit: [u64; MOST_FOLLOWED / 64],
 }
 
-/// The noise that leaves the nodes with users to come.
-type State = Box<[u32]>;
+/// The noise after the nodes with users to come.
+type LiveNoise = Box<[u32]>;
 
-/// How a node is swept.
+/// The bounds of the module header for a node.
 #[derive(Clone, Copy, Debug, Default)]
-struct Swept {
+struct NodeBounds {
     lo: u64,
     hi: u64,
     floor: u64,
-    /// It has a place in states, or may be over its limit.
+    /// True if it has a place in states, or may be over its limit.
     is_active: bool,
 }
 
-/// That no legal choice weighs less.
+/// Verifies that no legal choice weighs less than the claimed bound.
 ///
 /// # Errors
 ///
-/// Why that is not so, or not found out.
-pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
+/// A reason why that is false or could not be verified.
+pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
     let topological = topological(noise).ok_or("a sweep over a program with loops")?;
     let Some(swept) = bounds(noise, terms, &topological) else { return Ok(()) };
     let order = order(noise, terms, &swept, &topological)?;
@@ -78,8 +81,8 @@ pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
             last[u as usize] = at;
         }
     }
-    let followed = Followed::new(noise, terms, &order);
-    // What a choice may weigh at most to be of interest, in the units of multipliers.
+    let followed = TrackedCores::new(noise, terms, &order);
+    // The weight of a choice with this excess.
     let enough = |excess: i128| terms.prices.rounded(terms.prices.sum.saturating_add(excess));
     let at_once: u64 = terms
         .weights
@@ -87,8 +90,9 @@ pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
         .filter(|it| terms.decided[*it.0 as usize] == Decision::Chosen)
         .fold(0, |sum, it| sum.saturating_add(*it.1));
     let mut live: Vec<u32> = Vec::new();
-    let start = Way { weight: at_once, excess: 0, hit: [0; MOST_FOLLOWED / 64] };
-    let mut states: BTreeMap<State, Way> = BTreeMap::from([(State::default(), start)]);
+    let start = LightestPath { weight: at_once, excess: 0, hit: [0; MOST_FOLLOWED / 64] };
+    let mut states: BTreeMap<LiveNoise, LightestPath> =
+        BTreeMap::from([(LiveNoise::default(), start)]);
     let mut n_kept = 32;
     for (at, &v) in order.iter().enumerate() {
         let (node, it) = (&nodes[v as usize], swept[v as usize]);
@@ -98,7 +102,7 @@ pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
         let site = node.site.filter(|s| keeps && terms.weights.contains_key(s));
         let site = site.filter(|&s| terms.decided[s as usize] == Decision::Open);
         let reduced = site.map_or(0, |s| terms.prices.reduced[&s]);
-        let mut next: BTreeMap<State, Way> = BTreeMap::new();
+        let mut next: BTreeMap<LiveNoise, LightestPath> = BTreeMap::new();
         for (state, way) in &states {
             let leaves = |u: u32| match place.get(&u) {
                 Some(&place) => u64::from(state[place]),
@@ -108,7 +112,7 @@ pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
             if before > u64::from(node.limit.unwrap_or(u32::MAX)) {
                 continue;
             }
-            let mut put = |leaves: u64, mut way: Way| {
+            let mut put = |leaves: u64, mut way: LightestPath| {
                 if enough(way.excess) >= terms.least {
                     return;
                 }
@@ -132,7 +136,7 @@ pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
                 chosen.excess += reduced.max(0);
                 followed.hit(s, &mut chosen);
                 put(u64::from(noise.instance.sites[s as usize].reset), chosen);
-                put(before, Way { excess: way.excess + (-reduced).max(0), ..way.clone() });
+                put(before, LightestPath { excess: way.excess + (-reduced).max(0), ..way.clone() });
             } else {
                 put(leaves_alone(noise, terms, v, before), way.clone());
             }
@@ -161,7 +165,7 @@ pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
     }
 }
 
-/// The noise before a node, by what leaves its operands.
+/// Returns the noise before a node, given the noise after its operands.
 fn before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
     let leaving = node.operands.iter().map(|&u| leaves(u));
     let now = match node.rule {
@@ -169,13 +173,13 @@ fn before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
         NodeRule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),
         NodeRule::Sum(plus) => leaving.fold(u64::from(plus), u64::saturating_add),
     };
-    // The largest number stands for everything beyond.
+    // The largest number stands for all noise above it.
     now.min(u64::from(u32::MAX))
 }
 
-/// What leaves a node with so much noise before it, where a sweep has nothing to choose. A site that is neither decided nor weighed
-/// does what is lower.
-fn leaves_alone(noise: &Noise, terms: &Terms, v: u32, before: u64) -> u64 {
+/// Returns the noise after a node, given the noise before it, if the sweep has no choice there. A
+/// site that is neither decided nor weighed gives the lesser noise.
+fn leaves_alone(noise: &Noise, terms: &SweepInput, v: u32, before: u64) -> u64 {
     let Some(s) = noise.instance.nodes[v as usize].site else { return before };
     let reset = u64::from(noise.instance.sites[s as usize].reset);
     match terms.decided[s as usize] {
@@ -186,20 +190,20 @@ fn leaves_alone(noise: &Noise, terms: &Terms, v: u32, before: u64) -> u64 {
     }
 }
 
-/// Whether a node is reset whatever a sweep chooses.
-fn is_chosen(noise: &Noise, terms: &Terms, v: u32) -> bool {
+/// Returns true if the site of a node is decided to be chosen.
+fn is_chosen(noise: &Noise, terms: &SweepInput, v: u32) -> bool {
     let site = noise.instance.nodes[v as usize].site;
     site.is_some_and(|s| terms.decided[s as usize] == Decision::Chosen)
 }
 
-/// The site of a node if a sweep chooses it or not.
-fn free(noise: &Noise, terms: &Terms, v: u32) -> Option<u32> {
+/// Returns the site of a node if it is open and weighed.
+fn free(noise: &Noise, terms: &SweepInput, v: u32) -> Option<u32> {
     let s = noise.instance.nodes[v as usize].site?;
     let is_free = terms.decided[s as usize] == Decision::Open && terms.weights.contains_key(&s);
     is_free.then_some(s)
 }
 
-/// The nodes, operands first. Nothing where there are loops.
+/// Returns the nodes, operands first. `None` if there are loops.
 fn topological(noise: &Noise) -> Option<Vec<u32>> {
     let n = noise.users.len();
     let mut waits = vec![0_usize; n];
@@ -222,10 +226,10 @@ fn topological(noise: &Noise) -> Option<Vec<u32>> {
     (out.len() == n).then_some(out)
 }
 
-/// The bounds of the module's header. Nothing when there is no legal choice at all.
-fn bounds(noise: &Noise, terms: &Terms, topological: &[u32]) -> Option<Vec<Swept>> {
+/// Computes the bounds of the module header. `None` if no choice is legal.
+fn bounds(noise: &Noise, terms: &SweepInput, topological: &[u32]) -> Option<Vec<NodeBounds>> {
     let nodes = &noise.instance.nodes;
-    let mut swept = vec![Swept::default(); nodes.len()];
+    let mut swept = vec![NodeBounds::default(); nodes.len()];
     let mut most_before = vec![0_u64; nodes.len()];
     let limit = |v: u32| u64::from(nodes[v as usize].limit.unwrap_or(u32::MAX));
     for &v in topological {
@@ -246,7 +250,7 @@ fn bounds(noise: &Noise, terms: &Terms, topological: &[u32]) -> Option<Vec<Swept
         };
         (swept[v as usize].lo, swept[v as usize].hi) = (lo, hi);
     }
-    // What a node bears before its reset, and what leaves it may be.
+    // The most noise before each node that is borne.
     let mut bears_before = vec![0_i128; nodes.len()];
     for &v in topological.iter().rev() {
         let mut bears = i128::MAX / 4;
@@ -275,11 +279,11 @@ fn bounds(noise: &Noise, terms: &Terms, topological: &[u32]) -> Option<Vec<Swept
     Some(swept)
 }
 
-/// The nodes that matter, in the order that is asked for as far as operands come first.
+/// Returns the nodes that matter, in the order of the proof as far as operands come first.
 fn order(
     noise: &Noise,
-    terms: &Terms,
-    swept: &[Swept],
+    terms: &SweepInput,
+    swept: &[NodeBounds],
     topological: &[u32],
 ) -> Result<Vec<u32>, String> {
     let nodes = &noise.instance.nodes;
@@ -315,14 +319,14 @@ fn order(
     Ok(out)
 }
 
-/// Cores with multipliers, by the bits that stand for them while the sweep is among their sites.
-struct Followed {
+/// Tracked cores with their multipliers. Each has a bit while the sweep is among its sites.
+struct TrackedCores {
     of: BTreeMap<u32, Vec<(usize, i128)>>,
     ended: Vec<Vec<usize>>,
 }
 
-impl Followed {
-    fn new(noise: &Noise, terms: &Terms, order: &[u32]) -> Followed {
+impl TrackedCores {
+    fn new(noise: &Noise, terms: &SweepInput, order: &[u32]) -> TrackedCores {
         let mut at: BTreeMap<u32, usize> = BTreeMap::new();
         for (rank, &v) in order.iter().enumerate() {
             if let Some(s) = free(noise, terms, v) {
@@ -338,7 +342,7 @@ impl Followed {
             }
         }
         spans.sort_by_key(|it| (it.0, it.1));
-        let mut out = Followed { of: BTreeMap::new(), ended: vec![Vec::new(); order.len()] };
+        let mut out = TrackedCores { of: BTreeMap::new(), ended: vec![Vec::new(); order.len()] };
         let mut free_from = [0_usize; MOST_FOLLOWED];
         for (first, last, sites, y) in spans {
             let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
@@ -353,7 +357,7 @@ impl Followed {
         out
     }
 
-    fn hit(&self, site: u32, way: &mut Way) {
+    fn hit(&self, site: u32, way: &mut LightestPath) {
         for &(bit, y) in self.of.get(&site).into_iter().flatten() {
             let (word, bit) = (bit / 64, 1_u64 << (bit % 64));
             if way.hit[word] & bit != 0 {
@@ -363,15 +367,15 @@ impl Followed {
         }
     }
 
-    fn forget(&self, rank: usize, way: &mut Way) {
+    fn forget(&self, rank: usize, way: &mut LightestPath) {
         for &bit in &self.ended[rank] {
             way.hit[bit / 64] &= !(1_u64 << (bit % 64));
         }
     }
 }
 
-/// Gives up states that have nowhere less noise than another, and no less weight.
-fn thin(states: &mut BTreeMap<State, Way>, n_live: usize) {
+/// Drops states that have nowhere less noise than another and no less weight.
+fn thin(states: &mut BTreeMap<LiveNoise, LightestPath>, n_live: usize) {
     let mut levels: Vec<Vec<u32>> = vec![Vec::new(); n_live];
     for state in states.keys() {
         for (list, &level) in levels.iter_mut().zip(state) {
@@ -382,7 +386,7 @@ fn thin(states: &mut BTreeMap<State, Way>, n_live: usize) {
         list.sort_unstable();
         list.dedup();
     }
-    let is_beaten = |state: &State, way: &Way| {
+    let is_beaten = |state: &LiveNoise, way: &LightestPath| {
         let mut other = state.clone();
         for (place, list) in levels.iter().enumerate() {
             let own = other[place];
@@ -396,7 +400,7 @@ fn thin(states: &mut BTreeMap<State, Way>, n_live: usize) {
         }
         false
     };
-    let beaten: Vec<State> =
+    let beaten: Vec<LiveNoise> =
         states.iter().filter(|it| is_beaten(it.0, it.1)).map(|it| it.0.clone()).collect();
     for state in beaten {
         states.remove(&state);

@@ -1,32 +1,33 @@
-//! A system as a whole: the answer is legal, costs what is said, and its parts prove the bound.
+//! Verification of a whole system: the answer is legal and has the claimed cost, and its parts
+//! prove the bound.
 
 use std::collections::BTreeMap;
 
 use crate::failure::{Failure, is_increasing};
 use crate::file::System;
 use crate::noise::Noise;
-use crate::proof::Walk;
+use crate::proof::ProofWalk;
 
-/// What [`crate::Certificate::format`] must be.
+/// The value of [`crate::Certificate::format`].
 pub const FORMAT: &str = "noisy-certificate";
-/// What [`crate::Certificate::version`] must be.
+/// The value of [`crate::Certificate::version`].
 pub const VERSION: u32 = 1;
 
-/// What was found true.
+/// The verified facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// What the chosen sites cost.
+    /// The cost of the chosen sites.
     pub cost: u64,
     /// No legal choice costs less.
     pub bound: u64,
 }
 
-/// Verifies the answer and the proof of a system against its own question. Whether that is the question of some program is for the
-/// caller to verify.
+/// Verifies the answer and the proof of a system against its own question. The caller verifies that
+/// this is the question of some program.
 ///
 /// # Errors
 ///
-/// The first claim that is not true.
+/// The first false claim.
 pub fn verify(system: &System) -> Result<Verified, Failure> {
     let wrong = |why: String| Failure { place: String::new(), why };
     let mut noise = Noise::new(&system.instance).map_err(wrong)?;
@@ -45,7 +46,7 @@ pub fn verify(system: &System) -> Result<Verified, Failure> {
         return Err(wrong(format!("the answer costs {cost}, not {}", system.cost)));
     }
     let mut owner: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut walk = Walk::new(noise);
+    let mut walk = ProofWalk::new(noise);
     let mut bound = 0_u64;
     for (number, part) in system.parts.iter().enumerate() {
         let place = format!("part {number}");

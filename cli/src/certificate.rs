@@ -1,8 +1,8 @@
-//! `noisy-check verify-certificate`: whether a certificate is true of a program.
+//! `noisy-check verify-certificate`: checks a certificate against a program.
 //!
-//! The question of each system is taken out of the program again, with the same reading of text as for `--fix` (the automatic fixes,
-//! the analysis, and [`extract`]); the one in the file must be equal to it. What is claimed about it is verified by
-//! [`noisy_certificate`], which shares no code with the optimizer.
+//! The optimizer's instance of each system is extracted from the program again, by the same steps
+//! as in `--fix` (safe fixes, analysis, [`extract`]); the instance in the file must be equal to it.
+//! [`noisy_certificate`] verifies the claims about it and shares no code with the optimizer.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,15 +16,18 @@ use noisy_settings::Settings;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
-use crate::args::VerifyCertificate;
-use crate::walk::Input;
-use crate::{CLEAN, FAILED, FOUND, check, complain, fix, setup};
+use crate::file::check;
+use crate::file::fix;
+use crate::input::args::VerifyCertificate;
+use crate::input::setup;
+use crate::input::walk::Input;
+use crate::{CLEAN, FAILED, FOUND, complain};
 
-/// Verifies; the exit code.
+/// Verifies a certificate; returns the exit code.
 ///
 /// # Errors
 ///
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i32> {
     let (text, document, settings) = match read(args) {
         Ok(it) => it,
@@ -50,7 +53,7 @@ pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i
     Ok(if why.is_some() { FOUND } else { CLEAN })
 }
 
-/// The text of the certificate, and the program as it is placed.
+/// The text of the certificate, and the program as it is before placement.
 fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String> {
     let resolver = setup::resolver(&args.settings)?;
     let read = |path: &Path| {
@@ -72,10 +75,10 @@ fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String
     Ok((text, document, settings))
 }
 
-/// A claim that is not true, and the function that it is about.
+/// A refused claim: its function, if it is about one, and the reason.
 type Refused = (Option<String>, String);
 
-/// A line for each function of which all is true.
+/// One line for each function whose claims all hold.
 fn judge(
     text: &str,
     document: &Document,

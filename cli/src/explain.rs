@@ -1,4 +1,4 @@
-//! `explain`: what a diagnostic is about.
+//! `explain`: documentation of diagnostic codes.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use noisy_analyses::Rule;
 
 use crate::{CLEAN, FAILED, complain};
 
-/// Prints the page of a code, or of all.
+/// Prints the page of a code, or of all codes.
 pub(crate) fn run(code: Option<&str>, out: &mut dyn Write) -> io::Result<i32> {
     let Some(code) = code else {
         for (n, it) in Rule::all().enumerate() {

@@ -1,8 +1,8 @@
-//! `graph`: how noise flows through a function, as a picture.
+//! `graph`: draws how noise flows through a function.
 //!
-//! A node for each value that carries noise and for each op that takes such values and gives none, an edge for each use. What flows
-//! without an op that computes it (loop-carried values, block arguments, results of branches) is a dashed edge. Nodes stand in the
-//! regions that the program has; the page folds these.
+//! Each value that carries noise and each op that only consumes it is a node; each use is an edge.
+//! Flow without an op that computes (loop-carried values, block arguments, results of branches) is
+//! a dashed edge. Nodes are grouped in the regions of the program, which the page can fold.
 
 mod build;
 mod dot;
@@ -18,37 +18,38 @@ use noisy_output::shown_line;
 use noisy_syntax::Op;
 
 use self::build::graph;
-use crate::args::{self, Picture};
-use crate::walk::Input;
-use crate::{check, page, setup};
+use crate::file::check;
+use crate::input::args::{self, Picture};
+use crate::input::setup;
+use crate::input::walk::Input;
+use crate::output::page;
 
 /// A drawn function.
 #[derive(Debug, PartialEq, Eq)]
 struct Graph {
-    /// What is drawn.
     title: String,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// The body of the function first, each region before those within it.
+    /// The body of the function first; each region precedes the regions in it.
     regions: Vec<Region>,
 }
 
 /// A region of an op in which some value carries noise, or the body of the function.
 #[derive(Debug, PartialEq, Eq)]
 struct Region {
-    /// The region around it; the body of the function names itself.
+    /// Index of the enclosing region; the body of the function refers to itself.
     parent: usize,
     /// `scf.for`, or `scf.if then`.
     label: String,
-    /// The line of its op.
+    /// Line of its op in the drawn text.
     line: usize,
-    /// Its line in the file as it is.
+    /// Line of its op in the file.
     origin: Option<usize>,
     /// In program order.
     items: Vec<Item>,
 }
 
-/// What stands in a region.
+/// A node or a region in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Item {
     Node(usize),
@@ -59,35 +60,35 @@ enum Item {
 struct Node {
     /// `%4 = mul`, without the dialect.
     label: String,
-    /// `[0, 24]`, and where it stands.
+    /// `[0, 24]`, and the line.
     detail: String,
-    /// The name of its value; empty for an op without one.
+    /// Name of the value; empty for an op without a result.
     name: String,
-    /// For a closer look: the line of the text.
+    /// Line in the drawn text, shown in the details.
     line: usize,
-    /// Its line in the file as it is; what is proposed has none.
+    /// Line in the file; `None` for a proposed op.
     origin: Option<usize>,
     look: Look,
-    /// The region that it stands in.
+    /// Index of the enclosing region.
     region: usize,
 }
 
-/// What a node looks like, the worst last; a folded region looks like the worst in it.
+/// The look of a node, in order of gravity. A folded region looks like the gravest node in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
-    /// Carries no noise itself.
+    /// Consumes noise and produces none.
     Sink,
-    /// Brings noise down.
+    /// Lowers noise.
     Reset,
-    /// Would bring noise down: it is not there yet.
+    /// Would lower noise: a proposed op.
     Proposed,
-    /// So many hundredths of the budget.
+    /// Noise in hundredths of the budget.
     Within(u32),
-    /// Not known.
+    /// Noise is unknown.
     Unknown,
-    /// Over, because of something further up.
+    /// Over the budget because of an earlier node.
     Spoilt,
-    /// Here the budget is first exceeded.
+    /// The first node over the budget.
     Violation,
 }
 
@@ -95,15 +96,15 @@ enum Look {
 struct Edge {
     from: usize,
     to: usize,
-    /// Flows without being computed.
+    /// True for flow that no op computes.
     carried: bool,
 }
 
-/// Draws; the exit code.
+/// Draws a graph; returns the exit code.
 ///
 /// # Errors
 ///
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub(crate) fn run(args: &args::Graph) -> io::Result<i32> {
     page::deliver(draw(args), &args.path, args.output_file.as_deref())
 }
@@ -133,7 +134,7 @@ fn draw(args: &args::Graph) -> Result<String, String> {
         if let Some(fix) = outcome.fix {
             graphs[0].title.push_str(", before");
             let after = Document::with_model(&fix.apply(&text), document.model().clone());
-            // Functions keep their order.
+            // A fix keeps the order of functions.
             let index = document.ir().functions().iter().position(|&it| it == function);
             let function = index.and_then(|it| after.ir().functions().get(it).copied());
             if let Some(function) = function {
@@ -150,13 +151,13 @@ fn draw(args: &args::Graph) -> Result<String, String> {
     })
 }
 
-/// Says of the nodes of a fixed function where they stand in the function as it is, and which are not in it. Names and their order
-/// stay; only those of what is inserted are new.
+/// Maps the nodes of a fixed function to the lines of the original one and marks the inserted
+/// nodes. A fix keeps names and their order; only inserted ones are new.
 fn trace_back(after: &mut Graph, before: &Graph) {
     let mut old = before.nodes.iter().peekable();
     for node in &mut after.nodes {
         let is_same = |it: &&Node| it.name == node.name && it.label == node.label;
-        // What a fix removes is left out.
+        // Nodes that the fix removed are skipped.
         let found = old.clone().position(|it| is_same(&it));
         if let Some(n) = found {
             node.origin = old.nth(n).and_then(|it| it.origin);
@@ -173,7 +174,7 @@ fn trace_back(after: &mut Graph, before: &Graph) {
     }
 }
 
-/// The function of a name; without a name the first that is over the budget, or else the first.
+/// The function with this name; without a name the first one over the budget, or else the first.
 fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
     let ir = document.ir();
     let functions = ir.functions();
@@ -199,10 +200,10 @@ fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
     first.copied().ok_or_else(|| "there is no function".to_owned())
 }
 
-/// The color of a node and of its rim.
+/// The fill color and the border color of a node.
 fn colors(look: Look) -> (String, &'static str) {
     match look {
-        // From almost white to orange: what is left of the budget is what the eye shall see.
+        // From almost white to orange: the remaining budget should catch the eye.
         Look::Within(part) => {
             let part = part.min(100);
             (format!("#ff{:02x}{:02x}", 250 - part, 235 - part * 17 / 10), "#8a6d3b")

@@ -1,45 +1,19 @@
 //! `noisy-check`: checks noisy arithmetic in MLIR files, and fixes it.
 //!
-//! The arrows: [`args`] says what is wanted, [`setup`] what counts for which file, [`walk`] finds the files, [`check`] makes a
-//! document of each whose findings [`cache`] does not know, asks for its diagnostics and has it fixed ([`fix`]) if that is wanted;
-//! [mod@format] makes text of it on the same thread; [`noisy_syntax::parallel`] runs this on all cores and hands the texts over in order to
-//! [`run`](mod@run).
+//! The way of a file: [`input`] reads the command line, finds the files and their settings. [`file`](mod@file)
+//! builds a document for each file whose findings are not cached, asks for its diagnostics and has it
+//! fixed if requested. [`output`] prints it on the same thread. [`noisy_syntax::parallel`] runs this on
+//! all cores and hands the texts in order to [`run`](mod@run).
 
-mod args;
-mod baseline;
-mod cache;
-mod cache_key;
 mod certificate;
-mod check;
-mod dump;
 mod explain;
-mod failure;
-mod fingerprint;
-mod fix;
-mod format;
+mod file;
 mod graph;
-mod group;
-mod ignore_files;
-mod line_col;
+mod input;
 mod nest;
-mod outcome;
-mod page;
-mod paint;
-mod plan;
-mod progress;
-mod ranges;
+mod output;
 mod reformat;
 mod run;
-mod select;
-mod settle;
-mod setup;
-mod shard;
-mod shared_time;
-mod stamp;
-mod verify;
-mod walk;
-mod watch;
-mod write;
 
 use std::io::{self, Write};
 use std::process::exit;
@@ -47,7 +21,7 @@ use std::process::exit;
 use clap::CommandFactory;
 use noisy_syntax::parallel;
 
-use crate::args::{Cli, Command};
+use crate::input::args::{self, Cli, Command};
 
 const CLEAN: i32 = 0;
 const FOUND: i32 = 1;
@@ -55,7 +29,7 @@ const FAILED: i32 = 2;
 const INTERNAL: i32 = 101;
 
 fn main() {
-    // Panics while a file is checked are said with the file.
+    // A panic while a file is checked is reported with the file.
     std::panic::set_hook(Box::new(|panic| {
         if std::env::var_os("RUST_BACKTRACE").is_some() {
             complain(&format!("{panic}\n{}", std::backtrace::Backtrace::capture()));
@@ -65,7 +39,7 @@ fn main() {
     let cli = args::parse();
     let code = match parallel::with_deep_stack(|| dispatch(&cli)) {
         Ok(code) => code,
-        // Whoever reads has read enough.
+        // A broken pipe is not an error: the reader has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => FAILED,
         Err(error) => {
             complain(&format!("noisy-check: {}", noisy_output::reason(&error)));
@@ -80,7 +54,11 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
     match &cli.command {
         None => {
             drop(out);
-            return if cli.check.watch { watch::run(&cli.check) } else { run::run(&cli.check) };
+            return if cli.check.watch {
+                run::watch::run(&cli.check)
+            } else {
+                run::run(&cli.check)
+            };
         }
         Some(Command::Explain { code, .. }) => return explain::run(code.as_deref(), &mut out),
         Some(Command::Graph(args)) => return graph::run(args),
@@ -107,6 +85,6 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
 }
 
 fn complain(text: &str) {
-    // Nobody listens to an error here.
+    // An error cannot be reported any more.
     let _ = writeln!(io::stderr(), "{}", noisy_output::shown(text));
 }

@@ -1,4 +1,5 @@
-//! `nest`: the iterations of two loops as points, the dependences between them as arrows, and what another order does to them.
+//! `nest`: draws the iterations of two loops as points, the dependences between them as arrows, and
+//! the effect of another order on them.
 
 mod html;
 mod svg;
@@ -8,20 +9,22 @@ use std::path::Path;
 
 use noisy_loops::Aliasing;
 use noisy_loops::nest::is_loop;
-use noisy_loops::space::{Arrow, Change, Changed, Part, Size, Space};
+use noisy_loops::space::{Arrow, Change, Changed, DrawingSize, PointPart, Space};
 use noisy_output::shown_line;
 use noisy_syntax::{Ir, Op, Source};
 use serde_json::json;
 
-use crate::args::{self, NestPicture, Reorder};
-use crate::walk::Input;
-use crate::{check, page, setup};
+use crate::file::check;
+use crate::input::args::{self, NestPicture, Reorder};
+use crate::input::setup;
+use crate::input::walk::Input;
+use crate::output::page;
 
-/// Draws; the exit code.
+/// Draws two loops; returns the exit code.
 ///
 /// # Errors
 ///
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub(crate) fn run(args: &args::Nest) -> io::Result<i32> {
     page::deliver(draw(args), &args.path, args.output_file.as_deref())
 }
@@ -38,7 +41,7 @@ fn draw(args: &args::Nest) -> Result<String, String> {
     let source = Source::new(&text);
     let in_file = |why: String| format!("{name}: {}", shown_line(&why));
     let op = choose(&source, args.line).map_err(in_file)?;
-    let size = Size { points: args.size, tile: args.tile };
+    let size = DrawingSize { points: args.size, tile: args.tile };
     let space = Space::new(&source, op, size, aliasing).map_err(in_file)?;
     let after = match args.after {
         None => None,
@@ -57,7 +60,7 @@ fn draw(args: &args::Nest) -> Result<String, String> {
     })
 }
 
-/// The number of an order among those of a space.
+/// The index of an order in a space.
 fn changed(space: &Space, order: Reorder) -> Option<usize> {
     space.changes.iter().position(|it| {
         let same = match it.change {
@@ -72,16 +75,16 @@ fn changed(space: &Space, order: Reorder) -> Option<usize> {
     })
 }
 
-/// Why a space has no such order.
+/// The reason why a space has no such order.
 fn why_not(space: &Space) -> &'static str {
-    if space.points.iter().any(|it| it.part != Part::Whole) {
+    if space.points.iter().any(|it| it.part != PointPart::Whole) {
         "other ops stand before or after the inner loop"
     } else {
         "there is only one loop"
     }
 }
 
-/// The loop of a line, or the first one that has another one in it.
+/// The loop that contains a line, or the first loop with another loop in it.
 fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
     let ir = source.ir();
     let Some(line) = line else {
@@ -112,26 +115,26 @@ fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
     found.ok_or_else(|| format!("line {line} is in no loop"))
 }
 
-/// An op and those around it, innermost first.
+/// An op and its ancestors, innermost first.
 fn around(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
     std::iter::successors(Some(op), |&it| ir.parent_op(it))
 }
 
-/// What kind of dependence an arrow is, in a word.
+/// The kind of dependence of an arrow, in one word.
 fn kind(it: &Arrow) -> &'static str {
     it.flow.map_or("carried value", noisy_loops::Flow::name)
 }
 
-/// Everything as JSON: points and arrows by their numbers.
+/// The space as JSON; points and arrows refer to each other by index.
 fn data(space: &Space) -> serde_json::Value {
     let points: Vec<_> = space
         .points
         .iter()
         .map(|it| {
             let part = match it.part {
-                Part::Before => "before",
-                Part::Whole => "whole",
-                Part::After => "after",
+                PointPart::Before => "before",
+                PointPart::Whole => "whole",
+                PointPart::After => "after",
             };
             json!({ "at": it.at, "part": part, "used": it.is_used })
         })
@@ -179,7 +182,7 @@ mod tests {
 
     fn space(line: Option<usize>) -> Result<Space, String> {
         let source = Source::new(PROGRAM);
-        let size = Size { points: 3, tile: 2 };
+        let size = DrawingSize { points: 3, tile: 2 };
         Space::new(&source, choose(&source, line)?, size, Aliasing::default())
     }
 

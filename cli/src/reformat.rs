@@ -1,4 +1,4 @@
-//! `format`: blanks and line breaks of files made what they should be, or shown.
+//! `format`: corrects or shows blanks and line breaks of files.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -7,28 +7,30 @@ use noisy_output::{quoted_name, shown_line, shown_path};
 use noisy_settings::{Origin, Overrides, Resolver};
 use noisy_syntax::{Source, parallel};
 
-use crate::failure::Failure;
-use crate::outcome::count;
-use crate::paint::{self, Look};
-use crate::select::Selection;
-use crate::walk::{self, Filter, Input};
-use crate::write::{GroupCommit, Replacement};
-use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain};
+use crate::file::check;
+use crate::file::write::{GroupCommit, Replacement};
+use crate::input::args;
+use crate::input::failure::Failure;
+use crate::input::select::Selection;
+use crate::input::walk::{self, Filter, Input};
+use crate::output::paint::{self, Look};
+use crate::run::outcome::count;
+use crate::{CLEAN, FAILED, FOUND, INTERNAL, complain};
 
-/// What became of one file.
+/// The result of one file.
 enum Done {
-    /// It is as it should be, or was made so: what is printed of it, and whether it changes.
+    /// The file is formatted: the text to print, and true if it changes.
     Formatted(String, bool),
-    /// It does not follow the grammar, at a line and a column from 1: what is wrong, and what goes through.
+    /// The file has a syntax error, at a line and column from 1: the message, and the text to echo.
     Unparsed((usize, usize), String, String),
     Failed(Failure),
 }
 
-/// Formats; the exit code.
+/// Formats files; returns the exit code.
 ///
 /// # Errors
 ///
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
     let usage = |why: String| {
         complain(&format!("noisy-check: {why}"));
@@ -41,14 +43,22 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         Err(why) => return usage(why),
     };
     let mut configs = resolver.in_a_row();
-    let (inputs, unreadable) = walk::inputs(
+    let found = walk::inputs(
         &args.paths,
         Filter {
             is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
             force: args.force_exclude,
             gitignore: !args.no_respect_gitignore,
+            stdin_filename: &args.stdin_filename,
         },
     );
+    found.say_left_out();
+    if found.excludes_stdin && !args.check && !args.diff {
+        walk::echo_stdin()?;
+    }
+    let is_filter =
+        found.inputs == [Input::Stdin] || found.excludes_stdin && found.inputs.is_empty();
+    let walk::Files { inputs, unreadable, .. } = found;
     let mut code = CLEAN;
     let worse = |code: &mut i32, it: i32| *code = (*code).max(it);
     for it in &unreadable {
@@ -110,20 +120,20 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         return Err(error);
     }
     out.flush()?;
-    // A filter says nothing but what is wrong.
-    if inputs != [Input::Stdin] {
+    // A filter only prints errors.
+    if !is_filter {
         complain(&summary(args.check || args.diff, n_changed, n_same, n_unparsed));
     }
     Ok(code)
 }
 
-/// One file, on its thread, with the new text on its way into it.
+/// Formats one file on its thread, and prepares its replacement.
 fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
     let text = match check::read(input) {
         Ok(it) => it,
         Err(failure) => return (Done::Failed(failure), None),
     };
-    // What goes through goes through whatever it is.
+    // A filter echoes its input even if it cannot be formatted.
     let is_filter = matches!(input, Input::Stdin) && !args.check && !args.diff;
     let source = Source::new(&text);
     let edits = match noisy_format::format(&source) {

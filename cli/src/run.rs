@@ -1,6 +1,14 @@
-//! Checking many files: on all cores, said in order.
+//! Checks many files on all cores and reports them in order.
 //!
-//! [`Plan::run`] has the files checked on all threads, a few at a time (`group.rs`), and takes the reports in the order of the files.
+//! [`Plan::run`] checks files on all threads, a few at a time (`group.rs`), and takes the reports
+//! in the order of the files.
+
+pub(crate) mod group;
+pub(crate) mod outcome;
+pub(crate) mod plan;
+pub(crate) mod progress;
+pub(crate) mod shared_time;
+pub(crate) mod watch;
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
@@ -11,25 +19,27 @@ use noisy_analyses::repair::placement::shared_cache;
 use noisy_output::{Output, reason, shown_line, shown_path};
 use noisy_syntax::parallel;
 
-use crate::args::{Check, Format, Stage};
-use crate::baseline;
-use crate::check::{self, Checked};
-use crate::failure::Failure;
-use crate::format::{self, Frame};
-use crate::group::{Done, Report};
-use crate::outcome::{Outcome, count};
-use crate::plan::Plan;
-use crate::progress::Progress;
-use crate::shared_time::SharedTime;
-use crate::walk::Input;
-use crate::write::GroupCommit;
-use crate::{CLEAN, FAILED, complain, dump, setup};
+use crate::file::baseline;
+use crate::file::check::{self, Checked};
+use crate::file::write::GroupCommit;
+use crate::input::args::{Check, Format, Stage};
+use crate::input::failure::Failure;
+use crate::input::setup;
+use crate::input::walk::{self, Input};
+use crate::output::dump;
+use crate::output::format::{self, Frame};
+use crate::run::group::{Done, Report};
+use crate::run::outcome::{Outcome, count};
+use crate::run::plan::Plan;
+use crate::run::progress::Progress;
+use crate::run::shared_time::SharedTime;
+use crate::{CLEAN, FAILED, complain};
 
-/// Checks, or does what is wanted instead; the exit code.
+/// Checks, or does the requested alternative; returns the exit code.
 ///
 /// # Errors
 ///
-/// When the output cannot be written.
+/// If the output cannot be written.
 pub(crate) fn run(args: &Check) -> io::Result<i32> {
     let done = Plan::new(args).and_then(|plan| {
         if args.show.show_settings {
@@ -44,7 +54,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         }
         let out = plan.output()?;
         let code = plan.run(out);
-        // The process ends: what it knows of ten thousand files need not be taken apart.
+        // The process ends: freeing the data of ten thousand files would only take time.
         std::mem::forget(plan);
         Ok(code)
     });
@@ -55,7 +65,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
 }
 
 impl Plan<'_> {
-    /// Where the output goes.
+    /// The target of the output.
     fn output(&self) -> Result<Output, String> {
         match &self.args.output_file {
             Some(path) => Output::to_file(path)
@@ -65,7 +75,7 @@ impl Plan<'_> {
         }
     }
 
-    /// `--show-files`: a line for each file.
+    /// `--show-files`: prints one line for each file.
     fn show_files(&self) -> io::Result<i32> {
         let mut out = BufWriter::new(io::stdout().lock());
         for input in &self.inputs {
@@ -78,12 +88,15 @@ impl Plan<'_> {
         Ok(if self.unreadable.is_empty() { CLEAN } else { FAILED })
     }
 
-    /// Checks, or dumps; the exit code.
+    /// Checks or dumps; returns the exit code.
     ///
     /// # Errors
     ///
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     pub(crate) fn run(&self, mut out: Output) -> io::Result<i32> {
+        if self.excludes_stdin && self.args.fixing.writes() {
+            walk::echo_stdin()?;
+        }
         let traced = self.args.show.trace_solver.then_some(Stage::Trace);
         let code = if let Some(stage) = self.args.show.dump.or(traced) {
             let stdin = &self.args.files.stdin_filename;
@@ -119,13 +132,13 @@ impl Plan<'_> {
             {
                 error.get_or_insert(it);
             }
-            // Nobody reads on: no need to go on.
+            // A closed output stops the run.
             error.is_none()
         };
         parallel::in_order_by_runs(parallel::cores(), self.inputs.len(), work, |done| {
             let mut report = match done {
                 Done::Checked(report) => *report,
-                // Said once, for all the files it counts for.
+                // Reported once for all files that use it.
                 Done::Invalid(invalid) if broken.insert(invalid.path.clone()) => {
                     self.invalid(&invalid)
                 }
@@ -153,22 +166,22 @@ impl Plan<'_> {
     }
 }
 
-/// Where the reports go, in their order.
+/// Receives the reports in their order.
 struct Sink<'a, 'b> {
     plan: &'a Plan<'b>,
     out: &'a mut Output,
     frame: Frame,
-    /// Something goes around the pieces.
+    /// True if the format has a frame.
     framed: bool,
     n_pieces: usize,
     outcome: Outcome,
-    /// Of a baseline.
+    /// Entries of a new baseline.
     entries: Vec<baseline::Entry>,
 }
 
 impl<'a, 'b> Sink<'a, 'b> {
     fn new(plan: &'a Plan<'b>, out: &'a mut Output) -> io::Result<Self> {
-        // What is shown instead of findings has no frame around it.
+        // Output other than findings has no frame.
         let framed =
             !(plan.args.fixing.diff || plan.is_silent() || plan.args.write_baseline.is_some());
         let frame = format::frame(plan.format);
@@ -188,7 +201,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         write!(self.out, "{between}{piece}")
     }
 
-    /// Takes the next report, with what became of its file.
+    /// Takes the next report, with the result of writing its file.
     fn take(&mut self, report: Report, written: Result<(), String>) -> io::Result<()> {
         let mut report = report;
         if let Err(why) = written {
@@ -221,7 +234,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         Ok(())
     }
 
-    /// Says the end; the exit code.
+    /// Reports the end; returns the exit code.
     fn finish(self) -> io::Result<i32> {
         let Self { plan, out, outcome, .. } = self;
         let args = plan.args;
@@ -248,7 +261,7 @@ impl<'a, 'b> Sink<'a, 'b> {
     }
 }
 
-/// What keeps a file from being checked is said on standard error, whatever the format.
+/// Failures go to standard error in every format.
 fn say_failure(checked: &Checked) {
     if let Some(it) = &checked.failure {
         let place = it.place.map_or(String::new(), |(row, column)| format!(":{row}:{column}"));

@@ -1,32 +1,35 @@
 //! The blocks of a region as a graph, its dominators and its natural loops.
 //!
-//! *Loops.* An edge to a block that dominates its source goes back to the head of a loop; the loop consists of the blocks that reach that
-//! edge without passing the head (Aho, Sethi, Ullman). Heads are taken from the inner ones outward, and a walk jumps over loops that were
-//! found already. *Cost.* Near linear in blocks and branches, without recursion.
+//! *Loops.* An edge to a block that dominates its source goes back to the head of a loop; the loop
+//! consists of the blocks that reach that edge without passing the head (Aho, Sethi, Ullman). Heads
+//! are taken from the inner ones outward, and a walk jumps over loops that were found already.
+//! *Cost.* Near linear in blocks and branches, without recursion.
 
 use noisy_syntax::dominance::DominatorTree;
 use noisy_syntax::{Block, Ir, Op, Region};
 use rustc_hash::FxHashMap;
 
-/// The blocks of a region and the branches between them. Nodes are numbers in textual order; the entry is 0.
+/// The blocks of a region and the branches between them. Nodes are numbers in textual order; the
+/// entry is 0.
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    /// The blocks.
+    /// Blocks by node.
     pub blocks: Vec<Block>,
-    /// Where each goes, in no particular order.
+    /// Targets of the branches of each node, in no particular order.
     pub successors: Vec<Vec<u32>>,
-    /// From where each is reached.
+    /// Sources of the branches to each node.
     pub predecessors: Vec<Vec<u32>>,
     numbers: FxHashMap<Block, u32>,
 }
 
 impl Cfg {
-    /// The graph of a region. In O(n log n) for n ops that branch.
+    /// Returns the graph of a region. *Cost.* O(n log n) for n ops that branch.
     pub fn new(ir: &Ir, region: Region) -> Self {
         Self::taken(ir, region, |_, _| true)
     }
 
-    /// The graph of a region with the branches that are taken, told by op and index of the successor.
+    /// Returns the graph of a region with the branches that `is_taken` accepts, by op and index of
+    /// the successor.
     pub fn taken(ir: &Ir, region: Region, is_taken: impl Fn(Op, usize) -> bool) -> Self {
         let blocks = ir.blocks(region);
         let numbers: FxHashMap<Block, u32> =
@@ -46,27 +49,29 @@ impl Cfg {
         Self { blocks, successors, predecessors, numbers }
     }
 
-    /// The node of a block.
+    /// Returns the node of a block.
     pub fn node(&self, block: Block) -> Option<usize> {
         self.numbers.get(&block).map(|&it| it as usize)
     }
 
-    /// The dominators.
+    /// Returns the dominators.
     pub fn dominators(&self) -> DominatorTree {
         DominatorTree::new(&self.successors)
     }
 
-    /// The nodes in postorder of a depth-first walk from the entry; those that it does not reach stand at the end.
+    /// Returns the nodes in postorder of a depth-first walk from the entry; unreachable ones come
+    /// last.
     pub fn postorder(&self) -> Vec<u32> {
         postorder(&self.successors)
     }
 
-    /// The strongly connected components, each before those that it branches to and each in reverse postorder.
+    /// Returns the strongly connected components, each before its successors and each in reverse
+    /// postorder.
     pub fn components(&self) -> Vec<Vec<u32>> {
         components(&self.successors, &self.predecessors)
     }
 
-    /// Whether a component has a branch within it.
+    /// Returns true if a component has a branch within it.
     pub(crate) fn is_cycle(&self, component: &[u32]) -> bool {
         match *component {
             [node] => self.successors[node as usize].contains(&node),
@@ -75,7 +80,7 @@ impl Cfg {
     }
 }
 
-/// The nodes in postorder of a depth-first walk from the first; those that it does not reach stand at the end.
+/// Returns the nodes in postorder of a depth-first walk from the first; unreachable ones come last.
 fn postorder(successors: &[Vec<u32>]) -> Vec<u32> {
     let n = successors.len();
     let mut seen = vec![false; n];
@@ -103,7 +108,8 @@ fn postorder(successors: &[Vec<u32>]) -> Vec<u32> {
     out
 }
 
-/// The strongly connected components of a graph, by where its nodes go and from where they are reached; each before those that it goes to and each in reverse postorder (Kosaraju). Near linear.
+/// Returns the strongly connected components of a graph, each before its successors and each in
+/// reverse postorder (Kosaraju). *Cost.* Near linear.
 pub fn components(successors: &[Vec<u32>], predecessors: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let n = successors.len();
     let order = postorder(successors);
@@ -137,34 +143,34 @@ pub fn components(successors: &[Vec<u32>], predecessors: &[Vec<u32>]) -> Vec<Vec
 /// A natural loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The node where it is entered.
+    /// Node where it is entered.
     pub head: u32,
-    /// The nodes from where it goes back, in order.
+    /// Nodes from where it goes back, in order.
     pub(crate) latches: Vec<u32>,
-    /// The loop around it, by index into [`Loops::all`].
+    /// Index into [`Loops::all`] of the loop around it.
     pub parent: Option<u32>,
 }
 
 /// The natural loops of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Loops {
-    /// All of them, inner ones before those around them.
+    /// All loops, inner ones before those around them.
     pub all: Vec<Loop>,
-    /// By node: the innermost loop that holds it.
+    /// By node: index of the innermost loop that holds it.
     innermost: Vec<Option<u32>>,
 }
 
 impl Loops {
-    /// Finds the loops. Cycles with several entries have no head and are none.
+    /// Finds the loops. A cycle with several entries has no head and is no loop.
     pub fn new(cfg: &Cfg, tree: &DominatorTree) -> Self {
         let n = cfg.blocks.len();
         let mut it = Loops { all: Vec::new(), innermost: vec![None; n] };
-        // By loop: one around it that was found, perhaps itself.
+        // By loop: an enclosing loop that was found, or itself.
         let mut around: Vec<u32> = Vec::new();
         let mut heads: Vec<(u32, u32)> = (0..n as u32)
             .filter_map(|node| tree.numbers(node as usize).map(|it| (it.0, node)))
             .collect();
-        // A head that another dominates comes first.
+        // A dominated head comes before those that dominate it.
         heads.sort_unstable_by(|a, b| b.cmp(a));
         for (_, head) in heads {
             let mut latches: Vec<u32> = cfg.predecessors[head as usize]
@@ -208,12 +214,12 @@ impl Loops {
         it
     }
 
-    /// The innermost loop that holds a node.
+    /// Returns the innermost loop that holds a node.
     pub fn innermost(&self, node: usize) -> Option<&Loop> {
         self.innermost.get(node).copied().flatten().map(|it| &self.all[it as usize])
     }
 
-    /// The loops that hold a node, inner ones first.
+    /// Returns the loops that hold a node, inner ones first.
     pub fn around(&self, node: usize) -> impl Iterator<Item = &Loop> {
         let first = self.innermost.get(node).copied().flatten();
         std::iter::successors(first, |&it| self.all[it as usize].parent)
@@ -221,7 +227,7 @@ impl Loops {
     }
 }
 
-/// The outermost loop found so far around a loop; shortens the way there.
+/// Returns the outermost loop found so far around a loop; shortens the way there.
 fn outermost(around: &mut [u32], mut at: u32) -> u32 {
     while around[at as usize] != at {
         let up = around[around[at as usize] as usize];
@@ -236,7 +242,6 @@ pub(crate) mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// A graph from its edges.
     pub(crate) fn graph(successors: Vec<Vec<u32>>) -> Cfg {
         let n = successors.len();
         let mut predecessors = vec![Vec::new(); n];
@@ -261,7 +266,7 @@ pub(crate) mod tests {
         graph(successors)
     }
 
-    /// What reaches a latch without passing the head: by its definition.
+    /// Returns the nodes that reach a latch without passing the head, by this definition.
     fn body(cfg: &Cfg, tree: &DominatorTree, head: usize) -> Vec<bool> {
         let n = cfg.blocks.len();
         let mut inside = vec![false; n];
@@ -286,7 +291,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn loops_are_what_reaches_a_latch_without_passing_the_head() {
+    fn finds_loops_by_their_definition() {
         for seed in 1..=4000 {
             let cfg = random(seed);
             let tree = cfg.dominators();
@@ -302,7 +307,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn components_hold_what_reaches_each_other_and_stand_in_order() {
+    fn orders_strongly_connected_components() {
         for seed in 1..=4000 {
             let cfg = random(seed);
             let n = cfg.blocks.len();
@@ -344,8 +349,8 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn deep_nests_are_quick() {
-        // A chain in which the second half goes back to the first, inside out.
+    fn finds_deeply_nested_loops() {
+        // A chain whose second half goes back to the first, inside out.
         let n = 100_000_u32;
         let successors = (0..n)
             .map(|it| if it < n / 2 { vec![it + 1] } else { vec![(it + 1) % n, n - 1 - it] })

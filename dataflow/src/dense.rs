@@ -1,7 +1,8 @@
-//! Dense dataflow: a state per end of a block, forward or backward by type.
+//! Dense dataflow: a state at each end of a block, forward or backward.
 //!
-//! *Law.* With a join-semilattice of finite height and monotone transfers the solution is the least one. *Cost.* A worklist in reverse
-//! postorder (postorder backward): on reducible graphs about as many rounds as loops are deep.
+//! *Law.* With a join-semilattice of finite height and monotone transfers the solution is the least
+//! one. *Cost.* A worklist in reverse postorder (postorder backward): on reducible graphs about as
+//! many rounds as loops are deep.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -9,17 +10,17 @@ use std::fmt::Debug;
 use crate::cfg::Cfg;
 use crate::lattice::Lattice;
 
-/// Which way states flow.
+/// The direction in which states flow.
 pub trait Direction {
-    /// Whether against the branches.
+    /// True if states flow against the branches.
     const IS_BACKWARD: bool;
 }
 
-/// Along the branches.
+/// States flow along the branches.
 #[derive(Debug)]
 pub enum Forward {}
 
-/// Against them.
+/// States flow against the branches.
 #[derive(Debug)]
 pub enum Backward {}
 
@@ -33,29 +34,30 @@ impl Direction for Backward {
 
 /// An analysis with a state at both ends of each block.
 pub trait Dense {
-    /// What is known there.
+    /// The state at an end of a block.
     type State: Lattice + Debug;
 
-    /// Which way it flows.
+    /// The direction of the analysis.
     type Direction: Direction;
 
-    /// The state where it flows in from outside: at the entry (forward), or at the ends of blocks that go nowhere (backward).
+    /// Returns the state that flows in from outside: at the entry (forward), or at the ends of
+    /// blocks without successors (backward).
     fn boundary(&self) -> Self::State;
 
-    /// Carries a state through a block.
+    /// Carries a state through the block of a node.
     fn transfer(&self, node: usize, state: &mut Self::State);
 }
 
-/// The states of all blocks: where it flows in and where it flows out.
+/// The states of all blocks, by node.
 #[derive(Clone, Debug)]
 pub struct States<S> {
-    /// Before the transfer: at the start of a block (forward) or at its end (backward).
+    /// States before the transfer: at the start of a block (forward) or at its end (backward).
     pub inflow: Vec<S>,
-    /// After it.
+    /// States after the transfer.
     pub outflow: Vec<S>,
 }
 
-/// Solves.
+/// Solves an analysis on a graph.
 pub fn solve<D: Dense>(cfg: &Cfg, analysis: &D) -> States<D::State> {
     let n = cfg.blocks.len();
     let is_backward = D::Direction::IS_BACKWARD;
@@ -100,7 +102,7 @@ mod tests {
     use super::*;
     use crate::cfg::tests::random;
 
-    /// Whether a node is reached from the entry, or reaches an end.
+    /// Returns true if a node is reached from the entry (forward) or reaches an end (backward).
     struct Reached<D>(std::marker::PhantomData<D>);
 
     impl<D: Direction> Dense for Reached<D> {
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_what_they_say() {
+    fn flows_in_both_directions() {
         for seed in 1..=2000 {
             let cfg = random(seed);
             let tree = cfg.dominators();

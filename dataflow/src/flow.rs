@@ -1,5 +1,5 @@
-//! How control and values flow through ops with regions and through branches: the shape that the solver, the derivation and the
-//! optimizer walk. No facts here, only structure.
+//! Flow of control and values through ops with regions and through branches: the structure that the
+//! solver, the derivation and the optimizer follow. No facts here.
 
 use std::ops::Range;
 
@@ -17,45 +17,48 @@ pub use control::{Interval, bounds, cases, may_take, trips, way};
 pub use feeding::{feeders, feeding_operands, feeds};
 pub use trips::Trips;
 
-/// What an op does with its regions.
+/// Use of the regions of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It has none.
+    /// The op has no regions.
     Plain,
-    /// It holds code that is entered from elsewhere, with arguments from there: functions.
+    /// The region is a function body: it is entered from elsewhere, with arguments from there.
     Function,
-    /// It only groups what stands inside: modules, the chunks of a split file.
+    /// The regions only group other ops: modules, the chunks of a split file.
     Group,
-    /// It runs one of its regions once; their yields give the results.
+    /// The op runs one of its regions once; the yields of that region give the results.
     Choice,
-    /// It runs its region a number of times. Operands from this index on are carried into the region's last arguments,
-    /// yields into the next round, and the last ones are the results.
+    /// The op runs its region a number of times. Operands from `first` on are carried into the last
+    /// arguments of the region, and yields into the next round; the last yields are the results.
     For {
         /// Index of the first carried operand.
         first: usize,
     },
     /// `scf.while`: all operands are carried.
     While,
-    /// `scf.parallel`: it runs its region for each point of a space, and what the [`Flow::Reduce`] at its end is given in each run is
-    /// combined, in any order, with the operands from this index on; that gives the results.
+    /// `scf.parallel`: the op runs its region for each point of a space. Its results combine, in
+    /// any order, the operands from `first` on with the operands of the [`Flow::Reduce`] that ends
+    /// each run.
     Parallel {
         /// Index of the first initial value.
         first: usize,
     },
-    /// `scf.reduce` at the end of a [`Flow::Parallel`]: each region combines two of the values for the result of its number.
+    /// `scf.reduce` at the end of a [`Flow::Parallel`]: region number `i` combines two values for
+    /// result number `i`.
     Reduce,
-    /// `scf.forall`: it runs its region for each point of a space. Operands from this index on are the region's last arguments in each run;
-    /// they are the results, with what the runs insert into them.
+    /// `scf.forall`: the op runs its region for each point of a space. Operands from `first` on are
+    /// the last arguments of the region in each run; with the insertions of the runs they are the
+    /// results.
     Forall {
         /// Index of the first shared output.
         first: usize,
     },
-    /// It runs its regions somehow.
+    /// The op runs its regions in an unknown way.
     Opaque,
 }
 
 impl Flow {
-    /// What an op does with its regions.
+    /// Returns how an op uses its regions.
     pub fn of(ir: &Ir, op: Op) -> Flow {
         let data = ir.op(op);
         let n_regions = data.regions.len();
@@ -99,7 +102,8 @@ impl Flow {
         }
     }
 
-    /// How many of so many operands the op reads itself: those from there on are given to its region.
+    /// Returns how many of `n_operands` operands the op reads itself. It gives the others to its
+    /// region.
     pub fn n_own(self, n_operands: usize) -> usize {
         match self {
             Flow::For { first } | Flow::Parallel { first } | Flow::Forall { first } => first,
@@ -107,7 +111,7 @@ impl Flow {
         }
     }
 
-    /// Whether it may run its regions more than once, knowingly.
+    /// Returns true if the op may run its regions more than once in a known way.
     pub fn is_loop(self) -> bool {
         matches!(
             self,
@@ -120,8 +124,8 @@ impl Flow {
     }
 }
 
-/// Whether an op is HEIR's `secret.generic`: it runs its one block once, with its operands as arguments. Source: HEIR,
-/// `lib/Dialect/Secret/IR/SecretOps.td`.
+/// Returns true if an op is HEIR's `secret.generic`: it runs its one block once, with its operands
+/// as arguments. Source: HEIR, `lib/Dialect/Secret/IR/SecretOps.td`.
 fn is_secret_generic(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     data.regions.len() == 1
@@ -129,12 +133,14 @@ fn is_secret_generic(ir: &Ir, op: Op) -> bool {
         && ir.block(entry_block(ir, data.regions[0].1)).args.len() == data.operands.len()
 }
 
-/// The operand whose value argument number `index` of the region of a [`Flow::Choice`] takes, if that is one with arguments.
+/// Returns the operand that argument number `index` of the region of a [`Flow::Choice`] takes.
+/// `None` if the region has no arguments by rule.
 pub fn forwarded(ir: &Ir, op: Op, index: usize) -> Option<usize> {
     is_secret_generic(ir, op).then_some(index)
 }
 
-/// The op that combines what the runs of an `scf.parallel` give, if it has a region of two arguments for each result.
+/// Returns the op that combines the runs of an `scf.parallel`. `None` unless it has a region with
+/// two arguments for each result.
 pub fn reduction(ir: &Ir, parallel: Op) -> Option<Op> {
     let data = ir.op(parallel);
     let &[(_, region)] = data.regions.as_slice() else { return None };
@@ -152,8 +158,8 @@ pub fn reduction(ir: &Ir, parallel: Op) -> Option<Op> {
     (is_whole && reduce.regions.iter().all(|it| takes_two(it.1))).then_some(end)
 }
 
-/// What the runs of an `scf.forall` insert: each op that does, with the result that its first operand goes into. `None` if that is not
-/// all that happens to the results.
+/// Returns the ops that insert into the results of an `scf.forall`, each with the index of the
+/// result that its first operand goes into. `None` if results are changed in another way.
 pub(crate) fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2]>> {
     let data = ir.op(forall);
     let &[(_, region)] = data.regions.as_slice() else { return None };
@@ -179,14 +185,15 @@ pub(crate) fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2
     Some(out)
 }
 
-/// Whether an op inserts its first operand into its second one when the runs of an `scf.forall` end.
+/// Returns true if an op inserts its first operand into its second one when the runs of an
+/// `scf.forall` end.
 fn is_insertion(ir: &Ir, op: Op) -> bool {
     ir.op_name(op) == "tensor.parallel_insert_slice"
         && !matches!(ir.op(op).form, Form::Broken)
         && ir.parent_op(op).is_some_and(|it| ir.op(it).kind == OpKind::ScfForallInParallel)
 }
 
-/// The block where a region is entered: that of its first label if it starts with one.
+/// Returns the block where a region is entered: that of its first label if it starts with one.
 pub fn entry_block(ir: &Ir, region: Region) -> Block {
     match ir.items(region).next() {
         Some(first) if ir.op(first).kind == OpKind::Label => ir.label_block(first),
@@ -194,13 +201,13 @@ pub fn entry_block(ir: &Ir, region: Region) -> Block {
     }
 }
 
-/// The arguments of a region that a loop carries: the last `n`.
+/// Returns the arguments of a region that a loop carries: the last `n`.
 pub fn carried_args(ir: &Ir, region: Region, n: usize) -> &[Value] {
     let args = &ir.block(entry_block(ir, region)).args;
     &args[args.len().saturating_sub(n)..]
 }
 
-/// The ops that end the blocks of a region and leave it for the op that holds it.
+/// Returns the ops that end the blocks of a region and leave it for the op that holds it.
 pub fn yields(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
     let ends = |block: Block| ir.last_op(block).filter(|&op| is_yield(ir, op));
     // Most regions have one block, and looking for labels costs a search.
@@ -211,7 +218,7 @@ pub fn yields(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
     }
 }
 
-/// Whether an op leaves a region for the op that holds it.
+/// Returns true if an op leaves a region for the op that holds it.
 pub fn is_yield(ir: &Ir, op: Op) -> bool {
     let kind = ir.op(op).kind;
     matches!(
@@ -225,13 +232,15 @@ pub fn is_yield(ir: &Ir, op: Op) -> bool {
     ) || ir.is_secret_yield(op)
 }
 
-/// The operands that a yield gives to the op around: all, but for the condition of `scf.condition`.
+/// Returns the operands that a yield gives to the op around: all but the condition of
+/// `scf.condition`.
 pub fn yielded(ir: &Ir, op: Op) -> Range<usize> {
     let n = ir.op(op).operands.len();
     usize::from(ir.op(op).kind == OpKind::ScfCondition).min(n)..n
 }
 
-/// The operands that a branch passes to its successor number `index`; `None` if nobody knows.
+/// Returns the operands that a branch passes to its successor number `index`; `None` if they are
+/// unknown.
 pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
     let data = ir.op(op);
     let successor = ir.extra(op).successors.get(index)?;
@@ -263,14 +272,15 @@ pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
                 start..start + cases.get(index - 1)?
             }
         }
-        // An unconditional branch of an unknown dialect with operands for one successor may well pass them all, but who knows.
+        // An unconditional branch of an unknown dialect with one successor may pass all operands,
+        // or not.
         _ if n == 0 => 0..0,
         _ => return None,
     };
     (range.end <= n).then_some(range)
 }
 
-/// A list of small numbers in an attribute.
+/// Returns the small numbers in a list attribute.
 fn integers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
     let AttrData::DenseArray { values, .. } = ir.interner.attr_data(ir.attr(op, name)?) else {
         return None;
@@ -282,7 +292,8 @@ fn integers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
     values.iter().map(number).collect()
 }
 
-/// The operand that decides where control goes from an op: to which successor or region, or around a loop once more.
+/// Returns the operand that decides where control goes from an op: to which successor or region, or
+/// around a loop once more.
 pub fn decider(ir: &Ir, op: Op) -> Option<usize> {
     let data = ir.op(op);
     if matches!(data.form, Form::Broken | Form::Opaque) || data.operands.is_empty() {
@@ -299,17 +310,17 @@ pub fn decider(ir: &Ir, op: Op) -> Option<usize> {
     is_decided.then_some(0)
 }
 
-/// Whether a [`Flow::Choice`] may run none of its regions.
+/// Returns true if a [`Flow::Choice`] may run none of its regions.
 pub fn may_skip(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf) && ir.op(op).regions.len() < 2
 }
 
-/// Whether a type is `i1` to `i5`, what the built-in scheme encodes.
+/// Returns true if a type is `i1` to `i5`: the types that the built-in scheme encodes.
 pub fn is_plain(ir: &Ir, ty: noisy_syntax::Type) -> bool {
     matches!(ir.interner.type_data(ty), TypeData::Int { width: 1..=5, sign: Sign::Signless })
 }
 
-/// The operand of a yield that a loop carries into its next round at an index.
+/// Returns the operand of a yield that a loop carries into its next round at an index.
 pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
     let data = ir.op(op);
     let (region, at) = match Flow::of(ir, op) {

@@ -1,34 +1,36 @@
 //! Join-semilattices, the values of dataflow facts.
 //!
-//! *Laws.* `join` computes the least upper bound: it is idempotent, commutative and associative, [`Lattice::bottom`] is
-//! neutral, and [`Changed`] says truly whether the left side is now another element. A solver that sees these laws and monotone
-//! transfers ends at the least solution, whatever its order. [`laws`] checks them for a sample of elements.
+//! *Laws.* `join` computes the least upper bound: it is idempotent, commutative and associative,
+//! [`Lattice::bottom`] is neutral, and [`Changed`] says truly if the left side is now another
+//! element. A solver that sees these laws and monotone transfers ends at the least solution,
+//! whatever its order. [`laws`] checks them for a sample of elements.
 //!
-//! There is no `PartialOrd` supertrait: the order is `a <= b` iff joining `a` into `b` changes nothing, and derived orders
-//! of Rust types are lexicographic, which is another order.
+//! There is no `PartialOrd` supertrait: the order is `a <= b` iff joining `a` into `b` changes
+//! nothing, and derived orders of Rust types are lexicographic, which is another order.
 
-/// Whether an operation changed its target. Dropping it is a bug, so it must be used.
+/// Tells if an operation changed its target. A solver that drops it misses changes, so it must be
+/// used.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// The target is what it was.
+    /// The target is the same as before.
     No,
-    /// The target is now another element.
+    /// The target is another element now.
     Yes,
 }
 
 impl Changed {
-    /// `Yes` if `is`.
+    /// Returns `Yes` if `is` is true.
     pub fn when(is: bool) -> Self {
         if is { Changed::Yes } else { Changed::No }
     }
 
-    /// Whether it is `Yes`.
-    pub(crate) fn is_yes(self) -> bool {
+    /// Returns true for `Yes`.
+    pub fn is_yes(self) -> bool {
         self == Changed::Yes
     }
 
-    /// `Yes` if either is.
+    /// Returns `Yes` if either is `Yes`.
     pub fn or(self, other: Self) -> Self {
         Self::when(self.is_yes() || other.is_yes())
     }
@@ -36,19 +38,19 @@ impl Changed {
 
 /// A join-semilattice with a least element.
 pub trait Lattice: Clone + PartialEq {
-    /// The least element: nothing reaches here.
+    /// Returns the least element: nothing reaches here.
     fn bottom() -> Self;
 
     /// Makes `self` the least upper bound of both.
     fn join(&mut self, other: &Self) -> Changed;
 
-    /// Whether `self` is at most `other` in the order that `join` defines.
+    /// Returns true if `self` is at most `other` in the order that `join` defines.
     fn is_at_most(&self, other: &Self) -> bool {
         other.clone().join(self) == Changed::No
     }
 }
 
-/// A lattice in which any two elements are ordered, by the order of their type, from the default one up.
+/// A lattice whose elements are all ordered, by the order of their type, from the default one up.
 pub trait Chain: Copy + Ord + Default {}
 
 impl<T: Chain> Lattice for T {
@@ -68,7 +70,7 @@ impl<T: Chain> Lattice for T {
 ///
 /// # Errors
 ///
-/// The first law that is broken, and by which elements.
+/// Names the first law that is broken, and the elements that break it.
 pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
     let joined = |a: &L, b: &L| {
         let mut out = a.clone();
@@ -109,7 +111,7 @@ pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// The first elements for which it does not.
+/// Names the first elements for which it does not.
 pub fn monotone<L: Lattice + std::fmt::Debug>(
     sample: &[L],
     transfer: &dyn Fn(&L, &L) -> L,
@@ -140,7 +142,7 @@ impl Chain for bool {}
 mod tests {
     use super::*;
 
-    /// Says `Yes` whenever it is joined.
+    /// A lattice that always claims a change.
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Boastful(bool);
 
@@ -156,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn the_kit_accepts_a_lattice_and_rejects_a_boast() {
+    fn checks_that_changes_are_reported_truly() {
         assert_eq!(laws(&[false, true]), Ok(()));
         assert!(laws(&[Boastful(false), Boastful(true)]).is_err());
     }
 
     #[test]
-    fn the_kit_rejects_what_falls() {
+    fn rejects_decreasing_functions() {
         assert_eq!(monotone(&[false, true], &|a, b| *a || *b), Ok(()));
         assert!(monotone(&[false, true], &|a, _| !*a).is_err());
     }

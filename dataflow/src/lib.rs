@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
+pub mod attributes;
 pub mod cfg;
 pub mod dense;
 pub mod flow;
@@ -7,5 +9,4 @@ pub mod lattice;
 #[cfg(test)]
 mod random;
 pub mod sparse;
-pub mod twin;
 pub mod view;

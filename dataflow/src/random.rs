@@ -4,7 +4,6 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A generator of its own for each seed.
     pub(crate) fn new(seed: u64) -> Self {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }

@@ -1,45 +1,46 @@
-//! How the rules of an analysis read a program.
+//! Read access of analyses to a program.
 //!
-//! A rule (a fold, a transfer function, a contract) is written against [`View`]. Code outside of the solver passes an [`Ir`]. The solver
-//! passes a [`crate::sparse::AnalysisContext`], which records what each op read, so that the op is visited again when that changes.
+//! A rule (a fold, a transfer function, a contract) is written against [`View`]. Code outside of
+//! the solver passes an [`Ir`]. The solver passes a [`crate::sparse::AnalysisContext`], which
+//! records the reads of each op, so that the op is visited again when one of them changes.
 
 use noisy_syntax::{Attr, Def, Interner, Ir, Name, Op, OpData, OpExtra, Type, Value};
 
 /// Types, attributes and names, which never change.
 pub trait Types {
-    /// Where they are.
+    /// Returns the table of types, attributes and names.
     fn interner(&self) -> &Interner;
 }
 
-/// A program that is read.
+/// A program, read op by op.
 pub trait View: Types {
-    /// An op.
+    /// Returns the data of an op.
     fn op(&self, op: Op) -> &OpData;
 
-    /// What only some ops have.
+    /// Returns the data that only some ops have.
     fn extra(&self, op: Op) -> &OpExtra;
 
-    /// An attribute of an op.
+    /// Returns an attribute of an op by its name.
     fn attr(&self, op: Op, name: &str) -> Option<Attr>;
 
-    /// Whether anything is wrong with the text of an op itself.
+    /// Returns true if the text of an op itself is wrong.
     fn has_problem(&self, op: Op) -> bool;
 
-    /// The full name of an op.
+    /// Returns the full name of an op.
     fn op_name(&self, op: Op) -> &str;
 
-    /// What defines a value.
+    /// Returns the definition of a value.
     fn def(&self, value: Value) -> Def;
 
-    /// The type of a value.
+    /// Returns the type of a value.
     fn ty(&self, value: Value) -> Type;
 
-    /// The type of an operand; `None` if it names no value.
+    /// Returns the type of an operand; `None` if it names no value.
     fn operand_ty(&self, op: Op, index: usize) -> Option<Type> {
         Some(self.ty(self.op(op).operands.get(index)?.value?))
     }
 
-    /// The op that a name means where an op refers to it.
+    /// Returns the op that a name means where `from` refers to it.
     fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op>;
 }
 

@@ -1,4 +1,5 @@
-//! How long it takes to format 100,000 ops, on one thread: reading the text, finding the edits and making them, and once more what was formatted.
+//! Measures the time to format 100,000 ops on one thread: reading the text, finding the edits and
+//! applying them, and formatting the result again.
 //!
 //!     cargo run --release -p noisy-format --example reformat
 //!
@@ -10,10 +11,10 @@ use std::time::{Duration, Instant};
 use noisy_format::{apply, format};
 use noisy_syntax::Source;
 
-/// Ops of a program, but for terminators.
+/// Number of ops of a program, except terminators.
 const OPS: usize = 100_000;
 
-/// A function of straight-line ops, indented and spaced otherwise.
+/// A function of straight-line ops with other indentation and spacing.
 fn line(out: &mut String, name: usize, ops: usize) {
     let _ = writeln!(out, "func.func @f{name}(%x:i32)->i32{{");
     let _ = writeln!(out, "      %0 = arith.addi %x,  %x : i32");
@@ -43,7 +44,7 @@ fn signature(out: &mut String, name: usize, ops: usize) {
     out.push_str("return }\n");
 }
 
-/// The formatted text, and the time that took.
+/// Returns the formatted text, and the time.
 fn run(text: &str) -> (String, Duration) {
     let mut best = Duration::MAX;
     let mut after = String::new();

@@ -1,4 +1,5 @@
-//! What stands between two tokens, made what it should be: one edit for each run of blanks that changes, none across a comment.
+//! The gaps between tokens, each brought to a wanted form: one edit for each run of blanks that
+//! changes, none across a comment.
 
 use std::ops::Range;
 
@@ -6,51 +7,54 @@ use crate::mark::{Freedom, Marks, comments};
 use crate::space::Space;
 use crate::{Edit, INDENT};
 
-/// What should stand between two tokens.
+/// The wanted form of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// Both on one line. Where a comment or a mark keeps them apart, what follows is indented so far.
+    /// Both tokens on one line. If a comment or a mark separates them, the second is indented by
+    /// this.
     Line(Space, usize),
     /// A line break.
     Break(Break),
-    /// What is written, its lines moved to the right by so many blanks.
+    /// The current text, with its lines moved to the right by this number of blanks.
     Shift(isize),
 }
 
-/// A line break, and what is around it.
+/// A line break and its surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Break {
-    /// Blanks before the next token.
+    /// Indentation of the next token.
     pub(crate) indent: usize,
-    /// Blanks before a comment on a line of its own.
+    /// Indentation of a comment on a line of its own.
     pub(crate) comments: usize,
-    /// Whether an empty line may stand first.
+    /// True if an empty line may come first.
     pub(crate) empty_first: bool,
-    /// Whether an empty line may stand last.
+    /// True if an empty line may come last.
     pub(crate) empty_last: bool,
 }
 
 impl Break {
-    /// With an indentation, in units of regions, and at most one empty line anywhere.
+    /// Returns a break with an indentation in units of regions, and at most one empty line
+    /// anywhere.
     pub(crate) fn at(level: usize) -> Self {
         Self::column(level * INDENT)
     }
 
-    /// With an indentation in blanks.
+    /// Returns a break with an indentation in blanks.
     pub(crate) fn column(indent: usize) -> Self {
         Self { indent, comments: indent, empty_first: true, empty_last: true }
     }
 }
 
-/// A text whose gaps are made what they should be.
+/// A text whose gaps are being formatted.
 #[derive(Debug)]
 pub(crate) struct Gaps<'a> {
     pub(crate) text: &'a str,
     pub(crate) marks: Marks,
-    /// What ends a line where there is no line end yet; others stay what they are.
+    /// The line end for new lines; existing line ends stay.
     newline: &'static str,
     pub(crate) edits: Vec<Edit>,
-    /// By how many columns the token after the gap made last moves with the start of its line.
+    /// The number of columns by which the token after the last gap moves with the start of its
+    /// line.
     pub(crate) moved: isize,
 }
 
@@ -65,7 +69,7 @@ impl<'a> Gaps<'a> {
         }
     }
 
-    /// How many line breaks a range has.
+    /// Returns the number of line breaks in a range.
     pub(crate) fn n_breaks(&self, range: &Range<usize>) -> usize {
         let text = &self.text[range.clone()];
         if text.is_empty() {
@@ -80,10 +84,10 @@ impl<'a> Gaps<'a> {
         (0..bytes.len()).filter(|&it| is_end(it)).count()
     }
 
-    /// Makes a gap what it should be. A gap with anything but blanks, line breaks and comments stays.
+    /// Formats a gap. A gap that contains more than blanks, line breaks and comments stays.
     pub(crate) fn make(&mut self, gap: Range<usize>, want: Want) {
         if gap.is_empty() {
-            return self.blanks(gap, want, Place { first: true, last: true });
+            return self.blanks(gap, want, RunPosition { first: true, last: true });
         }
         let text = self.text;
         let mut at = gap.start;
@@ -94,15 +98,15 @@ impl<'a> Gaps<'a> {
             Vec::new()
         };
         for comment in &commented {
-            self.blanks(at..comment.start, want, Place { first, last: false });
+            self.blanks(at..comment.start, want, RunPosition { first, last: false });
             at = comment.end;
             first = false;
         }
-        self.blanks(at..gap.end, want, Place { first, last: true });
+        self.blanks(at..gap.end, want, RunPosition { first, last: true });
     }
 
-    /// One run of blanks: all of a gap, or what stands beside its comments.
-    fn blanks(&mut self, range: Range<usize>, want: Want, place: Place) {
+    /// Formats one run of blanks: a whole gap, or the blanks beside its comments.
+    fn blanks(&mut self, range: Range<usize>, want: Want, place: RunPosition) {
         let old = &self.text[range.clone()];
         let is_plain = old.bytes().all(|it| matches!(it, b' ' | b'\t' | b'\n' | b'\r'));
         self.moved = 0;
@@ -116,12 +120,12 @@ impl<'a> Gaps<'a> {
         self.replace(range, &new);
     }
 
-    fn new_blanks(&self, range: &Range<usize>, want: Want, place: Place) -> String {
+    fn new_blanks(&self, range: &Range<usize>, want: Want, place: RunPosition) -> String {
         let old = &self.text[range.clone()];
         let n_breaks = self.n_breaks(range);
         let freedom = self.marks.freedom(range);
         if place.first && !place.last && n_breaks == 0 && range.start > 0 {
-            // Before a comment after a token.
+            // The blanks before a comment at the end of a line.
             return if old.is_empty() { " ".to_owned() } else { old.to_owned() };
         }
         let alone = place.first && place.last;
@@ -152,7 +156,7 @@ impl<'a> Gaps<'a> {
         first_break(old).unwrap_or(self.newline).repeat(n) + &" ".repeat(indent)
     }
 
-    /// The end of the text: one line break, if there is anything before it.
+    /// Formats the end of the text: one line break, if there is anything before it.
     pub(crate) fn finish(&mut self, gap: Range<usize>) {
         let text = self.text;
         let all: Vec<Range<usize>> = comments(text, gap.clone()).collect();
@@ -161,7 +165,7 @@ impl<'a> Gaps<'a> {
             let want = Break { empty_last: false, ..Break::at(0) };
             let mut at = gap.start;
             for it in &all {
-                let place = Place { first: at == gap.start, last: false };
+                let place = RunPosition { first: at == gap.start, last: false };
                 self.blanks(at..it.start, Want::Break(want), place);
                 at = it.end;
             }
@@ -176,7 +180,7 @@ impl<'a> Gaps<'a> {
         }
     }
 
-    /// Adds an edit of what differs. A line end of two bytes is never taken apart.
+    /// Adds an edit of the differing part. A line end of two bytes is never split.
     fn replace(&mut self, range: Range<usize>, new: &str) {
         let old = &self.text[range.clone()];
         if old == new {
@@ -203,7 +207,7 @@ impl<'a> Gaps<'a> {
     }
 }
 
-/// Lines moved to the right, or as far to the left as there are blanks.
+/// Moves lines to the right, or to the left as far as there are blanks.
 fn shifted(old: &str, columns: isize) -> String {
     let Some(start) = old.rfind(['\n', '\r']).map(|it| it + 1) else { return old.to_owned() };
     let (breaks, indent) = old.split_at(start);
@@ -213,22 +217,22 @@ fn shifted(old: &str, columns: isize) -> String {
     format!("{breaks}{}", &indent[indent.len().min(columns.unsigned_abs())..])
 }
 
-/// What ends the first line of a text.
+/// Returns the end of the first line of a text.
 fn first_break(text: &str) -> Option<&'static str> {
     let rest = &text[text.find(['\n', '\r'])?..];
     Some(["\r\n", "\r", "\n"].into_iter().find(|it| rest.starts_with(it)).unwrap_or("\n"))
 }
 
-/// How far what follows some blanks is indented, if it starts a line.
+/// Returns the indentation of the text after some blanks, if it starts a line.
 fn indent(blanks: &str) -> Option<usize> {
     blanks.rfind(['\n', '\r']).map(|it| blanks.len() - it - 1)
 }
 
-/// Where a run of blanks stands in its gap.
+/// The position of a run of blanks in its gap.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    /// Right after the token before.
+struct RunPosition {
+    /// Right after the previous token.
     first: bool,
-    /// Right before the token after.
+    /// Right before the next token.
     last: bool,
 }

@@ -1,8 +1,8 @@
-//! The walk over items and their tokens: which gap should be what.
+//! The walk over items and their tokens, which determines every gap.
 //!
-//! An op's own tokens are cut into *segments* by its regions: `scf.if %c {`, `} else {`, `}`. A segment is put on one line,
-//! wrapped, or keeps its
-//! line breaks; what stands between a brace and what is inside of its region is a line break.
+//! The regions of an op cut its own tokens into *segments*: `scf.if %c {`, `} else {`, `}`. A
+//! segment is put on one line, wrapped, or keeps its line breaks. Between a brace and the inside of
+//! its region there is a line break.
 
 use std::ops::Range;
 
@@ -14,10 +14,11 @@ use crate::mark::{Freedom, Marks};
 use crate::space::{self, Brackets, Kind, Space};
 use crate::{Edit, INDENT, WIDTH, is_known};
 
-/// Blanks more for what goes on in the next line, inside of parentheses or of no bracket.
+/// Additional indentation of continuation lines, inside parentheses or outside of brackets.
 const CONTINUATION: usize = 4;
 
-/// The edits that format a text, whatever it is. Where it does not follow the grammar they may be of no use, but they change blanks only.
+/// Returns the edits that format a text. If it does not follow the grammar they may be useless, but
+/// they change only blanks.
 pub(crate) fn edits(source: &Source) -> Vec<Edit> {
     let text = source.text().to_string();
     let tokens = lex(&text).tokens;
@@ -40,11 +41,11 @@ struct Layout<'a> {
     ir: &'a Ir,
     gaps: Gaps<'a>,
     tokens: &'a [Token],
-    /// The next token.
+    /// The index of the next token.
     at: usize,
-    /// Of the segment at hand: what stands before each token but the first.
+    /// The gaps before all tokens of the current segment but the first.
     spaces: Vec<Space>,
-    /// The item before ends with a segment whose form is not known, which may go on.
+    /// The previous item ends with a segment of unknown form, which may continue.
     is_behind_unknown: bool,
 }
 
@@ -61,23 +62,23 @@ impl Layout<'_> {
             self.region(region, start + own as usize, 0, true);
             start += ir.len(chunk);
         }
-        // What no item has taken is the end.
+        // The rest belongs to no item.
         let end = self.gap(self.tokens.len() - 1);
         self.gaps.finish(end);
     }
 
-    /// What stands before a token.
+    /// Returns the text before a token.
     fn gap(&self, token: usize) -> Range<usize> {
         let start = token.checked_sub(1).map_or(0, |it| self.tokens[it].range().end);
         start..self.tokens[token].range().start
     }
 
-    /// Makes what stands before the next token what it should be.
+    /// Formats the gap before the next token.
     fn make(&mut self, want: Want) {
         self.gaps.make(self.gap(self.at), want);
     }
 
-    /// The items of a region, from the byte after its `{`.
+    /// Formats the items of a region, from the byte after its `{`.
     fn region(&mut self, region: Region, start: usize, level: usize, is_top: bool) {
         let ir = self.ir;
         let mut at = start;
@@ -89,7 +90,7 @@ impl Layout<'_> {
         }
     }
 
-    /// One item, from the byte where the blanks and comments before it start.
+    /// Formats one item, from the start of the blanks and comments before it.
     fn item(&mut self, op: Op, start: usize, level: usize, is_first: bool) {
         let ir = self.ir;
         let data = ir.op(op);
@@ -115,7 +116,7 @@ impl Layout<'_> {
             self.is_behind_unknown = false;
             let is_closed = ir.region(region).closed;
             if !is_known && is_closed && !self.has_break(at..at + len) {
-                // A body in a syntax of its own, perhaps.
+                // This may be a body in an unknown syntax.
                 self.at += self.tokens[self.at..].partition_point(|it| it.range().start < at + len);
             } else if is_closed {
                 self.inside(region, at, at + len, column);
@@ -132,7 +133,7 @@ impl Layout<'_> {
         self.is_behind_unknown = !is_known;
     }
 
-    /// What is between the braces of a region, up to the `}`, which becomes the next token.
+    /// Keeps the text between the braces of a region, up to the `}`, which becomes the next token.
     fn inside(&mut self, region: Region, start: usize, end: usize, column: usize) {
         let is_empty = self.tokens[self.at].range().start == end;
         let gap = self.gap(self.at);
@@ -156,12 +157,13 @@ impl Layout<'_> {
         }));
     }
 
-    /// Whether a range goes over a line end.
+    /// Returns true if a range contains a line break.
     fn has_break(&self, range: Range<usize>) -> bool {
         self.gaps.text[range].contains(['\n', '\r'])
     }
 
-    /// Own tokens of an item from the next one up to another, of which the first has been placed.
+    /// Formats own tokens of an item from the next one up to another. The first one is already
+    /// placed.
     fn segment(&mut self, op: Op, end: usize, column: usize, is_known: bool, shift: isize) {
         let from = self.at;
         if from >= end {
@@ -178,18 +180,18 @@ impl Layout<'_> {
         let is_function = self.ir.op(op).kind == OpKind::FuncFunc;
         self.measure(op, &segment);
         match self.manner(&segment, is_function && is_header(self.ir, op, self.tokens[from])) {
-            Manner::Joined => {
+            SegmentLayout::Joined => {
                 for at in from + 1..end {
                     let space = self.spaces[at - from - 1];
                     self.gaps.make(self.gap(at), Want::Line(space, column + CONTINUATION));
                 }
             }
-            Manner::Wrapped(open, close) => self.wrap(&segment, open, close),
-            Manner::Kept => self.keep(&segment),
+            SegmentLayout::Wrapped(open, close) => self.wrap(&segment, open, close),
+            SegmentLayout::Kept => self.keep(&segment),
         }
     }
 
-    /// What stands between the tokens of a segment, if it is one line.
+    /// Returns the gaps in a segment if it is one line.
     fn measure(&mut self, op: Op, segment: &Segment) {
         let data = self.ir.op(op);
         let kind = match (data.kind, data.form) {
@@ -216,14 +218,14 @@ impl Layout<'_> {
         }
     }
 
-    /// How a segment is laid out.
-    fn manner(&self, segment: &Segment, is_signature: bool) -> Manner {
+    /// The layout of a segment.
+    fn manner(&self, segment: &Segment, is_signature: bool) -> SegmentLayout {
         let text = self.gaps.text;
         let mut width = segment.column;
         for at in segment.from..segment.end {
             let token = &text[self.tokens[at].range()];
             if token.contains(['\n', '\r']) {
-                return Manner::Kept;
+                return SegmentLayout::Kept;
             }
             width += token.chars().count();
             if at == segment.from {
@@ -238,25 +240,25 @@ impl Layout<'_> {
             };
             width += usize::from(is_blank);
             if written.contains('/') || self.gaps.marks.freedom(&gap) != Freedom::Free {
-                return Manner::Kept;
+                return SegmentLayout::Kept;
             }
-            // A row of a list of lists starts a line.
+            // Each row of a list of lists starts a line.
             let kinds =
                 [at.wrapping_sub(2), at - 1, at].map(|it| self.tokens.get(it).map(|it| it.kind));
             if kinds == [TokenKind::RSquare, TokenKind::Comma, TokenKind::LSquare].map(Some)
                 && self.gaps.n_breaks(&gap) > 0
             {
-                return Manner::Kept;
+                return SegmentLayout::Kept;
             }
         }
         if width <= WIDTH {
-            return Manner::Joined;
+            return SegmentLayout::Joined;
         }
         let arguments = if is_signature { self.arguments(segment) } else { None };
-        arguments.map_or(Manner::Kept, |(open, close)| Manner::Wrapped(open, close))
+        arguments.map_or(SegmentLayout::Kept, |(open, close)| SegmentLayout::Wrapped(open, close))
     }
 
-    /// The parentheses of the arguments of a function, if there are any arguments.
+    /// Returns the parentheses of the arguments of a function, if there are any arguments.
     fn arguments(&self, segment: &Segment) -> Option<(usize, usize)> {
         let tokens = &self.tokens[..segment.end];
         let open = (segment.from + 1..segment.end).find(|&it| {
@@ -267,7 +269,7 @@ impl Layout<'_> {
         (close > open + 1).then_some((open, close))
     }
 
-    /// One argument a line.
+    /// Formats one argument per line.
     fn wrap(&mut self, segment: &Segment, open: usize, close: usize) {
         let mut brackets = Brackets::default();
         for at in segment.from + 1..segment.end {
@@ -290,7 +292,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The line breaks that are there, each line indented by the brackets around it.
+    /// Keeps the line breaks. Each line is indented by the brackets around it.
     fn keep(&mut self, segment: &Segment) {
         let mut brackets = Brackets::default();
         let mut line = segment.column;
@@ -331,7 +333,7 @@ impl Layout<'_> {
     }
 }
 
-/// Without empty lines.
+/// Empty lines are removed.
 fn only_one(want: Want) -> Want {
     match want {
         Want::Break(it) => Want::Break(Break { empty_first: false, empty_last: false, ..it }),
@@ -339,27 +341,27 @@ fn only_one(want: Want) -> Want {
     }
 }
 
-/// Whether a segment that starts with a token is the first one of an op.
+/// Returns true if a segment that starts with a token is the first one of an op.
 fn is_header(ir: &Ir, op: Op, first: Token) -> bool {
     ir.op(op).form == Form::Custom && first.kind != TokenKind::RBrace
 }
 
-/// Own tokens of an item that no region interrupts.
+/// Own tokens of an item without a region between them.
 #[derive(Debug)]
 struct Segment {
     from: usize,
     end: usize,
-    /// Blanks before the item.
+    /// The indentation of the item.
     column: usize,
 }
 
-/// How a segment is laid out.
+/// The layout of a segment.
 #[derive(Debug)]
-enum Manner {
+enum SegmentLayout {
     /// On one line.
     Joined,
-    /// The arguments, between these parentheses, one a line.
+    /// One argument per line, between these parentheses.
     Wrapped(usize, usize),
-    /// With the line breaks that it has.
+    /// With its current line breaks.
     Kept,
 }

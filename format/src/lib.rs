@@ -1,21 +1,23 @@
-//! The formatter: where blanks and line breaks of an MLIR file should be.
+//! The formatter: blanks and line breaks of MLIR files.
 //!
-//! Only what stands *between* tokens is ever changed, and of that only blanks and line breaks: tokens and comments, with all names, stay
-//! as they are written and in their order. So the program cannot change, and what `mlir-opt` loses when it prints a program stays.
+//! Only blanks and line breaks between tokens are changed: tokens, names and comments stay as they
+//! are, in their order. So the program cannot change, and details that `mlir-opt` loses when it
+//! prints a program stay.
 //!
-//! *The form.* Regions are indented by two blanks, labels stand with the op that holds them. Each op is on lines of its own, on one
-//! line if it fits into `WIDTH` columns; signatures that do not fit are wrapped, an argument a line; other ops that do not fit keep
-//! their line breaks, and so do lists of lists that are written a row a line. Of empty lines in a row one is kept, at the
+//! *The form.* Regions are indented by two blanks, labels like the op that holds them. Each op
+//! starts a line and is put on one line if it fits into `WIDTH` columns. Signatures that do not fit
+//! are wrapped, one argument per line. Other ops that do not fit keep their line breaks, and so do
+//! lists of lists that are written one row per line. Of several empty lines one is kept; at the
 //! start and the end of a region none.
 //!
-//! *What stays as it is:* ops whose custom form is not known (they move as a whole; what is inside of their regions is
-//! formatted, unless all of it stands
-//! on one line), resources, what stands between `// noisy: format off` and `// noisy: format on`, and the lines that a comment
-//! speaks of (`mark.rs`).
+//! *Unchanged:* ops of unknown custom form (they move as a whole; the inside of their regions is
+//! formatted, unless all of it is on one line), resources, the text between
+//! `// noisy: format off` and `// noisy: format on`, and the lines to which a comment refers
+//! (`mark.rs`).
 //!
-//! *Laws* (tests): the tokens and the comments of the formatted text are those of the text; its generic print is the same; formatting it
-//! changes nothing. A text that does not follow the grammar is refused. *Cost.* Linear in the text; recursion is as deep as regions nest,
-//! which [`noisy_syntax::MAX_REGION_DEPTH`] bounds.
+//! *Laws* (tests): the formatted text has the same tokens, comments and generic print; formatting
+//! it again changes nothing. A text that does not follow the grammar is an error. *Cost.* Linear in
+//! the text; recursion is as deep as regions nest, which [`noisy_syntax::MAX_REGION_DEPTH`] bounds.
 
 mod gap;
 mod layout;
@@ -31,31 +33,31 @@ use noisy_syntax::{Category, Form, Op, OpKind, Problem, Source};
 
 pub use typing::format_on_type;
 
-/// How wide a line may be that is put together or wrapped, in characters.
+/// The largest width of a line that is joined or wrapped, in characters.
 pub(crate) const WIDTH: usize = 100;
 
-/// Blanks for each region around.
+/// Indentation per region, in blanks.
 pub(crate) const INDENT: usize = 2;
 
-/// A change of a text: the bytes of a range become others.
+/// A replacement of bytes in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What goes, in bytes of the text before any edit.
+    /// The replaced range, in bytes of the text before any edit.
     pub range: Range<usize>,
-    /// What comes.
+    /// The new text.
     pub text: String,
 }
 
-/// Why a text is not formatted: it does not follow the grammar.
+/// The reason why a text is not formatted: it does not follow the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unparsed {
     /// The first place where it does not, in bytes.
     pub range: Range<usize>,
-    /// What is wrong there; starts in lower case, no full stop.
+    /// The problem there; starts in lower case, no full stop.
     pub message: String,
 }
 
-/// The edits that format a whole text: in order, disjoint, and none where nothing changes.
+/// Returns the edits that format a whole text: in order, disjoint, and none without a change.
 ///
 /// # Errors
 /// If the text does not follow the grammar.
@@ -66,11 +68,11 @@ pub fn format(source: &Source) -> Result<Vec<Edit>, Unparsed> {
     }
 }
 
-/// As [`format()`], only the edits that touch a range of bytes. The rest of the text does not need to follow the grammar, but each item of
-/// the top level (in general a function) that the range touches does.
+/// [`format()`] for the edits that touch a range of bytes. The rest of the text may be malformed,
+/// but not the top-level items (in general functions) that the range touches.
 ///
 /// # Errors
-/// If one of those does not.
+/// If one of those items does not follow the grammar.
 pub fn format_range(source: &Source, range: Range<usize>) -> Result<Vec<Edit>, Unparsed> {
     let touches = |it: &Range<usize>| it.start <= range.end && range.start <= it.end;
     let touched: Vec<Range<usize>> = top_level(source).filter(touches).collect();
@@ -85,7 +87,7 @@ pub fn format_range(source: &Source, range: Range<usize>) -> Result<Vec<Edit>, U
     Ok(edits)
 }
 
-/// The text with edits that are in order and disjoint.
+/// Applies edits that are in order and disjoint.
 ///
 /// # Panics
 /// If they are not edits of this text.
@@ -101,7 +103,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// The ranges of the items of the top level, the blanks and comments before each included.
+/// Returns the ranges of the top-level items, including the blanks and comments before each.
 fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
     let ir = source.ir();
     ir.items(ir.root()).flat_map(move |chunk| {
@@ -115,7 +117,7 @@ fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// The first place that does not follow the grammar, of those wanted.
+/// Returns the first of the wanted places that does not follow the grammar.
 fn unparsed(source: &Source, is_wanted: impl Fn(&Range<usize>) -> bool) -> Option<Unparsed> {
     let problems = source.problems().into_iter();
     let is_syntax =
@@ -126,7 +128,7 @@ fn unparsed(source: &Source, is_wanted: impl Fn(&Range<usize>) -> bool) -> Optio
     wrong.min_by_key(|it| it.range.start)
 }
 
-/// Whether an item is one whose inside is known.
+/// Returns true if the syntax inside an item is known.
 fn is_known(source: &Source, op: Op) -> bool {
     let data = source.ir().op(op);
     match data.kind {

@@ -1,26 +1,27 @@
-//! Comments that say something of the lines around them.
+//! Comments that affect the formatting of the lines around them.
 //!
-//! - `// noisy: format off` to `// noisy: format on`, or to the end: what stands between them stays as it is.
-//! - `// noisy: allow(..)`, `// expected-error@+2 {{..}}` and what else speaks of a line by its distance: from the comment to
-//!   that line, no line break comes
-//!   or goes, and what stands on those lines stays there.
+//! - `// noisy: format off` to `// noisy: format on`, or to the end: the text between them is
+//!   not changed.
+//! - `// noisy: allow(..)`, `// expected-error@+2 {{..}}` and other comments that refer to a
+//!   line by its distance: from the comment to that line, no line break is added or removed, and
+//!   everything stays on its line.
 
 use std::ops::Range;
 
 use noisy_syntax::Token;
 
-/// What the comments of a text hold fast.
+/// The restrictions from the comments of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    /// Bytes that stay, in order.
+    /// The ranges of bytes that are not changed, in order.
     frozen: Vec<Range<usize>>,
-    /// Lines, first and last, in order and apart.
+    /// Ranges of rigid lines, first and last, in order and disjoint.
     rigid: Vec<(usize, usize)>,
-    /// Where each line starts; empty if no line is rigid.
+    /// The start of each line; empty if no line is rigid.
     lines: Vec<usize>,
 }
 
-/// Words that a comment has if it is about something here.
+/// Words of the comments that matter here.
 const WORDS: [&str; 4] = ["noisy: format", "noisy: allow(", "expected-", "@LINE"];
 
 impl Marks {
@@ -68,13 +69,13 @@ impl Marks {
         out
     }
 
-    /// Whether a range stays as it is.
+    /// Returns true if a range is not changed.
     pub(crate) fn is_frozen(&self, range: &Range<usize>) -> bool {
         let n = self.frozen.partition_point(|it| it.start <= range.start);
         n > 0 && range.end <= self.frozen[n - 1].end
     }
 
-    /// How free the line breaks between two places are.
+    /// Returns the freedom of the line breaks between two places.
     pub(crate) fn freedom(&self, range: &Range<usize>) -> Freedom {
         if self.rigid.is_empty() {
             return Freedom::Free;
@@ -94,18 +95,18 @@ impl Marks {
     }
 }
 
-/// What may become of the line breaks between two tokens.
+/// The freedom of the line breaks between two tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Freedom {
-    /// Anything.
+    /// Line breaks may come and go.
     Free,
-    /// There must be one.
+    /// At least one must stay.
     Apart,
-    /// As many as there are.
+    /// Their number must stay.
     Exact,
 }
 
-/// The comments in what stands between two tokens, without the blanks at their ends.
+/// Returns the comments between two tokens, without the blanks at their ends.
 pub(crate) fn comments(text: &str, gap: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = gap.start;
     std::iter::from_fn(move || {
@@ -116,7 +117,7 @@ pub(crate) fn comments(text: &str, gap: Range<usize>) -> impl Iterator<Item = Ra
     })
 }
 
-/// Where the lines of a text start; `\n`, `\r` and `\r\n` end one.
+/// Returns the starts of the lines of a text; `\n`, `\r` and `\r\n` end a line.
 fn line_starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let is_end = |at: usize| match bytes[at] {
@@ -132,7 +133,8 @@ fn is_word_end(rest: &str) -> bool {
     !rest.starts_with(|it: char| it.is_alphanumeric())
 }
 
-/// The lines that a comment speaks of, with its own; `near` are those of the tokens around.
+/// Returns the lines to which a comment refers, with its own; `near` are those of the tokens around
+/// it.
 fn reach(words: &str, own: usize, near: (usize, usize), is_alone: bool) -> (usize, usize) {
     let (mut first, mut last) = (own, own);
     let mut extend = |line: usize| {

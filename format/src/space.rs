@@ -1,32 +1,29 @@
-//! What stands between two tokens of one line of an op: nothing, a blank, or what is written.
+//! The blanks between two tokens on one line of an op: none, one, or as written.
 //!
-//! A rule looks at the two tokens, at the brackets around them, and at the two tokens beyond. Where the grammar of MLIR alone
-//! does not tell (`4x4`, `-1`,
-//! `a - 1`, `offset: ?`), what is written stays, several blanks as one.
+//! A rule depends on the two tokens, on the brackets around them, and on the next token on either
+//! side. If MLIR's grammar does not decide (`4x4`, `-1`, `a - 1`, `offset: ?`), the current
+//! blanks stay, several as one.
 //!
-//! *Law.* A blank is taken out only where the tokens cannot run together.
+//! *Law.* A blank is removed only if the tokens cannot run together.
 
 use noisy_syntax::{Token, TokenKind};
 
-/// What stands between two tokens.
+/// The blanks between two tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Space {
-    /// Nothing.
     Tight,
-    /// One blank.
     One,
-    /// One blank if there is anything.
+    /// One blank if there is any.
     AsWritten,
 }
 
-/// What op the tokens are of, as far as blanks depend on it.
+/// The kind of op that contains the tokens, as far as blanks depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A function, which declares arguments with `%a: type`.
     Function,
-    /// A label, which does so too.
+    /// A label, which declares arguments, too.
     Label,
-    /// An op in the generic form.
     Generic,
     /// Anything else.
     Other,
@@ -39,7 +36,8 @@ pub(crate) struct Brackets {
 }
 
 impl Brackets {
-    /// Takes in a token with those beside it; an opening one is kept with a number, a closing one gives that number back.
+    /// Records a token with its neighbors. An opening bracket is kept with a number; a closing one
+    /// returns that number.
     pub(crate) fn take(&mut self, tokens: &[Token], at: usize, number: usize) -> Option<usize> {
         let kind = tokens[at].kind;
         if opens(tokens, at) {
@@ -59,23 +57,23 @@ impl Brackets {
         Some(number)
     }
 
-    /// The innermost one.
+    /// Returns the innermost bracket.
     pub(crate) fn innermost(&self) -> Option<TokenKind> {
         self.open.last().map(|it| it.0)
     }
 
-    /// The number of the innermost one, and what it is.
+    /// Returns the number of the innermost bracket, and its kind.
     pub(crate) fn last(&self) -> Option<(TokenKind, usize)> {
         self.open.last().copied()
     }
 
-    /// How many are open.
+    /// Returns the number of open brackets.
     pub(crate) fn depth(&self) -> usize {
         self.open.len()
     }
 }
 
-/// Whether a token opens a bracket; `<` does where a type or an attribute starts with it.
+/// Returns true if a token opens a bracket. `<` does if a type or an attribute starts with it.
 pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
     match tokens[at].kind {
         TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace => true,
@@ -95,9 +93,9 @@ pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// What stands before token `at`, which is not the first; the brackets are those open after the token before it. `in_results`:
-/// before the `=` of
-/// the results; `after_name`: right after the quoted name of an op.
+/// Returns the blanks before token `at`, which is not the first. The brackets are those open after
+/// the token before it. `in_results`: before the `=` of the results; `after_name`: right after the
+/// quoted name of an op.
 #[expect(clippy::match_same_arms, reason = "the rules stand in the order in which they count")]
 pub(crate) fn before(
     tokens: &[Token],

@@ -98,7 +98,7 @@ fn long_signatures_are_wrapped_and_short_ones_are_not() {
 }
 
 #[test]
-fn what_is_long_keeps_its_line_breaks() {
+fn keeps_line_breaks_of_long_ops() {
     check(
         "%0 = arith.constant {first = \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",\n   second = \"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\",\n third = array<i32: 1,\n2, 3, 4, 5, 6, 7>\n  } 1 : i32\n%1 = arith.constant dense<[[1,2],\n [3,4]]> : tensor<2x2xi32>\n%2 = arith.addi\n %0,\n   %0\n : i32\n",
         expect![[r#"
@@ -136,7 +136,7 @@ fn comments_stay() {
 }
 
 #[test]
-fn line_ends_stay_what_they_are() {
+fn keeps_line_ends() {
     check(
         "func.func @f() {\r\nreturn\r\n\r\n\r\n}\r\n",
         expect![["func.func @f() {\r\n  return\r\n}\r\n"]],
@@ -151,7 +151,7 @@ fn line_ends_stay_what_they_are() {
 }
 
 #[test]
-fn programs_in_one_file_stay_apart() {
+fn keeps_programs_in_one_file_apart() {
     check(
         "func.func @f() {return}\n// -----\n\n\nfunc.func @g() { return } // -----\n  // note // -----\n",
         expect![[r#"
@@ -206,7 +206,7 @@ fn ops_of_unknown_form_move_as_a_whole() {
 }
 
 #[test]
-fn lines_that_a_comment_speaks_of() {
+fn finds_the_lines_that_a_comment_refers_to() {
     check(
         "func.func @f(%a: i32) {\n// expected-error @+3 {{x}}\n\n\n%0 = arith.addi %a, %a : i32 %1 = arith.addi %a, %a : i32\n%2 = arith.addi %a,\n  %a : i32  // noisy: allow(unused-op)\n\n\n  return\n}\n",
         expect![[r#"
@@ -225,7 +225,7 @@ fn lines_that_a_comment_speaks_of() {
 }
 
 #[test]
-fn what_is_as_it_should_be_stays() {
+fn keeps_formatted_text() {
     stays("module {\n}\n");
     stays("module {}\n");
     stays("module attributes {} {\n}\n");
@@ -238,7 +238,7 @@ fn what_is_as_it_should_be_stays() {
 }
 
 #[test]
-fn what_does_not_parse_is_refused() {
+fn refuses_text_that_does_not_parse() {
     let why = format(&Source::new("func.func @f() {\n  %0 = arith.addi %a %b : i32\n}\n"))
         .expect_err("a comma is missing");
     assert_eq!(why.range.start, 37);
@@ -247,7 +247,7 @@ fn what_does_not_parse_is_refused() {
 }
 
 #[test]
-fn a_range_needs_only_its_own_items_to_parse() {
+fn formats_a_range_if_its_items_parse() {
     let text = "func.func @f() {\nreturn\n}\nfunc.func @g() {\n foo foo )\n}\nfunc.func @h() {\nreturn\n}\n";
     let at = text.find("@h").expect("it is there");
     let edits = format_range(&Source::new(text), at..text.len()).expect("@h parses");

@@ -1,13 +1,14 @@
-//! Indentation while typing. What is typed rarely follows the grammar yet, so this asks the items alone, which every text has.
+//! Indentation while typing. Text that is being typed rarely follows the grammar, so this uses only
+//! the items, which every text has.
 
 use noisy_syntax::{OpKind, Source};
 
 use crate::{Edit, INDENT};
 
-/// The edits after a character was typed right before a byte: after a line break the new line is indented as what would stand
-/// there, after a `}` that closes
-/// a region its line is indented as the op that holds it. At most one edit, of the blanks at the start of that line; none
-/// after any other character.
+/// Returns the edits after a character was typed right before a byte. After a line break the new
+/// line is indented. After a `}` that closes a region its line is indented like the op with the
+/// region. At most one edit, of the blanks at the start of that line; none after any other
+/// character.
 pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<Edit> {
     let text = source.text();
     let at = at.min(text.len_bytes());
@@ -31,7 +32,8 @@ pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<Edit> {
     vec![Edit { range: start..start + first, text: new }]
 }
 
-/// The regions around what starts at a byte, if it is an item or nothing; `first` is its first character.
+/// Returns the regions around the item that starts at a byte, or around the byte; `first` is its
+/// first character.
 fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usize> {
     let ir = source.ir();
     if first == Some('}') {
@@ -62,7 +64,7 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
         if is_inside {
             level += 1;
         } else if is_outermost && start + (data.lead as usize) < at {
-            // In the middle of an op, or after one that ends with `=` so far.
+            // Inside an op, or after one that ends with `=` so far.
             if first.is_some() || !ends_with(source, at, b'=') {
                 return None;
             }
@@ -77,7 +79,8 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
     Some(level - usize::from(is_label && level > 0))
 }
 
-/// The regions that are open at a byte because their `}` is missing: what stands after the last op of one belongs to no item yet.
+/// Returns the regions that are open at a byte because their `}` is missing: text after the last op
+/// of one belongs to no item yet.
 fn unclosed(source: &Source, at: usize) -> usize {
     let ir = source.ir();
     let last = last_before(source, at).and_then(|it| ir.item_at(it.0));
@@ -89,7 +92,7 @@ fn unclosed(source: &Source, at: usize) -> usize {
         .count()
 }
 
-/// The regions around the op that a `}` at a byte closes a region of.
+/// Returns the regions around the op whose region a `}` at a byte closes.
 fn closing(source: &Source, at: usize) -> Option<usize> {
     let ir = source.ir();
     let op = ir.item_at(at)?;
@@ -109,7 +112,7 @@ fn closing(source: &Source, at: usize) -> Option<usize> {
     Some(around.filter(|&it| ir.op(it).kind != OpKind::Chunk).count())
 }
 
-/// The last byte before another that is no blank, and where it stands.
+/// Returns the last byte before another that is no blank, and its position.
 fn last_before(source: &Source, at: usize) -> Option<(usize, u8)> {
     let bytes = source.text().bytes_at(at).reversed();
     (1..).zip(bytes).find(|it| !it.1.is_ascii_whitespace()).map(|(n, byte)| (at - n, byte))

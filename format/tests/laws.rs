@@ -1,12 +1,8 @@
-//! The laws of the formatter: tokens and comments stay, the program stays, what is formatted is formatted; on real programs and on
-//! random layouts.
-//!
-//! The real programs are measuring data, kept outside of the repository at `../shared/corpus`. Where they are not, that test says so
-//! and passes.
+//! Laws of the formatter: tokens, comments and the program stay, and formatting twice changes
+//! nothing. Checked on the programs of this repository and on random layouts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use noisy_format::{apply, format};
 use noisy_syntax::lex::lex;
@@ -15,12 +11,13 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// The tokens of a text as written.
+/// Returns the tokens of a text as written.
 fn tokens(text: &str) -> Vec<(TokenKind, &str)> {
     lex(text).tokens.iter().map(|it| (it.kind, &text[it.range()])).collect()
 }
 
-/// The comments of a text in order, without the blanks at their ends, found by scanning what is between tokens.
+/// Returns the comments of a text in order, without the blanks at their ends, found by scanning
+/// between tokens.
 fn comments(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut end = 0;
@@ -40,7 +37,7 @@ fn generic(text: &str) -> String {
     print::generic(&Source::new(text).into_ir())
 }
 
-/// Checks all laws; whether the text was formatted at all.
+/// Checks all laws. Returns true if the text was formatted at all.
 fn check(name: &str, text: &str) -> Result<bool, String> {
     let source = Source::new(text);
     let edits = match format(&source) {
@@ -78,26 +75,17 @@ fn check(name: &str, text: &str) -> Result<bool, String> {
     Ok(true)
 }
 
-/// The corpus; nothing where there is none.
+/// The `.mlir` files of the repository: the corpus, the suite and the examples.
 fn corpus() -> Vec<PathBuf> {
-    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/open.tar.xz");
-    if !archive.is_file() {
-        eprintln!("no {}: nothing to format", archive.display());
-        return Vec::new();
-    }
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus-to-format");
-    let done = target.join("done");
-    if !done.is_file() {
-        fs::create_dir_all(&target).expect("the target folder is writable");
-        let unpack = Command::new("tar").arg("-xJf").arg(&archive).arg("-C").arg(&target).status();
-        assert!(unpack.is_ok_and(|it| it.success()), "tar unpacks {}", archive.display());
-        fs::write(&done, "").expect("the target folder is writable");
-    }
-    let mut folders = vec![target];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders =
+        vec![root.join("tests/corpus"), root.join("tests/suite"), root.join("examples")];
     let mut out = Vec::new();
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("it was unpacked").flatten() {
-            let path = entry.path();
+        let entries =
+            fs::read_dir(&folder).unwrap_or_else(|it| panic!("{}: {it}", folder.display()));
+        for entry in entries {
+            let path = entry.expect("a readable folder").path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|it| it == "mlir") {
@@ -110,7 +98,7 @@ fn corpus() -> Vec<PathBuf> {
 }
 
 #[test]
-fn real_programs_stay_what_they_are() {
+fn formatting_keeps_the_programs_of_the_repository() {
     let files = corpus();
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
     let found: Vec<(usize, usize, Vec<String>)> = std::thread::scope(|scope| {
@@ -138,10 +126,10 @@ fn real_programs_stay_what_they_are() {
     let wrong: Vec<&String> = found.iter().flat_map(|it| &it.2).collect();
     println!("{n} files, {n_formatted} formatted, the others do not follow the grammar");
     assert!(wrong.is_empty(), "{} wrong, such as {:#?}", wrong.len(), &wrong[..wrong.len().min(3)]);
-    assert!(files.is_empty() || n_formatted * 10 > n * 7, "{n_formatted} of {n} were formatted");
+    assert!(n > 50 && n_formatted * 10 > n * 7, "{n_formatted} of {n} were formatted");
 }
 
-/// Programs with most of what the grammar has.
+/// Programs with most parts of the grammar.
 const PROGRAMS: [&str; 4] = [
     "#map = affine_map<(d0, d1)[s0] -> (d0 + s0, d1 floordiv 2 - 1)>\n!word = tensor<4x?xi32>\nmodule @m attributes {a = 1 : i32, b = [1, 2], c = @x::@y} {\n  \
      func.func private @g(i32, !word) -> (i32, i32)\n  func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}, %b: !noisy.i32, %c: i1, %n: index, %second_argument: i32) -> \
@@ -159,7 +147,8 @@ const PROGRAMS: [&str; 4] = [
      @g() {\n  return\n}\n",
 ];
 
-/// A program with other blanks, line breaks and comments between its tokens; `choices` are taken in turn.
+/// Returns a program with other blanks, line breaks and comments between its tokens; `choices` are
+/// taken in turn.
 fn scattered(text: &str, choices: &[u8]) -> String {
     let mut choices = choices.iter().copied().cycle();
     let mut out = String::new();
@@ -174,7 +163,7 @@ fn scattered(text: &str, choices: &[u8]) -> String {
                 TokenKind::Comma | TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace
             );
         let choice = choices.next().unwrap_or_default();
-        // A split line must stay one.
+        // A split line must stay a split line.
         let is_fixed = token.kind == TokenKind::Split || prev == Some(TokenKind::Split);
         let blanks = match choice {
             _ if is_fixed || gap.is_empty() && !is_separate => gap,
@@ -215,11 +204,11 @@ fn random_layouts_keep_the_laws() {
         }
         n += 1;
     }
-    // Where a line starts says where an op of an unknown form ends: some layouts are refused.
+    // Line starts determine the end of an op of unknown form, so some layouts are refused.
     assert!(n_formatted * 2 > n, "{n_formatted} of {n} were formatted");
 }
 
-/// The programs without comments, however scattered, become the one text.
+/// The programs without comments, however scattered, give the same text.
 #[test]
 fn there_is_one_form() {
     let mut runner = TestRunner::deterministic();
@@ -255,7 +244,7 @@ fn there_is_one_form() {
     }
 }
 
-/// Whether a list of lists is written a row a line: then it stays so.
+/// A list of lists that is written one row per line stays so.
 fn has_rows(text: &str) -> bool {
     lex(text).tokens.windows(3).any(|it| {
         it[0].kind == TokenKind::RSquare

@@ -1,4 +1,5 @@
-//! How long the dependences of the functions of a file take: `dependences FILE...` prints the least of many runs.
+//! Measures the time of the dependences of the functions of a file: `dependences FILE...` prints
+//! the least of many runs.
 
 use std::hint::black_box;
 use std::time::Instant;

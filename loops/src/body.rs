@@ -1,13 +1,15 @@
-//! What of a function matters to dependences: its loops and guards, and who reads and writes which element under them.
+//! The parts of a function that matter to dependences: loops, guards, loads and stores.
 //!
-//! *Scopes* form a tree: a loop, a guard, a region of which nothing is known. Each has the constraints under which its inside runs, a union
-//! of conjunctions over the variables of the loops around. A loop that is not understood is one whose variable may take any value, in
-//! growing order; what follows from it is then a bound and not the truth (`is_exact`).
+//! *Scopes* form a tree: a loop, a guard, or an unknown region. Each has the constraints under
+//! which its inside runs, a union of conjunctions over the variables of the loops around it. The
+//! variable of an unknown loop may take any value, in growing order; its consequences are then a
+//! bound and not exact (`is_exact`).
 //!
-//! *Values* of indices are affine forms of induction variables, of symbols (the same in all iterations), and of locals (the same in each
-//! iteration of the loops around their definition). A value that no form says and that was made under k loops is a local of depth k.
+//! *Values* of indices are affine forms of induction variables, of symbols (the same in all
+//! iterations), and of locals (the same in each iteration of the loops around their definition). A
+//! value without a known form that is defined under k loops is a local of depth k.
 //!
-//! *Cost.* One walk over the function, no recursion but into regions.
+//! *Cost.* One walk over the function; recursion only into regions.
 
 mod scopes;
 mod walk;
@@ -16,61 +18,59 @@ use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::form::{Form, Quotients};
-use crate::memory::Place;
+use crate::memory::MemrefView;
 
-/// A form that is 0, or not negative.
+/// An affine constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
-    /// The form.
     pub form: Form,
-    /// Whether it is 0.
+    /// True if the form is 0; false if it is at least 0.
     pub is_equality: bool,
 }
 
 /// A loop.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// The op; that of `affine.parallel` has several.
+    /// The op. An `affine.parallel` has several loops.
     pub op: Op,
-    /// Which of its loops.
+    /// The index among the loops of the op.
     pub index: u32,
-    /// Its variable, if it has one.
     pub iv: Option<Value>,
-    /// The loops around it, itself included.
+    /// The number of loops around it, itself included.
     pub depth: u32,
-    /// Lower bounds, of which the greatest counts; not there if they are not affine.
+    /// The lower bounds, of which the greatest counts; `None` if they are not affine.
     pub lower: Option<Vec<Form>>,
-    /// Upper bounds, of which the least counts: the first value that is not taken.
+    /// The upper bounds, of which the least counts: the first value that is not taken. `None` if
+    /// they are not affine.
     pub upper: Option<Vec<Form>>,
-    /// What its variable grows by, if that is known.
+    /// The step, if it is known.
     pub step: Option<i128>,
 }
 
-/// What a scope is.
+/// The kind of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScopeKind {
     /// A loop of the body.
     Loop(u32),
-    /// A region that runs or not, by constraints.
+    /// A region that runs under constraints.
     Guard,
-    /// One of the regions of an op of which one runs, nobody knows which.
+    /// One of the regions of an op of which an unknown one runs.
     Choice(u32),
 }
 
 /// A region under constraints.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// The scope around.
+    /// The enclosing scope.
     pub parent: Option<u32>,
     /// The op.
     pub op: Op,
-    /// What it is.
-    pub kind: Kind,
-    /// The number of scopes around.
+    pub kind: ScopeKind,
+    /// The nesting depth of scopes.
     pub depth: u32,
-    /// When its inside runs: a union of conjunctions.
+    /// The constraints under which its inside runs: a union of conjunctions.
     pub when: Vec<Vec<Constraint>>,
-    /// Whether that is known exactly.
+    /// True if the constraints are exact.
     pub is_exact: bool,
 }
 
@@ -79,35 +79,35 @@ pub struct Scope {
 pub struct Access {
     /// The op.
     pub op: Op,
-    /// The scope that it stands in.
+    /// The enclosing scope.
     pub scope: Option<u32>,
     /// The memref.
-    pub place: Place,
-    /// Whether it writes.
+    pub place: MemrefView,
+    /// True for a store.
     pub is_store: bool,
-    /// The element, or why it is not known.
+    /// The subscripts, or the reason why they are unknown.
     pub element: Result<Vec<Form>, Why>,
 }
 
-/// Why nothing is known of an access or of a pair of them.
+/// The reason why an access or a pair of accesses is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Why {
     /// An index is not affine.
     NotAffine,
-    /// It reads or writes several elements at once.
+    /// The access reads or writes several elements at once.
     Vector,
-    /// It reads and writes at once.
+    /// The access reads and writes at once.
     Atomic,
-    /// A loop around has a step that is not positive.
+    /// An enclosing loop has a step that is not positive.
     Step,
     /// The memrefs may be parts of one allocation.
     Alias,
-    /// The constraints are too many, or the budget is spent.
+    /// There are too many constraints, or the budget is spent.
     Budget,
 }
 
 impl Why {
-    /// In words.
+    /// Returns a text.
     pub fn text(self) -> &'static str {
         match self {
             Why::NotAffine => "an index is not affine",
@@ -120,7 +120,7 @@ impl Why {
     }
 }
 
-/// What an op and all ops in it define as results, and what they use, in program order.
+/// The results and uses of an op and all ops in it, in program order.
 pub fn results_and_operands(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>) {
     let (mut results, mut operands) = (FxHashSet::default(), Vec::new());
     let mut look = |op: Op| {
@@ -134,32 +134,32 @@ pub fn results_and_operands(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>)
     (results, operands)
 }
 
-/// A function, seen by its loops and accesses.
+/// A function as loops and accesses.
 #[derive(Debug)]
 pub struct Body {
-    /// The scopes, each behind the one around it.
+    /// The scopes, each after its enclosing one.
     pub scopes: Vec<Scope>,
     /// The loops, in program order.
     pub loops: Vec<Loop>,
     /// Loads and stores of single elements, in program order.
     pub accesses: Vec<Access>,
-    /// Other ops with effects, with the scope that they stand in.
+    /// Other ops with effects, with their scopes.
     pub effects: Vec<(Op, Option<u32>)>,
-    /// The quotients of all forms.
     pub quotients: Quotients,
-    /// How many loops must be in the same iteration for a value to be the same; not there for 0.
+    /// Returns the number of outer loops that must be in the same iteration for a value to be the
+    /// same.
     depths: FxHashMap<Value, u32>,
     forms: FxHashMap<Value, Form>,
 }
 
-/// More alternatives than this are not told apart.
+/// Most alternatives of a scope.
 const MAX_PIECES: usize = 64;
 
-/// Longer chains of `affine.apply` before a nest are symbols.
+/// Longest chain of `affine.apply` before a nest that is followed; longer ones are symbols.
 const MAX_OUTER: usize = 64;
 
 impl Body {
-    /// Reads a function, or any op with regions, whose operands and arguments count as symbols.
+    /// Reads a function or any op with regions. Its operands and arguments are symbols.
     pub fn new(ir: &Ir, function: Op) -> Self {
         let mut out = Self::empty();
         for &(_, region) in &ir.op(function).regions {
@@ -168,7 +168,8 @@ impl Body {
         out
     }
 
-    /// Reads a loop with all that is in it; what is defined around it counts as symbols, constants and `affine.apply` apart.
+    /// Reads a loop with everything in it. Values from outside are symbols, except constants and
+    /// `affine.apply`.
     pub fn of_nest(ir: &Ir, root: Op) -> Self {
         let mut out = Self::empty();
         let (inside, used) = results_and_operands(ir, root);
@@ -194,12 +195,12 @@ impl Body {
         }
     }
 
-    /// The loops around a scope, outermost first.
+    /// Returns the loops around a scope, outermost first.
     pub fn loops_around(&self, scope: Option<u32>) -> Vec<u32> {
         let mut out: Vec<u32> = self
             .scopes_around(scope)
             .filter_map(|it| match self.scopes[it as usize].kind {
-                Kind::Loop(at) => Some(at),
+                ScopeKind::Loop(at) => Some(at),
                 _ => None,
             })
             .collect();
@@ -207,43 +208,45 @@ impl Body {
         out
     }
 
-    /// A scope and those around it, innermost first.
+    /// Returns a scope and its enclosing scopes, innermost first.
     pub fn scopes_around(&self, scope: Option<u32>) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(scope, |&it| self.scopes[it as usize].parent)
     }
 
-    /// The number of the loop that is this op, the first of several.
+    /// Returns the index of the loop of an op, the first one if it has several.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
         self.loops.iter().position(|it| it.op == op).map(|it| it as u32)
     }
 
-    /// An op in a loop whose effects are not understood.
+    /// Returns an op in a loop with unknown effects.
     pub fn effect_in(&self, loop_: u32) -> Option<Op> {
         let is_inside = |scope: Option<u32>| {
             let mut around = self.scopes_around(scope);
-            around.any(|it| self.scopes[it as usize].kind == Kind::Loop(loop_))
+            around.any(|it| self.scopes[it as usize].kind == ScopeKind::Loop(loop_))
         };
         self.effects.iter().find(|it| is_inside(it.1)).map(|it| it.0)
     }
 
-    /// How many loops must be in the same iteration for a value to be the same.
+    /// Returns the number of outer loops that must be in the same iteration for a value to be the
+    /// same.
     pub fn depth_of(&self, value: Value) -> u32 {
         self.depths.get(&value).copied().unwrap_or(0)
     }
 
-    /// When the inside of a scope runs: a union of conjunctions, or too many of them.
+    /// Returns the constraints under which the inside of a scope runs, a union of conjunctions, or
+    /// an error if there are too many.
     pub fn pieces(&self, scope: Option<u32>) -> Option<Vec<Vec<&Constraint>>> {
         self.pieces_without(scope, None)
     }
 
-    /// The same without the constraints of a loop.
+    /// Returns the constraints without those of a loop.
     pub(crate) fn pieces_without(
         &self,
         scope: Option<u32>,
         without: Option<u32>,
     ) -> Option<Vec<Vec<&Constraint>>> {
         let is_meant = |it: &u32| match self.scopes[*it as usize].kind {
-            Kind::Loop(at) => Some(at) != without,
+            ScopeKind::Loop(at) => Some(at) != without,
             _ => true,
         };
         let mut out: Vec<Vec<&Constraint>> = vec![Vec::new()];

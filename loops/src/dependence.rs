@@ -1,16 +1,19 @@
-//! Dependences: which instances of which accesses touch the same element, one after the other.
+//! Dependences: pairs of instances of accesses that touch the same element, one after the other.
 //!
-//! *Question.* For accesses s and t under n common loops, with the iterations of s and of t as variables: the points where both run, with
-//! equal elements. With d = iteration of t - iteration of s over the common loops, the dependence from s to t *carried by level k* are the
-//! points with `d_1 = .. = d_(k-1) = 0` and `d_k >= 1`; that *independent of all loops* (level n + 1) those with d = 0, if s stands before
-//! t. From t to s it is the same with `d_k <= -1` and the signs of the distances turned. So each unordered pair is one relation, prepared
-//! once, with 2 n + 1 questions at most.
+//! *Question.* Take accesses s and t under n common loops, with the iterations of s and of t as
+//! variables, and the points at which both run with equal elements. With d = iteration of t -
+//! iteration of s over the common loops, the dependence from s to t *carried by level k* is the set
+//! of points with `d_1 = .. = d_(k-1) = 0` and `d_k >= 1`. The one that is *independent of
+//! all loops* (level n + 1) has d = 0, if s comes before t. From t to s it is the same with
+//! `d_k <= -1` and negated distances. So each unordered pair is one relation, prepared once, with
+//! at most 2 n + 1 questions.
 //!
-//! *Law.* Existence and distances are those of the integer points, whatever their size; symbols are any integers, subscripts may leave the
-//! shape. Where a loop or a guard is not understood, the points are a superset, and the dependence is marked (`is_exact`).
-//! Loops of `affine.parallel` are taken in the order of their variables.
+//! *Law.* Existence and distances are those of the integer points, whatever their size. Symbols are
+//! any integers, and subscripts may leave the shape. If a loop or a guard is unknown, the points
+//! are a superset, and the dependence is marked (`is_exact`). Loops of `affine.parallel` are taken
+//! in the order of their variables.
 //!
-//! *Cost.* Pairs whose relations are equal but for the names of the variables are asked once.
+//! *Cost.* Pairs whose relations differ only by the names of variables are analyzed once.
 
 use std::cmp::Ordering;
 
@@ -18,11 +21,11 @@ use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation, Stop};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::body::{Access, Body, Constraint, Kind, Why};
+use crate::body::{Access, Body, Constraint, ScopeKind, Why};
 use crate::form::{Form, Term};
 use crate::memory::{Aliasing, Meeting};
 
-/// What kind of access follows what kind.
+/// The kind of a dependence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flow {
     /// A load after a store.
@@ -45,7 +48,6 @@ impl Flow {
         }
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Flow::Flow => "flow",
@@ -59,33 +61,34 @@ impl Flow {
 /// A dependence at one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependence {
-    /// The access that runs first; an index into [`Body::accesses`].
+    /// The access that runs first: an index into [`Body::accesses`].
     pub source: usize,
-    /// The access that runs later.
+    /// The access that runs later: an index into [`Body::accesses`].
     pub target: usize,
-    /// Which of the common loops carries it, from 1; their number + 1 if it is independent of all.
+    /// The common loop that carries it, from 1; their number + 1 if it is independent of all.
     pub level: usize,
-    /// Per common loop, outermost first: the variable of the target less that of the source.
+    /// The distance per common loop, outermost first: the variable of the target minus that of the
+    /// source.
     pub distance: Vec<Interval>,
-    /// What follows what.
     pub flow: Flow,
-    /// Whether it is known to exist, with just these distances; otherwise it may.
+    /// True if it exists with exactly these distances; false if it may exist.
     pub is_exact: bool,
 }
 
-/// A pair of which nothing is known: each may depend on the other, at any level.
+/// A pair about which nothing is known: each access may depend on the other, at any level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// One access; an index into [`Body::accesses`].
+    /// One access: an index into [`Body::accesses`].
     pub source: usize,
-    /// The other, not before it in the program.
+    /// The other access, not before the first in the program.
     pub target: usize,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
 impl Unknown {
-    /// Whatever the order of iterations allows: the dependences that the pair may have.
+    /// Returns the dependences that the pair may have: everything that the order of iterations
+    /// allows.
     pub fn possible(&self, body: &Body) -> Vec<Dependence> {
         let around = |it: usize| body.loops_around(body.accesses[it].scope);
         let (source, target) = (around(self.source), around(self.target));
@@ -116,22 +119,22 @@ impl Unknown {
 /// The dependences of a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependences {
-    /// Those that exist, by source and target in program order and level.
+    /// The dependences that exist, by source and target in program order and level.
     pub known: Vec<Dependence>,
-    /// Pairs of which nothing is known.
+    /// Pairs about which nothing is known.
     pub unknown: Vec<Unknown>,
 }
 
-/// What to look for, and how long.
+/// The scope and the limits of an analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Loads after loads, too.
+    /// Include loads after loads.
     pub with_input: bool,
-    /// What is taken for granted of memrefs.
+    /// The assumptions about memrefs.
     pub aliasing: Aliasing,
     /// The most work on one pair, in numbers touched.
     pub pair: u64,
-    /// The most work on all.
+    /// The most work on all pairs.
     pub total: u64,
 }
 
@@ -142,18 +145,18 @@ impl Default for Limits {
     }
 }
 
-/// Who asks about all pairs of accesses of a function leaves functions of more accesses alone: the pairs grow with their square.
+/// Most accesses of a function that is analyzed as a whole: the pairs grow with their square.
 pub const MOST_PAIRED: usize = 1500;
 
-/// Answers are remembered of questions of so many numbers at most, 16 bytes each.
+/// Most numbers in the questions whose answers are remembered, 16 bytes each.
 const MOST_KEPT: usize = 5_000_000;
 
-/// How many numbers a conjunction is.
+/// Returns the size of a conjunction in numbers.
 pub(crate) fn n_numbers(points: &Conjunction) -> usize {
     (points.equalities().len() + points.inequalities().len()) * (points.n_vars() + 1)
 }
 
-/// All dependences of a body.
+/// Returns all dependences of a body.
 pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
     let mut out = Dependences::default();
     let mut answers: FxHashMap<Question, Answer> = FxHashMap::default();
@@ -199,13 +202,13 @@ pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
     out
 }
 
-/// The loops around each access, outermost first.
+/// Returns the loops around each access, outermost first.
 pub(crate) fn paths(body: &Body) -> Vec<Vec<u32>> {
     body.accesses.iter().map(|it| body.loops_around(it.scope)).collect()
 }
 
-/// Visits all pairs of accesses that may have elements in common and of which one writes, if that counts; each with what to ask, or why
-/// nothing is known.
+/// Visits all pairs of accesses that may share elements and of which one writes (or both read, if
+/// that counts). Each comes with its question, or the reason why it is unknown.
 pub(crate) fn each_pair<'a>(
     body: &'a Body,
     paths: &'a [Vec<u32>],
@@ -229,7 +232,7 @@ pub(crate) fn each_pair<'a>(
     }
 }
 
-/// A dependence of a pair at a level.
+/// Returns a dependence of a pair at a level.
 #[derive(Clone, Debug)]
 struct Carried {
     is_forward: bool,
@@ -239,16 +242,18 @@ struct Carried {
 
 type Answer = Result<Vec<Carried>, Stop>;
 
-/// All that the dependences of a pair follow from. The first outputs are the distances.
+/// Everything that determines the dependences of a pair. The first outputs are the distances.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     pub(crate) pieces: Vec<Conjunction>,
     pub(crate) n_common: usize,
-    /// Differences that are 0 in the same iteration of so many of the common loops: columns of both sides.
+    /// Differences that are 0 in the same iteration of some number of the common loops: columns of
+    /// both sides.
     pub(crate) locals: Vec<(usize, usize, u32)>,
-    /// How many of the common loops must be in the same iteration for both to see the same memref.
+    /// Number of the common loops that must be in the same iteration for both accesses to see the
+    /// same memref.
     pub(crate) depth: u32,
-    /// Whether the first may come before the second in the same iteration of all loops.
+    /// True if the first may come before the second in the same iteration of all loops.
     pub(crate) is_ordered: bool,
     pub(crate) is_self: bool,
 }
@@ -258,19 +263,21 @@ pub(crate) struct Pair<'a> {
     body: &'a Body,
     s: &'a Access,
     t: &'a Access,
-    /// How many of the common loops must be in the same iteration for both to see the same memref.
+    /// Number of the common loops that must be in the same iteration for both accesses to see the
+    /// same memref.
     depth: u32,
     paths: [&'a [u32]; 2],
     is_self: bool,
 }
 
-/// The columns of the variables of the loops of one side that are not common, by piece.
+/// By piece: the columns of the variables of the loops of one side that are not common.
 pub(crate) type OwnColumns = Vec<[Vec<usize>; 2]>;
 
-/// A row to be: columns with coefficients, and the constant.
+/// A row under construction: columns with coefficients, and the constant.
 type Sparse = (SmallVec<[(usize, i128); 8]>, i128);
 
-/// The variables of a pair. The first are the iterations of s in the common loops, then the distances.
+/// The variables of a pair. The first are the iterations of s in the common loops, then the
+/// distances.
 struct Columns<'a> {
     body: &'a Body,
     common: &'a [u32],
@@ -377,12 +384,12 @@ impl Columns<'_> {
 }
 
 impl Pair<'_> {
-    /// What to ask, and whether that is all that there is to it.
+    /// Returns the question, and true if it is exact.
     fn question(&self) -> Result<(Question, bool), Why> {
         self.question_of(None)
     }
 
-    /// The same with a column for each variable of the loops around, and which these are.
+    /// Also returns a column for each variable of the enclosing loops.
     pub(crate) fn question_with_ivs(&self) -> Result<(Question, OwnColumns, bool), Why> {
         let mut own = Vec::new();
         let (question, is_exact) = self.question_of(Some(&mut own))?;
@@ -446,8 +453,8 @@ impl Pair<'_> {
                 }
                 question.pieces.push(columns.conjunction()?);
                 has_locals |= columns.numbers.keys().any(|it| matches!(it.1, Term::Local(_)));
-                // Columns are numbered as they are met, which may differ between pieces: locals with other numbers would need
-                // outputs of their own.
+                // Columns are numbered as they occur, which may differ between pieces. Locals with
+                // other numbers would need outputs of their own.
                 if question.pieces.len() == 1 {
                     question.locals = columns.locals;
                 } else if question.locals != columns.locals {
@@ -461,12 +468,12 @@ impl Pair<'_> {
         Ok((question, is_exact))
     }
 
-    /// Whether the accesses stand in different regions of an op that runs one of them.
+    /// Returns true if the accesses are in different regions of an op that runs one of them.
     fn is_exclusive(&self) -> bool {
         let choices = |scope| {
             let scopes = self.body.scopes_around(scope).map(|it| &self.body.scopes[it as usize]);
             scopes.filter_map(|it| match it.kind {
-                Kind::Choice(region) => Some((it.op, region)),
+                ScopeKind::Choice(region) => Some((it.op, region)),
                 _ => None,
             })
         };
@@ -514,7 +521,7 @@ impl Question {
         Ok(out)
     }
 
-    /// What the outputs of a relation are for pairs at a level, in this direction.
+    /// Returns the conditions on the outputs of a relation for pairs at a level, in this direction.
     pub(crate) fn asked(&self, level: usize, is_forward: bool) -> Vec<Asked> {
         let n = self.n_common;
         let mut out: Vec<Asked> = (0..(level - 1).min(n)).map(|at| Asked::Is(at, 0)).collect();
@@ -530,7 +537,8 @@ impl Question {
         out
     }
 
-    /// The distances under what is asked: those before `at` are 0. `None` if there is no point.
+    /// Returns the distances under some conditions: those before `at` are 0. `None` if there is no
+    /// point.
     fn distance(
         &self,
         relations: &[Relation],
@@ -553,7 +561,8 @@ impl Question {
         Ok(Some(out))
     }
 
-    /// A piece with the distances of the common loops as outputs, then the differences of locals.
+    /// Returns a piece whose outputs are the distances of the common loops, and then the
+    /// differences of locals.
     pub(crate) fn relation(&self, piece: &Conjunction) -> Relation {
         let width = piece.n_vars() + 1;
         let mut outputs = Vec::with_capacity(self.n_common + self.locals.len());

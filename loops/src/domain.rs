@@ -1,22 +1,23 @@
-//! When loops run, and where accesses may go: questions about the iterations themselves.
+//! The domains of loops and accesses: questions about the iterations themselves.
 //!
-//! *Law.* "Yes" holds for all values of the symbols. Where a scope is not understood, its constraints are a superset, and the answer is
-//! rather "no"; so is that of a search that its budget ends. *Cost.* An emptiness for each part of the constraints and each form.
+//! *Law.* "Yes" holds for all values of the symbols. If a scope is unknown, its constraints are a
+//! superset, and the answer tends to "no"; so does that of a search whose budget ends. *Cost.* An
+//! emptiness test for each part of the constraints and each form.
 
 use noisy_polyhedra::{Budget, Conjunction};
 use rustc_hash::FxHashMap;
 
-use crate::body::{Body, Constraint, Kind};
+use crate::body::{Body, Constraint, ScopeKind};
 use crate::form::{Form, NotAffine, Term};
 
 /// The most work on one question, in numbers touched.
 const WORK: u64 = 2_000_000;
 
-/// Whether a loop has an iteration each time that it is reached.
+/// Returns true if a loop has an iteration whenever it is reached.
 pub fn surely_runs(body: &Body, loop_: u32) -> bool {
     let it = &body.loops[loop_ as usize];
     let (Some(lower), Some(upper)) = (&it.lower, &it.upper) else { return false };
-    let is_loop = |scope: &&crate::body::Scope| scope.kind == Kind::Loop(loop_);
+    let is_loop = |scope: &&crate::body::Scope| scope.kind == ScopeKind::Loop(loop_);
     let Some(scope) = body.scopes.iter().find(is_loop) else { return false };
     let Some(pieces) = body.pieces(scope.parent) else { return false };
     let mut never = lower.iter().flat_map(|low| upper.iter().map(move |high| (low, high)));
@@ -27,7 +28,8 @@ pub fn surely_runs(body: &Body, loop_: u32) -> bool {
         })
 }
 
-/// Whether the subscripts of an access stay below these sizes and are not negative, even if a loop around it had no iteration.
+/// Returns true if the subscripts of an access are at least 0 and below these sizes, even if an
+/// enclosing loop has no iteration.
 pub fn stays_inside(body: &Body, access: usize, without: u32, sizes: &[i128]) -> bool {
     let it = &body.accesses[access];
     let Ok(element) = &it.element else { return false };
@@ -42,7 +44,7 @@ pub fn stays_inside(body: &Body, access: usize, without: u32, sizes: &[i128]) ->
         })
 }
 
-/// Whether a form is negative at all points.
+/// Returns true if a form is negative at all points.
 fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
     let mut budget = Budget::new(WORK);
     pieces.iter().all(|piece| {
@@ -51,7 +53,7 @@ fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
     })
 }
 
-/// The points where all constraints hold and a form is not negative.
+/// Returns the points at which all constraints hold and a form is at least 0.
 fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Result<Conjunction, NotAffine> {
     let mut columns = Columns { body, numbers: FxHashMap::default(), rows: Vec::new() };
     for it in piece {
@@ -75,10 +77,10 @@ fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Result<Conjunction
     Ok(out)
 }
 
-/// Columns with coefficients, the constant, and whether the sum is 0 or only not negative.
+/// Columns with coefficients, the constant, and true for an equality.
 type Row = (Vec<(usize, i128)>, i128, bool);
 
-/// The variables of one iteration, numbered as they are met, and rows over them.
+/// The variables of one iteration, numbered as they occur, and rows over them.
 struct Columns<'a> {
     body: &'a Body,
     numbers: FxHashMap<Term, usize>,
@@ -134,7 +136,7 @@ mod tests {
         // In the last iteration 17 * -64 + 1020 is below 0.
         assert_eq!(loops(&min.replace("0 to 16", "0 to 18")), [true, false]);
         assert_eq!(loops("affine.for %i = 0 to %n { affine.for %j = 0 to 3 { } }"), [false, true]);
-        // Where the outer one has an iteration, the inner one has one, too.
+        // If the outer loop has an iteration, the inner one has one, too.
         let inner = "affine.for %i = 3 to %n { affine.for %j = 2 to %n { } }";
         assert_eq!(loops(inner), [false, true]);
         let guarded = "affine.for %i = 0 to 9 { affine.if affine_set<(d0) : (d0 - 4 >= 0)>(%i) {
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn accesses_that_stay_inside_without_their_loop() {
+    fn finds_accesses_that_stay_inside_without_their_loop() {
         let inside = |subscript: &str| {
             let text = format!(
                 "func.func @f(%A: memref<10xf32>, %n: index) {{
@@ -161,7 +163,7 @@ mod tests {
         };
         assert!(inside("%i + 2") && inside("%i - 2") && inside("9") && inside("%i mod 4"));
         assert!(!inside("%i + 3") && !inside("%i - 3") && !inside("10") && !inside("-1"));
-        // Without the inner loop nothing is known of its variable.
+        // Without the inner loop its variable is unconstrained.
         assert!(!inside("%j mod 11"));
         assert!(inside("%j mod 10"));
     }

@@ -8,11 +8,12 @@ use crate::{Body, Dependence, Interval, Limits, MOST_PAIRED, dependences};
 
 const TOO_MANY: &str = "more accesses than pairs of them are written for";
 
-/// One JSON object a line for each dependence of each function, by source, target and level:
-/// `{"source": row, "target": row, "level": k, "distance": [[least, greatest], ...], "kind": "flow"}`. Rows count from 1, `null` is no
-/// bound. One that may exist, but need not, has `"exact": false`. A pair of which nothing is known has a line for whatever the order of
-/// iterations allows, and `"unknown"` says why. A function with more than 1,500 accesses has one line that says so,
-/// `{"row": row, "accesses": n, "unknown": why}`: each may depend on each.
+/// Writes one line of JSON for each dependence of each function, by source, target and level:
+/// `{"source": row, "target": row, "level": k, "distance": [[least, greatest], ...], "kind": ..}`.
+/// Rows count from 1; `null` is no bound. A dependence that may exist, but need not, has
+/// `"exact": false`. For a pair that cannot be analyzed there is a line for each dependence that
+/// the order of iterations allows, and `"unknown"` has the reason. A function with more than 1,500
+/// accesses has a single line: `{"row": row, "accesses": n, "unknown": why}`.
 pub fn dependences_json(source: &Source, limits: &Limits) -> String {
     let ir = source.ir();
     let mut functions = Vec::new();

@@ -1,7 +1,8 @@
-//! Transformations of loops as edits of the text: comments and names stay.
+//! Transformations of loops as edits of the text, which keep comments and names.
 //!
-//! *Law.* What is offered with edits computes the same as before; what a dependence forbids is offered with that dependence as the reason.
-//! The body of a loop is not touched where its variable can be defined anew before it by `affine.apply`.
+//! *Law.* A transformation with edits computes the same as before. A transformation that a
+//! dependence forbids is offered with that dependence as the reason. The body of a loop is
+//! unchanged if `affine.apply` can redefine its variable before it.
 
 mod header;
 pub mod names;
@@ -20,48 +21,48 @@ use crate::memory::Aliasing;
 use crate::nest::{LIMITS, MOST_ACCESSES, Nest, line, root_of};
 use crate::refusal;
 
-/// A change of the text: these bytes become that.
+/// A replacement of bytes in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The bytes.
+    /// The replaced bytes.
     pub range: Range<usize>,
-    /// What stands there then.
+    /// The new text.
     pub text: String,
 }
 
-/// Something that could be done with a loop.
+/// A transformation of a loop, allowed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// How, or why not.
+    /// The edits, or the reason against it.
     pub edits: Result<Vec<Edit>, String>,
 }
 
-/// What is asked for, and taken for granted.
+/// Options of transformations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Iterations of a tile in each loop; if there is none, as many as fit into the cache.
+    /// Iterations of a tile in each loop. By default as many as fit into the cache.
     pub tile_size: Option<i64>,
-    /// Bytes of the cache.
+    /// The size of the cache in bytes.
     pub cache: i64,
-    /// Which memrefs may share elements.
+    /// The aliasing of memrefs.
     pub aliasing: Aliasing,
 }
 
 impl Default for Options {
-    /// Tiles for the first level of common processors.
+    /// The first-level cache of common processors.
     fn default() -> Self {
         Self { tile_size: None, cache: 32 * 1024, aliasing: Aliasing::default() }
     }
 }
 
-/// How many iterations an unrolled loop does at once.
+/// Number of iterations that an unrolled loop runs at once.
 const UNROLL: i64 = 4;
-/// Longer bodies are not copied.
+/// Most bytes of a body that is copied.
 const MOST_COPIED: usize = 1 << 16;
 
-/// What there is to do with a loop that cannot be read as it is written, or with too large a nest.
+/// Returns the offers for a loop whose header cannot be read, or whose nest is too large.
 const TITLES: &[&str] = &[
     "Interchange the loop",
     "Skew the loop",
@@ -81,7 +82,7 @@ const PEEL: &str = "Peel the first iteration";
 const COUNT: &str = "Count from 0 by 1";
 const DISTRIBUTE: &str = "Distribute over two loops";
 
-/// What can be done with a loop of `affine.for`, and what not, with the reason.
+/// Returns the transformations of an `affine.for` loop, allowed or with the reason against them.
 pub fn offers(source: &Source, op: Op, options: &Options) -> Vec<Offer> {
     let ir = source.ir();
     let Some(root) = root_of(ir, op).filter(|_| ir.op(op).kind == OpKind::AffineFor) else {
@@ -131,7 +132,7 @@ pub fn offers(source: &Source, op: Op, options: &Options) -> Vec<Offer> {
     out
 }
 
-/// What edits are made from.
+/// The input of the edits.
 struct Edits<'a> {
     source: &'a Source,
     ir: &'a Ir,
@@ -140,9 +141,9 @@ struct Edits<'a> {
     limits: Limits,
 }
 
-type Made = Result<Vec<Edit>, String>;
+type EditResult = Result<Vec<Edit>, String>;
 
-/// That none of some loops carries values from one iteration to the next.
+/// Returns an error if one of the loops carries values from one iteration to the next.
 fn carry_nothing(all: &[&Header]) -> Result<(), String> {
     match all.iter().find(|it| it.carried.is_some()) {
         None => Ok(()),
@@ -161,17 +162,17 @@ impl Edits<'_> {
         self.source.slice(range.clone())
     }
 
-    /// The blanks before the first token of the line of an op.
+    /// Returns the indentation of the line of an op.
     fn indent(&self, op: Op) -> String {
         self.source.indentation(self.ir.range(op).start)
     }
 
-    /// Why something is in the way.
+    /// Returns the reason of an obstacle in words.
     fn why(&self, it: Obstacle) -> String {
         refusal::words(self.source, self.nest, self.legality, it)
     }
 
-    /// The loop that is all of the body.
+    /// Returns the loop that is the whole body.
     fn inner(&self, it: &Header) -> Option<Header> {
         match it.ops(self.ir)[..] {
             [only] => Header::of(self.source, only),
@@ -179,19 +180,19 @@ impl Edits<'_> {
         }
     }
 
-    /// The loop right behind, under the same loops.
+    /// Returns the next loop under the same loops.
     fn next(&self, it: &Header) -> Option<Header> {
         let next = self.ir.next(it.op)?;
         Header::of(self.source, next)
     }
 
-    /// Whether the bounds of a loop mention a variable.
+    /// Returns true if the bounds of a loop use a variable.
     fn reads(&self, it: &Header, iv: &str) -> bool {
         let bounds = self.text(&(it.low.start..it.high.end));
         !defined_in(&bounds, |name| name == iv).is_empty()
     }
 
-    fn interchange(&self, outer: &Header, inner: &Header) -> Made {
+    fn interchange(&self, outer: &Header, inner: &Header) -> EditResult {
         carry_nothing(&[outer, inner])?;
         if self.reads(inner, &outer.iv) {
             return Err(format!("the bounds of the inner loop read {}", outer.iv));
@@ -205,7 +206,7 @@ impl Edits<'_> {
         ])
     }
 
-    /// Lets the body of a loop see its variable under the old name, computed from a new one.
+    /// Defines the variable under its old name in the body of a loop, computed from a new variable.
     fn under_old_name(&self, it: &Header, map: &str, operands: &str) -> Edit {
         let indent = self.indent(it.op);
         let text = format!("\n{indent}  {} = affine.apply affine_map<{map}>({operands})", it.iv);
@@ -217,7 +218,7 @@ impl Edits<'_> {
         fresh(&self.text(&self.ir.range(function)), &it.iv, suffix)
     }
 
-    fn skew(&self, outer: &Header, inner: &Header) -> Made {
+    fn skew(&self, outer: &Header, inner: &Header) -> EditResult {
         let (Some(low), Some(high)) = inner.numbers else {
             return Err("the bounds of the inner loop are not numbers".to_owned());
         };
@@ -232,7 +233,7 @@ impl Edits<'_> {
         ])
     }
 
-    /// The loops right in each other, as far as they can be tiled together.
+    /// Returns the perfectly nested loops that can be tiled together.
     fn band(&self, it: &Header) -> Vec<Header> {
         let mut out = vec![it.clone()];
         while let Some(inner) = out.last().and_then(|it| self.inner(it)) {
@@ -245,14 +246,14 @@ impl Edits<'_> {
         out
     }
 
-    /// The size of tiles, by what they touch.
+    /// Returns the tile size, by the model of the cache.
     fn tile_size(&self, it: &Header, cache: i64) -> i64 {
         let band = self.band(it);
         let band: Vec<u32> = band.iter().filter_map(|it| self.nest.loop_of(it.op)).collect();
         tile_size::tile_size(self.ir, &self.nest.body, &band, cache.into())
     }
 
-    fn tile(&self, it: &Header, size: i64) -> Made {
+    fn tile(&self, it: &Header, size: i64) -> EditResult {
         carry_nothing(&[it])?;
         let band = self.band(it);
         let numbers: Vec<u32> = band.iter().filter_map(|it| self.nest.loop_of(it.op)).collect();
@@ -286,7 +287,7 @@ impl Edits<'_> {
         Ok(edits)
     }
 
-    /// Where the upper bound ends and the step begins.
+    /// Returns the position between the upper bound and the step.
     fn end_of_high(&self, it: &Header) -> usize {
         let text = self.text(&it.high);
         match text.rfind(" step ") {
@@ -295,7 +296,7 @@ impl Edits<'_> {
         }
     }
 
-    fn reverse(&self, it: &Header, loop_: u32) -> Made {
+    fn reverse(&self, it: &Header, loop_: u32) -> EditResult {
         carry_nothing(&[it])?;
         self.legality.reverses(loop_).map_err(|it| self.why(it))?;
         let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
@@ -312,7 +313,7 @@ impl Edits<'_> {
         ])
     }
 
-    fn normalize(&self, it: &Header) -> Made {
+    fn normalize(&self, it: &Header) -> EditResult {
         let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
             return Err("the bounds are not numbers".to_owned());
         };
@@ -323,7 +324,7 @@ impl Edits<'_> {
         ])
     }
 
-    fn parallelize(&self, it: &Header, loop_: u32) -> Made {
+    fn parallelize(&self, it: &Header, loop_: u32) -> EditResult {
         carry_nothing(&[it])?;
         self.legality.is_parallel(loop_).map_err(|it| self.why(it))?;
         let bound = |text: &str| {
@@ -338,18 +339,18 @@ impl Edits<'_> {
         Ok(vec![Edit { range: head, text }])
     }
 
-    /// The inside of the body without the blanks at its end.
+    /// Returns the inside of the body without trailing blanks.
     fn inside(&self, it: &Header) -> String {
         self.text(&it.body).trim_end().to_owned()
     }
 
-    fn fuse(&self, it: &Header, next: &Header) -> Made {
+    fn fuse(&self, it: &Header, next: &Header) -> EditResult {
         carry_nothing(&[it, next])?;
         let bounds = |it: &Header| self.text(&(it.low.start..it.range.end));
         if bounds(it) != bounds(next) {
             return Err("the loops have different bounds".to_owned());
         }
-        // Both loops, and what is around them: dependences between them are asked of the function.
+        // Reads both loops and their surroundings: dependences between them concern the function.
         let function = self.ir.function_of(it.op).ok_or("there is no function around")?;
         let body = crate::body::Body::new(self.ir, function);
         if body.accesses.len() > MOST_ACCESSES {
@@ -394,7 +395,7 @@ impl Edits<'_> {
         Ok(vec![insert(it.body.start + inside.len(), text), gone])
     }
 
-    fn distribute(&self, it: &Header, loop_: u32) -> Made {
+    fn distribute(&self, it: &Header, loop_: u32) -> EditResult {
         carry_nothing(&[it])?;
         if let Some(op) = self.legality.effect_in(loop_) {
             return Err(self.why(Obstacle::Effect(op)));
@@ -402,7 +403,7 @@ impl Edits<'_> {
         let ops = it.ops(self.ir);
         let depth = self.nest.body.loops[loop_ as usize].depth as usize;
         let region = self.ir.op(it.op).regions[0].1;
-        // In which of the ops an access or a use stands.
+        // Returns the index of the op that contains an access or a use.
         let place = |op: Op| {
             let mut around = std::iter::successors(Some(op), |&it| self.ir.parent_op(it));
             let top = around.find(|&it| self.ir.op(it).parent == region)?;

@@ -3,64 +3,64 @@
 use noisy_syntax::Value;
 use noisy_syntax::affine::{Expr, Operator};
 
-/// What a form is a sum of.
+/// A term of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
     /// The induction variable of a loop of the body.
     Iv(u32),
-    /// How many steps a loop has taken.
+    /// The number of steps that a loop has taken.
     Step(u32),
     /// A value that is the same in each iteration of all loops.
     Symbol(Value),
     /// A value that is the same in each iteration of the loops around its definition.
     Local(Value),
-    /// A quotient of the body.
+    /// A quotient of the body, by its index.
     Quotient(u32),
 }
 
 /// A sum of terms with coefficients, sorted, none of them zero, and a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Form {
-    /// Terms and coefficients.
+    /// Terms with their coefficients.
     pub terms: Vec<(Term, i128)>,
-    /// What is added to them.
+    /// The constant.
     pub constant: i128,
 }
 
 /// A form divided by a positive number and rounded down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotient {
-    /// What is divided.
+    /// The dividend.
     pub form: Form,
-    /// By what.
+    /// The divisor.
     pub by: i128,
-    /// How many quotients stand in it, one in the other.
+    /// Its nesting depth of quotients.
     depth: u32,
-    /// Whether it is the same in all iterations.
+    /// Returns true if it is the same in all iterations.
     pub is_symbolic: bool,
 }
 
-/// Longer forms and deeper quotients are not understood: no program needs them.
+/// Longer forms and deeper quotients are unknown: no program needs them.
 const MAX_TERMS: usize = 128;
 const MAX_DEPTH: u32 = 32;
 const MAX_NESTING: usize = 256;
 
-/// What is not affine with known coefficients, or too large.
+/// The form is not affine with known coefficients, or too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAffine;
 
 impl Form {
-    /// A number.
+    /// Returns a constant form.
     pub fn constant(constant: i128) -> Self {
         Self { terms: Vec::new(), constant }
     }
 
-    /// A single term.
+    /// Returns a single term.
     pub fn term(term: Term) -> Self {
         Self { terms: vec![(term, 1)], constant: 0 }
     }
 
-    /// `self + other * by`
+    /// Returns `self + other * by`.
     ///
     /// # Errors
     /// If a number or the form gets too large.
@@ -95,7 +95,7 @@ impl Form {
         if terms.len() > MAX_TERMS { Err(NotAffine) } else { Ok(Form { terms, constant }) }
     }
 
-    /// `self * by`
+    /// Returns `self * by`.
     ///
     /// # Errors
     /// If a number gets too large.
@@ -103,7 +103,7 @@ impl Form {
         Form::default().plus(self, by)
     }
 
-    /// `self + constant`
+    /// Returns `self + constant`.
     ///
     /// # Errors
     /// If a number gets too large.
@@ -112,7 +112,7 @@ impl Form {
         Ok(Form { terms: self.terms.clone(), constant })
     }
 
-    /// The number that it is, if it has no term.
+    /// Returns the constant if the form has no term.
     pub fn as_constant(&self) -> Option<i128> {
         self.terms.is_empty().then_some(self.constant)
     }
@@ -125,12 +125,12 @@ pub struct Quotients {
 }
 
 impl Quotients {
-    /// The quotient of that number.
+    /// Returns the quotient with an index.
     pub fn get(&self, at: u32) -> &Quotient {
         &self.all[at as usize]
     }
 
-    /// A form divided by a number and rounded down.
+    /// Returns a form divided by a number and rounded down.
     ///
     /// # Errors
     /// If the number is not positive, or quotients are nested too deep.
@@ -138,7 +138,7 @@ impl Quotients {
         if by <= 0 {
             return Err(NotAffine);
         }
-        // What divides comes out: (by a + b) / by = a + b / by.
+        // Divisible terms are split off: (by a + b) / by = a + b / by.
         let mut outer = Form::constant(form.constant.div_euclid(by));
         let mut inner = Form::constant(form.constant.rem_euclid(by));
         for &(term, coefficient) in &form.terms {
@@ -172,7 +172,7 @@ impl Quotients {
         outer.plus(&Form::term(Term::Quotient(at as u32)), 1)
     }
 
-    /// The form of an expression whose dimensions and symbols are these forms.
+    /// Returns the form of an expression whose dimensions and symbols are these forms.
     ///
     /// # Errors
     /// If it is not affine with known coefficients, or too large.

@@ -1,12 +1,14 @@
-//! Dependences as sets: the pairs of instances themselves, for questions that distances cannot answer.
+//! Dependences as sets: the pairs of instances themselves, for questions that distances cannot
+//! answer.
 //!
-//! *Data.* For two accesses and a level, a union of conjunctions over the iterations of both. An order of execution gives each access a
-//! *time*: affine functions of the variables of the loops around it. The question is always the same: is there a pair whose times
-//! differ like this?
+//! *Data.* For two accesses and a level, a union of conjunctions over the iterations of both. An
+//! order of execution gives each access a *time*: affine functions of the variables of its
+//! enclosing loops. The question is always if there is a pair whose times differ in a given way.
 //!
-//! *Law.* The pairs are those of [`crate::dependences`], or a superset where something is not understood: of accesses that may share
-//! elements in a way that is not known, whatever the order of iterations allows. A budget that is spent counts as a pair. So who forbids
-//! what a pair forbids is safe. *Cost.* A question is an emptiness of a conjunction for each of its parts.
+//! *Law.* The pairs are those of [`crate::dependences`], or a superset if something is unknown: for
+//! accesses that share elements in an unknown way, everything that the order of iterations allows.
+//! A spent budget counts as a pair. So it is safe to forbid a transformation because of a pair.
+//! *Cost.* A question is an emptiness test of a conjunction for each of its parts.
 
 use std::sync::Arc;
 
@@ -15,34 +17,35 @@ use noisy_polyhedra::{Asked, Budget, Conjunction, Relation};
 use crate::body::Body;
 use crate::dependence::{Limits, MOST_PAIRED, OwnColumns, Question, each_pair, n_numbers, paths};
 
-/// The pairs of instances of a dependence: those of the source run before those of the target, and touch the same element.
+/// The pairs of instances of a dependence: the source runs before the target, and both touch the
+/// same element.
 #[derive(Clone, Debug)]
 pub struct Instances {
-    /// The access that runs first; an index into [`Body::accesses`].
+    /// The access that runs first: an index into [`Body::accesses`].
     pub source: usize,
-    /// The access that runs later.
+    /// The access that runs later: an index into [`Body::accesses`].
     pub target: usize,
-    /// Which of the common loops carries it, from 1; their number + 1 if it is independent of all.
+    /// The common loop that carries it, from 1; their number + 1 if it is independent of all.
     pub level: usize,
     /// The number of common loops.
     pub n_common: usize,
-    /// Whether these are the pairs, and not more.
+    /// True if these are exactly the pairs, false if a superset.
     pub is_exact: bool,
-    parts: Vec<Part>,
+    parts: Vec<InstancePart>,
 }
 
-/// A conjunction, and the columns of the iterations: variables of the loops around, outermost first, each a sum of columns. What the parts of
-/// all levels have in common is there once.
+/// A conjunction, and the columns of the iterations: for each variable of the enclosing loops,
+/// outermost first, a sum of columns. The data that the parts of all levels share is stored once.
 #[derive(Clone, Debug)]
-pub struct Part {
-    piece: Arc<Piece>,
+pub struct InstancePart {
+    piece: Arc<DomainPiece>,
     level: usize,
     is_forward: bool,
 }
 
-/// What a pair of accesses has at all levels: one conjunction of several.
+/// The conjunctions that a pair of accesses has at all levels.
 #[derive(Debug)]
-struct Piece {
+struct DomainPiece {
     points: Conjunction,
     n_common: usize,
     /// See [`Question::locals`].
@@ -51,25 +54,24 @@ struct Piece {
     sides: [Vec<Vec<usize>>; 2],
 }
 
-/// An affine function of the variables of the loops around an access, outermost first, and a constant.
+/// An affine function of the variables of the loops around an access, outermost first.
 pub type Time = Vec<i128>;
 
-/// How the time of the target differs from that of the source.
+/// The difference of the times of target and source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differs {
-    /// By a number of at least that.
+    /// At least this number.
     AtLeast(i128),
-    /// By a number of at most that.
+    /// At most this number.
     AtMost(i128),
-    /// By that number.
+    /// Exactly this number.
     By(i128),
 }
 
-/// A condition on a pair: the time of the source, that of the target, how they differ.
+/// A condition on a pair: the time of the source, the time of the target, and their difference.
 pub type Condition<'a> = (&'a Time, &'a Time, Differs);
 
-impl Part {
-    /// The points.
+impl InstancePart {
     pub fn points(&self) -> Conjunction {
         let (n, n_vars) = (self.piece.n_common, self.piece.points.n_vars());
         let mut points = self.piece.points.clone();
@@ -96,7 +98,8 @@ impl Part {
         points
     }
 
-    /// The time of the target less that of the source, as a row over the points; `None` if a number gets too large.
+    /// Returns the time of the target minus that of the source, as a row over the points. `None` on
+    /// overflow.
     pub fn difference(&self, source: &Time, target: &Time) -> Option<Vec<i128>> {
         let mut row = vec![0_i128; self.piece.points.n_vars() + 1];
         let [first, second] = &self.piece.sides;
@@ -116,12 +119,12 @@ impl Part {
 }
 
 impl Instances {
-    /// The conjunctions whose union the pairs are.
-    pub fn parts(&self) -> &[Part] {
+    /// Returns the conjunctions whose union is the set of pairs.
+    pub fn parts(&self) -> &[InstancePart] {
         &self.parts
     }
 
-    /// Whether there is a pair of which all conditions hold; if the budget ends first, there may be, and that counts.
+    /// Returns true if there is a pair that meets all conditions, or if the budget ends first.
     pub fn exist(&self, conditions: &[Condition<'_>], budget: &mut Budget) -> bool {
         self.parts.iter().any(|part| {
             let mut rows = Vec::with_capacity(conditions.len());
@@ -139,8 +142,9 @@ impl Instances {
         })
     }
 
-    /// Whether there is a pair whose target does not come later, where the times are compared in order and the first difference decides.
-    /// Pairs of equal times count as `equal_counts` says.
+    /// Returns true if there is a pair whose target does not come later, where the times are
+    /// compared in order and the first difference decides. Pairs of equal times count as
+    /// `equal_counts` says.
     pub(crate) fn overtake(
         &self,
         source: &[Time],
@@ -161,13 +165,14 @@ impl Instances {
     }
 }
 
-/// So many numbers are kept of the dependences of a body at most, 16 bytes each.
+/// Most numbers in the dependences of a body, 16 bytes each.
 const MOST_KEPT: usize = 20_000_000;
-/// How many numbers a part is as large as.
+/// Returns the size of a part in numbers.
 const PART: usize = 16;
 
-/// The pairs of all dependences of a body: those of each source, target and level that has any. `None` if they are too many: of more than
-/// [`MOST_PAIRED`] accesses, or more than fit into some 300 MB.
+/// Returns the pairs of all dependences of a body: those of each source, target and level that has
+/// any. `None` if there are too many: more than [`MOST_PAIRED`] accesses, or more than fit into
+/// some 300 MB.
 pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
     if body.accesses.len() > MOST_PAIRED {
         return None;
@@ -184,7 +189,7 @@ pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
         let n_common = paths[i].iter().zip(&paths[j]).take_while(|(a, b)| a == b).count();
         let (question, own, is_exact) = match known {
             Ok(it) => it,
-            // Anything, under the order of iterations alone.
+            // Returns everything that the order of iterations allows.
             Err(_) => unknown(n_common, [paths[i].len(), paths[j].len()], i == j),
         };
         let work = limits.pair.min(left);
@@ -205,7 +210,7 @@ pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
                 let mut parts = Vec::new();
                 for (piece, relation) in pieces.iter().zip(&relations) {
                     if !matches!(relation.is_empty(&asked, &mut budget), Ok(true)) {
-                        parts.push(Part { piece: piece.clone(), level, is_forward });
+                        parts.push(InstancePart { piece: piece.clone(), level, is_forward });
                         n_kept += PART;
                     }
                 }
@@ -226,7 +231,7 @@ pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
     (n_kept <= MOST_KEPT).then_some(out)
 }
 
-/// A pair of accesses of which nothing is known but the loops around.
+/// A pair of accesses about which only the enclosing loops are known.
 fn unknown(n_common: usize, n_loops: [usize; 2], is_self: bool) -> (Question, OwnColumns, bool) {
     let n = [n_loops[0] - n_common, n_loops[1] - n_common];
     let first = 2 * n_common;
@@ -237,8 +242,8 @@ fn unknown(n_common: usize, n_loops: [usize; 2], is_self: bool) -> (Question, Ow
     (question, vec![own], false)
 }
 
-/// What all levels of a question share, for each of its pieces.
-fn pieces(question: &Question, own: OwnColumns) -> Vec<Arc<Piece>> {
+/// Returns the data that all levels of a question share, for each of its pieces.
+fn pieces(question: &Question, own: OwnColumns) -> Vec<Arc<DomainPiece>> {
     let n = question.n_common;
     let of = |(points, own): (&Conjunction, [Vec<usize>; 2])| {
         let side = |is_second: bool| {
@@ -246,7 +251,7 @@ fn pieces(question: &Question, own: OwnColumns) -> Vec<Arc<Piece>> {
             common.chain(own[usize::from(is_second)].iter().map(|&at| vec![at])).collect()
         };
         let (points, locals) = (points.clone(), question.locals.clone());
-        Arc::new(Piece { points, n_common: n, locals, sides: [side(false), side(true)] })
+        Arc::new(DomainPiece { points, n_common: n, locals, sides: [side(false), side(true)] })
     };
     question.pieces.iter().zip(own).map(of).collect()
 }

@@ -1,19 +1,21 @@
-//! What may be done with loops: permuted, tiled, reversed, fused, run in parallel.
+//! Legality of transformations: permutation, tiling, reversal, fusion, parallel execution.
 //!
-//! *Law.* A transformation is allowed only if of each two instances that touch the same element, one of them a store, the one that ran
-//! first still does. What is not understood forbids: ops with effects, accesses that may share elements, a budget that is spent. Where all
-//! is understood the answer is exact: what is refused would exchange two such instances for some size of tiles.
+//! *Law.* A transformation is allowed only if every two instances that touch the same element, one
+//! of them a store, keep their order. Anything unknown forbids it: ops with effects, accesses that
+//! may share elements, a spent budget. If everything is known the answer is exact: a refused
+//! transformation would exchange two such instances for some tile sizes.
 //!
 //! With d the difference of the iterations of a pair over the common loops:
 //!
-//! | what | is refused if a pair that the loops around do not carry has |
+//! | transformation | is refused if a pair that the loops around do not carry has |
 //! |---|---|
 //! | a permutation | a first difference below 0 in the new order |
 //! | tiles of any size | a difference below 0 in any loop of the band |
 //! | a reversal, iterations in parallel | a difference in that loop, and none in those around |
-//! | a fusion | its source in the first loop and its target, at a smaller value of the variable, in the second |
+//! | a fusion | its target in the second loop, at a smaller value of the variable than its source |
 //!
-//! Values that a loop carries from one iteration to the next (`iter_args`) are not seen here: who changes a loop looks at them.
+//! Values that a loop carries from one iteration to the next (`iter_args`) are not checked here;
+//! the author of a transformation checks them.
 
 use std::cell::Cell;
 
@@ -24,18 +26,18 @@ use crate::body::Body;
 use crate::dependence::Limits;
 use crate::instances::{Condition, Differs, Instances, Time, instances};
 
-/// Why something may not be done.
+/// The reason against a transformation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// This dependence would be violated; an index into [`Legality::dependences`].
+    /// It would violate this dependence: an index into [`Legality::dependences`].
     Dependence(usize),
-    /// This op has effects that are not understood.
+    /// This op has unknown effects.
     Effect(Op),
-    /// An access stands in some of the loops only.
+    /// An access is in some of the loops only.
     Imperfect(Op),
 }
 
-/// The dependences of a body, and what they allow.
+/// The dependences of a body, and the transformations that they allow.
 #[derive(Debug)]
 pub struct Legality<'a> {
     body: &'a Body,
@@ -43,19 +45,19 @@ pub struct Legality<'a> {
     paths: Vec<Vec<u32>>,
     /// The most work on one question, in numbers touched.
     work: u64,
-    /// What is left for all questions.
+    /// The work that is left for all questions.
     left: Cell<u64>,
 }
 
 impl<'a> Legality<'a> {
-    /// Finds the dependences; `None` if they are too many to be kept ([`instances`]).
+    /// Finds the dependences. `None` if there are too many ([`instances`]).
     pub fn new(body: &'a Body, limits: &Limits) -> Option<Self> {
         let all = instances(body, limits)?;
         let left = Cell::new(limits.total);
         Some(Self { body, all, paths: crate::dependence::paths(body), work: limits.pair, left })
     }
 
-    /// Does some of the work that is left for all questions together.
+    /// Runs one question within the work that is left.
     fn within<T>(&self, ask: impl FnOnce(&mut Budget) -> T) -> T {
         let work = self.work.min(self.left.get());
         let mut budget = Budget::new(work);
@@ -64,28 +66,29 @@ impl<'a> Legality<'a> {
         answer
     }
 
-    /// Whether there is a pair of a dependence of which all conditions hold; if the work that is left ends first, there may be, and that
-    /// counts.
+    /// Returns true if a dependence has a pair that meets all conditions, or if the work ends
+    /// first.
     pub fn exist(&self, it: &Instances, conditions: &[Condition<'_>]) -> bool {
         self.within(|budget| it.exist(conditions, budget))
     }
 
-    /// The dependences, by source, target and level.
+    /// Returns the dependences, by source, target and level.
     pub fn dependences(&self) -> &[Instances] {
         &self.all
     }
 
-    /// The loops around an access, outermost first.
+    /// Returns the loops around an access, outermost first.
     pub fn path(&self, access: usize) -> &[u32] {
         &self.paths[access]
     }
 
-    /// The loop of the body that is this op, the first of several.
+    /// Returns the index of the loop of an op, the first one if it has several.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
         self.body.loop_of(op)
     }
 
-    /// Dependences between accesses in two loops (or one) that the loops around them do not carry, with their numbers.
+    /// Returns the dependences between accesses in two loops (or one) that the loops around them do
+    /// not carry, with their indices.
     fn between(&self, a: u32, b: u32) -> impl Iterator<Item = (usize, &Instances)> {
         let depth = self.body.loops[a as usize].depth as usize;
         self.all.iter().enumerate().filter(move |(_, it)| {
@@ -95,12 +98,12 @@ impl<'a> Legality<'a> {
         })
     }
 
-    /// An op in a loop whose effects are not understood.
+    /// Returns an op in a loop with unknown effects.
     pub fn effect_in(&self, loop_: u32) -> Option<Op> {
         self.body.effect_in(loop_)
     }
 
-    /// The time of an access that is the variable of one of the loops around it.
+    /// Returns the time of an access that is the variable of one of its enclosing loops.
     fn variable(&self, access: usize, loop_: u32) -> Option<Time> {
         let path = &self.paths[access];
         let at = path.iter().position(|it| *it == loop_)?;
@@ -109,7 +112,7 @@ impl<'a> Legality<'a> {
         Some(out)
     }
 
-    /// The times of both accesses of a dependence that are the variables of these loops.
+    /// Returns the times of both accesses of a dependence that are the variables of these loops.
     fn variables(&self, it: &Instances, loops: &[u32]) -> Option<(Vec<Time>, Vec<Time>)> {
         let of = |access| {
             loops.iter().map(|&at| self.variable(access, at)).collect::<Option<Vec<Time>>>()
@@ -121,24 +124,25 @@ impl<'a> Legality<'a> {
         self.effect_in(loop_).map_or(Ok(()), |it| Err(Obstacle::Effect(it)))
     }
 
-    /// Whether loops that are nested in each other, outermost first, may run in this order: `order[k]` is which of them is at place k.
+    /// Checks the permutation of nested loops, outermost first: `order[k]` is the loop at position
+    /// k.
     ///
     /// # Errors
-    /// What is in the way.
+    /// The obstacle.
     pub fn permutes(&self, band: &[u32], order: &[usize]) -> Result<(), Obstacle> {
         let unit = |it: &usize| (0..band.len()).map(|at| i128::from(at == *it)).collect();
         self.reorders(band, &order.iter().map(unit).collect::<Vec<_>>())
     }
 
-    /// Whether the iterations of loops that are nested in each other, outermost first, may run in the order of these sums of their
+    /// Checks the order of the iterations of nested loops, outermost first, by these sums of their
     /// variables, compared from the first sum on.
     ///
     /// # Errors
-    /// What is in the way.
+    /// The obstacle.
     pub(crate) fn reorders(&self, band: &[u32], rows: &[Vec<i128>]) -> Result<(), Obstacle> {
         let Some(&outermost) = band.first() else { return Ok(()) };
         self.known(outermost)?;
-        // A sum of times, which are all of the same length.
+        // Adds up times of equal length.
         let sum = |times: &[Time], row: &Vec<i128>| -> Option<Time> {
             let mut out = vec![0; times.first()?.len()];
             for (time, by) in times.iter().zip(row) {
@@ -165,10 +169,10 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Whether loops that are nested in each other, outermost first, may be tiled, by any sizes.
+    /// Checks the tiling of nested loops, outermost first, with any tile sizes.
     ///
     /// # Errors
-    /// What is in the way.
+    /// The obstacle.
     pub fn tiles(&self, band: &[u32]) -> Result<(), Obstacle> {
         let Some(&outermost) = band.first() else { return Ok(()) };
         self.known(outermost)?;
@@ -185,11 +189,11 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Whether iterations of a loop whose variables differ by at most `span` may share the loops right in it, innermost last: in the same
-    /// iteration of those, one behind the other.
+    /// Checks unroll and jam: iterations of a loop whose variables differ by at most `span` share
+    /// the loops inside it, innermost last; in one iteration of those they run one after the other.
     ///
     /// # Errors
-    /// What is in the way.
+    /// The obstacle.
     pub(crate) fn jams(&self, outer: u32, inner: &[u32], span: i128) -> Result<(), Obstacle> {
         self.known(outer)?;
         for (at, it) in self.between(outer, outer) {
@@ -212,10 +216,10 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Whether the iterations of a loop may run in any order, or at once.
+    /// Checks that the iterations of a loop may run in any order, or at once.
     ///
     /// # Errors
-    /// What is in the way.
+    /// The obstacle.
     pub fn is_parallel(&self, loop_: u32) -> Result<(), Obstacle> {
         self.known(loop_)?;
         let depth = self.body.loops[loop_ as usize].depth as usize;
@@ -225,19 +229,20 @@ impl<'a> Legality<'a> {
         }
     }
 
-    /// Whether the iterations of a loop may run backwards.
+    /// Checks that the iterations of a loop may run backwards.
     ///
     /// # Errors
-    /// What is in the way.
+    /// The obstacle.
     pub(crate) fn reverses(&self, loop_: u32) -> Result<(), Obstacle> {
         self.is_parallel(loop_)
     }
 
-    /// Whether two loops under the same loops, one behind the other, may be one: where the variable has the same value, first what is in
-    /// the first one. What stands between them is for others to look at.
+    /// Checks the fusion of two loops under the same loops, one after the other: where their
+    /// variables are equal, the body of the first one runs first. The caller checks the ops between
+    /// them.
     ///
     /// # Errors
-    /// What is in the way.
+    /// The obstacle.
     pub fn fuses(&self, first: u32, second: u32) -> Result<(), Obstacle> {
         self.known(first)?;
         self.known(second)?;
@@ -258,7 +263,8 @@ mod tests {
 
     use super::*;
 
-    /// Whether two iterations of the outermost of three loops may share the others, where an element is stored that these subscripts load.
+    /// Returns true if two iterations of the outermost of three loops may share the others, for a
+    /// program that stores one element and loads another.
     fn jams(subscripts: &str) -> bool {
         let text = format!(
             "func.func @f(%A: memref<99x99x99xf32>) {{
@@ -280,9 +286,9 @@ mod tests {
         Legality::new(&body, &Limits::default()).is_some_and(|it| it.jams(0, &[1, 2], 1).is_ok())
     }
 
-    /// More accesses than pairs are kept of, and few of which each pair is large, with 40 loops around.
+    /// More accesses than are paired, and few that give large pairs, under 40 loops.
     #[test]
-    fn nothing_is_known_of_too_many_dependences() {
+    fn knows_nothing_about_too_many_dependences() {
         let nest = |depth: usize, n: usize| {
             let head = |it: usize| format!("affine.for %i{it} = 0 to 9 {{\n");
             let store = "affine.store %v, %m[%i0] : memref<?xi32>\n";
@@ -306,13 +312,13 @@ mod tests {
     }
 
     #[test]
-    fn loops_are_jammed_where_nothing_overtakes() {
+    fn jams_loops_if_the_order_of_dependences_stays() {
         assert!(jams("%i - 1, %j, %k"));
         assert!(!jams("%i - 1, %j + 1, %k"));
         assert!(!jams("%i - 1, %j, %k + 1"));
-        // In a later iteration of the loop around, whatever the innermost one does.
+        // They meet in a later iteration of the enclosing loop, whatever the innermost one does.
         assert!(jams("%i - 1, %j - 1, %k + 1"));
-        // Two iterations apart are not side by side.
+        // Iterations with distance two are not adjacent.
         assert!(jams("%i - 2, %j + 1, %k"));
     }
 }

@@ -1,7 +1,8 @@
-//! Loops: which iterations depend on which, exactly, and what may therefore be done with them.
+//! Dependences between iterations of loops, exactly, and the transformations that they allow.
 //!
-//! [`Body`] reads a function once: loops, guards, loads and stores as affine forms. [`dependences`] asks [`noisy_polyhedra`] about
-//! each pair of accesses, [`Legality`] what may be done with the loops. Nothing here knows editors or the command line.
+//! [`Body`] reads a function once: loops, guards, loads and stores as affine forms. [`dependences`]
+//! asks [`noisy_polyhedra`] about each pair of accesses, and [`Legality`] checks transformations.
+//! The crate knows nothing of editors or the command line.
 
 mod body;
 mod dependence;
@@ -16,11 +17,11 @@ pub mod nest;
 mod refusal;
 pub mod space;
 
-pub use body::{Access, Body, Constraint, Kind, Loop, Scope, Why, results_and_operands};
+pub use body::{Access, Body, Constraint, Loop, Scope, ScopeKind, Why, results_and_operands};
 pub use dependence::{Dependence, Dependences, Flow, Limits, MOST_PAIRED, Unknown, dependences};
 pub use domain::{stays_inside, surely_runs};
 pub use form::{Form, NotAffine, Quotient, Quotients, Term};
-pub use instances::{Condition, Differs, Instances, Part, Time, instances};
+pub use instances::{Condition, Differs, InstancePart, Instances, Time, instances};
 pub use legality::{Legality, Obstacle};
-pub use memory::{Aliasing, Meeting, Place, Root};
+pub use memory::{Aliasing, Meeting, MemrefView, Root};
 pub use noisy_polyhedra::Interval;

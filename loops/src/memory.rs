@@ -1,57 +1,57 @@
-//! Where a memref comes from, and which memrefs may have elements in common.
+//! The origins of memrefs, and which memrefs may share elements.
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
-/// Where elements live.
+/// The origin of elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Root {
-    /// What an allocation gave.
+    /// An allocation.
     Allocation(Value),
     /// An argument of the function.
     Argument(Value),
     /// A global of that name, as written.
     Global(String),
-    /// Anything: the result of a call, an argument of a block, an element of another memref.
+    /// An unknown origin: the result of a call, a block argument, an element of another memref.
     Unknown(Value),
 }
 
-/// A memref: a way to see the elements of a root.
+/// A memref: a view of the elements of a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Where they live.
+pub struct MemrefView {
     pub root: Root,
-    /// The value whose indices are meant; casts are looked through.
+    /// The value whose indices are meant; casts are transparent.
     pub view: Value,
-    /// How many loops must be in the same iteration for it to be the same memref.
+    /// Number of outer loops that must be in the same iteration for it to be the same memref.
     pub depth: u32,
-    /// Whether its indices are those of the root.
+    /// True if its indices are those of the root.
     is_whole: bool,
 }
 
-/// Whether two memrefs have elements in common.
+/// The relation of the elements of two memrefs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
-    /// They have none.
+    /// They share none.
     Never,
-    /// Equal indices are equal elements, as long as so many of the common loops are in the same iteration; else they are
-    /// different elements.
+    /// Equal indices are equal elements while this many of the common loops are in the same
+    /// iteration; otherwise they are different elements.
     Same(u32),
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
-/// What is taken for granted of memrefs.
+/// Assumptions about memrefs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aliasing {
     /// Different arguments of a function, and globals, may share elements.
     pub arguments_may_alias: bool,
 }
 
-/// Longer chains of views are not followed.
+/// Longest chain of views that is followed.
 const MAX_VIEWS: usize = 64;
 
-impl Place {
-    /// Where a memref comes from; `depth_of` tells how many loops must be in the same iteration for a value to be the same.
+impl MemrefView {
+    /// Finds the origin of a memref. `depth_of` returns the number of outer loops that must be in
+    /// the same iteration for a value to be the same.
     pub(crate) fn of(ir: &Ir, memref: Value, depth_of: &dyn Fn(Value) -> u32) -> Self {
         let mut view = memref;
         let mut at = memref;
@@ -91,19 +91,19 @@ impl Place {
         Self { root: Root::Unknown(at), view, depth: depth_of(view), is_whole: false }
     }
 
-    /// Whether it has elements in common with another.
-    pub fn meets(&self, other: &Place, aliasing: Aliasing) -> Meeting {
+    /// Returns the relation of its elements to those of another memref.
+    pub fn meets(&self, other: &MemrefView, aliasing: Aliasing) -> Meeting {
         if self.view == other.view {
             return match self.root {
                 Root::Allocation(value) if value == self.view => Meeting::Same(self.depth),
-                // Another iteration may see the same elements otherwise.
+                // Another iteration may see the same elements in another way.
                 _ if self.depth > 0 => Meeting::Unknown,
                 _ => Meeting::Same(0),
             };
         }
         if self.root == other.root {
-            // A global has the same elements whoever asks for it.
-            let whole = |it: &Place| matches!(it.root, Root::Global(_)) && it.is_whole;
+            // All uses of a global see the same elements.
+            let whole = |it: &MemrefView| matches!(it.root, Root::Global(_)) && it.is_whole;
             return if whole(self) && whole(other) { Meeting::Same(0) } else { Meeting::Unknown };
         }
         match (&self.root, &other.root) {

@@ -1,7 +1,7 @@
-//! What the loops of one nest carry, in words: for hints and hovers.
+//! Dependences of the loops of one nest in words, for hints and hovers.
 //!
-//! *Law.* `parallel` is said only of a loop whose iterations may run at once; of what is not understood, nothing else. *Cost.* Of the nest
-//! alone, not of the function: what stands around it are symbols.
+//! *Law.* A loop is called `parallel` only if its iterations may run at once. An unknown op makes
+//! no other claim. *Cost.* That of the nest, not of the function: values from outside are symbols.
 
 use std::fmt::Write as _;
 
@@ -12,34 +12,34 @@ use crate::dependence::{Dependence, Dependences, Limits, dependences};
 use crate::memory::Aliasing;
 use noisy_polyhedra::Interval;
 
-/// A nest: the loops around each other whose outermost one no loop is around, with all that is in them.
+/// A loop nest: an outermost loop and everything in it.
 #[derive(Debug)]
 pub struct Nest {
     /// Its loops and accesses.
     pub body: Body,
-    /// What depends on what.
+    /// The dependences.
     pub found: Dependences,
-    /// Whether it has more accesses than are looked at; then nothing is known.
+    /// True if it has too many accesses. Then nothing is known.
     is_large: bool,
 }
 
-/// What a loop carries.
+/// The dependences that a loop carries, in summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Its iterations may run at once.
     Parallel,
-    /// It carries so many dependences.
+    /// It carries this many dependences.
     Carries(usize),
     /// It carries values from one iteration to the next.
     Values,
-    /// All that it carries is one sum, or the like, over its iterations.
+    /// Everything that it carries is one sum, or similar, over its iterations.
     Reduction,
-    /// An op with effects that are not understood stands in it, or the nest is too large.
+    /// It contains an op with unknown effects, or the nest is too large.
     Unknown,
 }
 
 impl Verdict {
-    /// In a few words.
+    /// Returns a short text.
     pub fn text(&self) -> String {
         match self {
             Verdict::Parallel => "parallel".to_owned(),
@@ -52,7 +52,7 @@ impl Verdict {
     }
 }
 
-/// The most work on one question, in numbers touched: somebody waits.
+/// The most work on one question, in numbers touched. A user is waiting.
 pub(crate) const LIMITS: Limits = Limits {
     with_input: false,
     aliasing: Aliasing { arguments_may_alias: false },
@@ -60,22 +60,22 @@ pub(crate) const LIMITS: Limits = Limits {
     total: 20_000_000,
 };
 
-/// Nests with more accesses are not looked at while somebody waits.
+/// Nests with more accesses are not analyzed while a user is waiting.
 pub(crate) const MOST_ACCESSES: usize = 300;
 
-/// Whether an op is a loop of which dependences are asked.
+/// Returns true if an op is a loop whose dependences can be queried.
 pub fn is_loop(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::AffineFor | OpKind::AffineParallel | OpKind::ScfFor)
 }
 
-/// The outermost loop around an op, or the op itself.
+/// Returns the outermost loop around an op, or the op itself.
 pub fn root_of(ir: &Ir, op: Op) -> Option<Op> {
     let around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
     around.take_while(|&it| ir.op(it).kind != OpKind::FuncFunc).filter(|&it| is_loop(ir, it)).last()
 }
 
 impl Nest {
-    /// Reads the nest whose outermost loop this is; of different memrefs this is taken for granted.
+    /// Reads the nest with this outermost loop.
     pub fn new(ir: &Ir, root: Op, aliasing: Aliasing) -> Self {
         let body = Body::of_nest(ir, root);
         let is_large = body.accesses.len() > MOST_ACCESSES;
@@ -84,23 +84,23 @@ impl Nest {
         Self { body, found, is_large }
     }
 
-    /// Whether it is small enough to be looked at.
+    /// Returns true if it is small enough to be analyzed.
     pub fn is_understood(&self) -> bool {
         !self.is_large
     }
 
-    /// The number of a loop.
+    /// Returns the number of a loop.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
         self.body.loop_of(op)
     }
 
-    /// The dependences, and behind them those that may exist.
+    /// Returns the known dependences, followed by the possible ones.
     pub(crate) fn dependences(&self) -> impl Iterator<Item = Dependence> {
         let possible = self.found.unknown.iter().flat_map(|it| it.possible(&self.body));
         self.found.known.iter().cloned().chain(possible)
     }
 
-    /// The dependences that a loop carries, those that may exist included.
+    /// Returns the known and possible dependences that a loop carries.
     pub fn carried(&self, loop_: u32) -> Vec<Dependence> {
         let depth = self.body.loops[loop_ as usize].depth as usize;
         let path = |access: usize| self.body.loops_around(self.body.accesses[access].scope);
@@ -109,13 +109,13 @@ impl Nest {
         self.dependences().filter(is_carried).collect()
     }
 
-    /// The dependences of an access, as source or target, at any level.
+    /// Returns the dependences with an access as source or target, at any level.
     pub fn met_by(&self, access: Op) -> Vec<Dependence> {
         let is_it = |at: usize| self.body.accesses[at].op == access;
         self.dependences().filter(|it| is_it(it.source) || is_it(it.target)).collect()
     }
 
-    /// What a loop carries.
+    /// The dependences that a loop carries, in summary.
     pub fn verdict(&self, ir: &Ir, loop_: u32) -> Verdict {
         if self.is_large || self.body.effect_in(loop_).is_some() {
             return Verdict::Unknown;
@@ -130,7 +130,8 @@ impl Nest {
         }
     }
 
-    /// Whether all of these dependences are those of one store and the load of the same element that it adds to.
+    /// Returns true if all these dependences are between one store and the load of the same element
+    /// in its reduction.
     fn is_reduction(&self, ir: &Ir, carried: &[Dependence]) -> bool {
         let mut stores = carried.iter().flat_map(|it| [it.source, it.target]);
         let Some(store) = stores.find(|&it| self.body.accesses[it].is_store) else { return false };
@@ -173,7 +174,7 @@ impl Nest {
         line(source, self.body.accesses[access].op)
     }
 
-    /// One dependence in a line of words: `flow from line 5 to line 4, distance (0, 1)`.
+    /// Returns a dependence in one line: `flow from line 5 to line 4, distance (0, 1)`.
     pub fn words(&self, source: &Source, it: &Dependence) -> String {
         let (from, to) = (self.line(source, it.source), self.line(source, it.target));
         let may = if it.is_exact { "" } else { "possible " };
@@ -181,7 +182,8 @@ impl Nest {
         format!("{may}{} from line {from} to line {to}, distance {distance}", it.flow.name())
     }
 
-    /// A table of dependences, as Markdown whose columns are aligned: editors without tables show it as it is. Long ones are cut.
+    /// Returns a table of dependences in Markdown with aligned columns, which is readable even
+    /// without rendering. Long tables are cut.
     pub fn table(&self, source: &Source, all: &[Dependence]) -> String {
         let mut rows =
             vec![["from line", "to line", "memref", "kind", "distance"].map(str::to_owned)];
@@ -200,7 +202,7 @@ impl Nest {
             let widest = rows.iter().map(|it| it[at].chars().count()).max().unwrap_or(0);
             widest.min(MOST_PADDING)
         });
-        // A colon at the end of a rule: numbers stand on the right.
+        // A colon at the end of the rule aligns numbers on the right.
         let rules = widths.map(|it| "-".repeat(it));
         let right = |at: usize| format!("{}:", &rules[at][1..]);
         rows.insert(1, [right(0), right(1), rules[2].clone(), rules[3].clone(), rules[4].clone()]);
@@ -219,12 +221,12 @@ impl Nest {
     }
 }
 
-/// The line of an op, from 1.
+/// Returns the line of an op, from 1.
 pub(crate) fn line(source: &Source, op: Op) -> usize {
     source.text().byte_to_line(source.ir().name_range(op).start) + 1
 }
 
-/// Longer tables are cut.
+/// Most rows of a table.
 const MOST_ROWS: usize = 12;
 
 /// `(0, 1)`, `(0, 1..)`, `(0, -2..3)`

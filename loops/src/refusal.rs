@@ -1,11 +1,11 @@
-//! Why something may not be done with loops, in words that name lines.
+//! Reasons against a transformation, in words that name lines.
 
 use noisy_syntax::{Op, Source};
 
 use crate::legality::{Legality, Obstacle};
 use crate::nest::{Nest, line};
 
-/// What is in the way: `forbidden by flow from line 5 to line 5, distance (1, -1)`.
+/// Returns the obstacle: `forbidden by flow from line 5 to line 5, distance (1, -1)`.
 pub(crate) fn words(
     source: &Source,
     nest: &Nest,

@@ -1,14 +1,16 @@
-//! The iterations of two loops as points of a plane, with the dependences between them as arrows: the figure of every textbook, exactly.
+//! The iterations of two loops as points of a plane, with the dependences between them as arrows.
 //!
-//! *Data.* Two loops, one in the other (or a single one), are run by their bounds, guards and subscripts (`run.rs`); the loops around stay
-//! in one iteration, the loops inside belong to the point. Values that are not known numbers count as one number.
+//! *Data.* Two loops, one in the other (or a single one), are run by their bounds, guards and
+//! subscripts (`run.rs`). The enclosing loops stay in one iteration; inner loops belong to the
+//! point. All unknown values are replaced by one number.
 //!
-//! *Law.* An arrow leads from an access of an element to the next one that must stay behind it: from a store to the loads before the next
-//! store, from these to that store, from store to store if nothing loads between. Each arrow is a dependence, and each dependence between
-//! the points is a path of arrows; so another order keeps all dependences of the points if, and only if, no arrow points backward. What may
-//! be done for iterations that are not drawn, too, is what [`crate::Legality`] says.
+//! *Law.* An arrow leads from an access of an element to the next one that must stay after it: from
+//! a store to the loads before the next store, from these to that store, from store to store if
+//! there is no load between. Each arrow is a dependence, and each dependence between the points is
+//! a path of arrows. So another order keeps all dependences of the points exactly if no arrow
+//! points backward. [`crate::Legality`] also covers iterations that are not drawn.
 //!
-//! *Cost.* Linear in the instances but for their sorting, up to a budget.
+//! *Cost.* Linear in the instances except for sorting them, up to a budget.
 
 mod change;
 mod draw;
@@ -19,30 +21,29 @@ use noisy_syntax::{Op, Source};
 pub use self::change::Change;
 use self::draw::{Attempt, names};
 use self::run::Stop;
-use crate::body::{Body, Kind};
+use crate::body::{Body, ScopeKind};
 use crate::dependence::Flow;
 use crate::memory::Aliasing;
 use crate::nest::{Nest, root_of};
 
 /// The part of a loop's body that a point stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    /// What stands before the inner loop.
+pub enum PointPart {
+    /// The ops before the inner loop.
     Before,
     /// An iteration of all drawn loops.
     Whole,
-    /// What stands behind the inner loop.
+    /// The ops after the inner loop.
     After,
 }
 
 /// An iteration, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The variables of the loops, outermost first; of a part the outer one alone.
+    /// The variables of the loops, outermost first; for a part only the outer one.
     pub at: Vec<i64>,
-    /// What it stands for.
-    pub part: Part,
-    /// Whether an access runs in it.
+    pub part: PointPart,
+    /// True if an access runs in it.
     pub is_used: bool,
 }
 
@@ -57,16 +58,15 @@ pub struct Arrow {
     pub source: usize,
     /// The line of the op that runs later.
     pub target: usize,
-    /// What follows what; not there for a value that the loop carries.
+    /// The kind; `None` for a value that the loop carries.
     pub flow: Option<Flow>,
 }
 
-/// Another order, and whether it is allowed.
+/// Another order, and the answer whether it is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// The order.
     pub change: Change,
-    /// Whether all dependences stay, those of points that are not drawn included; else what is in the way.
+    /// `Ok` if all dependences stay, also those of points that are not drawn; else the obstacle.
     pub verdict: Result<(), String>,
     /// The arrows that point backward.
     pub backward: Vec<usize>,
@@ -74,14 +74,14 @@ pub struct Changed {
     pub order: Vec<usize>,
 }
 
-/// What is drawn.
+/// A drawing of the iterations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Space {
     /// The variables of the loops, outermost first.
     pub ivs: Vec<String>,
     /// The lines of the loops.
     pub lines: Vec<usize>,
-    /// What the variables grow by.
+    /// The steps of the loops.
     pub steps: Vec<i64>,
     /// The loops around, outermost first, and the iteration in which they stay.
     pub around: Vec<(String, i64)>,
@@ -89,33 +89,38 @@ pub struct Space {
     pub points: Vec<Point>,
     /// The arrows, by their points.
     pub arrows: Vec<Arrow>,
-    /// Other orders; none where something stands outside of the inner loop.
+    /// Other orders; none if there are ops outside the inner loop.
     pub changes: Vec<Changed>,
-    /// What a reader has to know: what is not drawn, and what was taken for granted.
+    /// Notes for the reader: missing parts and assumptions.
     pub notes: Vec<String>,
 }
 
-/// How much is drawn.
+/// Options of a drawing.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
-    /// The value of what is no known number, and how many iterations of each loop are drawn at most.
+pub struct DrawingSize {
+    /// The value of unknown numbers, and the most iterations of each loop that are drawn.
     pub points: i64,
     /// Iterations of a tile, each way.
     pub tile: i64,
 }
 
-impl Default for Size {
+impl Default for DrawingSize {
     fn default() -> Self {
         Self { points: 8, tile: 3 }
     }
 }
 
 impl Space {
-    /// Draws a loop and the one in it, or the one around it, or it alone; of different memrefs this is taken for granted.
+    /// Draws a loop with the loop in it, or the one around it, or alone.
     ///
     /// # Errors
-    /// Why it cannot be drawn.
-    pub fn new(source: &Source, op: Op, size: Size, aliasing: Aliasing) -> Result<Self, String> {
+    /// The reason why it cannot be drawn.
+    pub fn new(
+        source: &Source,
+        op: Op,
+        size: DrawingSize,
+        aliasing: Aliasing,
+    ) -> Result<Self, String> {
         let ir = source.ir();
         let root = root_of(ir, op).ok_or("there is no loop")?;
         let nest = Nest::new(ir, root, aliasing);
@@ -126,7 +131,7 @@ impl Space {
         let at = body.loop_of(op).ok_or("there is no loop")?;
         let drawn = drawn(body, at);
         let mut stop = Stop::Spent;
-        // Loops inside run as far as there is time.
+        // Inner loops run as far as the budget goes.
         for (points, inner) in
             [(size.points, i64::MAX), (size.points, 64), (size.points, 8), (4, 8), (2, 2)]
         {
@@ -156,11 +161,11 @@ impl Space {
     }
 }
 
-/// The loop, and the only one in it or the one around it.
+/// Returns the loop, and the only one in it or the one around it.
 fn drawn(body: &Body, at: u32) -> Vec<u32> {
     let depth = body.loops[at as usize].depth;
     let around = |it: u32| {
-        let scope = body.scopes.iter().position(|scope| scope.kind == Kind::Loop(it));
+        let scope = body.scopes.iter().position(|scope| scope.kind == ScopeKind::Loop(it));
         body.loops_around(scope.map(|it| it as u32))
     };
     let is_inner =

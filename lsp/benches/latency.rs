@@ -90,7 +90,7 @@ fn range(from: (usize, usize), to: (usize, usize)) -> Value {
     json!({ "start": place(from), "end": place(to) })
 }
 
-/// What is measured of a program, by name.
+/// The measurements of a program, by name.
 fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
     let mut client = Client::new();
     let text = (kind.text)(n);
@@ -109,7 +109,7 @@ fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
         let found = client.diagnostics(URI, version);
         (since(start), found.iter().any(is_error))
     };
-    // What is typed, in which column, and how far it goes.
+    // The typed text, its column, and the range it replaces.
     let edits: [(&'static str, &str, usize, (usize, usize)); 3] = [
         ("a space, to diagnostics", " ", 0, (0, 1)),
         ("an error, to diagnostics", "?", 3, (0, 4)),

@@ -1,4 +1,4 @@
-//! `--log FILE`: what happened, one line each, with the milliseconds since the start.
+//! `--log FILE`: one line for each event, with the milliseconds since the start.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,20 +13,19 @@ struct Log {
 
 static LOG: OnceLock<Log> = OnceLock::new();
 
-/// Starts logging to a file, which is emptied.
+/// Empties a file and starts logging to it.
 pub(crate) fn start(path: &Path) -> std::io::Result<()> {
     let file = Mutex::new(File::create(path)?);
-    // A second call has no effect; there is one, from `main`.
+    // `main` makes the only call.
     let _ = LOG.set(Log { file, start: Instant::now() });
     Ok(())
 }
 
-/// Whether anything is logged, for who would have to compute what to say.
+/// True if logging is on; callers then compute the message.
 pub(crate) fn is_on() -> bool {
     LOG.get().is_some()
 }
 
-/// Writes a line.
 pub(crate) fn line(text: std::fmt::Arguments<'_>) {
     if let Some(log) = LOG.get() {
         let ms = log.start.elapsed().as_secs_f64() * 1e3;

@@ -1,13 +1,13 @@
 //! `noisy-lsp`: a language server for MLIR text that knows noise.
 //!
-//! The folders are layers; each uses those above it in this list only.
+//! The folders are layers; each uses only those above it in this list.
 //!
-//! - [`wire`] reads and writes messages, [`text`] holds a text and places in it;
-//! - [`features`] are functions from a document and a place in it to plain data;
+//! - [`wire`] reads and writes messages, [`text`] holds a text and positions in it;
+//! - [`features`] are functions from a document and a position to plain data;
 //! - [`connection`] is the client and its settings, [`optimizer`] the search for placements;
-//! - [`proto`] converts between plain data and the protocol's types;
+//! - [`proto`] converts between plain data and protocol types;
 //! - [`documents`] are the actors that own the open documents, [`session`] holds them;
-//! - [`requests`] are the handlers, and [`server`] takes what comes in order and gives it to them.
+//! - [`requests`] are the handlers, and [`server`] dispatches messages to them in order.
 
 mod connection;
 mod documents;
@@ -37,7 +37,7 @@ struct Arguments {
     /// Write a line about each request and each problem to a file.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// The process of the client, which some clients say here; `initialize` says it, too.
+    /// The process of the client; some clients pass it here in addition to `initialize`.
     #[arg(long = "clientProcessId", hide = true, value_name = "ID")]
     client_process_id: Option<String>,
 }
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Panics are caught where they happen; the hook writes them down.
+/// Panics are caught where they happen; the hook logs them.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         log::line(format_args!("{panic}"));
@@ -69,6 +69,6 @@ fn log_panics() {
 }
 
 fn complain(text: &str) {
-    // Standard error may be closed; there is nobody else to tell.
+    // Standard error may be closed, and there is no other place to report this.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

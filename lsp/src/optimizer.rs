@@ -88,10 +88,7 @@ pub(crate) async fn run(
     let failed = || "the optimizer failed; please report it".to_owned();
     // Fixes alone are quick, and do not wait for others that solve.
     let solves = repairs.iter().any(|it| !matches!(it.scope, Scope::Code(_)));
-    let _turn = match solves {
-        true => Some(RUNS.acquire().await.map_err(|_| failed())?),
-        false => None,
-    };
+    let _turn = if solves { Some(RUNS.acquire().await.map_err(|_| failed())?) } else { None };
     let _busy = status::busy(connection);
     let (sender, receiver) = oneshot::channel();
     let settings = settings.clone();

@@ -7,7 +7,7 @@ endif
 
 syn keyword mlirTodo contained TODO FIXME NB
 syn match mlirComment "//.*$" contains=mlirTodo,@Spell
-syn match mlirSplit "^// -----\s*$"
+syn match mlirSplit "^\s*// -----\s*\(//.*\)\=$"
 
 syn match mlirEscape contained '\\\%(["\\nt]\|\x\x\)'
 syn region mlirString start=+"+ skip=+\\.+ end=+"+ oneline contains=mlirEscape

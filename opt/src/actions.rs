@@ -1,63 +1,67 @@
-//! Actions: what the tool does to a program, one after the other: runs of passes, rounds of rewriting, patterns that are tried.
+//! Actions: the changes that the tool makes to a program, one after the other: runs of passes,
+//! rounds of rewriting, and attempts of patterns.
 //!
-//! They are logged (`--log-actions-to`), counted and let through by number (`--mlir-debug-counter`), as upstream does it with tags of the same names.
-//! *Steps* are those that changed the program, and the runs of passes: `--bisect-limit` ends after so many of them, over all
-//! passes, and a [`Watch`] sees the program after each. *Cost.* Nothing but a few comparisons where nobody logs, counts or watches.
+//! Actions can be logged (`--log-actions-to`), counted and limited by number
+//! (`--mlir-debug-counter`), with the tags of upstream. *Steps* are the actions that changed the
+//! program, and the runs of passes: `--bisect-limit` ends after a number of them, over all passes,
+//! and a [`Watch`] sees the program after each. *Cost.* A few comparisons unless actions are
+//! logged, counted or watched.
 
 use std::io::Write as _;
 
 use noisy_syntax::print::{self, Style};
+use noisy_syntax::string::unquoted;
 use noisy_syntax::{Attr, AttrData, Ir, LocationPart, Op};
 
 /// A pass that runs on an op.
 pub(crate) const PASS: &str = "pass-execution";
 /// A round of the greedy driver.
 pub(crate) const ITERATION: &str = "GreedyPatternRewriteIteration";
-/// A pattern that is tried on an op.
+/// An attempt of a pattern on an op.
 pub const PATTERN: &str = "apply-pattern";
 
-/// A step: a pass begins, or something was rewritten.
+/// A step: the start of a pass, or a rewrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The class of the pass.
     pub pass: String,
-    /// The pattern or what else was done; empty where the pass begins.
+    /// The pattern or another change; empty at the start of a pass.
     pub what: String,
-    /// The name of the op that it was done to, with the symbol that it defines.
+    /// The name of its op, with the symbol that it defines.
     pub op: String,
-    /// Where that op was read, in bytes.
+    /// The position of that op in the source, in bytes.
     pub origin: Option<std::ops::Range<usize>>,
-    /// The ops that wait for their turn to be rewritten, the next first, a few of them.
+    /// The first ops of the worklist, the next one first.
     pub waiting: Vec<Op>,
-    /// How many ops wait.
+    /// The number of waiting ops.
     pub n_waiting: usize,
 }
 
-/// How many of the ops that wait a step names.
+/// Most waiting ops in a step.
 pub(crate) const WAITING: usize = 10;
 
-/// Sees the program after each step.
+/// Observes the program after each step.
 pub trait Watch {
-    /// The program before the first step and after the last one.
+    /// Called with the program before the first step and after the last one.
     fn shown(&mut self, _ir: &Ir, _is_before: bool) {}
 
-    /// The program as a step left it.
+    /// Called with the program after a step.
     fn step(&mut self, ir: &Ir, step: &Step);
 }
 
-/// Lets the actions of a tag through by their numbers.
+/// Admits actions of a tag by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Counter {
     tag: String,
-    /// How many are left out first.
+    /// Number of actions that are skipped first.
     skip: i64,
-    /// How many are let through then; negative: all.
+    /// Number of actions that are then admitted; negative: all.
     count: i64,
-    /// How many there were.
+    /// Number of actions so far.
     n: i64,
 }
 
-/// A file, or a line or column of it.
+/// A file, optionally with line and column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     file: String,
@@ -73,7 +77,7 @@ impl Place {
         Some(Self { file, line: number()?, column: number()? })
     }
 
-    /// Whether a location, or one that it is made of, is this place.
+    /// Returns true if a location, or one of its parts, is this place.
     fn is_in(&self, ir: &Ir, location: Attr) -> bool {
         let AttrData::Location(parts) = ir.interner.attr_data(location) else { return false };
         parts.iter().any(|it| match it {
@@ -87,7 +91,7 @@ impl Place {
                 };
                 let mut numbers = at.split(':').map(|it| it.parse::<u32>().ok());
                 let (line, column) = (numbers.next().flatten(), numbers.next().flatten());
-                file == self.file
+                unquoted(file) == self.file
                     && (self.line.is_none() || self.line == line)
                     && (self.column.is_none() || self.column == column)
             }
@@ -95,13 +99,13 @@ impl Place {
     }
 }
 
-/// Which actions are let through, logged and watched.
+/// Decides which actions are admitted, logged and watched.
 #[derive(Default)]
 pub struct Actions {
     log: Option<Log>,
-    /// Only actions on ops that come from these places are logged, if there are any.
+    /// If there are any, only actions on ops from these places are logged.
     log_places: Vec<Place>,
-    /// Of each action that has begun and not ended: whether it was logged.
+    /// For each action that has not ended: true if it was logged.
     open: Vec<bool>,
     counters: Vec<Counter>,
     limit: Option<usize>,
@@ -120,10 +124,10 @@ impl std::fmt::Debug for Actions {
 }
 
 impl Actions {
-    /// Logs actions to a file, which is begun anew, or to stdout (`-`).
+    /// Logs actions to a new file, or to stdout (`-`).
     ///
     /// # Errors
-    /// Why the file cannot be written.
+    /// The reason why the file cannot be written.
     pub(crate) fn log_to(&mut self, file: &str) -> Result<(), String> {
         let open = |file| std::fs::File::create(file).map(Log::File);
         let log = if file == "-" { Ok(Log::Stdout) } else { open(file) };
@@ -131,11 +135,10 @@ impl Actions {
         Ok(())
     }
 
-    /// Logs only actions on ops that come from these places: `file:line:column` with commas between them, where line and column may be
-    /// left out.
+    /// Logs only actions on ops from these places: `file:line:column`, separated by commas, with
+    /// optional line and column.
     ///
     /// # Errors
-    /// What is wrong.
     pub(crate) fn log_only(&mut self, places: &str) -> Result<(), String> {
         for text in places.split(',') {
             let place =
@@ -145,22 +148,23 @@ impl Actions {
         Ok(())
     }
 
-    /// Whether the locations of ops are looked at.
+    /// Returns true if the locations of ops are needed.
     pub(crate) fn looks_at_locations(&self) -> bool {
         !self.log_places.is_empty()
     }
 
-    /// Lets no more than so many steps through.
+    /// Admits at most this number of steps.
     pub(crate) fn limit_to(&mut self, n: usize) {
         self.limit = Some(n);
     }
 
-    /// Shows each step.
+    /// Shows each step to an observer.
     pub(crate) fn watch_by(&mut self, watch: Box<dyn Watch + Send>) {
         self.watch = Some(watch);
     }
 
-    /// Shows the program to who watches: before a pipeline has done anything, from when on changes are noted, or when it is done.
+    /// Shows the program to the observer: before the pipeline, from when on changes are recorded,
+    /// or at its end.
     pub fn show(&mut self, ir: &mut Ir, is_before: bool) {
         if let Some(watch) = &mut self.watch {
             watch.shown(ir, is_before);
@@ -168,20 +172,20 @@ impl Actions {
         }
     }
 
-    /// How many steps there were.
+    /// Returns the number of steps.
     pub fn n_steps(&self) -> usize {
         self.n_steps
     }
 
-    /// The last step.
+    /// Returns the last step.
     pub(crate) fn last(&self) -> Option<&Step> {
         self.last.as_ref()
     }
 
-    /// Counts actions as `tag-skip=2,tag-count=1` says.
+    /// Sets counters such as `tag-skip=2,tag-count=1`.
     ///
     /// # Errors
-    /// What is wrong, as upstream says it.
+    /// An error in the words of upstream.
     pub(crate) fn count(&mut self, text: &str) -> Result<(), String> {
         for arg in text.split(',').filter(|it| !it.is_empty()) {
             let Some((name, value)) = arg.split_once('=') else {
@@ -216,7 +220,7 @@ impl Actions {
         Ok(())
     }
 
-    /// The counters, by tag, as upstream shows them.
+    /// Returns the counters by tag, in the format of upstream.
     pub fn counters(&self) -> String {
         let mut sorted: Vec<&Counter> = self.counters.iter().collect();
         sorted.sort_by(|a, b| a.tag.cmp(&b.tag));
@@ -227,27 +231,27 @@ impl Actions {
         out
     }
 
-    /// Begins to count anew, for another part of a file; steps go on.
+    /// Resets the counters for another part of a file; steps continue.
     pub(crate) fn restart_counters(&mut self) {
         for it in &mut self.counters {
             it.n = 0;
         }
     }
 
-    /// Whether more steps are let through.
+    /// Returns true if more steps are admitted.
     #[inline]
     pub fn goes_on(&self) -> bool {
         self.limit.is_none_or(|it| self.n_steps < it)
     }
 
-    /// Whether an action is let through, which counts it.
+    /// Counts an action and returns true if it is admitted.
     fn may(&mut self, tag: &str) -> bool {
         let Some(it) = self.counters.iter_mut().find(|it| it.tag == tag) else { return true };
         it.n += 1;
         it.skip < 0 || it.skip < it.n && (it.count < 0 || it.skip.saturating_add(it.count) >= it.n)
     }
 
-    /// Whether a pass may run on an op; if so it is a step, and ends with [`Actions::ends`].
+    /// Returns true if a pass may run on an op. It is then a step, and ends with [`Actions::ends`].
     pub(crate) fn begins_pass(&mut self, class: &str, ir: &Ir, op: Op) -> bool {
         if !self.goes_on() || !self.may(PASS) {
             return false;
@@ -263,18 +267,19 @@ impl Actions {
         true
     }
 
-    /// What runs in a pass that runs passes is part of the inner one; afterwards it is part of the outer one again.
+    /// While a pass runs other passes, steps belong to the inner one, and afterwards to the outer
+    /// one again.
     pub(crate) fn ends_pass(&mut self, around: &str) {
         self.ends(PASS);
         around.clone_into(&mut self.pass);
     }
 
-    /// The pass that runs.
+    /// The running pass.
     pub(crate) fn pass(&self) -> &str {
         &self.pass
     }
 
-    /// Whether a round of rewriting may begin.
+    /// Returns true if a round of rewriting may begin.
     pub(crate) fn begins_iteration(&mut self, n: usize, ir: &Ir, holder: Option<Op>) -> bool {
         if !self.goes_on() || !self.may(ITERATION) {
             return false;
@@ -288,7 +293,7 @@ impl Actions {
         true
     }
 
-    /// Whether a pattern may be tried on an op.
+    /// Returns true if a pattern may be tried on an op.
     #[inline]
     pub(crate) fn begins_pattern(&mut self, pattern: &str, ir: &Ir, op: Op) -> bool {
         if self.counters.is_empty() && self.log.is_none() {
@@ -306,7 +311,7 @@ impl Actions {
         true
     }
 
-    /// An action has ended.
+    /// Records the end of an action.
     #[inline]
     pub fn ends(&mut self, tag: &str) {
         if self.log.is_some() && self.open.pop() == Some(true) {
@@ -314,28 +319,29 @@ impl Actions {
         }
     }
 
-    /// Whether nobody logs, counts or watches.
+    /// Returns true if actions are neither logged, counted nor watched.
     pub fn is_idle(&self) -> bool {
         self.log.is_none() && self.counters.is_empty() && !self.is_watched()
     }
 
-    /// Whether anybody wants to know what is done to which op.
+    /// Returns true if steps need the names of ops.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.limit.is_some() || self.watch.is_some()
     }
 
-    /// What a step that is about to be made calls its op; nothing where nobody wants to know.
+    /// Returns the name of the op of the next step; nothing if it is not needed.
     pub fn target(&self, ir: &Ir, op: Op) -> Target {
         if self.is_watched() && ir.op(op).kind.is_op() { place(ir, op) } else { Target::default() }
     }
 
-    /// Something was done; `place` says to which op, as it was before.
+    /// Records a step; `place` is its op as it was before.
     pub(crate) fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Target) {
         self.step_of(ir, what, place, || (Vec::new(), 0));
     }
 
-    /// As [`Actions::step`], while ops wait: `waiting` gives up to [`WAITING`] of them and how many there are.
+    /// [`Actions::step`] with a worklist: `waiting` returns up to [`WAITING`] ops of it and their
+    /// total number.
     pub(crate) fn step_of(
         &mut self,
         ir: &Ir,
@@ -357,7 +363,7 @@ impl Actions {
         self.last = Some(step);
     }
 
-    /// Whether the action that begins on an op is logged.
+    /// Returns true if the action that begins on an op is logged.
     fn opens_log(&mut self, ir: &Ir, op: Option<Op>) -> bool {
         if self.log.is_none() {
             return false;
@@ -370,7 +376,7 @@ impl Actions {
         is_meant
     }
 
-    /// Writes to the log, which ends where that fails.
+    /// Writes to the log, which ends after an error.
     fn write(&mut self, line: &str) {
         let written = match &mut self.log {
             Some(Log::File(file)) => file.write_all(line.as_bytes()),
@@ -384,17 +390,17 @@ impl Actions {
     }
 }
 
-/// Where actions are logged.
+/// The destination of the log.
 #[derive(Debug)]
 enum Log {
     Stdout,
     File(std::fs::File),
 }
 
-/// An op as a step names it: its name with the symbol that it defines, and where it was read.
+/// The name of an op in a step: its name with the symbol that it defines, and its position.
 pub type Target = (String, Option<std::ops::Range<usize>>);
 
-/// What a step calls an op.
+/// Returns the name of an op in a step.
 pub fn place(ir: &Ir, op: Op) -> Target {
     let mut name = ir.op_name(op).to_owned();
     if let Some((symbol, _)) = ir.extra(op).symbol {
@@ -403,7 +409,7 @@ pub fn place(ir: &Ir, op: Op) -> Target {
     (name, ir.origin(op))
 }
 
-/// The first line of an op, `{...}` for its regions.
+/// Returns the first line of an op, with `{...}` for its regions.
 fn header(ir: &Ir, op: Op) -> String {
     let style = Style { is_custom: true, has_names: true, ..Style::default() };
     let text = print::op_in(ir, op, style);
@@ -416,7 +422,7 @@ fn header(ir: &Ir, op: Op) -> String {
 mod tests {
     use super::*;
 
-    /// Which of seven actions are let through.
+    /// Returns which of seven actions are admitted.
     fn passed(text: &str) -> Vec<usize> {
         let mut actions = Actions::default();
         actions.count(text).expect("counters");

@@ -1,38 +1,38 @@
-//! Analyses that passes share: computed when a pass first asks for one, and kept for those after it in the pipeline on an op as long as passes say
-//! that they preserve it.
+//! Analyses that passes share. They are computed on first use and kept for later passes on the same
+//! op as long as passes preserve them.
 //!
-//! *Law.* What is kept says what would be computed anew; under `--verify-each` that is checked behind each pass of the
-//! pipeline; passes that a pass runs by itself are not checked. *Cost.* A pass that preserves
-//! what another one asked for costs one more computation where that is checked; a pass before which nobody asked costs nothing.
+//! *Law.* A kept analysis equals a recomputed one. `--verify-each` checks this after each pass of
+//! the pipeline, but not after passes that a pass runs. *Cost.* Checking a preserved analysis costs
+//! one more computation; unused analyses cost nothing.
 
 use std::any::{Any, TypeId};
 use std::rc::Rc;
 
 use noisy_syntax::{Ir, Op};
 
-/// What can be found out of an op and what is in it.
+/// An analysis of an op and its contents.
 pub trait Analysis: Any + Sized {
-    /// Its name in messages.
+    /// The name in messages.
     const NAME: &'static str;
 
-    /// Finds it out.
+    /// Computes the analysis.
     fn new(ir: &Ir, op: Op) -> Self;
 
-    /// Whether it says the same as another one of the same op.
+    /// Returns true if it equals another result for the same op.
     fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool;
 }
 
-/// An analysis of an op.
+/// A kept analysis of an op.
 struct Kept {
     op: Op,
     key: TypeId,
     name: &'static str,
     found: Rc<dyn Any>,
-    /// Whether it says what it would say if it were computed now.
+    /// Returns true if it equals a recomputed one.
     is_current: fn(&dyn Any, &Ir, Op) -> bool,
 }
 
-/// What a pass leaves as true as it was.
+/// The analyses that a pass preserves.
 #[derive(Debug, Default)]
 enum Preserved {
     #[default]
@@ -51,11 +51,11 @@ impl Preserved {
     }
 }
 
-/// The analyses that are kept.
+/// The kept analyses.
 #[derive(Default)]
 pub struct Analyses {
     kept: Vec<Kept>,
-    /// By the pass that runs.
+    /// The analyses that the running pass preserves.
     preserved: Preserved,
 }
 
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Analyses {
 }
 
 impl Analyses {
-    /// An analysis of an op, the one that is kept or a new one.
+    /// Returns the kept analysis of an op, or computes it.
     pub fn of<A: Analysis>(&mut self, ir: &Ir, op: Op) -> Rc<A> {
         let key = TypeId::of::<A>();
         let kept = self.kept.iter().find(|it| it.op == op && it.key == key);
@@ -83,12 +83,12 @@ impl Analyses {
         found
     }
 
-    /// The pass that runs changes nothing.
+    /// Declares that the running pass changes nothing.
     pub fn preserve_all(&mut self) {
         self.preserved = Preserved::All;
     }
 
-    /// The pass that runs changes nothing that this analysis depends on.
+    /// Declares that the running pass changes nothing on which this analysis depends.
     pub fn preserve<A: Analysis>(&mut self) {
         match &mut self.preserved {
             Preserved::Nothing => self.preserved = Preserved::These(vec![TypeId::of::<A>()]),
@@ -97,8 +97,9 @@ impl Analyses {
         }
     }
 
-    /// A pass on an op is done: forgets what it did not preserve of the op, of those around it and of those in it. If `checks`, gives
-    /// the analyses that it preserved and that would say something else now.
+    /// Ends a pass on an op: drops the analyses of the op, of those around it and of those in it
+    /// that the pass did not preserve. If `checks`, returns the preserved analyses that are no
+    /// longer current.
     pub(crate) fn end_pass(&mut self, ir: &Ir, op: Op, checks: bool) -> Vec<&'static str> {
         let preserved = std::mem::take(&mut self.preserved);
         let is_near = |it: Op| ir.is_within(it, op) || ir.is_within(op, it);
@@ -116,7 +117,8 @@ impl Analyses {
         wrong
     }
 
-    /// The pipeline on an op is done: forgets what is kept of it, so that not more is kept at a time than one op needs.
+    /// Ends the pipeline on an op: drops its analyses, so that never more are kept than one op
+    /// needs.
     pub(crate) fn end_pipeline(&mut self, op: Op) {
         self.kept.retain(|it| it.op != op);
     }

@@ -1,4 +1,5 @@
-//! Diagnostics: `FILE:LINE:COL: severity: text` on stderr, or held against what the text expects.
+//! Diagnostics: `FILE:LINE:COL: severity: text` on stderr, or compared with the expectations in
+//! the text.
 
 use std::cell::OnceCell;
 use std::fmt::Write as _;
@@ -7,16 +8,16 @@ use std::io::Write as _;
 use noisy_syntax::{Ir, Op, floor_char_boundary};
 use regex::Regex;
 
-/// How bad something is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The tool fails.
     Error,
-    /// It does not.
+    /// The tool does not fail.
     Warning,
-    /// What a pass has to say.
+    /// A message of a pass.
     Remark,
-    /// More on the diagnostic before.
+    /// A note on the previous diagnostic.
     Note,
 }
 
@@ -31,16 +32,16 @@ impl Severity {
     }
 }
 
-/// A part of a file that is processed by itself.
+/// A part of a file that is processed separately.
 #[derive(Debug)]
 pub struct Input {
     /// The name of the file.
     pub file: String,
     /// The text of the part.
     pub text: String,
-    /// How many lines of the file stand before it.
+    /// Number of lines of the file before it.
     pub first_line: usize,
-    /// Where each line of the part starts, in bytes; looked for when a place is first told.
+    /// The start of each line of the part, in bytes; computed when a position is first reported.
     starts: OnceCell<Vec<usize>>,
 }
 
@@ -57,14 +58,15 @@ impl Input {
         })
     }
 
-    /// Line and column of a byte, from 1 on, within the part.
+    /// Returns line and column of a byte, from 1, within the part.
     pub fn place(&self, at: usize) -> (usize, usize) {
         let starts = self.starts();
         let line = starts.partition_point(|&it| it <= at);
         (line, at - starts[line - 1] + 1)
     }
 
-    /// A line from 1 on, or what of a long one is around a column, and how many characters stand before the column there.
+    /// Returns a line, from 1; of a long one only the text around a column. Also returns the number
+    /// of characters before the column in it.
     fn excerpt(&self, line: usize, column: usize) -> (String, usize) {
         let start = self.starts()[line - 1];
         let end = self.starts().get(line).copied().unwrap_or(self.text.len());
@@ -85,58 +87,59 @@ impl Input {
     }
 }
 
-/// So much of a line is shown on each side of a place, in bytes.
+/// Bytes of a line that are shown on each side of a position.
 const AROUND: usize = 500;
 
-/// So many diagnostics of a part are written; the others are only counted.
+/// Most diagnostics of a part that are printed; the others are only counted.
 const MOST: usize = 1000;
 
-/// Nothing that a source or a file name holds writes to the terminal: U+FFFD stands for control characters but line breaks and tabs.
+/// No source or file name can control the terminal: U+FFFD replaces control characters except line
+/// breaks and tabs.
 fn shown(text: &str) -> String {
     let is_hidden = |it: char| it.is_control() && !matches!(it, '\n' | '\t');
     text.replace(is_hidden, "\u{fffd}")
 }
 
-/// Where diagnostics go.
+/// The destination of diagnostics.
 #[derive(Debug)]
 pub struct Sink {
-    /// What they are about.
+    /// The subject.
     input: Input,
-    /// Collected to be held against what is expected, instead of written.
+    /// The collected diagnostics, if they are compared with expectations and not printed.
     expects: bool,
     got: Vec<(Severity, Option<usize>, String)>,
     n_errors: usize,
-    /// How many were told.
+    /// Number of diagnostics.
     n_told: usize,
 }
 
 impl Sink {
-    /// A sink that writes, or that collects.
+    /// Returns a sink that prints or collects.
     pub fn new(input: Input, expects: bool) -> Self {
         Self { input, expects, got: Vec::new(), n_errors: 0, n_told: 0 }
     }
 
-    /// What diagnostics are about.
+    /// Returns the subject of diagnostics.
     pub fn input(&self) -> &Input {
         &self.input
     }
 
-    /// The text that diagnostics are about.
+    /// Returns the text of the subject.
     pub fn text(&self) -> &str {
         &self.input.text
     }
 
-    /// Whether nothing was said.
+    /// Returns true if there were no diagnostics.
     pub fn is_silent(&self) -> bool {
         self.got.is_empty() && self.n_told == 0
     }
 
-    /// How many errors there were.
+    /// Returns the number of errors.
     pub fn n_errors(&self) -> usize {
         self.n_errors
     }
 
-    /// Says something about a byte of the text, or about no place.
+    /// Reports a diagnostic at a byte of the text, or without position.
     pub fn tell(&mut self, severity: Severity, at: Option<usize>, text: &str) {
         self.n_errors += usize::from(severity == Severity::Error);
         let place = at.map(|it| self.input.place(it.min(self.input.text.len())));
@@ -173,12 +176,13 @@ impl Sink {
         let _ = std::io::stderr().write_all(shown(&out).as_bytes());
     }
 
-    /// Says something about an op, by where it was read.
+    /// Reports a diagnostic on an op, at its position in the source.
     pub(crate) fn tell_op(&mut self, severity: Severity, ir: &Ir, op: Op, text: &str) {
         self.tell(severity, place_of(ir, op), text);
     }
 
-    /// Holds what was said against the `expected-*` lines of the text; what does not agree, in words.
+    /// Compares the diagnostics with the `expected-*` lines of the text. Returns the differences in
+    /// words.
     pub fn unexpected(&self) -> Vec<String> {
         let (mut wanted, mut wrong) = expected(&self.input.text);
         for (severity, line, text) in &self.got {
@@ -213,7 +217,7 @@ impl Sink {
     }
 }
 
-/// Where an op, or else one around it, was read.
+/// Returns the position of an op, or of the nearest op around it that has one.
 pub fn place_of(ir: &Ir, op: Op) -> Option<usize> {
     let mut at = Some(op);
     while let Some(it) = at {
@@ -227,7 +231,7 @@ pub fn place_of(ir: &Ir, op: Op) -> Option<usize> {
 
 struct Expected {
     severity: Severity,
-    /// In the part; `None`: anywhere.
+    /// The line in the part; `None`: anywhere.
     line: Option<usize>,
     text: String,
     regex: Option<Regex>,
@@ -242,12 +246,12 @@ impl Expected {
     }
 }
 
-/// The `expected-*` lines of a text, and what is wrong with them.
+/// Returns the `expected-*` lines of a text, and errors in them.
 fn expected(text: &str) -> (Vec<Expected>, Vec<String>) {
     const LINE: &str = r"expected-(error|note|remark|warning)(-re)? *(?:@([+-][0-9]+|above|below|unknown))? *\{\{(.*)\}\}$";
     let line_of = Regex::new(LINE).expect("the pattern is a regular expression");
     let (mut out, mut wrong) = (Vec::new(), Vec::new());
-    // The last line that is about no other line, and those that wait for the next such line.
+    // The last line without an expectation, and the expectations that wait for the next such line.
     let mut last = 0;
     let mut waiting: Vec<usize> = Vec::new();
     for (n, line) in text.lines().enumerate() {
@@ -290,7 +294,7 @@ fn expected(text: &str) -> (Vec<Expected>, Vec<String>) {
     (out, wrong)
 }
 
-/// `text {{regex}} text` as a regular expression.
+/// Converts `text {{regex}} text` to a regular expression.
 fn pattern(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

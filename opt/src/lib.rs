@@ -1,16 +1,16 @@
-//! Passes over MLIR programs: a driver in the manner of `mlir-opt`, a greedy rewriter, and the passes.
+//! Passes on MLIR programs: a driver like `mlir-opt`, a greedy rewriter, and the passes.
 //!
-//! | module | what | knows nothing of |
+//! | module | contents | knows nothing of |
 //! |---|---|---|
 //! | `predicate` | predicates of comparisons | rewriting |
-//! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | which patterns there are |
+//! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | the patterns |
 //! | `patterns` | rewriting rules by dialect | folds, passes |
 //! | `fold` | folds, by the table of the constants analysis | passes |
-//! | [`diagnostics`], [`timing`], [`actions`] | what is told of a run, and its steps, counted | passes |
-//! | [`analysis`] | analyses that passes share, kept while they are preserved | which there are |
-//! | [`pass`] | what a pass is, its options, what it works with | which passes there are |
-//! | [`passes`] | the passes and the table of them | pipelines, flags, files |
-//! | [`driver`] | flags, pipelines, the pass manager | what passes do |
+//! | [`diagnostics`], [`timing`], [`actions`] | reports of a run, and its numbered steps | passes |
+//! | [`analysis`] | analyses that passes share, kept while they are preserved | the analyses |
+//! | [`pass`] | the interface of passes: row, options, context | the passes |
+//! | [`passes`] | the passes and their tables | pipelines, flags, files |
+//! | [`driver`] | flags, pipelines, the pass manager | the effects of passes |
 
 pub mod actions;
 pub mod analysis;

@@ -1,4 +1,4 @@
-//! What a pass is: its row, its options, and what it works with.
+//! The interface of passes: the row of a pass, its options, and its context.
 
 use noisy_loops::Aliasing;
 use noisy_syntax::print::Style;
@@ -14,19 +14,18 @@ use crate::timing::Timing;
 pub struct PassInfo {
     /// Its flag, without dashes.
     pub name: &'static str,
-    /// What messages, dumps and timing call it.
+    /// Its class in messages, dumps and timing.
     pub class: &'static str,
-    /// The ops that it runs on; `None`: any.
+    /// The ops on which it runs; `None`: any.
     pub anchor: Option<&'static str>,
     /// One line of help.
     pub summary: &'static str,
     /// Its options.
     pub options: &'static [OptionInfo],
-    /// Runs it on an op.
     pub run: fn(&mut Context<'_>, Op, &Options) -> Result<(), Failure>,
 }
 
-/// The anchor of passes that run on whatever is a function.
+/// The anchor of passes that run on functions.
 pub(crate) const FUNCTIONS: &str = "FunctionOpInterface";
 
 /// An option of a pass.
@@ -34,15 +33,15 @@ pub(crate) const FUNCTIONS: &str = "FunctionOpInterface";
 pub struct OptionInfo {
     /// Its name.
     pub name: &'static str,
-    /// Its value if none is given.
+    /// Its default value.
     pub default: &'static str,
-    /// What it takes.
+    /// Its type.
     pub kind: OptionKind,
     /// One line of help.
     pub summary: &'static str,
 }
 
-/// What an option takes.
+/// The type of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionKind {
     /// `true`, `false`, or nothing for true.
@@ -51,47 +50,47 @@ pub enum OptionKind {
     Int,
     /// Any text.
     Text,
-    /// Numbers with commas between them.
+    /// Numbers, separated by commas.
     Ints,
-    /// Texts with commas between them.
+    /// Texts, separated by commas.
     Texts,
-    /// One of these.
+    /// One of these texts.
     OneOf(&'static [&'static str]),
 }
 
-/// A pass failed; what it has to say, if it has not said it.
+/// The failure of a pass, with a message unless it was already reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(pub Option<String>);
 
-/// The options of a pass, by name; those that were not given have their defaults.
+/// The options of a pass, by name, including defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options(Vec<(&'static str, String)>);
 
-/// What a pass works with.
+/// The context of a pass.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The program.
     pub ir: &'a mut Ir,
-    /// Where diagnostics go.
+    /// The sink of diagnostics.
     pub sink: &'a mut Sink,
-    /// Where its time goes, for parts that are told apart.
+    /// The timing of its parts.
     pub timing: &'a mut Timing,
-    /// How ops are printed.
+    /// Options of the printer.
     pub style: Style,
-    /// What passes over loops take for granted of different memrefs.
+    /// The aliasing of memrefs that passes on loops assume.
     pub aliasing: Aliasing,
-    /// What is logged, counted and watched.
+    /// Logging, counting and watching of actions.
     pub actions: &'a mut Actions,
     /// Analyses that passes share.
     pub analyses: &'a mut Analyses,
-    /// Reads a pipeline that a pass runs by itself; how, only the pass manager knows.
+    /// Parses a pipeline that a pass runs. Only the pass manager can.
     pub nested: fn(&str) -> Result<Nested, Failure>,
-    /// Told before and after each pass that a pass runs by itself.
+    /// Called before and after each pass that a pass runs.
     pub around: Around<'a>,
     pub(crate) counted: Vec<(&'static str, usize)>,
 }
 
-/// Whom to tell of a pass on an op, and whether it is about to run (else it ran).
+/// A callback for a pass on an op; true before it runs, false after it.
 #[derive(Clone, Copy)]
 pub struct Around<'a>(pub &'a dyn Fn(&Ir, Op, &'static PassInfo, bool));
 
@@ -105,44 +104,44 @@ impl std::fmt::Debug for Around<'_> {
 pub type Nested = Box<dyn Fn(&mut Context<'_>, Op) -> Result<(), Failure>>;
 
 impl Context<'_> {
-    /// Counts for the statistics.
+    /// Adds to the statistics.
     pub(crate) fn count(&mut self, what: &'static str, n: usize) {
         self.counted.push((what, n));
     }
 
-    /// Says something about an op.
+    /// Reports a diagnostic on an op.
     pub fn remark(&mut self, op: Op, text: &str) {
         self.sink.tell_op(Severity::Remark, self.ir, op, text);
     }
 }
 
 impl Options {
-    /// The value of an option.
+    /// Returns the value of an option.
     pub fn text(&self, name: &str) -> &str {
         self.0.iter().find(|it| it.0 == name).map_or("", |it| it.1.as_str())
     }
 
-    /// Whether an option is on.
+    /// Returns true if an option is on.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.text(name) == "true"
     }
 
-    /// An integer option.
+    /// Returns the value of an integer option.
     pub(crate) fn int(&self, name: &str) -> Option<i64> {
         self.text(name).parse().ok()
     }
 
-    /// The numbers of an option.
+    /// Returns the numbers of a list option.
     pub fn ints(&self, name: &str) -> Vec<i64> {
         self.text(name).split(',').filter_map(|it| it.trim().parse().ok()).collect()
     }
 }
 
 impl PassInfo {
-    /// Reads options: `a=1 b={2 3} c`.
+    /// Parses options: `a=1 b={2 3} c`.
     ///
     /// # Errors
-    /// What is wrong, as upstream says it.
+    /// An error in the words of upstream.
     pub(crate) fn options(&'static self, text: &str) -> Result<Options, String> {
         let given = self.options.iter().map(|it| (it.name, it.default.to_owned()));
         let mut out = Options(given.collect());
@@ -192,7 +191,7 @@ impl PassInfo {
                 }
                 (OptionKind::Text | OptionKind::Texts, Some(value)) => value,
             };
-            // A list that is given twice goes on.
+            // A repeated list option is appended.
             let old = &mut out.0[at].1;
             let is_list = matches!(option.kind, OptionKind::Ints | OptionKind::Texts);
             if is_list && !old.is_empty() && *old != option.default {
@@ -204,7 +203,7 @@ impl PassInfo {
         Ok(out)
     }
 
-    /// The pass with its options, as a pipeline says it.
+    /// Returns the pass with its options as pipeline text.
     pub fn text(&self, options: &Options) -> String {
         if options.0.is_empty() {
             return self.name.to_owned();
@@ -219,7 +218,7 @@ impl PassInfo {
         let values: Vec<String> = given
             .into_iter()
             .map(|(name, value)| {
-                // What holds braces is read again by them.
+                // Text with braces is quoted by braces.
                 if value.contains(' ') && !value.contains('{') {
                     format!("{name}={{{value}}}")
                 } else {
@@ -242,7 +241,7 @@ impl OptionKind {
     }
 }
 
-/// `a=1 b={2 3} c` in pieces; braces, brackets, quotes and parentheses keep blanks together.
+/// Splits `a=1 b={2 3} c`; braces, brackets, quotes and parentheses protect blanks.
 fn split_options(text: &str) -> Vec<(String, Option<String>)> {
     let mut words = Vec::new();
     let mut word = String::new();

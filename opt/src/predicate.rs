@@ -1,6 +1,6 @@
 //! Predicates of comparisons, by their numbers.
 
-/// The predicate of `arith.cmpi` with its operands exchanged.
+/// Returns the predicate of `arith.cmpi` with exchanged operands.
 pub(crate) fn swapped(predicate: i128) -> i128 {
     match predicate {
         2 => 4,
@@ -15,7 +15,7 @@ pub(crate) fn swapped(predicate: i128) -> i128 {
     }
 }
 
-/// The predicate of `arith.cmpi` that holds where this one does not.
+/// Returns the negated predicate of `arith.cmpi`.
 pub(crate) fn inverted(predicate: i128) -> i128 {
     match predicate {
         0 => 1,
@@ -32,7 +32,7 @@ pub(crate) fn inverted(predicate: i128) -> i128 {
     }
 }
 
-/// The predicate of `arith.cmpf` with its operands exchanged.
+/// Returns the predicate of `arith.cmpf` with exchanged operands.
 pub(crate) fn swapped_float(predicate: i128) -> i128 {
     match predicate {
         2 => 4,

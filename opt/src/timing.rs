@@ -1,9 +1,9 @@
-//! Execution times as a tree whose sums add up.
+//! Execution times as a tree with sums.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-/// Times by what took them.
+/// Times by activity.
 #[derive(Debug)]
 pub struct Timing {
     nodes: Vec<Node>,
@@ -18,12 +18,12 @@ struct Node {
     children: Vec<usize>,
 }
 
-/// How times are shown.
+/// The format of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Display {
-    /// As a list, longest first; else as a tree.
+    /// True for a list, longest first; false for a tree.
     pub is_list: bool,
-    /// As JSON; else as text.
+    /// True for JSON; false for text.
     pub(crate) is_json: bool,
 }
 
@@ -36,12 +36,13 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// From now on, time goes to a child of this name of what it went to.
+    /// Starts an activity: from now on, time goes to the child with this name of the current
+    /// activity.
     pub(crate) fn enter(&mut self, name: &str) {
         self.enter_slot(name, 0);
     }
 
-    /// As [`Timing::enter`], where children of one name are told apart by a number.
+    /// [`Timing::enter`] for children with the same name, distinguished by a number.
     pub(crate) fn enter_slot(&mut self, name: &str, slot: usize) {
         let around = self.open.last().map_or(0, |it| it.0);
         let mut same = self.nodes[around].children.iter().copied();
@@ -57,7 +58,7 @@ impl Timing {
         self.open.push((node, Instant::now()));
     }
 
-    /// Ends what was entered last.
+    /// Ends the current activity.
     pub fn leave(&mut self) {
         if self.open.len() > 1
             && let Some((node, start)) = self.open.pop()
@@ -66,7 +67,7 @@ impl Timing {
         }
     }
 
-    /// The report of all times until now.
+    /// Returns the report of all times so far.
     pub fn report(&mut self, display: Display) -> String {
         while self.open.len() > 1 {
             self.leave();
@@ -130,7 +131,7 @@ fn json(rows: &[(usize, String, Duration)], is_list: bool, total: Duration) -> S
             let _ = write!(out, "\"name\": \"{name}\"}}");
         } else {
             let _ = writeln!(out, "\"name\": \"{name}\", \"passes\": [");
-            // An empty element ends each list, and each list that ends here.
+            // An empty element ends each list that ends here.
             let next = rows.get(at + 1).map_or(0, |it| it.0);
             if next <= *depth {
                 out += "{}]}";

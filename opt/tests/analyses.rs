@@ -1,4 +1,5 @@
-//! Analyses that passes share: kept while they are preserved, and held against the program where that is checked.
+//! Shared analyses: kept while they are preserved, and compared with the program if that is
+//! checked.
 
 mod tool;
 
@@ -17,7 +18,7 @@ use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Ir, Op, Source};
 use tool::{file, run};
 
-/// How many ops there are; and how often that was counted.
+/// The number of ops, and how often it was counted.
 struct Count(usize);
 
 static N_COUNTED: AtomicUsize = AtomicUsize::new(0);
@@ -69,7 +70,7 @@ fn add(ir: &mut Ir, op: Op) {
     ir.insert(NewOp::new("x.y"), Point::Before(last));
 }
 
-/// What is told of passes on a function in a module, and how often the ops are counted.
+/// Returns the report of passes on a function in a module, and how often the ops are counted.
 fn told(passes: &[(&'static PassInfo, bool)], verify_each: bool) -> (Vec<String>, usize) {
     let text = "func.func @f() {\n  return\n}\n";
     let mut ir = Source::new(text).into_ir();
@@ -102,7 +103,7 @@ fn an_analysis_is_kept_until_a_pass_near_it_changes_something_and_who_lies_is_fo
     let (asks, adds, lies) = ((&ASKS, false), (&ADDS, false), (&LIES, false));
     assert_eq!(told(&[asks, asks, asks], false), (Vec::new(), 1));
     assert_eq!(told(&[asks, adds, asks], false), (Vec::new(), 2));
-    // What is in a function is in the module, and the other way round.
+    // The contents of a function are in the module, and the other way round.
     assert_eq!(told(&[asks, (&ADDS, true), asks], false), (Vec::new(), 2));
     assert_eq!(told(&[(&ASKS, true), adds, (&ASKS, true)], false), (Vec::new(), 2));
     // Each pass is followed by one more count.
@@ -141,7 +142,7 @@ func.func @f(%c: i1) -> i32 attributes {tag = \"f\"} {
 }
 ";
 
-/// What mlir-opt 19 prints of it.
+/// The output of mlir-opt 19.
 const DEAD_CODE: &str = "never:
  region #0
   ^bb0 = dead

@@ -1,5 +1,6 @@
-//! `print-schedule`: bands are as deep as dependences allow, where statements of few loops wait, loops are shifted by sizes, run backwards or
-//! are skewed far. The depths are those that isl's scheduler finds.
+//! `print-schedule`: bands are as deep as dependences allow: statements of few loops wait, loops
+//! are shifted by sizes, run backwards or are skewed far. The depths equal those of isl's
+//! scheduler.
 
 mod tool;
 

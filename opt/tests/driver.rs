@@ -1,4 +1,4 @@
-//! The tool as it is run: pipelines that are wrong, passes that run pipelines, reproducers that reproduce.
+//! The tool as a process: invalid pipelines, passes that run pipelines, and reproducers.
 
 mod tool;
 
@@ -90,7 +90,7 @@ fn a_pass_runs_a_pipeline_and_what_is_printed_around_passes_sees_it() {
     let _ = std::fs::remove_file(input);
 }
 
-/// Two memrefs that a function is passed, read and written in an order that only matters if they share elements.
+/// Two memref arguments, read and written in an order that only matters if they share elements.
 const ARGUMENTS: &str =
     "func.func @f(%a: memref<40x40xf64>, %b: memref<40x40xf64>, %v: f64) -> f64 {
   affine.for %i = 1 to 40 {
@@ -208,7 +208,7 @@ fn what_a_file_is_stays_when_the_output_goes_there() {
     assert_eq!(read("target.mlir"), read("link.mlir"));
     let mode = std::fs::metadata(path("private.mlir")).expect("a file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // What a log holds stays.
+    // An existing log keeps its content.
     std::fs::write(path("log"), "before\n").expect("a file");
     let log = std::fs::OpenOptions::new().append(true).open(path("log")).expect("a file");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_noisy-opt"));
@@ -226,4 +226,58 @@ fn what_never_ends_is_not_read_to_its_end() {
     let output = run(&[], std::path::Path::new("/dev/zero"));
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("more than 268435456 bytes"), "{}", stderr(&output));
+}
+
+/// `"\FF"` is a byte, `"\\FF"` a backslash and two letters.
+#[test]
+fn ops_with_different_strings_are_not_merged() {
+    let op = |n: usize, text: &str| {
+        format!(
+            "  %{n} = \"arith.constant\"() <{{value = 1 : i32}}> {{t.a = {text}}} : () -> i32\n"
+        )
+    };
+    let ops =
+        [op(0, "\"\\FF\""), op(1, "\"\\\\FF\""), op(2, "\"\\ff\""), op(3, "\"\\FE\"")].concat();
+    let program = format!(
+        "func.func private @\"\\FF\"()\nfunc.func private @\"\\\\FF\"()
+func.func @f() -> (i32, i32, i32, i32) {{\n{ops}  return %0, %1, %2, %3 : i32, i32, i32, i32\n}}\n"
+    );
+    let output = run(&["--cse"], &file("bytes.mlir", &program));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let wanted = "module {
+  func.func private @\"\\FF\"()
+  func.func private @\"\\\\FF\"()
+  func.func @f() -> (i32, i32, i32, i32) {
+    %c1_i32 = arith.constant {t.a = \"\\FF\"} 1 : i32
+    %c1_i32_0 = arith.constant {t.a = \"\\\\FF\"} 1 : i32
+    %c1_i32_1 = arith.constant {t.a = \"\\FE\"} 1 : i32
+    return %c1_i32, %c1_i32_0, %c1_i32, %c1_i32_1 : i32, i32, i32, i32
+  }
+}
+";
+    assert_eq!(printed.trim_end(), wanted.trim_end());
+}
+
+#[test]
+fn resources_that_are_mentioned_are_printed_whatever_their_keys() {
+    let program = "module attributes {r.b = dense_resource<\"two\\20\\FF\"> : tensor<2xf16>} {
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      \"two \\FF\": \"0x0200000008000900\",
+      \"unused key\": \"0x0200000008000900\"
+    }
+  }
+#-}
+";
+    let output = run(&["--canonicalize"], &file("resources.mlir", program));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let wanted = program
+        .replace("two\\20\\FF", "two \\FF")
+        .replace(",\n      \"unused key\": \"0x0200000008000900\"", "");
+    assert_eq!(printed.trim_end(), wanted.trim_end());
 }

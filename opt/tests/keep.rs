@@ -17,7 +17,8 @@ fn kept(text: &str, pipeline: &str) -> String {
     TextEdit::apply_all(&edits, text)
 }
 
-/// The lines of a program, sorted: constants, which are named by what they are, may stand in another order.
+/// Returns the sorted lines of a program: constants, which are named by their values, may be in
+/// another order.
 fn printed(ir: &Ir) -> Vec<String> {
     let style = Style { is_custom: true, has_names: true, ..Style::default() };
     let mut lines: Vec<String> = print::document(ir, style).lines().map(str::to_owned).collect();
@@ -48,7 +49,7 @@ fn the_text_says_what_the_passes_left_and_comments_stay_with_their_ops() {
                 }
                 assert!(line.trim_start().starts_with("//") || line.matches("//").count() < 2);
             }
-            // What is printed anew has single blanks.
+            // Printed text has single blanks.
             for line in found.lines().filter(|it| it.trim_start().starts_with("%v")) {
                 assert!(line.trim_start().contains("  "), "{line}\n{found}");
             }

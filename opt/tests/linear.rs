@@ -1,4 +1,4 @@
-//! Passes cost in proportion to the program: twice the blocks, twice the work, counted in bytes asked of the allocator.
+//! Passes are linear in the program: twice the blocks, twice the work, measured in allocated bytes.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,8 @@ fn branches_cost_in_proportion_to_the_blocks() {
     }
 }
 
-/// A function of `n` ops in one block: sums, of which some are computed twice or are of constants, loads and stores, and choices.
+/// Returns a function of `n` ops in one block: sums, some of them repeated or constant, loads and
+/// stores, and choices.
 fn straight(n: usize) -> String {
     let mut text =
         String::from("func.func @f(%a: i32, %c: i1, %m: memref<8xi32>, %i: index) -> i32 {\n");
@@ -101,7 +102,8 @@ fn passes_cost_in_proportion_to_the_ops_of_a_straight_line() {
     }
 }
 
-/// A switch whose `n` cases lead to blocks, each to one of its own or all to one, that only branch on.
+/// Returns a switch whose `n` cases lead to blocks that only branch: each to one of its own, or all
+/// to one.
 fn switch(n: usize, is_one: bool) -> String {
     let to = |case: usize| if is_one { 0 } else { case };
     let mut text = "func.func @f(%x: i32) {\n  cf.switch %x : i32, [default: ^end".to_owned();
@@ -125,7 +127,7 @@ fn arguments(n: usize) -> String {
     )
 }
 
-/// `n` choices by one condition, one behind the other, which become one: the ops move to the longer one.
+/// Returns `n` adjacent choices by one condition, which become one: the ops move to the longer one.
 #[test]
 fn choices_in_a_row_cost_in_proportion_to_their_number() {
     let row = |n: usize| {
@@ -161,7 +163,7 @@ fn long_lists_cost_in_proportion_to_their_length() {
     }
 }
 
-/// What a branch passes is written once, not once for each slot.
+/// The operands of a branch are written once, not once for each slot.
 #[test]
 fn slots_of_a_loop_cost_in_proportion_to_their_number() {
     let program = |n: usize| {

@@ -1,4 +1,4 @@
-//! Locations: kept, printed as mlir-opt prints them, read again, stripped, and what is logged by them.
+//! Locations: kept, printed like mlir-opt, parsed again, stripped, and used in logs.
 
 mod tool;
 
@@ -24,7 +24,7 @@ module @m {
 #fwd = loc("fwd":9:9)
 "#;
 
-/// What mlir-opt 19 prints of it, with `FILE` for the name of the file.
+/// The output of mlir-opt 19, with `FILE` for the name of the file.
 const PRINTED: &str = r#"#loc2 = loc("arg")
 #loc9 = loc("blockarg")
 #loc10 = loc("FILE":9:33)

@@ -1,4 +1,4 @@
-//! Where `mem2reg` makes arguments of blocks, and what it leaves alone; that programs mean the same is for `twin.rs`.
+//! The block arguments of `mem2reg`, and the slots that it keeps; `twin.rs` checks equivalence.
 
 mod common;
 
@@ -126,7 +126,7 @@ fn a_slot_that_is_used_otherwise_or_elsewhere_stays() {
     );
 }
 
-/// What a branch passes for one slot is what was loaded from another one, which becomes a value later.
+/// The operand of a branch for one slot was loaded from another one, which is promoted later.
 #[test]
 fn slots_that_are_stored_to_each_other_are_passed_on() {
     becomes(

@@ -5,7 +5,7 @@ mod common;
 use expect_test::{Expect, expect};
 use noisy_syntax::print;
 
-/// What a program becomes, or what a pass says against it.
+/// Returns the resulting program, or the error of a pass.
 fn run(pass: &str, text: &str) -> Result<String, Vec<String>> {
     common::run(&format!("builtin.module({pass})"), text).map(|it| print::custom(&it))
 }
@@ -128,7 +128,7 @@ fn what_cannot_be_placed_is_told() {
     expect!["test:1: error: unexpected error: no placement is possible: %arg0 has at least 40 bits of noise, and at most 26 are allowed"].assert_eq(&told);
 }
 
-/// What a function of one argument of 8 bits returns that has only constants, products, sums and a return.
+/// Evaluates a function of one 8-bit argument with only constants, products, sums and a return.
 fn value(text: &str, argument: u8) -> u8 {
     let mut values = std::collections::HashMap::from([("%arg0".to_owned(), argument)]);
     for line in text.lines().map(str::trim) {

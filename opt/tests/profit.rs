@@ -1,11 +1,12 @@
-//! `affine-schedule` keeps the order of a nest where its model of caches and latencies sees no gain, and takes the one that it sees to be cheaper.
+//! `affine-schedule` keeps the order of a nest unless its model of caches and latencies predicts a
+//! gain.
 
 mod common;
 
 use common::read;
 use noisy_syntax::print;
 
-/// What becomes of a function with square memrefs %A and %B of so many rows.
+/// Returns the result for a function with square memrefs %A and %B of this size.
 fn scheduled(n: u32, loops: &str) -> (String, String) {
     let ty = format!("memref<{n}x{n}xf64>");
     let loops = loops.replace("TY", &ty).replace('N', &n.to_string());
@@ -15,7 +16,8 @@ fn scheduled(n: u32, loops: &str) -> (String, String) {
     (print::custom(&read(&text)), print::custom(&after))
 }
 
-/// Triangles of a matrix, each element from a row and a column, where so many operations wait for each other.
+/// A triangular loop over a matrix, each element from a row and a column, with this many dependent
+/// operations.
 fn triangle(sum: &str) -> String {
     format!(
         "affine.for %d = 1 to N {{
@@ -94,7 +96,8 @@ fn a_wavefront_that_meets_no_element_again_has_few_rows_side_by_side() {
 
 #[test]
 fn rows_that_go_on_one_by_one_stay_where_tiles_would_jump() {
-    // Distances of several rows up and down: bands are skewed so far that no row of them goes on by one element.
+    // Distances of several rows up and down: bands are skewed so far that none of their rows
+    // advances by one element.
     let (before, after) = scheduled(
         1800,
         "affine.for %t = 0 to 10 {

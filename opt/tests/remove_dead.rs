@@ -1,4 +1,5 @@
-//! `remove-dead-values` through calls that are circular, loops that feed only themselves, and attributes of arguments.
+//! `remove-dead-values` through recursive calls, loops that feed only themselves, and attributes of
+//! arguments.
 
 mod common;
 

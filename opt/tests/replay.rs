@@ -1,4 +1,4 @@
-//! `--replay`: what the steps make of the program at the start is what the passes made of it, and undone they give it back.
+//! `--replay`: the steps turn the initial program into the final one, and back when undone.
 
 mod programs;
 mod tool;
@@ -25,7 +25,7 @@ fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().map(|it| it.as_str().unwrap_or("").to_owned()).collect()
 }
 
-/// Puts lines in the place of others, which must be there.
+/// Replaces lines, which must exist.
 fn replace(lines: &mut Vec<String>, at: usize, old: &[String], new: Vec<String>) {
     assert_eq!(lines[at..at + old.len()], *old);
     lines.splice(at..at + old.len(), new);

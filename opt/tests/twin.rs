@@ -1,5 +1,5 @@
-//! Random programs run the same before and after passes. What runs them is an interpreter of its own, which shares nothing with the
-//! folds, patterns and analyses.
+//! Random programs run the same before and after passes. What runs them is an interpreter of its
+//! own, which shares nothing with the folds, patterns and analyses.
 
 mod common;
 mod lints;
@@ -292,7 +292,7 @@ proptest! {
                     pipeline, a, b, expected, found, text, print::custom(&after)
                 );
             }
-            // What is printed is the same program.
+            // The print is the same program.
             let printed = print::custom(&after);
             let again = Source::new(&printed);
             prop_assert!(again.problems().is_empty(), "{:?}\n{}", again.problems(), printed);

@@ -1,9 +1,10 @@
-//! Where programs write: to a stream, or into a file, all of it or nothing; how text of strangers is written for people ([`shown()`]); and how
-//! much of it is read.
+//! Output of programs: to a stream or a file, completely or not at all. Also the display of
+//! untrusted text ([`shown()`]) and the limits of input.
 //!
-//! A file is written beside the one whose place it takes in the end, under a random name that goes away with the process, also when
-//! that is interrupted ([`clean_up_on_signals`]). Where taking its place would change what the file is (it has other names, belongs to
-//! somebody else, or has an access list), what it holds is replaced instead.
+//! A file is written beside its target under a random name and then takes its place. The temporary
+//! file disappears with the process, also if that is interrupted ([`clean_up_on_signals`]). If
+//! replacing the target would change its identity (it has other names, another owner, or an access
+//! list), its content is overwritten instead.
 
 mod shown;
 mod staged;
@@ -13,12 +14,14 @@ pub use shown::{is_hidden, picture, plain_path, quoted_name, shown, shown_line, 
 pub use staged::{Staged, Temporary, clean_up_on_signals, remake};
 pub use target::{Output, identity, is_no_input, is_stream};
 
-/// The largest file that is read, in bytes. Places in a text are numbers of 32 bits, and what is made of one takes several times its size.
+/// The largest file that is read, in bytes. Positions in a text are numbers of 32 bits, and the
+/// structures made of a text take several times its size.
 pub const MAX_FILE: u64 = 1 << 30;
-/// The most that is read of what does not say how large it is, in bytes: all of it is read before it is known to be too large.
+/// The most that is read of a file without a known size, in bytes: all of it is read before it is
+/// known to be too large.
 pub const MAX_STREAM: u64 = 256 << 20;
 
-/// An error of the system, without what only programmers read.
+/// Returns a system error without the parts that only programmers read.
 pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

@@ -1,27 +1,28 @@
-//! Text for people: control characters are shown and not sent, so that no source, file name or symbol name writes to a terminal, or
-//! begins a line that a CI takes for a command. And names of files, as programs read them.
+//! Text for people: control characters are displayed and not sent. So no source, file name or
+//! symbol name can control a terminal, or start a line that a CI system takes for a command. And
+//! file names for programs.
 
 use std::borrow::Cow;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
-/// The text with a visible character for each control character: its picture, or U+FFFD where there is none. Line breaks and tabs
-/// stay, and so do the numbers of characters and lines.
+/// Returns the text with a visible character for each control character: its picture, or U+FFFD if
+/// there is none. Line breaks and tabs stay, and so do the numbers of characters and lines.
 pub fn shown(text: &str) -> Cow<'_, str> {
     pictured(text, is_hidden)
 }
 
-/// As [`shown`], in one line: of line breaks there are pictures too.
+/// [`shown`] in one line: line breaks are replaced, too.
 pub fn shown_line(text: &str) -> Cow<'_, str> {
     pictured(text, |it| it == '\n' || is_hidden(it))
 }
 
-/// The name of a file in one line, as [`shown_line`].
+/// Returns the name of a file in one line, as [`shown_line`].
 pub fn shown_path(path: &Path) -> String {
     shown_line(&path.to_string_lossy()).into_owned()
 }
 
-/// The name of a file for programs, as git and CI services know it: without what leads nowhere (`./a//./b` is `a/b`), and with `/` between
-/// folders.
+/// Returns the name of a file for programs, as git and CI services know it: without redundant parts
+/// (`./a//./b` is `a/b`), and with `/` between folders.
 pub fn plain_path(path: &Path) -> PathBuf {
     let plain: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
     if plain.as_os_str().is_empty() {
@@ -33,8 +34,9 @@ pub fn plain_path(path: &Path) -> PathBuf {
     plain.to_string_lossy().replace(MAIN_SEPARATOR, "/").into()
 }
 
-/// The name of a file for the first lines of a diff: as [`plain_path`], and one with control characters, quotes, backslashes, or bytes that
-/// are no UTF-8, in quotes with the escapes of C, as git writes it and `git apply` and `patch` read it.
+/// Returns the name of a file for the header of a diff: like [`plain_path`], but a name with
+/// control characters, quotes, backslashes or invalid UTF-8 is quoted with C escapes, as git writes
+/// it and `git apply` and `patch` read it.
 pub fn quoted_name(name: impl AsRef<Path>) -> String {
     let path = plain_path(name.as_ref());
     let is_escaped = |it: char| it.is_control() || matches!(it, '"' | '\\');
@@ -62,9 +64,10 @@ pub fn quoted_name(name: impl AsRef<Path>) -> String {
     out
 }
 
-/// Whether a terminal would act on a character, show others in another order because of it, or show nothing of it. Of Unicode's format
-/// characters these are all that are `Bidi_Control` or `Default_Ignorable_Code_Point`, but the joiners U+200C and U+200D, which scripts
-/// and emoji need.
+/// Returns true if a terminal would interpret a character, reorder others because of it, or display
+/// nothing for it. Of Unicode's format characters these are all that are `Bidi_Control` or
+/// `Default_Ignorable_Code_Point`, except the joiners U+200C and U+200D, which scripts and emoji
+/// need.
 pub fn is_hidden(it: char) -> bool {
     let is_format = matches!(
         it,
@@ -85,7 +88,7 @@ pub fn is_hidden(it: char) -> bool {
     is_format || (it.is_control() && !matches!(it, '\n' | '\t'))
 }
 
-/// What stands for a hidden character.
+/// Returns the replacement of a hidden character.
 pub fn picture(it: char) -> char {
     match u32::from(it) {
         code @ ..0x20 => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
@@ -94,7 +97,7 @@ pub fn picture(it: char) -> char {
     }
 }
 
-/// The text with pictures of some characters.
+/// Replaces some characters.
 fn pictured(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_hidden) {
         return Cow::Borrowed(text);
@@ -124,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_turns_others_around_or_is_not_seen_is_shown() {
+    fn shows_reordering_and_invisible_characters() {
         for it in "\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}".chars() {
             assert_eq!(shown_line(&format!("a{it}b")), "a\u{fffd}b", "{it:?}");
         }
@@ -170,7 +173,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn bytes_that_are_no_text_are_quoted_as_git_does() {
+    fn quotes_invalid_utf8_like_git() {
         use std::os::unix::ffi::OsStrExt;
         let name = |bytes| quoted_name(std::ffi::OsStr::from_bytes(bytes));
         assert_eq!(name(b"\xff.mlir"), r#""\377.mlir""#);

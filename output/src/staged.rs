@@ -1,4 +1,4 @@
-//! A file that is written beside the one whose place it takes.
+//! A file that is written beside its target and then takes its place.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -11,53 +11,54 @@ use tempfile::TempPath;
 use crate::reason;
 use crate::shown::shown_path;
 
-/// The temporary files that are there now.
+/// The temporary files that currently exist.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-/// Held by all who do what the handler of signals waits for.
+/// Held during operations that a signal must not interrupt.
 static BUSY: RwLock<()> = RwLock::new(());
 
 fn temporary() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The exit code of a process that a signal ended, by the custom of shells.
+/// The exit code after a signal, by the convention of shells.
 const INTERRUPTED: i32 = 130;
 
-/// From now on, a signal that ends the process takes its temporary files along.
+/// Removes the temporary files when a signal ends the process, from now on.
 pub fn clean_up_on_signals() {
     let handler = || {
         let _idle = BUSY.write().unwrap_or_else(PoisonError::into_inner);
         for it in &*temporary() {
-            // There is nobody left to tell.
+            // Nobody could see an error.
             let _ = fs::remove_file(it);
         }
         std::process::exit(INTERRUPTED);
     };
-    // Where no handler can be set the files stay, and nothing else is wrong.
+    // Without a handler the files stay, and nothing else is wrong.
     let _ = ctrlc::set_handler(handler);
 }
 
-/// Does something that the handler of signals waits for: the process does not end in the middle of it.
+/// Runs an operation that a signal must not interrupt.
 fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     let _busy = BUSY.read().unwrap_or_else(PoisonError::into_inner);
     work()
 }
 
-/// A temporary file that is known to the handler of signals; dropped, it is removed if it is still there.
+/// A temporary file that is known to the signal handler. Dropping it removes the file.
 #[derive(Debug)]
 pub struct Temporary(TempPath);
 
 impl Temporary {
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Puts what it holds into another file, which has `old`; signals wait for it.
+    /// Writes its content into another file with content `old`. Signals wait for the end.
     ///
     /// # Errors
     ///
-    /// When that cannot be. The other file has what it had; if that could not be brought back either, this one stays, and the error names it.
+    /// If that fails. The other file keeps its content; if that could not be restored either, this
+    /// file stays, and the error names it.
     pub fn overwrite(&mut self, file: &mut File, old: &[u8]) -> io::Result<()> {
         let new = fs::read(self.path())?;
         let done = undisturbed(|| overwrite(file, old, &new));
@@ -72,11 +73,11 @@ impl Temporary {
         })
     }
 
-    /// Gives it the place of another file.
+    /// Moves it to the path of another file.
     ///
     /// # Errors
     ///
-    /// When it cannot be moved there; it is removed when dropped.
+    /// If it cannot be moved. Dropping it removes it.
     pub fn take_place(&mut self, path: &Path) -> io::Result<()> {
         fs::rename(&self.0, path)?;
         self.0.disable_cleanup(true);
@@ -90,33 +91,34 @@ impl Drop for Temporary {
     }
 }
 
-/// A file that is being written, beside the one whose place it takes in the end. Dropped before that, it leaves nothing behind.
+/// A file under construction beside its target. Dropping it before the end leaves nothing behind.
 #[derive(Debug)]
 pub struct Staged {
-    /// What is written to.
+    /// The open file.
     pub file: BufWriter<File>,
-    /// It would be another file if this one took its place: what it holds is replaced instead.
+    /// True if replacing the target would change its identity: then its content is overwritten
+    /// instead.
     pub in_place: bool,
     temporary: Temporary,
     path: PathBuf,
 }
 
 impl Staged {
-    /// Starts one for a path that is no link.
+    /// Starts a file for a path that is no link.
     ///
     /// # Errors
     ///
-    /// When nothing can be added beside it.
+    /// If nothing can be added beside it.
     pub fn new(path: PathBuf) -> io::Result<Self> {
         let old = fs::metadata(&path).ok();
         Self::of(path, old.as_ref())
     }
 
-    /// Starts one for a path that is no link, in the place of what is there.
+    /// Starts a file for a path that is no link, which replaces an existing file.
     ///
     /// # Errors
     ///
-    /// When nothing can be added beside it.
+    /// If nothing can be added beside it.
     pub fn of(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
@@ -124,7 +126,7 @@ impl Staged {
         if old.is_none() {
             allow_the_usual(&mut builder);
         }
-        // No signal comes between the file and the list.
+        // No signal comes between creating the file and listing it.
         let made = undisturbed(|| {
             let made = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?.into_parts();
             temporary().insert(made.1.to_path_buf());
@@ -140,22 +142,22 @@ impl Staged {
         Ok(Self { file: BufWriter::new(file), in_place, temporary, path })
     }
 
-    /// The file, closed, and the path whose place it may take.
+    /// Closes the file and returns it with the path of its target.
     ///
     /// # Errors
     ///
-    /// When the last of it cannot be written.
+    /// If the last part cannot be written.
     pub fn close(self) -> io::Result<(Temporary, PathBuf)> {
         let Self { mut file, temporary, path, .. } = self;
         file.flush()?;
         Ok((temporary, path))
     }
 
-    /// Takes the place of the other file, or replaces what that holds; all of it is on the disk then.
+    /// Takes the place of the target or overwrites its content. All of it is then on the disk.
     ///
     /// # Errors
     ///
-    /// When that cannot be; the other file is then as it was, or the error says where the new text is.
+    /// If that fails; the target is then unchanged, or the error says where the new text is.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
@@ -169,7 +171,8 @@ impl Staged {
     }
 }
 
-/// Gives a temporary file what a new file has: all that the mask of the process lets through.
+/// Gives a temporary file the permissions of a new file: everything that the mask of the process
+/// allows.
 #[cfg(unix)]
 fn allow_the_usual(builder: &mut tempfile::Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt;
@@ -179,11 +182,12 @@ fn allow_the_usual(builder: &mut tempfile::Builder<'_, '_>) {
 #[cfg(not(unix))]
 fn allow_the_usual(_: &mut tempfile::Builder<'_, '_>) {}
 
-/// Writes a file that can be made again at any time: readers see all of it or what was there before, but nobody waits for the disk.
+/// Writes a file that can be regenerated at any time: readers see all of it or the previous
+/// content, but nobody waits for the disk.
 ///
 /// # Errors
 ///
-/// When it cannot be written.
+/// If it cannot be written.
 pub fn remake(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut staged = Staged::new(path.to_owned())?;
     staged.file.write_all(text)?;
@@ -191,11 +195,11 @@ pub fn remake(path: &Path, text: &[u8]) -> io::Result<()> {
     temporary.take_place(&path)
 }
 
-/// What is written over in place.
+/// A file whose content is overwritten in place.
 trait Target: Write + Seek {
     fn cut(&mut self, len: u64) -> io::Result<()>;
 
-    /// What was written is on the disk.
+    /// Waits until the content is on the disk.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -209,12 +213,13 @@ impl Target for File {
     }
 }
 
-/// Puts other bytes into a regular file, which is open for writing: it has the new ones then, or, where that fails, the old ones, unless the
-/// second part of the error says that these could not be brought back. Only a loss of power in this moment can leave a part besides.
+/// Overwrites a regular file, which is open for writing. It then has the new content or, after an
+/// error, the old one. The second part of the error is true if the old content could not be
+/// restored. Only a loss of power in this moment can leave a part of it.
 fn overwrite(file: &mut impl Target, old: &[u8], new: &[u8]) -> Result<(), (io::Error, bool)> {
     let mut put = |bytes: &[u8], other: &[u8]| {
         let n_shared = bytes.len().min(other.len());
-        // What needs room comes first: while it fails nothing is lost.
+        // Operations that need space come first: if they fail nothing is lost.
         file.seek(SeekFrom::Start(n_shared as u64))?;
         file.write_all(&bytes[n_shared..])?;
         file.sync()?;
@@ -226,8 +231,8 @@ fn overwrite(file: &mut impl Target, old: &[u8], new: &[u8]) -> Result<(), (io::
     put(new, old).map_err(|why| (why, put(old, new).is_err()))
 }
 
-/// Whether a file would lose other names, its owner, or what is said of it besides (access lists and other extended attributes; on Linux) if
-/// another took its place.
+/// Returns true if replacing a file would lose other names, its owner, or further metadata (access
+/// lists and other extended attributes; on Linux).
 fn is_other_when_replaced(path: &Path, old: &fs::Metadata, new: &File) -> io::Result<bool> {
     Ok(has_other_names_or_owner(old, &new.metadata()?) || !attributes::are_equal(path, new))
 }
@@ -251,15 +256,16 @@ mod attributes {
     use rustix::fs::{fgetxattr, lgetxattr, llistxattr};
     use rustix::io::Errno;
 
-    /// More than that is not compared, in bytes.
+    /// Larger attributes, in bytes, are not compared.
     const MOST: usize = 4096;
 
-    /// Whether a new file has all the extended attributes that one has. `false` where that cannot be told.
+    /// Returns true if a new file has all extended attributes of another one; `false` if that is
+    /// unknown.
     pub(super) fn are_equal(old: &Path, new: &File) -> bool {
         let mut names = [0_u8; MOST];
         let names = match llistxattr(old, &mut names) {
             Ok(n) => &names[..n],
-            // A file system without any.
+            // The file system has no extended attributes.
             Err(Errno::NOTSUP) => return true,
             Err(_) => return false,
         };
@@ -286,10 +292,10 @@ mod tests {
 
     use super::*;
 
-    /// A file of which one call fails, after it has done half of what it was to do.
+    /// A file of which one call fails after half of its work.
     struct Failing {
         bytes: Cursor<Vec<u8>>,
-        /// So many calls go well before that.
+        /// The number of calls that succeed before that.
         n_good: usize,
     }
 
@@ -333,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_file_cannot_be_written_over_it_has_what_it_had() {
+    fn restores_a_file_that_cannot_be_overwritten() {
         let texts: [&[u8]; 3] = [b"short", b"something that is longer", b""];
         for (old, new) in texts.iter().flat_map(|old| texts.map(|new| (*old, new))) {
             let mut n_failed = 0;

@@ -1,4 +1,4 @@
-//! Streams and files under one name.
+//! Streams and files as one type.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -9,11 +9,11 @@ use crate::reason;
 use crate::shown::shown_path;
 use crate::staged::Staged;
 
-/// Where the output goes. A file keeps what it had until all is written.
+/// The destination of output. A file keeps its content until all is written.
 pub enum Output {
     /// A stream.
     Stream(Box<dyn Write + Send>),
-    /// What is no regular file, or stands in a folder where nothing can be added; with its path.
+    /// A path that is no regular file, or whose folder cannot get new files.
     InPlace(BufWriter<File>, PathBuf),
     /// A file, with its path as it was given.
     Staged(Box<Staged>, PathBuf),
@@ -31,11 +31,12 @@ impl fmt::Debug for Output {
 }
 
 impl Output {
-    /// To a file, which may be there. A name of an open stream, such as `/dev/stdout`, is that stream: what it holds stays.
+    /// Opens a file, which may exist. A name of an open stream, such as `/dev/stdout`, is that
+    /// stream, which keeps its content.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn to_file(path: &Path) -> io::Result<Self> {
         let given = path;
         let path = &followed(path);
@@ -56,7 +57,7 @@ impl Output {
             it => it.is_ok(),
         };
         if is_there {
-            // It may be written.
+            // Ready for writing.
             open(false)?;
         }
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
@@ -67,11 +68,11 @@ impl Output {
         }
     }
 
-    /// All is written.
+    /// Completes the output.
     ///
     /// # Errors
     ///
-    /// When something of it could not be written after all.
+    /// If some of it could not be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         match self {
@@ -81,11 +82,11 @@ impl Output {
     }
 }
 
-/// Whether a file to be written is none of those that are read, whatever their names.
+/// Checks that an output file is none of the input files, whatever their names.
 ///
 /// # Errors
 ///
-/// Says which it is.
+/// The error names the file.
 pub fn is_no_input<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a Path>,
@@ -100,7 +101,7 @@ pub fn is_no_input<'a>(
     }
 }
 
-/// What tells a file from all others, whatever its name; nothing if it is not there.
+/// Returns the identity of a file, whatever its name. `None` if it does not exist.
 #[cfg(unix)]
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -108,15 +109,16 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// What tells a file from all others; nothing if it is not there.
+/// Returns the identity of a file. `None` if it does not exist.
 #[cfg(not(unix))]
 pub fn identity(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
-/// Where links lead, up to a name of an open stream: that is not followed, for what it names is open already.
+/// Follows links, up to a name of an open stream: that is not followed, because its target is
+/// already open.
 fn followed(path: &Path) -> PathBuf {
-    /// No system follows more.
+    /// No system follows more links.
     const LINKS: usize = 40;
     let mut at = path.to_owned();
     for _ in 0..LINKS {
@@ -129,12 +131,12 @@ fn followed(path: &Path) -> PathBuf {
     at
 }
 
-/// Whether a path names an open stream, such as `/dev/stdin`, or leads to such a name.
+/// Returns true if a path names an open stream, such as `/dev/stdin`, or leads to such a name.
 pub fn is_stream(path: &Path) -> bool {
     descriptor(&followed(path)).is_some()
 }
 
-/// The number of the open stream that a path names.
+/// Returns the number of the open stream that a path names.
 fn descriptor(path: &Path) -> Option<u32> {
     match path.to_str()? {
         "/dev/stdout" => Some(1),
@@ -164,7 +166,7 @@ impl Write for Output {
     }
 }
 
-/// An error with the file that it is about.
+/// Adds the name of a file to an error.
 fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {}", shown_path(path), reason(error)))
 }

@@ -1,7 +1,8 @@
-//! Pages of HTML of their own: light, dark or in high contrast, as their reader or the editor around has it; no file and no network.
+//! Self-contained HTML pages: light, dark or in high contrast, as the reader or the editor prefers;
+//! without other files and network.
 //!
-//! The policy of a page lets nothing else run: its script is named by a hash of the text around, which nothing inside of that text can
-//! know.
+//! The content security policy of a page allows only its own script, which is named by a hash. No
+//! text inside the page can contain that hash.
 
 pub mod recording;
 mod replay;
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 const THEME: &str = include_str!("theme.css");
 
-/// A page; title and body are HTML.
+/// Returns a page; title and body are HTML.
 pub fn page(title: &str, style: &str, body: &str, script: &str) -> String {
     let nonce: String =
         Sha256::digest(body).iter().map(|it| format!("{it:02x}")).collect::<Vec<_>>().concat();
@@ -21,14 +22,14 @@ pub fn page(title: &str, style: &str, body: &str, script: &str) -> String {
     )
 }
 
-/// Data as an element that the script of a page reads.
+/// Returns an element with data for the script of a page.
 pub fn data(value: &serde_json::Value) -> String {
-    // In a script `<` could begin its end.
+    // In a script, `<` could begin its end tag.
     let text = value.to_string().replace('<', "\\u003c");
     format!("<script type=\"application/json\">{text}</script>\n")
 }
 
-/// Text in XML or HTML, in an attribute or not.
+/// Escapes text for XML or HTML, inside attributes too.
 pub fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -39,7 +40,7 @@ pub fn xml(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
-            // XML 1.0 has no way to write these.
+            // XML 1.0 cannot represent these characters.
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             _ => out.push(c),
         }

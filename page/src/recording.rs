@@ -1,7 +1,9 @@
-//! Recordings: a program, and steps that change it or what is known of it, each by what is different after it.
+//! Recordings: a program and steps that change it or the facts about it, each stored as a
+//! difference.
 //!
-//! *Law.* The steps applied to the program in order give what the recorder saw last; undone in reverse order they give the program at the start.
-//! *Cost.* A step is as large as what it changes; texts are kept once.
+//! *Law.* The steps applied to the program in order give the last state that the recorder saw;
+//! undone in reverse order they give the program at the start. *Cost.* A step is as large as its
+//! changes. Equal texts are stored once.
 
 use std::borrow::Cow;
 
@@ -12,25 +14,23 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(u32);
 
-/// Lines that take the place of others.
+/// A replacement of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunk {
-    /// Where, in lines from 0 of the program before the step.
+    /// The first line, from 0, in the program before the step.
     pub at: usize,
-    /// The lines that go.
+    /// The number of removed lines.
     pub old: Vec<Text>,
-    /// The lines that come.
+    /// The new lines.
     pub new: Vec<Text>,
 }
 
 /// A fact that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Of which value, by [`Recording::value`].
+    /// The value, from [`Recording::value`].
     pub value: usize,
-    /// The fact before.
     pub before: Text,
-    /// The fact after.
     pub after: Text,
 }
 
@@ -39,23 +39,23 @@ pub struct Change {
 pub struct Step {
     /// The pass or the analysis.
     pub group: Text,
-    /// What is done.
+    /// The action.
     pub what: Text,
-    /// To what.
+    /// The subject of the action.
     pub place: Text,
-    /// The line that it is about, from 0, in the program after the step.
+    /// The line of the subject, from 0, in the program after the step.
     pub line: Option<usize>,
-    /// How lines change, in order.
+    /// The changes of lines, in order.
     pub hunks: Vec<Hunk>,
-    /// How facts change.
+    /// The changes of facts.
     pub facts: Vec<Change>,
-    /// What was read: names and facts.
+    /// The names and facts that were read.
     pub reads: Vec<(Text, Text)>,
-    /// Blocks that come alive, or die, by [`Recording::block`].
+    /// Blocks that become or stop being live, from [`Recording::block`].
     pub blocks: Vec<(usize, bool)>,
-    /// What waits for its turn, the next first, the first few of it.
+    /// The first waiting items of the worklist, the next one first.
     pub waiting: Vec<Text>,
-    /// How many wait.
+    /// The number of waiting items.
     pub n_waiting: usize,
 }
 
@@ -67,7 +67,7 @@ struct Fact {
     group: Text,
 }
 
-/// A block that may come alive.
+/// A block that may become live.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     name: Text,
@@ -76,7 +76,7 @@ struct Block {
     last: usize,
 }
 
-/// How many steps are recorded at most.
+/// Most steps of a recording.
 pub const MAX_STEPS: usize = 50_000;
 
 /// A program with steps.
@@ -92,10 +92,10 @@ pub struct Recording {
     n_left_out: usize,
 }
 
-/// What is longer, in bytes, is shown by its start and its end.
+/// A longer text, in bytes, is shortened to its start and its end.
 const MOST_TEXT: usize = 1024;
 
-/// A text as it is shown.
+/// Returns a text as it is shown.
 fn shown(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_TEXT {
         return Cow::Borrowed(text);
@@ -111,7 +111,7 @@ fn shown(text: &str) -> Cow<'_, str> {
 }
 
 impl Recording {
-    /// A text; of a very long one its start and its end.
+    /// Adds a text, and shortens it if it is long.
     pub fn text(&mut self, text: &str) -> Text {
         let text = &*shown(text);
         if let Some(&id) = self.ids.get(text) {
@@ -123,50 +123,51 @@ impl Recording {
         id
     }
 
-    /// What a text says.
+    /// Returns the content of a text.
     pub fn str(&self, text: Text) -> &str {
         self.texts.get(text.0 as usize).map_or("", String::as_str)
     }
 
-    /// The program before the first step.
     pub fn begin(&mut self, lines: Vec<Text>) {
         self.now.clone_from(&lines);
         self.start = lines;
     }
 
-    /// A value with facts by an analysis: the line that defines it, from 0, and its name. It has no fact yet.
+    /// Adds a value with facts of an analysis: the line of its definition, from 0, and its name. It
+    /// has no fact yet.
     pub fn value(&mut self, line: usize, name: Text, group: Text) -> usize {
         self.values.push(Fact { line, name, group });
         self.values.len() - 1
     }
 
-    /// The name of a value.
+    /// Returns the name of a value.
     pub fn value_name(&self, value: usize) -> &str {
         self.values.get(value).map_or("", |it| self.str(it.name))
     }
 
-    /// A block for an analysis, from its first to its last line, from 0. It is not alive yet.
+    /// Adds a block for an analysis, from its first to its last line, from 0. It is not live yet.
     pub fn block(&mut self, name: Text, first: usize, last: usize, group: Text) -> usize {
         self.blocks.push(Block { name, group, first, last });
         self.blocks.len() - 1
     }
 
-    /// The program after the last step.
+    /// Returns the program after the last step.
     pub fn now(&self) -> &[Text] {
         &self.now
     }
 
-    /// The steps.
+    /// Returns the steps.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Whether no more steps are recorded, but what is left may be said in one ([`Recording::end`]).
+    /// Returns true if no more steps are recorded. The rest may be summarized in one
+    /// ([`Recording::end`]).
     pub fn is_full(&self) -> bool {
         self.steps.len() >= MAX_STEPS
     }
 
-    /// Records a step; where there are too many it is counted and left out.
+    /// Records a step. If there are too many, it is only counted.
     pub fn step(&mut self, step: Step) {
         if self.is_full() {
             self.n_left_out += 1;
@@ -175,7 +176,7 @@ impl Recording {
         }
     }
 
-    /// Records a step, however many there are.
+    /// Records a step even if there are too many.
     pub fn end(&mut self, step: Step) {
         for hunk in step.hunks.iter().rev() {
             self.now.splice(hunk.at..hunk.at + hunk.old.len(), hunk.new.iter().copied());
@@ -188,7 +189,7 @@ impl Recording {
         self.n_left_out += n;
     }
 
-    /// All of it as data for the page.
+    /// Returns everything as data for the page.
     pub(crate) fn json(&self) -> Value {
         let ids = |texts: &[Text]| texts.iter().map(|it| it.0).collect::<Vec<_>>();
         let steps = self.steps.iter().map(|step| {
@@ -221,7 +222,8 @@ impl Recording {
         })
     }
 
-    /// The program before the first step as step 0, then an object of JSON for each step, each on a line of its own.
+    /// Writes the program before the first step as step 0, and then a JSON object for each step,
+    /// one per line.
     pub fn rows(&self) -> String {
         let texts = |texts: &[Text]| texts.iter().map(|&it| self.str(it)).collect::<Vec<_>>();
         let mut out = json!({ "step": 0, "program": texts(&self.start) }).to_string() + "\n";
@@ -279,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_very_long_text_the_start_and_the_end_are_kept() {
+    fn keeps_start_and_end_of_a_long_text() {
         let mut it = Recording::default();
         let long = |n: usize| format!("a{}z", "\u{e9}".repeat(n));
         let [one, other] = [100_000, 100_001].map(|n| it.text(&long(n)));

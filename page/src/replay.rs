@@ -1,6 +1,6 @@
-//! A recording as a page: the program, and what each step does to it, forward and back.
+//! A page that replays a recording: the program, and the effect of each step, forward and back.
 //!
-//! The page holds the steps as data, each with what it changes, and shows only the lines that are in sight.
+//! The page contains the steps as data, each with its changes, and shows only the visible lines.
 
 use crate::recording::Recording;
 use crate::{data, page, xml};
@@ -9,7 +9,7 @@ const SCRIPT: &str = include_str!("replay.js");
 const STYLE: &str = include_str!("replay.css");
 
 impl Recording {
-    /// The page: what it is of, and a word for what is replayed.
+    /// Returns the page of a recording, given its title and a word for its kind.
     pub fn html(&self, title: &str, what: &str) -> String {
         let title = xml(title);
         let what = xml(what);
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_the_texts_cannot_end_the_data() {
+    fn texts_cannot_end_the_data() {
         let mut it = Recording::default();
         let evil = it.text("</script><script>alert(1)</script>");
         it.begin(vec![evil]);

@@ -1,10 +1,12 @@
-//! Answers an instance that is given as JSON, as JSON:
+//! Solves an instance that is given as JSON, and prints the answer as JSON:
 //!
 //! ```text
-//! cargo run --release -p noisy-placement --example answer -- [--time SECONDS] INSTANCE.json > PLACEMENT.json
+//! cargo run --release -p noisy-placement --example answer -- \
+//!     [--time SECONDS] INSTANCE.json > PLACEMENT.json
 //! ```
 //!
-//! `noisy_placement::instance::json` describes the instance, `docs/placement.md` the answer with its certificate.
+//! `noisy_placement::instance::json` describes the instance, `docs/placement.md` the answer and its
+//! certificate.
 
 use std::process::ExitCode;
 use std::time::Duration;

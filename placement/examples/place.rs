@@ -4,13 +4,15 @@
 //! cargo run --release -p noisy-placement --example place -- [OPTIONS] FILE.mlir...
 //!   --time SECONDS     time limit per file (10)
 //!   --work STEPS       work limit instead: the same figures on every machine
-//!   --off STEP         a step to leave out: force split prune anneal prove cores partition fix frontier-dp sweep-first cuts branch
-//!   --progress         lines of how answer and bound move, at most one in a twentieth of the time that has passed
+//!   --off STEP         a step to leave out: force split prune anneal prove cores partition fix
+//!                      frontier-dp sweep-first cuts branch
+//!   --progress         print changes of cost and bound, at most once per 20th of the time passed
 //!   --live             leave out ops whose results are never used
 //! ```
 //!
-//! Understood are `noisy.encode/add/sub/mul/decode` (fresh 12, budget 26) and, as levels, `arith.mulf/addf` (fresh 0,
-//! budget 3, a reduce resets to 0). Other lines are passed over; an operand that no line defines is fresh.
+//! The ops are `noisy.encode/add/sub/mul/decode` (fresh 12, budget 26) and, as levels,
+//! `arith.mulf/addf` (fresh 0, budget 3, a reduce resets to 0). Other lines are ignored. An operand
+//! without definition is fresh.
 
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
@@ -18,7 +20,7 @@ use std::time::Duration;
 
 use noisy_placement::{Instance, Limits, Node, NodeRule, Placement, Progress, Steps, place_with};
 
-/// The noise model an op belongs to: fresh noise and budget.
+/// Noise models: fresh noise and budget.
 const NOISY: (u32, u32) = (12, 26);
 const LEVELS: (u32, u32) = (0, 3);
 
@@ -109,7 +111,7 @@ fn switch_off(steps: &mut Steps, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// One line of a program: its result, its op and its operands.
+/// A line of a program.
 struct Line<'a> {
     result: &'a str,
     op: &'a str,

@@ -1,8 +1,9 @@
-//! Answers that are known already: solving a function again after an edit elsewhere is free.
+//! A cache of answers: solving an unchanged function again after an edit elsewhere is free.
 //!
-//! The key is the question itself, the whole [`Instance`], so an answer can never be that of another function. A proven answer is given
-//! whatever the limits; one with a gap only to who would not work longer than was worked for it, and otherwise its place is taken by the
-//! better of the two. The cache is bounded; what was not asked for the longest goes first.
+//! The key is the whole [`Instance`], so an answer can never be that of another function. A proven
+//! answer is returned whatever the limits are. An answer with a gap is returned only if the new
+//! limits allow no more effort than the old ones; otherwise the better of the old and the new
+//! answer replaces it. The cache is bounded; the least recently used answer goes first.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,40 +12,40 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::instance::Instance;
-use crate::limits::{Limits, Progress};
+use crate::question::instance::Instance;
+use crate::question::limits::{Limits, Progress};
 use crate::{Infeasible, Optimality, Placement, Steps, place_with};
 
-/// Answers by question, for as many threads as want.
+/// Answers by instance, shared by threads.
 #[derive(Debug)]
 pub struct Cache {
-    inner: Mutex<Inner>,
-    /// The most nodes of all questions together.
+    inner: Mutex<CacheContents>,
+    /// The most nodes of all instances together.
     most: usize,
     /// Answers that took less time are not kept.
     least: Duration,
-    /// Nanoseconds that the optimizer worked.
+    /// Time of all runs, in nanoseconds.
     worked: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    entries: FxHashMap<u64, Entry>,
-    /// Nodes held.
+struct CacheContents {
+    entries: FxHashMap<u64, CachedAnswer>,
+    /// Number of nodes of all instances.
     held: usize,
-    /// Counts questions, to know what is old.
+    /// Number of lookups, which orders answers by age.
     clock: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct CachedAnswer {
     instance: Instance,
     placement: Placement,
     effort: Effort,
     used: u64,
 }
 
-/// What a run was allowed.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Effort {
     time: Option<Duration>,
@@ -57,7 +58,7 @@ impl Effort {
         Effort { time: limits.time, work: limits.work, steps: limits.steps }
     }
 
-    /// Whether a run with these limits had at least what one with `other` would have.
+    /// Returns true if these limits allow at least the effort of `other`.
     fn covers(&self, other: &Effort) -> bool {
         let more = |a: Option<u128>, b: Option<u128>| match (a, b) {
             (None, _) => true,
@@ -79,26 +80,27 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// A cache for questions of at most so many nodes together.
+    /// Returns a cache for instances with at most `most` nodes together.
     pub fn new(most: usize) -> Cache {
         Cache { inner: Mutex::default(), most, least: Duration::ZERO, worked: AtomicU64::new(0) }
     }
 
-    /// As the default, for answers that took so long at least: finding one that took less again is cheaper than keeping it.
+    /// Returns a default cache for answers that took at least `time`: faster ones are cheaper to
+    /// compute again than to keep.
     pub fn of_at_least(time: Duration) -> Cache {
         Cache { least: time, ..Cache::default() }
     }
 
-    /// How long the optimizer worked on questions asked here, runs beside each other added up; a run counts when it has ended.
+    /// Returns the time of all runs that have ended, concurrent runs added up.
     pub fn worked(&self) -> Duration {
         Duration::from_nanos(self.worked.load(Ordering::Relaxed))
     }
 
-    /// [`place_with`], asked once.
+    /// Returns the cached answer, or that of [`place_with`].
     ///
     /// # Errors
     ///
-    /// As [`crate::place`]. That there is no answer is not remembered.
+    /// As [`crate::place`]. Errors are not cached.
     pub fn place_with(
         &self,
         instance: &Instance,
@@ -121,7 +123,7 @@ impl Cache {
         if let Some((before, _)) = known {
             placement = better(placement, before);
         }
-        // A run that was cut short had less than its limits.
+        // A cancelled run had less effort than its limits allow.
         let was_cut = limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
         if placement.proof == Optimality::Optimal || !was_cut {
             self.keep(key, instance, &placement, effort);
@@ -143,7 +145,7 @@ impl Cache {
             return;
         }
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = Entry {
+        let entry = CachedAnswer {
             instance: instance.clone(),
             placement: placement.clone(),
             effort,
@@ -170,7 +172,7 @@ impl Cache {
     }
 }
 
-/// The cheaper of two answers to one question, with the better of both bounds.
+/// Combines two answers to one question: the lower cost with the better bound.
 fn better(a: Placement, b: Placement) -> Placement {
     let bound = a.lower_bound.max(b.lower_bound);
     let certificate = if a.certificate.bound() >= b.certificate.bound() {
@@ -190,7 +192,7 @@ mod tests {
     use super::*;
     use crate::{Node, NodeRule};
 
-    /// A chain of squarings.
+    /// Builds a chain of squarings.
     fn chain(n: usize) -> Instance {
         let mut out = Instance::default();
         let mut last = out.push(NodeRule::Source(12), &[], 26, None);
@@ -205,7 +207,7 @@ mod tests {
         Limits { time: None, work: Some(work), ..Limits::default() }
     }
 
-    /// Whether a question was worked on.
+    /// Returns true if the optimizer ran.
     fn works(cache: &Cache, instance: &Instance, work: u64) -> bool {
         let mut works = false;
         let placement = cache.place_with(instance, &limits(work), &mut |_| works = true);
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_proven_is_known() {
+    fn returns_proven_answers_from_the_cache() {
         let cache = Cache::default();
         assert!(works(&cache, &chain(5), 1000));
         assert!(!works(&cache, &chain(5), 1000));
@@ -223,15 +225,15 @@ mod tests {
         assert_eq!(cache.worked(), worked);
         assert!(works(&cache, &chain(6), 1000));
         assert!(cache.worked() > worked);
-        // One number differs.
+        // A different instance misses the cache.
         let mut other = chain(5);
         other.nodes[2].limit = 25;
         assert!(works(&cache, &other, 1000));
     }
 
     #[test]
-    fn a_gap_is_worked_on_by_who_has_more_time() {
-        // Enough of a web that no work proves nothing.
+    fn solves_again_with_more_effort_after_a_gap() {
+        // The web is so dense that no work proves nothing.
         let mut web = chain(1);
         for v in 2..60_u32 {
             let site = web.push_site(1, 12);
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_took_no_time_is_not_kept() {
+    fn does_not_keep_fast_answers() {
         let cache = Cache::of_at_least(Duration::from_secs(3600));
         assert!(works(&cache, &chain(5), 1000) && works(&cache, &chain(5), 1000));
         assert_eq!(cache.len(), 0);
@@ -263,16 +265,16 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_goes() {
+    fn drops_the_least_recently_used_answer() {
         let cache = Cache::new(25);
         for n in [7, 8, 7, 9] {
             works(&cache, &chain(n), 1000);
         }
-        // 8 + 9 + 10 nodes do not fit, and the 8 squarings were asked for before the 7.
+        // 8 + 9 + 10 nodes do not fit, and the chain of 8 was used before the chain of 7.
         assert_eq!(cache.len(), 2);
         assert!(!works(&cache, &chain(7), 1000) && !works(&cache, &chain(9), 1000));
         assert!(works(&cache, &chain(8), 1000));
-        // One that is too large by itself is not kept.
+        // An instance that is too large is not kept.
         assert!(works(&cache, &chain(30), 1000) && works(&cache, &chain(30), 1000));
     }
 }

@@ -1,42 +1,44 @@
-//! Why no legal choice costs less: what a doubter needs to recompute the bound, as plain data.
+//! Proofs of lower bounds as plain data, for a verifier that trusts nothing else.
 //!
-//! A [`Proof`] is about some sites with weights (in a part of an instance: with their costs). It has *rows*, inequalities that hold
-//! for every legal choice; lists of *multipliers* on them, which prove bounds; and *steps*, a tree that puts these together. Three kinds
-//! of rows:
+//! A [`Proof`] is about some sites with weights (in a part of an instance, their costs). It has
+//! *rows*, inequalities that hold for every legal choice; lists of *multipliers* for them, which
+//! prove bounds; and *steps*, a tree that combines these. There are three kinds of rows:
 //!
-//! - a *core*: one of some sites is chosen, for with all other sites chosen some node is over its limit. (This holds where choosing a
-//!   site never raises noise; elsewhere no cores are given.)
-//! - a *cut*: the chosen ones of some sites weigh at least so much, by a proof of its own.
-//! - a *core where* some nodes pass on less, and some at least, than they are said to: a core among the choices of which that is true.
+//! - a *core*: one of some sites is chosen, because with all other sites chosen some node is over
+//!   its limit. (This holds if choosing a site never raises noise; otherwise there are no cores.)
+//! - a *cut*: the chosen ones of some sites weigh at least a given weight, by a proof of its own.
+//! - a *conditional core*: a core among the choices in which less than given levels leave some
+//!   nodes, and at least given levels leave others.
 //!
-//! `docs/placement.md` says what each step proves and how that is verified. Sites and nodes are indices into the instance.
+//! `docs/placement.md` describes what each step proves and how to verify it. Sites and nodes are
+//! indices into the instance.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use crate::instance::Bits;
+use crate::question::instance::Bits;
 
-/// What proves a lower bound.
+/// The proof of a lower bound, in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Certificate {
     /// Proofs that share no site.
     pub parts: Vec<Proof>,
 }
 
-/// The chosen ones of some sites weigh at least `bound` in every legal choice.
+/// A proof that the chosen ones of some sites weigh at least `bound` in every legal choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Proof {
     /// The sites, in increasing order.
     pub sites: Vec<u32>,
-    /// Inequalities.
+    /// Inequalities that hold for every legal choice.
     pub rows: Vec<Row>,
     /// Lists of rows, by index, with their multipliers.
     pub multipliers: Vec<Vec<(u32, Multiplier)>>,
-    /// A tree in prefix order.
+    /// A tree of steps in prefix order.
     pub steps: Vec<Step>,
-    /// What they weigh at least.
+    /// The least weight of the chosen sites.
     pub bound: u64,
 }
 
@@ -46,32 +48,32 @@ pub struct Proof {
 pub enum Row {
     /// One of these sites is chosen. In increasing order.
     Core(Box<[u32]>),
-    /// Sites weigh at least so much.
+    /// The chosen ones of some sites weigh at least a given weight.
     #[serde(serialize_with = "inner")]
     Cut(Arc<Cut>),
-    /// One of some sites is chosen where something is true of the noise.
+    /// One of some sites is chosen if a condition about the noise holds.
     CoreWhere(Box<CoreWhere>),
 }
 
-/// A core among the choices in which the noise that leaves some nodes is as it is said to be.
+/// A core among the choices in which the noise after some nodes is below or above given levels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct CoreWhere {
     /// One of these sites is chosen. In increasing order.
     pub core: Box<[u32]>,
-    /// Less than so many bits leave these nodes.
+    /// Nodes with levels: less noise than the level leaves the node.
     pub below: Box<[(u32, Bits)]>,
-    /// At least so many bits leave these.
+    /// Nodes with levels: at least the level leaves the node.
     pub least: Box<[(u32, Bits)]>,
 }
 
-/// The chosen ones of some sites weigh at least `least`.
+/// A proof that the chosen ones of some sites weigh at least `least`.
 #[derive(Debug, Serialize)]
 pub struct Cut {
     /// Sites in increasing order, with their weights.
     pub terms: Vec<(u32, u64)>,
-    /// What they weigh at least.
+    /// The least weight of the chosen sites.
     pub least: u64,
-    /// Why.
+    /// The proof.
     pub proof: Proof,
 }
 
@@ -93,8 +95,8 @@ fn inner<S: Serializer>(cut: &Arc<Cut>, to: S) -> Result<S::Ok, S::Error> {
     Cut::serialize(cut, to)
 }
 
-/// A number of at least zero in units of `2^-32` of the greatest common divisor of the weights that a proof is about. Written as a
-/// number, or as a string of digits where it does not fit in 64 bits.
+/// A number of at least zero in units of `2^-32` of the greatest common divisor of the weights in
+/// the proof. Serialized as a number, or as a string of digits if it does not fit in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiplier(pub u128);
 
@@ -107,48 +109,50 @@ impl Serialize for Multiplier {
     }
 }
 
-/// A step of a proof. What it proves holds for the choices that its predecessors leave open.
+/// A step of a proof. It proves a bound for the choices that its predecessors leave open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// What this list of multipliers proves.
+    /// The bound that this list of multipliers proves.
     Bound(u32),
-    /// The lesser of two steps: first without this site, then with it.
+    /// The lesser bound of two steps: first without this site, then with it.
     Branch(u32),
-    /// The lesser of two steps: first where less than so many bits leave this node, then where as many or more do. There the site of the
-    /// node is absent if its reset is less.
+    /// The lesser bound of two steps: first with less than this level after the node, then with at
+    /// least that. In the second the site of the node is absent if its reset is less.
     Level(u32, Bits),
-    /// The lesser of `least` and the next step, in which some sites are absent and some chosen.
+    /// The lesser of `least` and the next step, in which some sites are absent and some are chosen.
     Settle {
-        /// Which list of multipliers proves `least` for every choice that differs in one of these sites.
+        /// The list of multipliers that proves `least` for every choice that differs in one of
+        /// these sites.
         multipliers: u32,
-        /// What it proves.
+        /// The bound for those choices.
         least: u64,
-        /// Sites.
+        /// The sites of this kind.
         absent: Vec<u32>,
-        /// Sites.
+        /// The sites of this kind.
         chosen: Vec<u32>,
     },
-    /// The sum of proofs about sites of their own, and of the weights of what is chosen besides.
+    /// The sum of proofs without common sites, and of the weights of other chosen sites.
     Split(Vec<Proof>),
     /// No choice weighs less than `least`: a sweep over the nodes finds none.
     Sweep {
         /// The nodes, in an order that keeps few values alive.
         order: Vec<u32>,
-        /// Which list of multipliers it prunes by.
+        /// The list of multipliers that the sweep prunes by.
         multipliers: u32,
-        /// What it finds.
+        /// The bound that the sweep proves.
         least: u64,
     },
 }
 
 impl Certificate {
-    /// What it proves in all.
+    /// Returns the bound that all parts prove together.
     pub fn bound(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bound))
     }
 
-    /// Cores, taken greedily by size, that share no site with one another: so many sites at least are in every legal choice.
+    /// Returns disjoint cores, chosen greedily by size. Every legal choice contains at least as
+    /// many sites.
     pub fn disjoint(&self) -> Vec<&[u32]> {
         let rows = self.parts.iter().flat_map(|it| &it.rows);
         let mut cores: Vec<&[u32]> = rows
@@ -171,7 +175,7 @@ impl Certificate {
 }
 
 impl Proof {
-    /// That some sites weigh at least `bound`, by multipliers on rows.
+    /// Proves by multipliers of rows that some sites weigh at least `bound`.
     pub(crate) fn by_rows(
         sites: Vec<u32>,
         rows: impl Iterator<Item = (Row, i128)>,
@@ -181,7 +185,7 @@ impl Proof {
         Proof { sites, rows, multipliers: vec![list], steps: vec![Step::Bound(0)], bound }
     }
 
-    /// The same in the numbers of a whole, of whose sites and nodes these are, where costs are so many times as high.
+    /// Renumbers sites and nodes to those of the whole instance, where costs are `times` as high.
     pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32], times: u64) -> Proof {
         let lift = |list: &[u32]| lifted(list, sites);
         let step = |step: &Step| match step {
@@ -201,13 +205,14 @@ impl Proof {
                 order: order
                     .iter()
                     .map(|&v| nodes[v as usize])
-                    .filter(|&v| v != crate::graph::NONE)
+                    .filter(|&v| v != crate::question::graph::NONE)
                     .collect(),
                 multipliers: *multipliers,
                 least: least.saturating_mul(times),
             },
         };
-        // Multipliers count in the greatest common divisor of the weights, which is as many times as high; 1 where there are no weights.
+        // The unit of multipliers, the common divisor of the weights, is `times` as high, too; it
+        // is 1 if there are no weights.
         let times_more = if self.sites.is_empty() { u128::from(times) } else { 1 };
         let list = |list: &Vec<(u32, Multiplier)>| {
             let more = |y: Multiplier| Multiplier(y.0.saturating_mul(times_more));
@@ -223,7 +228,7 @@ impl Proof {
     }
 }
 
-/// Rows that have a multiplier, and these by index.
+/// Returns the rows with a positive multiplier, and their multipliers by index.
 pub(crate) fn numbered(
     rows: impl Iterator<Item = (Row, i128)>,
 ) -> (Vec<Row>, Vec<(u32, Multiplier)>) {
@@ -231,7 +236,7 @@ pub(crate) fn numbered(
     rows.map(|(at, (row, y))| (row, (at as u32, Multiplier(y.unsigned_abs())))).unzip()
 }
 
-/// Sites in the numbers of a whole, in increasing order.
+/// Renumbers sites, in increasing order.
 fn lifted(list: &[u32], sites: &[u32]) -> Vec<u32> {
     let mut list: Vec<u32> = list.iter().map(|&s| sites[s as usize]).collect();
     list.sort_unstable();
@@ -239,7 +244,7 @@ fn lifted(list: &[u32], sites: &[u32]) -> Vec<u32> {
 }
 
 impl Row {
-    /// The same in the numbers of a whole, of whose sites and nodes these are.
+    /// Renumbers sites and nodes to those of the whole instance.
     pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32]) -> Row {
         match self {
             Row::Core(core) => Row::Core(lifted(core, sites).into()),
@@ -261,7 +266,7 @@ impl Row {
         }
     }
 
-    /// Calls back with each site and its weight.
+    /// Calls `of` with each site and its weight.
     pub(crate) fn for_each(&self, mut of: impl FnMut(u32, u64)) {
         match self {
             Row::Core(core) => core.iter().for_each(|&s| of(s, 1)),
@@ -270,7 +275,7 @@ impl Row {
         }
     }
 
-    /// What the chosen sites weigh at least.
+    /// Returns the least weight of the chosen sites.
     pub(crate) fn least(&self) -> u64 {
         match self {
             Row::Core(_) | Row::CoreWhere(_) => 1,
@@ -278,7 +283,8 @@ impl Row {
         }
     }
 
-    /// Its least weight and its terms for a solver in floating point, so that the least weight is 1.
+    /// Returns its terms by column for a solver in floating point, scaled so that the least weight
+    /// is 1.
     pub(crate) fn scaled(&self, column: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
         let least = self.least() as f64;
         let mut terms = Vec::new();
@@ -286,8 +292,23 @@ impl Row {
         terms
     }
 
-    /// The multiplier for that of the scaled row.
+    /// Converts the multiplier of the scaled row.
     pub(crate) fn multiplier(&self, y: f64) -> i128 {
-        crate::fixed_point::from_multiplier(y / self.least() as f64)
+        from_multiplier(y / self.least() as f64)
     }
+}
+
+/// Multipliers and bounds are integers in units of `2^-SCALE`. So sums are exact, and no proof
+/// depends on the rounding of a solver.
+pub(crate) const SCALE: u32 = 32;
+
+/// Converts a multiplier of the solver to an integer, rounded down; at least zero.
+pub(crate) fn from_multiplier(y: f64) -> i128 {
+    if y.is_finite() { (y.max(0.0) * (1_u64 << SCALE) as f64) as i128 } else { 0 }
+}
+
+/// Returns the least whole cost at or above a bound.
+pub(crate) fn ceil_cost(bound: i128) -> u64 {
+    let unit = 1_i128 << SCALE;
+    u64::try_from((bound.max(0) + unit - 1) >> SCALE).unwrap_or(u64::MAX)
 }

@@ -1,32 +1,39 @@
-//! The whole of an answer: simplify, a legal choice for each part, search and proof part by part, and the verification of what they found.
+//! The optimizer as a whole: simplify, find a legal choice for each part, search and prove part by
+//! part, and verify the result.
+
+mod answer;
+mod time_share;
 
 use std::time::{Duration, Instant};
 
-use crate::answer::{Infeasible, Optimality, Placement, Stats, Why};
-use crate::certificate::{Certificate, Proof, Row};
-use crate::evaluate;
-use crate::fixed_point::SCALE;
-use crate::graph::Graph;
-use crate::greedy;
-use crate::incumbent::Incumbent;
-use crate::instance::{Instance, Node, Site};
-use crate::limits::{Budget, Clock, Limits, Phase, Progress, Steps};
-use crate::piece::Piece;
-use crate::search::{self, Share};
-use crate::simplify::{Fixed, simplify};
-use crate::state::State;
+use crate::certificate::{Certificate, Proof, Row, SCALE};
+use crate::question::evaluate;
+use crate::question::graph::Graph;
+use crate::question::infeasible::{Infeasible, Why};
+use crate::question::instance::{Instance, Node, Site};
+use crate::question::limits::{Budget, Clock, Limits, Phase, Progress, Steps};
+use crate::question::simplify::{SiteDecision, simplify};
+use crate::search::greedy;
+use crate::search::incumbent::Incumbent;
+use crate::search::state::ChoiceState;
+use crate::search::subproblem::Subproblem;
 
-/// The cheapest legal choice of sites that can be found within the limits.
+use self::time_share::Share;
+
+pub use self::answer::{Optimality, Placement, Stats};
+
+/// Returns the cheapest legal choice of sites that it finds within the limits.
 ///
 /// # Errors
 ///
-/// [`Infeasible`] when no choice is legal, or when the instance is malformed: an operand or a site out of range.
+/// [`Infeasible`] if no choice is legal, or if the instance is malformed: an operand or a site out
+/// of range.
 pub fn place(instance: &Instance, limits: &Limits) -> Result<Placement, Infeasible> {
     place_with(instance, limits, &mut |_| ())
 }
 
-/// [`place`] with a callback that is told of progress, on the calling thread, at most some twenty times a second
-/// and part.
+/// [`place`] with a callback for progress, called on the calling thread at most some twenty times a
+/// second and part.
 ///
 /// # Errors
 ///
@@ -40,21 +47,22 @@ pub fn place_with(
     let clock = Clock::new(limits);
     let mut steps = limits.steps;
     let graph = Graph::new(instance);
-    // Who verifies a sweep does it over the instance as it is given, which must have no loop.
+    // A verifier repeats a sweep over the given instance, which must have no loop for that.
     steps.frontier_dp &= !graph.cyclic;
-    let simple = simplify(&graph, vec![Fixed::Open; graph.n_sites()], steps.force, steps.split)?;
+    let simple =
+        simplify(&graph, vec![SiteDecision::Open; graph.n_sites()], steps.force, steps.split)?;
     let mut stats = Stats { sites: graph.n_sites(), parts: simple.parts.len(), ..Stats::default() };
     let mut chosen = vec![false; graph.n_sites()];
     let mut base = 0_u64;
     for (s, fixed) in simple.fixed.iter().enumerate() {
         match fixed {
-            Fixed::Chosen => {
+            SiteDecision::Chosen => {
                 chosen[s] = true;
                 stats.forced += 1;
                 base = base.saturating_add(graph.cost[s]);
             }
-            Fixed::Absent => stats.idle += 1,
-            Fixed::Open => {}
+            SiteDecision::Absent => stats.idle += 1,
+            SiteDecision::Open => {}
         }
     }
     let mut parts = Vec::with_capacity(simple.parts.len());
@@ -62,7 +70,7 @@ pub fn place_with(
     let work = limits.work.unwrap_or(u64::MAX);
     let budget = Budget { stop: &is_over, left: work, steps };
     for part in simple.parts {
-        parts.push(Piece::new(part, &budget)?);
+        parts.push(Subproblem::new(part, &budget)?);
     }
     stats.largest_part = parts.iter().map(|part| part.graph.n_sites()).max().unwrap_or(0);
     stats.greedy_cost =
@@ -75,10 +83,12 @@ pub fn place_with(
     };
     tell(Phase::Greedy, sums.total());
     let mut work = limits.work.unwrap_or(u64::MAX);
-    // What a part leaves is for the others: round after round until all are proven or the limits are reached.
+    // Parts that are proven early leave effort for the others: round after round until all are
+    // proven or the limits are reached.
     for round in 0.. {
-        // The small ones first: they are proven in moments, and what they leave is for the large.
-        let is_open = |part: &Piece| !part.incumbent.is_proven();
+        // Small parts come first: they are proven in moments and leave their share to the large
+        // ones.
+        let is_open = |part: &Subproblem| !part.incumbent.is_proven();
         let mut by_size: Vec<usize> = (0..parts.len()).filter(|&i| is_open(&parts[i])).collect();
         by_size.sort_by_key(|&i| (parts[i].graph.n_sites(), i));
         let mut open: usize = by_size.iter().map(|&i| parts[i].graph.n_sites()).sum();
@@ -87,17 +97,19 @@ pub fn place_with(
         for i in by_size {
             let part = &parts[i];
             let n = part.graph.n_sites();
-            // At first a taste for each: many parts need no more, and a proof that is cut short begins anew.
+            // The first round is short: many parts need no more, and an interrupted proof begins
+            // anew.
             let is_taste = round == 0 && n_open > 1;
             let mut steps = steps;
-            // Nor may a site stand at two nodes there, of which the part may have one.
+            // For the same reason a site must not have two nodes in the instance, even if only one
+            // is in the part.
             steps.frontier_dp &= part.sites.iter().all(|&s| graph.nodes_of.of(s).len() == 1);
             let share = Share { round, ..share(&clock, work, n, open, is_taste, steps) };
             let mut report = |_: &Incumbent| {
                 sums.set(i, part.cost_and_bound());
                 tell(Phase::Search, sums.total());
             };
-            let spent = search::solve(&part.graph, &part.incumbent, &clock, share, &mut report);
+            let spent = time_share::solve(&part.graph, &part.incumbent, &clock, share, &mut report);
             work = if work == u64::MAX { work } else { work.saturating_sub(spent) };
             open -= n;
             sums.set(i, part.cost_and_bound());
@@ -116,12 +128,12 @@ pub fn place_with(
         stats.parts_proven += usize::from(part.incumbent.is_proven());
     }
     let certificate = certificate(&graph, &simple.fixed, &parts);
-    // A search that was ended may have left useless sites; looking for them shall not take long either.
+    // An interrupted search may leave useless sites. Their removal is limited too.
     let last = clock.end.map(|_| Instant::now() + LAST);
     let is_late = || last.is_some_and(|last| Instant::now() >= last);
     let chosen = verified(instance, &graph, chosen, &is_late)?;
     let cost = graph.cost_of(&chosen);
-    // What is claimed is what is proven.
+    // Claim only the bound that the certificate proves.
     let lower_bound = certificate.bound().min(cost);
     tell(Phase::Done, (cost, lower_bound));
     stats.time = clock.elapsed();
@@ -135,10 +147,10 @@ pub fn place_with(
     })
 }
 
-/// What is forced, and what is proven of each part.
-fn certificate(graph: &Graph, fixed: &[Fixed], parts: &[Piece]) -> Certificate {
+/// Puts the proofs of the forced sites and of all parts together.
+fn certificate(graph: &Graph, fixed: &[SiteDecision], parts: &[Subproblem]) -> Certificate {
     let mut out = Certificate::default();
-    for (s, _) in fixed.iter().enumerate().filter(|it| *it.1 == Fixed::Chosen) {
+    for (s, _) in fixed.iter().enumerate().filter(|it| *it.1 == SiteDecision::Chosen) {
         let core = (Row::Core([s as u32].into()), 1 << SCALE);
         out.parts.push(Proof::by_rows(vec![s as u32], std::iter::once(core), graph.cost[s]));
     }
@@ -151,7 +163,7 @@ fn certificate(graph: &Graph, fixed: &[Fixed], parts: &[Piece]) -> Certificate {
     out
 }
 
-/// The one place where a dangling index is met.
+/// Checks that all indices are in range. No other code checks that.
 fn well_formed(instance: &Instance) -> Result<(), Infeasible> {
     let (n_nodes, n_sites) = (instance.nodes.len(), instance.sites.len());
     for (v, data) in instance.nodes.iter().enumerate() {
@@ -166,7 +178,8 @@ fn well_formed(instance: &Instance) -> Result<(), Infeasible> {
     Ok(())
 }
 
-/// What a part may use of what is left: in proportion to its size, and never all before the last; or an eighth of that.
+/// Returns the share of a part in the effort that is left: in proportion to its size, but never
+/// everything before the last part. A taste is an eighth of that.
 fn share(clock: &Clock, work: u64, n: usize, open: usize, is_taste: bool, steps: Steps) -> Share {
     let factor = if is_taste { 0.125 } else { 1.0 };
     let part = |of: f64| of * factor * n as f64 / open.max(1) as f64;
@@ -180,18 +193,18 @@ fn share(clock: &Clock, work: u64, n: usize, open: usize, is_taste: bool, steps:
     Share { work, end, steps, round: 0 }
 }
 
-/// Costs and bounds of the parts and their sums.
+/// Costs and bounds of all parts, and their sums.
 struct Sums {
     base: u64,
     parts: Vec<(u64, u64)>,
-    /// Exact, so that parts can be taken out again.
+    /// Wide enough to be exact, so that parts can be subtracted again.
     cost: u128,
     lower: u128,
 }
 
 impl Sums {
-    fn new(base: u64, parts: &[Piece]) -> Sums {
-        let parts: Vec<(u64, u64)> = parts.iter().map(Piece::cost_and_bound).collect();
+    fn new(base: u64, parts: &[Subproblem]) -> Sums {
+        let parts: Vec<(u64, u64)> = parts.iter().map(Subproblem::cost_and_bound).collect();
         let cost = parts.iter().map(|part| u128::from(part.0)).sum();
         let lower = parts.iter().map(|part| u128::from(part.1)).sum();
         Sums { base, parts, cost, lower }
@@ -211,17 +224,17 @@ impl Sums {
     }
 }
 
-/// How long useless sites are looked for at the end, where there is a time limit.
+/// Time for the removal of useless sites at the end, if time is limited.
 const LAST: Duration = Duration::from_millis(250);
 
-/// The choice without useless sites, found legal on the instance as it was given.
+/// Removes useless sites and checks the choice on the given instance.
 fn verified(
     instance: &Instance,
     graph: &Graph,
     mut chosen: Vec<bool>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<bool>, Infeasible> {
-    let mut state = State::new(graph, chosen.clone());
+    let mut state = ChoiceState::new(graph, chosen.clone());
     if state.is_legal() {
         loop {
             let before = state.cost;
@@ -236,7 +249,7 @@ fn verified(
         None => Ok(chosen),
         Some(node) => {
             debug_assert!(false, "an answer for {node:?} that is not legal");
-            // Too much is better than wrong.
+            // An expensive answer is better than a wrong one.
             let all = vec![true; graph.n_sites()];
             let legal = evaluate::legal(instance, &all);
             if legal { Ok(all) } else { Err(Infeasible { node, why: Why::NotFound }) }

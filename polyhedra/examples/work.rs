@@ -1,4 +1,4 @@
-//! How much work questions about random systems take: `work [VARIABLES [SYSTEMS]]`.
+//! Measures the work of questions about random systems: `work [VARIABLES [SYSTEMS]]`.
 
 use noisy_polyhedra::{Budget, Conjunction};
 

@@ -1,28 +1,28 @@
-//! How much work a search may do, and why it may end without an answer.
+//! The budget of a search, and the reasons why it may end without an answer.
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A number does not fit. Inside, the search goes on with larger ones; from outside, a coefficient or a bound of more than
-    /// 127 bits.
+    /// A number does not fit. Inside the crate the search then goes on with larger numbers. In the
+    /// result of a query: a coefficient or a bound has more than 127 bits.
     Overflow,
     /// The budget is spent.
     Exhausted,
 }
 
-/// How much work a search may do, in numbers touched.
+/// The work that a search may do, in numbers touched.
 #[derive(Clone, Debug)]
 pub struct Budget {
     left: u64,
 }
 
 impl Budget {
-    /// So much work.
+    /// Returns a budget of this much work.
     pub fn new(work: u64) -> Self {
         Self { left: work }
     }
 
-    /// What is left.
+    /// Returns the work that is left.
     pub fn left(&self) -> u64 {
         self.left
     }

@@ -10,17 +10,18 @@ use crate::rows::Rows;
 use crate::search::FormBounds;
 use crate::system::{Hope, System};
 
-/// The integer points that satisfy some equalities and inequalities. Each row has a coefficient per variable, and the constant last.
+/// The integer points that satisfy some equalities and inequalities. Each row has one coefficient
+/// per variable, and then the constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Conjunction {
     n_vars: usize,
     /// Forms that are 0.
     equal: Vec<Vec<i128>>,
-    /// Forms that are not negative.
+    /// Forms that are at least 0.
     least: Vec<Vec<i128>>,
 }
 
-/// The least and the greatest value; `None` where there is none.
+/// The least and the greatest value; `None` if there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
     /// The least value.
@@ -30,7 +31,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The least interval that holds both.
+    /// Returns the least interval that contains both.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
         Self {
@@ -41,27 +42,27 @@ impl Interval {
 }
 
 impl Conjunction {
-    /// All points of a space.
+    /// Returns all points of a space.
     pub fn new(n_vars: usize) -> Self {
         Self { n_vars, equal: Vec::new(), least: Vec::new() }
     }
 
-    /// The number of variables.
+    /// Returns the number of variables.
     pub fn n_vars(&self) -> usize {
         self.n_vars
     }
 
-    /// The forms that are 0.
+    /// Returns the forms that are 0.
     pub fn equalities(&self) -> &[Vec<i128>] {
         &self.equal
     }
 
-    /// The forms that are not negative.
+    /// Returns the forms that are at least 0.
     pub fn inequalities(&self) -> &[Vec<i128>] {
         &self.least
     }
 
-    /// Adds a variable that may be any integer; its number.
+    /// Adds a variable that may be any integer, and returns its index.
     pub(crate) fn add_variable(&mut self) -> usize {
         for row in self.equal.iter_mut().chain(&mut self.least) {
             row.insert(self.n_vars, 0);
@@ -70,7 +71,7 @@ impl Conjunction {
         self.n_vars - 1
     }
 
-    /// Lets a form be 0.
+    /// Requires that a form is 0.
     ///
     /// # Panics
     /// If it has another number of variables.
@@ -79,7 +80,7 @@ impl Conjunction {
         self.equal.push(row);
     }
 
-    /// Lets a form be 0 or more.
+    /// Requires that a form is at least 0.
     ///
     /// # Panics
     /// If it has another number of variables.
@@ -88,7 +89,7 @@ impl Conjunction {
         self.least.push(row);
     }
 
-    /// Adds a variable that is the form divided by `by` and rounded down; its number.
+    /// Adds a variable for the form divided by `by` and rounded down, and returns its index.
     ///
     /// # Panics
     /// If `by` is not positive.
@@ -107,7 +108,7 @@ impl Conjunction {
         var
     }
 
-    /// Whether a point satisfies all.
+    /// Returns true if a point satisfies all constraints.
     pub fn holds(&self, point: &[i128]) -> bool {
         let value = |row: &Vec<i128>| {
             row.iter().zip(point).map(|(a, x)| a * x).sum::<i128>() + row[self.n_vars]
@@ -115,7 +116,7 @@ impl Conjunction {
         self.equal.iter().all(|it| value(it) == 0) && self.least.iter().all(|it| value(it) >= 0)
     }
 
-    /// Whether no integer point satisfies all.
+    /// Returns true if no integer point satisfies all constraints.
     ///
     /// # Errors
     /// If the budget is spent first.
@@ -123,7 +124,7 @@ impl Conjunction {
         Relation::new(self.clone(), Vec::new()).is_empty(&[], budget)
     }
 
-    /// The least and the greatest value of a form; `None` if there is no point.
+    /// Returns the least and the greatest value of a form. `None` if there is no point.
     ///
     /// # Errors
     /// If the budget is spent first.
@@ -141,56 +142,57 @@ impl Conjunction {
     }
 }
 
-/// What more is asked of an output.
+/// An additional condition on an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// It is that number.
+    /// The output is this number.
     Is(usize, i128),
-    /// It is that number or more.
+    /// The output is at least this number.
     AtLeast(usize, i128),
-    /// It is that number or less.
+    /// The output is at most this number.
     AtMost(usize, i128),
 }
 
-/// A conjunction with outputs, prepared for many questions about these.
+/// A conjunction with outputs, prepared for many questions about the outputs.
 #[derive(Debug)]
 pub struct Relation {
     points: Conjunction,
     outputs: Vec<Vec<i128>>,
-    /// The points in machine words, simplified.
+    /// The simplified system in machine words.
     words: OnceCell<Prepared<i64>>,
-    /// The points in numbers without a limit.
+    /// The simplified system in numbers of any size.
     large: OnceCell<Prepared<BigInt>>,
 }
 
-/// A system to ask.
+/// A system that was simplified once.
 #[derive(Debug)]
 enum Prepared<T> {
-    /// The numbers do not suffice.
+    /// The numbers do not fit.
     Overflow,
     /// It has no point.
     Empty,
-    /// Whether it has a point depends on what is asked.
+    /// It may have a point.
     Open(System<T>),
 }
 
 impl Relation {
-    /// Prepares. Each output is a row, like those of the constraints.
+    /// Returns the relation of some points and outputs. Each output is a row like those of the
+    /// constraints.
     pub fn new(points: Conjunction, outputs: Vec<Vec<i128>>) -> Self {
         Self { points, outputs, words: OnceCell::new(), large: OnceCell::new() }
     }
 
-    /// The points.
+    /// Returns the points.
     pub fn points(&self) -> &Conjunction {
         &self.points
     }
 
-    /// The forms that are asked for.
+    /// Returns the output forms.
     pub fn outputs(&self) -> &[Vec<i128>] {
         &self.outputs
     }
 
-    /// Answers a question in machine words, and if these do not suffice, in numbers without a limit.
+    /// Answers a question in machine words, and if they overflow, in numbers of any size.
     fn ask<A>(
         &self,
         budget: &mut Budget,
@@ -213,7 +215,7 @@ impl Relation {
         }
     }
 
-    /// Whether there is no point of which all of this holds.
+    /// Returns true if no point meets all conditions.
     ///
     /// # Errors
     /// If the budget is spent first.
@@ -226,7 +228,8 @@ impl Relation {
         )
     }
 
-    /// The least and the greatest value of an output over the points of which all of this holds; `None` if there is none.
+    /// Returns the least and the greatest value of an output over the points that meet all
+    /// conditions. `None` if there are none.
     ///
     /// # Errors
     /// If the budget is spent first, or a bound has more than 127 bits.
@@ -245,7 +248,7 @@ impl Relation {
     }
 }
 
-/// The simplified system, made once.
+/// Returns the simplified system, which is made once.
 fn prepared<'a, T: Number>(
     cell: &'a OnceCell<Prepared<T>>,
     relation: &Relation,

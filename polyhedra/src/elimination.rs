@@ -1,38 +1,43 @@
 //! Elimination of a variable: real and dark shadows, and splinters.
 //!
-//! *Elimination* of a variable x pairs each lower bound `b x >= -l` with each upper bound `a x <= u`. The *real shadow* has
-//! `a l + b u >= 0` for each pair: every integer point of the system lies over one of it. If a or b is 1 in each pair, the reverse
-//! holds, too. Otherwise the *dark shadow* has `a l + b u >= (a - 1)(b - 1)`: over each of its points there is an integer x. Points of the
-//! system that are not over the dark shadow satisfy `b x = -l + i` for some lower bound (or, the same, `a x = u - i` for some upper
-//! one) and `0 <= i <= (A b - A - b) / A`, where A is the largest a: the *splinters*, systems with one equality more (W. Pugh, 1991).
+//! *Elimination* of a variable x pairs each lower bound `b x >= -l` with each upper bound
+//! `a x <= u`. The *real shadow* has `a l + b u >= 0` for each pair: every integer point
+//! of the system lies over one of it. If a or b is 1 in each pair, the reverse holds, too.
+//! Otherwise the *dark shadow* has `a l + b u >= (a - 1)(b - 1)`: over each of its points
+//! there is an integer x. Points of the system that are not over the dark shadow satisfy
+//! `b x = -l + i` for some lower bound (or, the same, `a x = u - i` for some upper one)
+//! and `0 <= i <= (A b - A - b) / A`, where A is the largest a: the *splinters*, systems
+//! with one equality more (W. Pugh, 1991).
 //!
-//! *Cost.* An elimination costs one row per pair of a lower and an upper bound; those that others imply are dropped where they are many.
+//! *Cost.* An elimination costs one row per pair of a lower and an upper bound. If there are many
+//! rows, those that others imply are removed.
 
 use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::rows::Rows;
 use crate::system::{Hope, System, times};
 
-/// What is done with a part of a system; whether that is enough.
+/// Called with a part of a system; returns true if no further part is needed.
 pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, Stop>;
 
-/// From more inequalities than this, and than this per variable, those that the others imply are dropped.
+/// With more inequalities than this, and than this per variable, those that others imply are
+/// removed.
 const FEW_ROWS: usize = 24;
 const ROWS_PER_VARIABLE: usize = 6;
 
-/// How a variable stands in the inequalities.
+/// The occurrences of a variable in the inequalities.
 pub(crate) struct Standing<T> {
     pub(crate) var: usize,
     pub(crate) n_lower: usize,
     pub(crate) n_upper: usize,
     pub(crate) largest_lower: T,
     pub(crate) largest_upper: T,
-    /// How many splinters its lower, and its upper bounds have.
+    /// Number of splinters by its lower bounds and by its upper bounds.
     pub(crate) n_splinters: [u64; 2],
 }
 
 impl<T: Number> Standing<T> {
-    /// Splinters are made of the lower bounds (or else of the upper ones).
+    /// True if splinters are made of the lower bounds, false if of the upper ones.
     pub(crate) fn splits_lower(&self) -> bool {
         self.n_splinters[0] <= self.n_splinters[1]
     }
@@ -45,7 +50,7 @@ impl<T: Number> Standing<T> {
         self.is_unbounded() || self.largest_lower.is_unit() || self.largest_upper.is_unit()
     }
 
-    /// How many rows more there will be.
+    /// Number of additional rows after elimination.
     pub(crate) fn growth(&self) -> isize {
         (self.n_lower * self.n_upper) as isize - (self.n_lower + self.n_upper) as isize
     }
@@ -90,8 +95,8 @@ impl<T: Number> System<T> {
         Ok(out)
     }
 
-    /// The variable to eliminate next, but not one of those that `keep`: without bounds first, then exactly and with few rows
-    /// more.
+    /// Returns the variable to eliminate next, except those that `keep` holds: first those without
+    /// bounds, then exact eliminations that add few rows.
     pub(crate) fn next_variable(
         &self,
         keep: &dyn Fn(usize) -> bool,
@@ -155,7 +160,7 @@ impl<T: Number> System<T> {
             }
         }
         self.least = rows;
-        // Most of many rows say nothing new; what is contradictory is found by whoever solves the rest.
+        // Most of many rows are redundant. Whoever solves the rest finds a contradiction.
         if self.least.len() > FEW_ROWS && self.tidy(budget)? == Hope::Open {
             let is_used = |var: &usize| self.least.iter().any(|it| !it[*var].is_zero());
             let n_used = (0..self.n_vars).filter(is_used).count();
@@ -166,7 +171,7 @@ impl<T: Number> System<T> {
         Ok(())
     }
 
-    /// Drops the rows of a variable that has no lower or no upper bounds.
+    /// Removes the rows of a variable that has no lower or no upper bounds.
     pub(crate) fn drop_rows(&mut self, var: usize) {
         for at in (0..self.least.len()).rev() {
             if !self.least.row(at)[var].is_zero() {
@@ -175,7 +180,7 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Calls with each splinter of a variable until that says to stop.
+    /// Calls `each` with the splinters of a variable until it returns true.
     pub(crate) fn splinters(
         &self,
         it: &Standing<T>,
@@ -208,8 +213,8 @@ impl<T: Number> System<T> {
         Ok(())
     }
 
-    /// Eliminates what can be without loss: variables of no output whose real shadow is exact and not larger than what it replaces.
-    /// Whatever is asked of the outputs has the same answer after it.
+    /// Eliminates all variables in no output whose real shadow is exact and no larger than the rows
+    /// it replaces. The answers about outputs stay the same.
     pub(crate) fn simplify(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
         loop {
             if self.solve(budget)? == Hope::Empty {
@@ -237,7 +242,7 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// One elimination by a shadow.
+    /// Eliminates one variable by a shadow.
     pub(crate) fn step(
         &mut self,
         next: &Standing<T>,
@@ -253,7 +258,7 @@ impl<T: Number> System<T> {
         self.eliminate(next.var, is_dark && !next.is_exact(), budget)
     }
 
-    /// Whether shadows of one kind do not end in a contradiction.
+    /// Returns true if shadows of one kind do not end in a contradiction.
     pub(crate) fn survives(
         &mut self,
         is_dark: bool,
@@ -272,8 +277,8 @@ impl<T: Number> System<T> {
     }
 }
 
-/// The last i of the splinters `b x = -l + i`, if there is one: (A b - A - b) / A rounded down. Sizes that are cut off at the end of
-/// a word give more splinters than any budget allows.
+/// Returns the last i of the splinters `b x = -l + i`, if there is one: (A b - A - b) / A
+/// rounded down. Sizes that saturate give more splinters than any budget allows.
 fn last_splinter(b: u64, largest: u64) -> Option<u64> {
     let (b, largest) = (u128::from(b), u128::from(largest));
     let numerator = (largest * b).checked_sub(largest + b)?;

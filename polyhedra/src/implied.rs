@@ -1,16 +1,19 @@
-//! Which inequalities others imply, in the rationals.
+//! Removal of inequalities that others imply in the rationals.
 //!
-//! *Law* (Farkas). Where there is a point, `r x + c >= 0` follows from `a_i x + c_i >= 0` if and only if there are `l_i >= 0` with
-//! `sum l_i a_i = r` and `sum l_i c_i <= c`. The least such sum is a linear program with a row per variable, solved here by the
-//! simplex method in integers: all entries share one denominator, the last pivot, by which each division is exact (J. Edmonds).
+//! *Law* (Farkas). If there is a point, `r x + c >= 0` follows from `a_i x + c_i >= 0`
+//! exactly if there are `l_i >= 0` with `sum l_i a_i = r` and `sum l_i c_i <= c`. The
+//! least such sum is a linear program with a row per variable, solved here by the simplex method in
+//! integers: all entries share one denominator, the last pivot, by which each division is exact (J.
+//! Edmonds).
 //!
-//! What does not fit 128 bits or takes too many pivots is not known to be implied, and stays. So nothing that depends on this can be wrong.
+//! An inequality stays if the test overflows 128 bits or takes too many pivots. So no result can be
+//! wrong.
 
 use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::system::System;
 
-/// More pivots are not worth it.
+/// Most pivots.
 const MAX_PIVOTS: usize = 60;
 
 impl<T: Number> System<T> {
@@ -45,7 +48,7 @@ impl<T: Number> System<T> {
     }
 }
 
-/// A program in standard form: a row for each equality, the right side last, then the costs.
+/// A program in standard form: a row per equality with the right side last, then the costs.
 struct Tableau {
     rows: Vec<Vec<i128>>,
     basis: Vec<usize>,
@@ -69,11 +72,12 @@ impl Tableau {
         Some(())
     }
 
-    /// Lowers the costs (the last row) as far as they go over the first `n` columns: whether there is an end.
+    /// Minimizes the costs (the last row) over the first `n` columns. Returns false if they have no
+    /// minimum.
     fn minimize(&mut self, n: usize, n_pivots: &mut usize) -> Option<bool> {
         let n_rows = self.basis.len();
         loop {
-            // The first column that lowers the costs (R. Bland): no circle.
+            // The first column that lowers the costs, which avoids cycles (R. Bland).
             let costs = &self.rows[n_rows];
             let Some(column) = (0..n).find(|&it| costs[it] < 0) else { return Some(true) };
             let end = costs.len() - 1;
@@ -106,7 +110,7 @@ impl Tableau {
     }
 }
 
-/// Whether a row follows from others; `None` if that is not known.
+/// Returns true if a row follows from others. `None` if that is undecided.
 fn is_implied(others: &[Vec<i128>], row: &[i128], n_pivots: &mut usize) -> Option<bool> {
     let (n, n_vars) = (others.len(), row.len() - 1);
     let width = n + n_vars + 1;
@@ -127,12 +131,12 @@ fn is_implied(others: &[Vec<i128>], row: &[i128], n_pivots: &mut usize) -> Optio
     rows.push(costs);
     let basis = (n..n + n_vars).collect();
     let mut tableau = Tableau { rows, basis, denominator: 1 };
-    // First the direction alone.
+    // Phase 1: the direction alone.
     tableau.minimize(n, n_pivots)?;
     if tableau.rows[n_vars][width - 1] != 0 {
         return Some(false);
     }
-    // Artificial variables that are still there are 0; they leave, or their row says nothing of the others.
+    // Remaining artificial variables are 0. They leave the basis, or their row is redundant.
     for at in 0..n_vars {
         if tableau.basis[at] < n {
             continue;
@@ -145,7 +149,7 @@ fn is_implied(others: &[Vec<i128>], row: &[i128], n_pivots: &mut usize) -> Optio
             tableau.pivot(at, column)?;
         }
     }
-    // Then the constants: costs less those of the basis, over the denominator.
+    // Phase 2: the constants. Costs less those of the basis, over the denominator.
     let mut costs = vec![0_i128; width];
     for (at, other) in others.iter().enumerate() {
         costs[at] = other[n_vars].checked_mul(tableau.denominator)?;
@@ -159,10 +163,10 @@ fn is_implied(others: &[Vec<i128>], row: &[i128], n_pivots: &mut usize) -> Optio
     }
     tableau.rows[n_vars] = costs;
     if !tableau.minimize(n, n_pivots)? {
-        // The others contradict each other; so they do without the row.
+        // The others contradict each other even without the row.
         return Some(true);
     }
-    // The last entry is minus the sum, times the denominator.
+    // The last entry is the negated sum times the denominator.
     let least = tableau.rows[n_vars][width - 1].checked_neg()?;
     Some(least <= row[n_vars].checked_mul(tableau.denominator)?)
 }

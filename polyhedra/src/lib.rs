@@ -1,9 +1,13 @@
-//! Integer sets: conjunctions and unions of affine constraints, asked for points, bounds and projections, exactly.
+//! Integer sets: conjunctions and unions of affine constraints, with exact answers about points,
+//! bounds and projections.
 //!
-//! *Law.* Every answer is exact for integers of any size, or it is [`Stop::Exhausted`]: the budget ended the search. Arithmetic is in
-//! machine words that notice when they do not suffice, and then without a limit.
+//! *Law.* Every answer is exact for integers of any size, or it is [`Stop::Exhausted`]: the budget
+//! ended the search. Arithmetic uses machine words, detects overflow, and then uses numbers of any
+//! size.
 //!
-//! Nothing here knows of programs; [`Conjunction`] is the entry.
+//! The crate knows nothing of programs. [`Conjunction`] is the entry.
+
+#![warn(missing_docs)]
 
 mod budget;
 mod conjunction;

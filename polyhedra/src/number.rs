@@ -1,12 +1,13 @@
-//! The numbers that systems are made of: machine words that say when they do not suffice, and numbers without a limit.
+//! Numbers of systems: machine words with overflow checks, and numbers of any size.
 //!
-//! *Law.* No operation gives a wrong number: what does not fit is `None`. A query is first answered in words; if one of its
-//! operations does not fit, all of it is answered again without a limit.
+//! *Law.* No operation gives a wrong number: on overflow the result is `None`. A query first uses
+//! machine words. If one of its operations overflows, the whole query is repeated with numbers of
+//! any size.
 
 use num_bigint::BigInt;
 use num_traits::{Signed as _, ToPrimitive as _};
 
-/// The greatest common divisor, not negative; 1 if it is 2^127.
+/// Returns the greatest common divisor, not negative; 1 if it is 2^127.
 pub fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
@@ -15,15 +16,15 @@ pub fn gcd(a: i128, b: i128) -> i128 {
     i128::try_from(a).unwrap_or(1)
 }
 
-/// An integer that may refuse to grow.
+/// An integer type whose operations may overflow.
 pub(crate) trait Number: Clone + Ord + std::fmt::Debug {
-    /// What an operation costs, in operations on machine words.
+    /// The cost of an operation, in operations on machine words.
     const WORK: usize;
-    /// That number.
+    /// Converts a number.
     fn of(value: i128) -> Option<Self>;
-    /// Its value, if it and its opposite have at most 128 bits.
+    /// Returns the value if it and its negation fit in 128 bits.
     fn get(&self) -> Option<i128>;
-    /// -1, 0 or 1.
+    /// Returns -1, 0 or 1.
     fn sign(&self) -> i8;
     /// `-self`
     fn negated(&self) -> Self;
@@ -31,25 +32,25 @@ pub(crate) trait Number: Clone + Ord + std::fmt::Debug {
     fn plus(&self, other: &Self) -> Option<Self>;
     /// `a * x + b * y`
     fn combined(a: &Self, x: &Self, b: &Self, y: &Self) -> Option<Self>;
-    /// The greatest common divisor, not negative.
+    /// Returns the greatest common divisor, not negative.
     fn gcd(&self, other: &Self) -> Self;
-    /// The quotient rounded down; `by` is positive.
+    /// Returns the quotient rounded down; `by` is positive.
     fn floor_div(&self, by: &Self) -> Self;
-    /// Its size, for choices that no answer depends on.
+    /// Returns the absolute value, possibly cut off. Only for heuristics, on which no answer
+    /// depends.
     fn magnitude(&self) -> u64;
 
-    /// Whether it is 0.
     fn is_zero(&self) -> bool {
         self.sign() == 0
     }
 
-    /// Whether it is 1 or -1.
+    /// Returns true for 1 and -1.
     fn is_unit(&self) -> bool {
         self.magnitude() == 1
     }
 }
 
-/// All but the least, so that each has its opposite.
+/// All but the least number, so that every number has a negation.
 impl Number for i64 {
     const WORK: usize = 1;
 
@@ -74,7 +75,7 @@ impl Number for i64 {
     }
 
     fn combined(a: &Self, x: &Self, b: &Self, y: &Self) -> Option<Self> {
-        // Each product is below 2^126 in size.
+        // Each product is below 2^126 in absolute value.
         Self::of(i128::from(*a) * i128::from(*x) + i128::from(*b) * i128::from(*y))
     }
 
@@ -83,7 +84,7 @@ impl Number for i64 {
         while b != 0 {
             (a, b) = (b, a % b);
         }
-        // Both are below 2^63 in size.
+        // Both are below 2^63 in absolute value.
         a as i64
     }
 

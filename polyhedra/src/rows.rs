@@ -1,4 +1,5 @@
-//! Affine forms of one width, one after the other: the coefficients of the variables, the constant last.
+//! Affine forms of one width, stored one after the other: the coefficients of the variables, and
+//! then the constant.
 
 use crate::number::Number;
 
@@ -55,7 +56,7 @@ impl<T: Number> Rows<T> {
         debug_assert!(self.data.len().is_multiple_of(self.width));
     }
 
-    /// Drops a row; the last one takes its place.
+    /// Removes a row; the last one takes its place.
     pub(crate) fn swap_remove(&mut self, at: usize) {
         let last = self.len() - 1;
         for column in 0..self.width {
@@ -64,7 +65,7 @@ impl<T: Number> Rows<T> {
         self.data.truncate(last * self.width);
     }
 
-    /// Adds a variable after the others, with the coefficient 0 everywhere.
+    /// Adds a variable after the others, with coefficient 0 in all rows.
     pub(crate) fn widen(&mut self, zero: &T) {
         let mut data = Vec::with_capacity(self.len() * (self.width + 1));
         for row in self.iter() {
@@ -77,8 +78,8 @@ impl<T: Number> Rows<T> {
         self.width += 1;
     }
 
-    /// Puts `form` for variable `at` everywhere (its own coefficient in `form` is that of the variable that takes its place);
-    /// `None` if a number does not fit.
+    /// Substitutes `form` for variable `at` in all rows. (The coefficient of `at` in `form` is that
+    /// of the variable that takes its place.) `None` on overflow.
     pub(crate) fn substitute(&mut self, at: usize, form: &[T]) -> Option<()> {
         for row in self.data.chunks_exact_mut(self.width) {
             if row[at].is_zero() {
@@ -97,7 +98,7 @@ impl<T: Number> Rows<T> {
     }
 }
 
-/// The greatest common divisor of the coefficients; 0 if there are none.
+/// Returns the greatest common divisor of the coefficients; 0 if there are none.
 pub(crate) fn content<T: Number>(row: &[T]) -> Option<T> {
     let mut out = T::of(0)?;
     for it in &row[..row.len() - 1] {
@@ -111,7 +112,7 @@ pub(crate) fn content<T: Number>(row: &[T]) -> Option<T> {
     Some(out)
 }
 
-/// The variables of a row.
+/// Returns the variables of a row.
 pub(crate) fn support<T: Number>(row: &[T]) -> impl Iterator<Item = usize> + '_ {
     let coefficients = row[..row.len() - 1].iter().enumerate();
     coefficients.filter(|(_, it)| !it.is_zero()).map(|(at, _)| at)

@@ -1,7 +1,7 @@
-//! Whether a system has an integer point, and the least and greatest value of a form over its points.
+//! The search for an integer point of a system, and for the bounds of a form over its points.
 //!
-//! *Cost.* Each elimination and each splinter removes a variable, so the depth of the recursion is the number of variables. The width
-//! is not bounded by anything useful; the budget is.
+//! *Cost.* Each elimination and each splinter removes a variable, so the depth of the recursion is
+//! the number of variables. Only the budget bounds the width.
 
 use crate::budget::{Budget, Stop};
 use crate::elimination::Standing;
@@ -9,29 +9,29 @@ use crate::number::Number;
 use crate::rows::{Rows, support};
 use crate::system::{Hope, System};
 
-/// Bounds of a form over a set of integer points that is not empty; `None` where there is no bound.
+/// Bounds of a form over a nonempty set of integer points; `None` if there is no bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FormBounds<T> {
     pub(crate) least: Option<T>,
     pub(crate) greatest: Option<T>,
 }
 
-/// What shadows of one kind say of a variable.
+/// The bounds of a variable by shadows of one kind.
 struct Shadow<T> {
-    /// `None` if they say that there is no point.
+    /// `None` if they have no point.
     bounds: Option<FormBounds<T>>,
-    /// Whether each elimination was exact, so that this is the truth.
+    /// True if each elimination was exact, so that the bounds are, too.
     is_exact: bool,
 }
 
-/// From so many values on, a variable is not searched value by value.
+/// A variable with this many values or more is not searched value by value.
 const FEW_VALUES: u64 = 12;
 
-/// How many values next to the bounds of the real shadow are tried one by one.
+/// Number of values next to the bounds of the real shadow that are tried one by one.
 const MAX_STEPS: usize = 6;
 
 impl<T: Number> System<T> {
-    /// Whether it has an integer point.
+    /// Returns true if it has an integer point.
     pub(crate) fn has_point(mut self, budget: &mut Budget) -> Result<bool, Stop> {
         self.outputs = Rows::new(self.n_vars + 1);
         loop {
@@ -49,8 +49,8 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Whether there is a point, where no elimination is exact. Shadows of one kind alone often know; else by the values of the
-    /// variable that has fewest, if these are few, or by splinters.
+    /// Finds out if there is a point although no elimination is exact. Shadows of one kind often
+    /// decide; else the values of the variable that has fewest, if these are few, or splinters.
     fn has_point_by_parts(&self, it: &Standing<T>, budget: &mut Budget) -> Result<bool, Stop> {
         if self.clone().survives(true, &mut true, budget)? {
             return Ok(true);
@@ -79,7 +79,8 @@ impl<T: Number> System<T> {
         Ok(found)
     }
 
-    /// Whether there is a point, by all values of the variable that has fewest, if these are fewer than the splinters.
+    /// Finds out if there is a point by trying all values of the variable that has fewest, if these
+    /// are fewer than the splinters.
     fn try_values(&self, it: &Standing<T>, budget: &mut Budget) -> Result<Option<bool>, Stop> {
         let n_splinters = it.n_splinters[0].min(it.n_splinters[1]);
         let mut best: Option<(u64, usize, T, T)> = None;
@@ -112,16 +113,18 @@ impl<T: Number> System<T> {
         Ok(Some(false))
     }
 
-    /// The least and the greatest value of the output `at` over all integer points; `None` if there is no point.
+    /// Returns the least and the greatest value of the output `at` over all integer points. `None`
+    /// if there is no point.
     ///
-    /// Real shadows alone give bounds that hold all values, dark shadows alone some that are taken. What is between is searched
-    /// by halves, asking for a point. Where there is a point and no bound in the rationals, there is none in the integers.
+    /// Real shadows alone give bounds that contain all values; dark shadows alone give bounds that
+    /// are taken. The values between are searched by bisection with queries for a point. If there
+    /// is a point and no rational bound, there is no integer bound.
     pub(crate) fn bounds(
         mut self,
         at: usize,
         budget: &mut Budget,
     ) -> Result<Option<FormBounds<T>>, Stop> {
-        // The other outputs do not matter any more.
+        // The other outputs no longer matter.
         let mut only = Rows::new(self.n_vars + 1);
         only.push(self.outputs.row(at));
         self.outputs = only;
@@ -144,7 +147,7 @@ impl<T: Number> System<T> {
                 _ => self.name_output(&form)?,
             }
         }
-        // From here on in terms of the variable.
+        // The output is now a form of one variable.
         let form = self.outputs.row(0).to_vec();
         let Some(var) = support(&form).next() else { return Err(Stop::Overflow) };
         let Some(found) = self.bounds_of_named(var, budget)? else { return Ok(None) };
@@ -160,7 +163,7 @@ impl<T: Number> System<T> {
         Ok(Some(FormBounds { least, greatest }))
     }
 
-    /// The bounds of a variable.
+    /// Returns the bounds of a variable.
     fn bounds_of_named(
         &self,
         var: usize,
@@ -178,7 +181,8 @@ impl<T: Number> System<T> {
         let inner = match inner {
             Some(it) => it,
             None if self.clone().has_point(budget)? => {
-                // No value is known yet, but there is one: the first one from the side that has a bound.
+                // No value is known yet, but one exists: find the first one from the side that has
+                // a bound.
                 let Some(known) = self.some_value(var, &outer, budget)? else { return Ok(None) };
                 FormBounds { least: Some(known.clone()), greatest: Some(known) }
             }
@@ -195,14 +199,15 @@ impl<T: Number> System<T> {
         Ok(Some(FormBounds { least, greatest }))
     }
 
-    /// A value that the variable surely takes, when there is a point: a least or greatest one, or any if it has no bound.
+    /// Returns a value that the variable takes: the least or greatest one, or any if it has no
+    /// bound.
     fn some_value(
         &self,
         var: usize,
         outer: &FormBounds<T>,
         budget: &mut Budget,
     ) -> Result<Option<T>, Stop> {
-        // Grows an interval around the end that there is, or around zero, until it holds a value.
+        // Grow an interval around the bound, or around zero, until it contains a value.
         let (from, up) = match outer {
             FormBounds { least: Some(it), .. } => (it.clone(), true),
             FormBounds { greatest: Some(it), .. } => (it.clone(), false),
@@ -223,7 +228,7 @@ impl<T: Number> System<T> {
             part.limit(var, &low, true)?;
             part.limit(var, &high, false)?;
             if part.has_point(budget)? {
-                // Inside of it, the least by halves.
+                // Bisect it for the least value.
                 return self.closest_in(var, &low, high, budget).map(Some);
             }
             size = T::combined(&size, &Self::number(2)?, &one, &one).ok_or(Stop::Overflow)?;
@@ -231,14 +236,15 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// The least value from `low` on, where there is one up to `high`.
+    /// Returns the least value in `low..=high`, in which there is one.
     fn closest_in(&self, var: usize, low: &T, high: T, budget: &mut Budget) -> Result<T, Stop> {
         let mut part = self.clone();
         part.limit(var, low, true)?;
         part.closest(var, low, high, true, budget)
     }
 
-    /// The value closest to `end` (from above, if `up`) where there is one between `end` and `known`.
+    /// Returns the value closest to `end` (from above if `up`) between `end` and `known`, which is
+    /// a value.
     fn closest(
         &self,
         var: usize,
@@ -251,7 +257,7 @@ impl<T: Number> System<T> {
         let one = Self::number(1)?;
         let two = Self::number(2)?;
         let step = if up { one.clone() } else { one.negated() };
-        // The end is mostly near, and to ask for one value takes a variable away.
+        // The end is often close, and a query for one value removes a variable.
         for _ in 0..MAX_STEPS {
             if end == known {
                 return Ok(known);
@@ -262,7 +268,7 @@ impl<T: Number> System<T> {
             end = end.plus(&step).ok_or(Stop::Overflow)?;
         }
         while end != known {
-            // The middle, towards the end.
+            // The middle, rounded towards the end.
             let sum = end.plus(&known).ok_or(Stop::Overflow)?;
             let middle = if up {
                 sum.floor_div(&two)
@@ -280,7 +286,7 @@ impl<T: Number> System<T> {
         Ok(known)
     }
 
-    /// The part where a variable is that number.
+    /// Returns the system in which a variable has this value.
     fn with_value(&self, var: usize, value: &T) -> Result<Self, Stop> {
         let mut part = self.clone();
         let mut row = vec![Self::number(0)?; self.n_vars + 1];
@@ -290,7 +296,7 @@ impl<T: Number> System<T> {
         Ok(part)
     }
 
-    /// Lets a variable be at least (`true`) or at most that number.
+    /// Requires that a variable is at least (`true`) or at most this value.
     fn limit(&mut self, var: usize, value: &T, is_lower: bool) -> Result<(), Stop> {
         let mut row = vec![Self::number(0)?; self.n_vars + 1];
         let one = Self::number(1)?;
@@ -300,7 +306,7 @@ impl<T: Number> System<T> {
         Ok(())
     }
 
-    /// The bounds of a variable by shadows of one kind alone.
+    /// Returns the bounds of a variable by shadows of one kind.
     fn shadow(&self, var: usize, is_dark: bool, budget: &mut Budget) -> Result<Shadow<T>, Stop> {
         let mut it = self.clone();
         it.outputs = Rows::new(self.n_vars + 1);
@@ -316,7 +322,7 @@ impl<T: Number> System<T> {
             let vars: Vec<usize> = support(&form).collect();
             let var = match vars[..] {
                 [] => {
-                    // The value is known; whether there is a point is not.
+                    // The value is determined, but there may be no point.
                     let value = form[it.n_vars].clone();
                     let mut rest = it;
                     let there = rest.survives(is_dark, &mut is_exact, budget)?;
@@ -339,7 +345,7 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Lets one variable be the part of the output that varies, divided by its divisor.
+    /// Makes the varying part of the output, divided by its divisor, a variable.
     fn name_output(&mut self, form: &[T]) -> Result<(), Stop> {
         let divisor = crate::rows::content(form).ok_or(Stop::Overflow)?;
         let zero = Self::number(0)?;
@@ -358,7 +364,7 @@ impl<T: Number> System<T> {
         Ok(())
     }
 
-    /// The bounds of a form of one variable, when no other is left.
+    /// Returns the bounds of a form of one variable if no other is left.
     fn bounds_of_variable(&self, var: usize, form: &[T]) -> Result<Option<FormBounds<T>>, Stop> {
         let (mut low, mut high): (Option<T>, Option<T>) = (None, None);
         for row in self.least.iter() {

@@ -6,12 +6,12 @@ use crate::conjunction::{Conjunction, Interval};
 /// A union of conjunctions over the same variables.
 #[derive(Clone, Debug)]
 pub struct Set {
-    /// The parts; they may overlap.
+    /// The parts, which may overlap.
     pub parts: Vec<Conjunction>,
 }
 
 impl Set {
-    /// Whether there is no integer point.
+    /// Returns true if there is no integer point.
     ///
     /// # Errors
     /// If the budget is spent first.
@@ -24,7 +24,7 @@ impl Set {
         Ok(true)
     }
 
-    /// The least and the greatest value of a form; `None` if there is no point.
+    /// Returns the least and the greatest value of a form. `None` if there is no point.
     ///
     /// # Errors
     /// If the budget is spent first.

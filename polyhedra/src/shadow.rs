@@ -1,29 +1,33 @@
-//! What is left of a conjunction without a variable, for those who write loops: the rational shadow, and inequalities that say nothing new.
+//! Projection of a conjunction along a variable, for code generation for loops: rational and dark
+//! shadows, and removal of redundant inequalities.
 //!
-//! *Law.* Each point without its variable is in the shadow; a point of the shadow need not have a value of the variable that is an integer.
-//! Numbers that do not fit are told (`None`), never wrapped. *Cost.* Fourier and Motzkin: lower times upper bounds of the variable.
+//! *Law.* Each point without its variable is in the rational shadow, but a point of that shadow
+//! need not have an integer value of the variable. On overflow the result is `None`. *Cost.*
+//! Fourier and Motzkin: lower times upper bounds of the variable.
 
 use crate::budget::Budget;
 use crate::conjunction::Conjunction;
 use crate::number::gcd;
 
 impl Conjunction {
-    /// The inequalities, equalities as two of them.
+    /// Returns the inequalities, each equality as two of them.
     fn halves(&self) -> Vec<Vec<i128>> {
         let negated = |row: &Vec<i128>| row.iter().map(|it| -it).collect();
         let both = self.equalities().iter().flat_map(|it| [it.clone(), negated(it)]);
         both.chain(self.inequalities().iter().cloned()).collect()
     }
 
-    /// The rational shadow along a variable, which stays as one that nothing is said of. `None` if a number gets too large.
+    /// Returns the rational shadow along a variable, which stays without constraints. `None` on
+    /// overflow.
     #[must_use]
     pub fn shadow(&self, var: usize) -> Option<Conjunction> {
         self.along(var, false)
     }
 
-    /// The dark shadow along a variable, which stays as one that nothing is said of: each point of it has a value of the variable that is
-    /// an integer, but not each point that has one is in it. A variable with an equality of coefficient 1 is replaced, which is exact.
-    /// `None` if a number gets too large.
+    /// Returns the dark shadow along a variable, which stays without constraints. Each of its
+    /// points has an integer value of the variable, but not each point that has one is in it. A
+    /// variable in an equality with coefficient 1 is substituted, which is exact. `None` on
+    /// overflow.
     #[must_use]
     pub fn dark_shadow(&self, var: usize) -> Option<Conjunction> {
         match self.equalities().iter().position(|it| it[var].abs() == 1) {
@@ -32,7 +36,8 @@ impl Conjunction {
         }
     }
 
-    /// The points without a variable that an equality, in which its coefficient is 1 or -1, says.
+    /// Returns the points without a variable, given an equality in which its coefficient is 1 or
+    /// -1.
     fn replaced(&self, var: usize, equality: usize) -> Option<Conjunction> {
         let by = &self.equalities()[equality];
         let without = |row: &Vec<i128>| {
@@ -70,7 +75,7 @@ impl Conjunction {
                     |(x, y): (&i128, &i128)| x.checked_mul(by_a)?.checked_add(y.checked_mul(by_b)?);
                 let mut row = a.iter().zip(b).map(sum).collect::<Option<Vec<i128>>>()?;
                 if is_dark {
-                    // An integer is surely between the two where they are so far apart.
+                    // There is an integer between the two bounds if they are this far apart.
                     let apart = by_a.checked_sub(1)?.checked_mul(by_b.checked_sub(1)?)?;
                     let end = row.len() - 1;
                     row[end] = row[end].checked_sub(apart)?;
@@ -84,7 +89,8 @@ impl Conjunction {
         Some(out)
     }
 
-    /// The same points without inequalities that the others imply. One is kept if the budget ends before that is known.
+    /// Removes inequalities that the others imply. One is kept if the budget ends before that is
+    /// decided.
     #[must_use]
     pub fn without_implied(&self, budget: &mut Budget) -> Conjunction {
         let mut rows = tightest(self.halves());
@@ -109,7 +115,7 @@ impl Conjunction {
         out
     }
 
-    /// Whether a form is not negative at all points; `false` if the budget ends first.
+    /// Returns true if a form is at least 0 at all points; `false` if the budget ends first.
     #[must_use]
     pub fn implies(&self, row: &[i128], budget: &mut Budget) -> bool {
         let mut it = self.clone();
@@ -118,7 +124,7 @@ impl Conjunction {
     }
 }
 
-/// The form that is not negative where the given one is.
+/// Returns the negation of an inequality: `-form - 1`.
 fn below(row: &[i128]) -> Vec<i128> {
     let mut out: Vec<i128> = row.iter().map(|it| -it).collect();
     if let Some(last) = out.last_mut() {
@@ -127,15 +133,15 @@ fn below(row: &[i128]) -> Vec<i128> {
     out
 }
 
-/// Inequalities divided by the divisor of their coefficients, the constant rounded down; of parallel ones the tightest, in the order
-/// of the first.
+/// Normalizes inequalities: divided by the common divisor, the constant rounded down, of parallel
+/// ones the tightest, in the order of the first.
 fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     let mut out: Vec<Vec<i128>> = Vec::new();
     for mut row in rows {
         let end = row.len() - 1;
         let divisor = row[..end].iter().fold(0, |a: i128, b| gcd(a, *b));
         if divisor == 0 {
-            // A number: kept only if it says that there is no point.
+            // A constant inequality is kept only if it is a contradiction.
             if row[end] < 0 && !out.contains(&row) {
                 out.push(row);
             }

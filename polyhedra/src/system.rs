@@ -1,14 +1,18 @@
-//! A system of equalities and inequalities in integers: equalities are solved, inequalities tidied.
+//! A system of equalities and inequalities in integers: equalities are solved, inequalities are
+//! normalized.
 //!
-//! *Equalities* are solved as in the Omega test (W. Pugh, "The Omega test: a fast and practical integer programming algorithm for
-//! dependence analysis", 1991): a variable with the coefficient 1 or -1 is replaced; where there is none, the variable of the
-//! smallest coefficient is written by a new one, with the remainders of the other coefficients, which are smaller. The new
-//! variable takes the column of the old one.
+//! *Equalities* are solved as in the Omega test (W. Pugh, "The Omega test: a fast and practical
+//! integer programming algorithm for dependence analysis", 1991). A variable with coefficient 1 or
+//! -1 is substituted. If there is none, the variable with the smallest coefficient is expressed by
+//! a new one, with the remainders of the other coefficients, which are smaller. The new variable
+//! takes the column of the old one.
 //!
-//! *Inequalities* are divided by the divisor of their coefficients, the constant rounded down, which cuts off no integer point. Of
-//! parallel ones the tightest is kept; two that meet face to face become an equality.
+//! *Inequalities* are divided by the common divisor of their coefficients and the constant is
+//! rounded down, which cuts off no integer point. Of parallel ones the tightest is kept. Two
+//! opposite ones without a gap become an equality.
 //!
-//! *Outputs* are forms that follow each replacement: they say what the old variables are in those that are left.
+//! *Outputs* are forms to which each substitution is applied: they express the old variables in the
+//! remaining ones.
 //!
 //! *Law.* Integer points before and after correspond to each other, with equal outputs.
 
@@ -16,24 +20,24 @@ use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::rows::{Rows, content, support};
 
-/// A system; every variable is some integer.
+/// A system in which every variable is an integer.
 #[derive(Clone, Debug)]
 pub(crate) struct System<T> {
     pub(crate) n_vars: usize,
     /// Forms that are 0.
     pub(crate) equal: Rows<T>,
-    /// Forms that are not negative.
+    /// Forms that are at least 0.
     pub(crate) least: Rows<T>,
-    /// Forms that are asked for.
+    /// The output forms.
     pub(crate) outputs: Rows<T>,
 }
 
-/// Whether there may be an integer point.
+/// The result of simplification: whether the system may have an integer point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hope {
-    /// There is none.
+    /// It has none.
     Empty,
-    /// Not known yet.
+    /// Not decided yet.
     Open,
 }
 
@@ -42,7 +46,8 @@ impl<T: Number> System<T> {
         T::of(value).ok_or(Stop::Overflow)
     }
 
-    /// Solves the equalities and tidies the inequalities until nothing changes; in the end there is no equality.
+    /// Solves the equalities and normalizes the inequalities until nothing changes. At the end
+    /// there is no equality.
     pub(crate) fn solve(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
         loop {
             if self.solve_equalities(budget)? == Hope::Empty {
@@ -59,7 +64,7 @@ impl<T: Number> System<T> {
 
     fn solve_equalities(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
         loop {
-            // Divides by common divisors, drops what says nothing.
+            // Divide by common divisors and drop trivial rows.
             let mut at = 0;
             while at < self.equal.len() {
                 let row = self.equal.row_mut(at);
@@ -99,7 +104,8 @@ impl<T: Number> System<T> {
                 form[var] = Self::number(0)?;
                 self.equal.swap_remove(row);
             } else {
-                // With m = |a| + 1: a_i mod^ m is in -m/2 .. m/2, and the form with these coefficients is a multiple of m.
+                // With m = |a| + 1: a_i mod^ m is in -m/2 .. m/2, and the form with these
+                // coefficients is a multiple of m.
                 let sign = pivot[var].sign();
                 let size = if sign < 0 { pivot[var].negated() } else { pivot[var].clone() };
                 let modulus = size.plus(&Self::number(1)?).ok_or(Stop::Overflow)?;
@@ -115,9 +121,9 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// The equality to solve next and for which variable: a coefficient of 1 first, of a variable that no output names and few
-    /// rows; else the smallest coefficient. The variables of a single output stay where the others can be solved for, so that an
-    /// output that was named keeps its name.
+    /// Returns the equality to solve next and its variable: first a coefficient of 1 of a variable
+    /// in no output and in few rows, else the smallest coefficient. The variables of a single
+    /// output stay as long as others can be solved for, so that a named output keeps its name.
     fn pivot(&self) -> Option<(usize, usize)> {
         let (mut best, mut least) = (None, (u64::MAX, true, usize::MAX));
         for (at, row) in self.equal.iter().enumerate() {
@@ -148,7 +154,7 @@ impl<T: Number> System<T> {
         best
     }
 
-    /// Divides, rounds, and compares parallel inequalities.
+    /// Normalizes inequalities and compares parallel ones.
     pub(crate) fn tidy(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
         budget.spend(self.least.len() * self.n_vars * T::WORK)?;
         let mut keys: Vec<(u64, usize)> = Vec::with_capacity(self.least.len());
@@ -208,7 +214,7 @@ impl<T: Number> System<T> {
         Ok(Hope::Open)
     }
 
-    /// Adds a variable that is in no row yet.
+    /// Adds a variable that no row contains.
     pub(crate) fn add_variable(&mut self) -> Result<usize, Stop> {
         let zero = Self::number(0)?;
         for rows in [&mut self.equal, &mut self.least, &mut self.outputs] {
@@ -224,7 +230,8 @@ pub(crate) fn times<T: Number>(a: &T, b: &T) -> Result<T, Stop> {
     T::combined(a, b, &zero, &zero).ok_or(Stop::Overflow)
 }
 
-/// The remainder of a division that rounds to the nearest: at most half of the modulus in size.
+/// Returns the remainder of a division that rounds to the nearest: at most half of the modulus in
+/// absolute value.
 fn centered<T: Number>(value: &T, modulus: &T) -> Result<T, Stop> {
     let two = T::of(2).ok_or(Stop::Overflow)?;
     let one = T::of(1).ok_or(Stop::Overflow)?;
@@ -238,7 +245,7 @@ fn is_opposite<T: Number>(x: &[T], y: &[T]) -> bool {
     x.iter().zip(y).all(|(x, y)| *x == y.negated())
 }
 
-/// Equal for rows whose coefficients are equal or opposite.
+/// Returns a hash that is equal for rows with equal or opposite coefficients.
 fn direction_hash<T: Number>(row: &[T]) -> u64 {
     let mut out = 0_u64;
     let mut first = 0;

@@ -1,17 +1,18 @@
-//! Answers against the plainest way to find them: to look at every point of a box.
+//! Compares answers with a search of all points of a box.
 
 use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation};
 use proptest::prelude::*;
 
 const BOX: i128 = 6;
 
-/// What an operation on numbers without a limit costs, in operations on machine words (`number.rs`).
+/// The cost of an operation on numbers of any size, in operations on machine words (`number.rs`).
 const LARGE: u64 = 40;
 
 /// A number of variables, rows that are equalities (`true`) or not, and a form.
 type Case = (usize, Vec<(bool, Vec<i128>)>, Vec<i128>);
 
-/// Constraints over a small box: how many variables, and rows that are equalities (`true`) or not.
+/// Constraints over a small box: the number of variables, and rows that are equalities (`true`) or
+/// not.
 fn system() -> impl Strategy<Value = Case> {
     (1_usize..=4).prop_flat_map(|n| {
         let row = proptest::collection::vec(-7_i128..=7, n)
@@ -76,7 +77,8 @@ proptest! {
         prop_assert_eq!(set.bounds(form.clone(), &mut budget), Ok(expected));
     }
 
-    /// Coefficients near the end of a machine word: the same answers, by numbers without a limit.
+    /// Coefficients near the limit of a machine word give the same answers, with numbers of any
+    /// size.
     #[test]
     fn large_numbers_change_nothing((n, rows, form) in system(), scale in (1_i128 << 60)..(1_i128 << 62)) {
         let large = conjunction(n, &rows, scale);
@@ -88,7 +90,7 @@ proptest! {
         prop_assert_eq!(large.bounds(form, &mut budget), Ok(expected));
     }
 
-    /// Questions to a prepared relation are those to a system with the same rows.
+    /// A prepared relation gives the same answers as a system with the same rows.
     #[test]
     fn what_is_asked_of_outputs_is_a_constraint((n, rows, form) in system(), k in -20_i128..20, kind in 0..3) {
         let set = conjunction(n, &rows, 1);
@@ -107,7 +109,7 @@ proptest! {
         prop_assert_eq!(relation.bounds(&[asked], 1, &mut budget), Ok(expected));
     }
 
-    /// A quotient rounded down is that, of any number.
+    /// Checks the quotient rounded down.
     #[test]
     fn quotients_are_rounded_down(x in -1000_i128..1000, by in 1_i128..50) {
         let mut set = Conjunction::new(1);
@@ -131,9 +133,9 @@ fn bounds_may_be_missing() {
     assert_eq!(found, Ok(Some(Interval { least: Some(36), greatest: None })));
 }
 
-/// A budget that is spent is said, not guessed around.
+/// A spent budget is reported.
 #[test]
-fn a_spent_budget_is_no_answer() {
+fn reports_a_spent_budget() {
     let mut set = Conjunction::new(3);
     set.at_least(vec![27, -11, 13, -5]);
     set.at_least(vec![-27, 11, -13, 9]);

@@ -15,8 +15,9 @@ mod polynomial;
 
 use std::rc::Rc;
 
-use noisy_analyses::{Constant, Program};
+use noisy_analyses::Program;
 use noisy_dataflow::flow::{self, Flow};
+use noisy_integers::constant::Constant;
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Region, Span, TypeData, Value};
 use rustc_hash::FxHashMap;
 

@@ -3,8 +3,9 @@
 //! Leaves are the values that something else defines: arguments, encoded values, results of calls and of ops that are not known. What
 //! anything else uses is an output.
 
-use noisy_analyses::{Constant, Program};
+use noisy_analyses::Program;
 use noisy_dataflow::flow::{self, Flow};
+use noisy_integers::constant::Constant;
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 

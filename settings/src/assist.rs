@@ -1,8 +1,8 @@
-//! Help while a configuration file is written: what may stand at a place, and what a key or a value means. Everything that is said comes
-//! from the JSON schema.
+//! Editing support for configuration files: completion and documentation of keys and values, from
+//! the JSON schema.
 //!
-//! *Law.* Every proposal is known to the reader: put in, it is no unknown key and no value of a wrong type. Costs O(text), for a
-//! text of a megabyte at most.
+//! *Law.* Every proposal is valid: when inserted, it is no unknown key and no value of a wrong
+//! type. Cost: linear in the text, which is at most a megabyte.
 
 mod node;
 mod place;
@@ -10,37 +10,37 @@ mod place;
 use std::ops::Range;
 
 use node::Node;
-use place::{Place, Role};
+use place::{Position, Role};
 
-/// Something that may stand at a place.
+/// A proposal for a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// What it is called.
+    /// Its label.
     pub label: String,
     /// The text in place of [`Proposals::replaces`].
     pub text: String,
-    /// In `text` what is to be filled in, or chosen from; nothing if there is nothing to fill in.
-    pub blank: Option<Blank>,
-    /// Its type or its default, shortly.
+    /// The part of `text` that the user fills in or chooses, if any.
+    pub blank: Option<Placeholder>,
+    /// Its type or its default, in short.
     pub detail: String,
-    /// What it means.
+    /// Its documentation.
     pub what: String,
-    /// What kind of thing it is.
-    pub kind: Kind,
+    /// Its kind.
+    pub kind: ProposalKind,
 }
 
-/// A part of a text that is to be filled in.
+/// A part of a text that the user fills in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blank {
-    /// Where, in bytes of the text; what stands there is a default.
+pub struct Placeholder {
+    /// The range in bytes of the text, which contains a default.
     pub range: Range<usize>,
-    /// All that may stand there, if that is a short list.
+    /// All possible texts, if that is a short list.
     pub choices: Vec<String>,
 }
 
 /// The kinds of things that are proposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProposalKind {
     /// A key of a table.
     Key,
     /// A key that has a table.
@@ -49,25 +49,25 @@ pub enum Kind {
     Value,
 }
 
-/// All that may stand at a place.
+/// All proposals for a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proposals {
     /// The word at the place, in bytes of the text.
     pub replaces: Range<usize>,
-    /// In alphabetical order of keys, and values in the order of the documentation.
+    /// Keys in alphabetical order, and values in the order of the documentation.
     pub all: Vec<Proposal>,
 }
 
-/// What a key or a value means.
+/// The documentation of a key or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// Where it stands, in bytes of the text.
+    /// Its range, in bytes of the text.
     pub range: Range<usize>,
-    /// What it means, in Markdown.
+    /// The documentation, in Markdown.
     pub text: String,
 }
 
-/// What may stand at an offset of a configuration file.
+/// Returns the proposals for an offset of a configuration file.
 pub fn complete(text: &str, offset: usize) -> Proposals {
     let Some(place) = place::at(text, offset) else { return Proposals::default() };
     let Some(node) = Node::at(&place.path) else { return Proposals::default() };
@@ -79,7 +79,7 @@ pub fn complete(text: &str, offset: usize) -> Proposals {
     Proposals { replaces: place.range, all }
 }
 
-/// What the key or the value at an offset of a configuration file means.
+/// Returns the documentation of the key or the value at an offset of a configuration file.
 pub fn explain(text: &str, offset: usize) -> Option<Explanation> {
     let place = place::at(text, offset)?;
     let word = text.get(place.range.clone()).filter(|it| !it.is_empty())?;
@@ -99,7 +99,7 @@ pub fn explain(text: &str, offset: usize) -> Option<Explanation> {
     Some(Explanation { range: place.range, text })
 }
 
-/// What a key is, what it means, its default, and what it may be.
+/// Returns the documentation of a key: its type, meaning, default and values.
 fn described(name: &str, node: Node) -> String {
     let mut out = format!("**`{name}`**: {}", node.type_name());
     if let Some(default) = node.default() {
@@ -118,8 +118,8 @@ fn described(name: &str, node: Node) -> String {
     out
 }
 
-/// The keys of a table, but for those that it has.
-fn keys(table: Node, place: &Place, has_value: bool) -> Vec<Proposal> {
+/// Returns the keys of a table except those that it has.
+fn keys(table: Node, place: &Position, has_value: bool) -> Vec<Proposal> {
     let is_new = |it: &(String, Node)| !place.taken.contains(&it.0) || it.0 == place.word;
     let proposal = |(name, node): (String, Node)| {
         let label = node::quoted(&name);
@@ -130,9 +130,9 @@ fn keys(table: Node, place: &Place, has_value: bool) -> Vec<Proposal> {
             let start = text.len() + before.len();
             text.push_str(&format!("{before}{default}{after}"));
             let choices = node.choices().into_iter().map(|it| it.text).collect();
-            blank = Some(Blank { range: start..start + default.len(), choices });
+            blank = Some(Placeholder { range: start..start + default.len(), choices });
         }
-        let kind = if node.is_table() { Kind::Table } else { Kind::Key };
+        let kind = if node.is_table() { ProposalKind::Table } else { ProposalKind::Key };
         let (detail, what) = (node.detail(), node.description().to_owned());
         Proposal { label, text, blank, detail, what, kind }
     };
@@ -141,8 +141,8 @@ fn keys(table: Node, place: &Place, has_value: bool) -> Vec<Proposal> {
     table.keys().into_iter().filter(is_key).filter(is_new).map(proposal).collect()
 }
 
-/// The tables of a table, for a header.
-fn headers(table: Node, place: &Place, of_arrays: bool) -> Vec<Proposal> {
+/// Returns the tables of a table, for a header.
+fn headers(table: Node, place: &Position, of_arrays: bool) -> Vec<Proposal> {
     let fits = |it: &(String, Node)| {
         let is_new = !place.taken.contains(&it.0) || it.0 == place.word;
         if of_arrays { it.1.is_array_of_tables() } else { it.1.is_table() && is_new }
@@ -153,12 +153,12 @@ fn headers(table: Node, place: &Place, of_arrays: bool) -> Vec<Proposal> {
         blank: None,
         detail: String::new(),
         what: node.description().to_owned(),
-        kind: Kind::Table,
+        kind: ProposalKind::Table,
     };
     table.keys().into_iter().filter(fits).map(proposal).collect()
 }
 
-/// What may stand for a value.
+/// Returns the proposals for a value.
 fn values(node: Node, is_item: bool) -> Vec<Proposal> {
     let mut all = node.choices();
     if all.is_empty() {
@@ -171,7 +171,7 @@ fn values(node: Node, is_item: bool) -> Vec<Proposal> {
         blank: None,
         detail: String::new(),
         what: it.what,
-        kind: Kind::Value,
+        kind: ProposalKind::Value,
     };
     all.into_iter().map(proposal).collect()
 }

@@ -1,4 +1,4 @@
-//! A configuration file, read, and the layers of what it says merged for one file.
+//! Parsed configuration files, and the merging of their layers for one file.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,18 +20,18 @@ use crate::schema::{MOST, unknown_keys};
 
 mod patterns;
 
-pub use patterns::{Root, add_pattern, is_matched};
+pub use patterns::{PatternRoot, add_pattern, is_matched};
 
-/// What the command line or an editor says; it counts more than any file.
+/// Settings of the command line or an editor. They override any file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides(Vec<String>);
 
 impl Overrides {
-    /// Adds `KEY=VALUE`, with a dotted key and a value as in TOML; a value that is a bare word is a string.
+    /// Adds `KEY=VALUE`, with a dotted key and a TOML value; a bare word is a string.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// A description of the problem.
     pub fn set(&mut self, text: &str) -> Result<(), String> {
         let first =
             |it: Vec<Problem>| it.into_iter().next().map_or_else(String::new, |it| it.message);
@@ -41,16 +41,16 @@ impl Overrides {
         if parse(text).is_ok() {
             return self.add_toml(text).map_err(first);
         }
-        // The shell has taken the quotes.
+        // The shell has removed the quotes.
         let quoted = format!("{key}={}", toml::Value::from(value.trim()));
         self.add_toml(if parse(&quoted).is_ok() { &quoted } else { text }).map_err(first)
     }
 
-    /// Adds all that a TOML document says.
+    /// Adds all keys of a TOML document.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it, in order.
+    /// All its problems, in order.
     pub fn add_toml(&mut self, text: &str) -> Result<(), Vec<Problem>> {
         let table = known(text)?;
         if let Some((key, _)) = table.iter().find(|it| TOP.contains(&it.0.get_ref().as_ref())) {
@@ -63,31 +63,31 @@ impl Overrides {
     }
 
     fn merge_into<'a>(&'a self, table: &mut DeTable<'a>) {
-        // Each was read when it was added.
+        // Each was checked when it was added.
         self.0.iter().flat_map(|it| parse(it)).for_each(|it| merge(table, &it));
     }
 }
 
-/// What only the top of a file has.
+/// The keys that only the top of a file may have.
 const TOP: [&str; 3] = ["exclude", "extends", "overrides"];
 
-/// The most `[[overrides]]`: each is merged with the top of its file.
+/// Most `[[overrides]]`: each is merged with the top of its file.
 const MAX_OVERRIDES: usize = 256;
 
-/// A configuration file, read, with what it extends.
+/// A parsed configuration file with the files that it extends.
 pub struct Config {
-    /// What is farthest below comes first, the file itself last.
+    /// The farthest extended file comes first, the file itself last.
     texts: Vec<String>,
     path: Option<PathBuf>,
     extended: Vec<PathBuf>,
     overrides: Overrides,
-    /// What the patterns are about.
-    root: Root,
+    /// The folder of the patterns.
+    root: PatternRoot,
     exclude: Gitignore,
-    /// Which files each of the `[[overrides]]` is about.
+    /// The files of each of the `[[overrides]]`.
     layers: Vec<Gitignore>,
     settings: Arc<Settings>,
-    /// By which layers match.
+    /// The settings, by the set of matching layers.
     merged: Mutex<FxHashMap<Vec<bool>, Arc<Settings>>>,
 }
 
@@ -98,20 +98,22 @@ impl fmt::Debug for Config {
 }
 
 impl Config {
-    /// Reads a configuration. `root` is the folder it stands in; its patterns are about the files below. What it extends is not looked up.
+    /// Reads a configuration without the files that it extends. `root` is its folder; its patterns
+    /// are about the files below.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the text, in order.
+    /// All problems of the text, in order.
     pub fn from_toml(text: &str, root: &Path, overrides: &Overrides) -> Result<Self, Vec<Problem>> {
         Self::from_layers(vec![text.to_owned()], root, overrides).map_err(|it| it.1)
     }
 
-    /// Reads a configuration and what it extends, which comes before it. All patterns are about the files below `root`.
+    /// Reads a configuration and the files that it extends, which come before it. All patterns are
+    /// about the files below `root`.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the first text that is wrong, and which that is.
+    /// All problems of the first text that has any, and its index.
     pub(crate) fn from_layers(
         texts: Vec<String>,
         root: &Path,
@@ -128,7 +130,7 @@ impl Config {
             }
             let patterns = sections.iter().map(|it| patterns(text, it.get("files")));
             layers.append(&mut patterns.collect::<Result<Vec<_>, _>>().map_err(at)?);
-            // The file makes sense on top of what it extends, and each section on top of that.
+            // The file must be valid on top of the extended files, and each section on top of that.
             let nothing = DeTable::new();
             for section in std::iter::once(&nothing).chain(&sections) {
                 let merged = |below: &DeTable<'_>| {
@@ -138,7 +140,7 @@ impl Config {
                     deserialize(text, table)
                 };
                 merged(&below).map_err(|together| {
-                    // Places in what is below are no places of this text.
+                    // Positions in extended files are no positions in this text.
                     let alone = merged(&DeTable::new()).err();
                     let anywhere = || {
                         let here = |it: Problem| Problem::new(text, 0..0, it.message);
@@ -155,7 +157,7 @@ impl Config {
             path: None,
             extended: Vec::new(),
             overrides: overrides.clone(),
-            root: Root::new(root),
+            root: PatternRoot::new(root),
             exclude,
             settings: Arc::default(),
             merged: Mutex::default(),
@@ -166,31 +168,31 @@ impl Config {
         Ok(it)
     }
 
-    /// Where it was read.
+    /// Returns the path of the file.
     pub(crate) fn at(self, path: &Path, extended: Vec<PathBuf>) -> Self {
         Self { path: Some(path.to_owned()), extended, ..self }
     }
 
-    /// The files that it extends, directly and through others; the farthest comes first.
+    /// Returns the files that it extends, directly and indirectly; the farthest comes first.
     pub fn extended(&self) -> &[PathBuf] {
         &self.extended
     }
 
-    /// The file that it is; nothing if there is none, and the defaults count.
+    /// Returns its file. `None` if there is none, and the defaults apply.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// The settings of a file that none of the `[[overrides]]` is about.
+    /// Returns the settings of a file that matches none of the `[[overrides]]`.
     pub fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings)
     }
 
-    /// The settings of a file: the top, the `[[overrides]]` that match it, and what the command line says.
+    /// Returns the settings of a file: the top, the matching `[[overrides]]`, and the command line.
     ///
     /// # Errors
     ///
-    /// When layers that make sense one by one do not together.
+    /// If layers that are valid one by one contradict each other.
     pub fn for_path(&self, path: &Path) -> Result<Arc<Settings>, Vec<Problem>> {
         let place = if self.layers.is_empty() { None } else { self.root.place(path) };
         let is_about = |it: &Gitignore| place.as_ref().is_some_and(|place| is_matched(it, place));
@@ -207,7 +209,7 @@ impl Config {
         Ok(settings)
     }
 
-    /// Whether a file is left out unless it is named.
+    /// Returns true if a file is checked only when it is named.
     pub fn is_excluded(&self, path: &Path) -> bool {
         let place = if self.exclude.is_empty() { None } else { self.root.place(path) };
         place.is_some_and(|place| is_matched(&self.exclude, &place))
@@ -226,7 +228,7 @@ impl Config {
             }
         }
         let text = self.texts.last().map_or("", String::as_str);
-        // What the files say makes sense by itself, whatever comes on top.
+        // The files are valid by themselves, whatever overrides them.
         deserialize(text, table.clone())?;
         self.overrides.merge_into(&mut table);
         Ok(Arc::new(deserialize(text, table)?))
@@ -234,11 +236,12 @@ impl Config {
 }
 
 impl Settings {
-    /// Reads a configuration; the settings of a file that none of its `[[overrides]]` is about.
+    /// Reads a configuration and returns the settings of a file that matches none of its
+    /// `[[overrides]]`.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the text, in order.
+    /// All problems of the text, in order.
     #[cfg(test)]
     pub(crate) fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
         let config = Config::from_toml(text, Path::new(""), &Overrides::default())?;
@@ -246,11 +249,11 @@ impl Settings {
     }
 }
 
-/// What a text says it extends, and where it says so.
+/// Returns the value of `extends` in a text, and its range.
 ///
 /// # Errors
 ///
-/// When it is no TOML, or says something else there.
+/// If the text is no TOML, or the value has another type.
 pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<Problem>> {
     let table = parse(text)?;
     let Some(value) = table.get("extends") else { return Ok(None) };
@@ -320,7 +323,7 @@ fn parse(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     Err(errors.iter().take(MOST).map(problem).collect())
 }
 
-/// As [`parse`], and all its keys are known.
+/// [`parse`] that also checks the keys.
 fn known(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     let table = parse(text)?;
     let problems = unknown_keys(text, &table);
@@ -330,10 +333,9 @@ fn known(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
 fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>> {
     let model = table.get("model").cloned();
     let settings = Settings::deserialize(Deserializer::from(Spanned::new(0..0, table)));
-    let with_heir = |it: Settings| Settings { model: it.model.with_heir(it.heir), ..it };
-    settings.map(with_heir).map_err(|it| {
+    settings.map_err(|it| {
         let error = model.and_then(|model| {
-            // What is wrong with the model as a whole knows its place by its keys.
+            // A problem of the model as a whole is located by its keys.
             let spec = ModelSpec::deserialize(model.clone().into_deserializer()).ok()?;
             let error = Model::new(spec).err()?;
             let range = error
@@ -351,7 +353,7 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
     })
 }
 
-/// Puts a layer over another, key by key; of rules, the broader ones clear the narrower.
+/// Merges a layer over another, key by key; broader rules clear the narrower ones.
 fn merge<'a>(below: &mut DeTable<'a>, over: &DeTable<'a>) {
     for (key, value) in over {
         match (below.get_mut(key).map(Spanned::get_mut), value.get_ref()) {

@@ -1,4 +1,4 @@
-//! Which configuration counts for a file.
+//! Discovery of the configuration of a file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,10 +13,11 @@ use crate::config::{Config, Overrides, extends};
 use crate::folders::{absolute, folders};
 use crate::problem::{Problem, in_a_line};
 
-/// The names of a configuration file; in one folder the first counts.
+/// The names of a configuration file. In one folder the first one counts.
 pub const FILE_NAMES: [&str; 2] = [".noisy.toml", "noisy.toml"];
 
-/// The nearest configuration file above a path, in the folder of a file or any folder above it.
+/// Returns the nearest configuration file above a path, in the folder of a file or any folder above
+/// it.
 pub fn discover(path: &Path) -> Option<PathBuf> {
     let path = absolute(path);
     let folder = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
@@ -27,7 +28,7 @@ fn in_folder(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|it| it.is_file())
 }
 
-/// Where configuration comes from.
+/// The source of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The nearest file above each path.
@@ -43,9 +44,9 @@ pub enum Origin {
 pub struct Invalid {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it; nothing if it cannot be read.
+    /// Its problems; empty if it cannot be read.
     pub problems: Vec<Problem>,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub unreadable: Option<String>,
 }
 
@@ -67,27 +68,27 @@ impl std::error::Error for Invalid {}
 
 type Loaded = Result<Arc<Config>, Arc<Invalid>>;
 
-/// Finds and reads the configurations of many files, each configuration once.
+/// Finds and reads the configurations of many files, each one once.
 #[derive(Debug)]
 pub struct Resolver {
     origin: Origin,
     overrides: Overrides,
-    /// The configuration of each folder that was asked for, as it was named and by its whole path.
+    /// The configuration of each folder, by its given and by its absolute path.
     folders: Mutex<FxHashMap<PathBuf, Loaded>>,
     extended: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Resolver {
-    /// A resolver that has read nothing yet.
+    /// Returns a resolver that has read nothing yet.
     pub fn new(origin: Origin, overrides: Overrides) -> Self {
         Self { origin, overrides, folders: Mutex::default(), extended: Mutex::default() }
     }
 
-    /// The configuration of a file, which need not be there.
+    /// Returns the configuration of a file, which need not exist.
     ///
     /// # Errors
     ///
-    /// When the configuration file that counts cannot be used; the same for every file it counts for.
+    /// If the configuration file cannot be used; the same for all its files.
     pub fn config(&self, file: &Path) -> Loaded {
         let given = match &self.origin {
             Origin::Nearest => file.parent().unwrap_or(file),
@@ -106,12 +107,12 @@ impl Resolver {
         loaded
     }
 
-    /// For asking about files that come in a row.
-    pub fn in_a_row(&self) -> InARow<'_> {
-        InARow { resolver: self, last: None }
+    /// Returns a resolver for files that come folder by folder.
+    pub fn in_a_row(&self) -> FolderResolver<'_> {
+        FolderResolver { resolver: self, last: None }
     }
 
-    /// Forgets what was read: a configuration file came, went or changed.
+    /// Forgets all configurations, because a configuration file was created, deleted or changed.
     pub fn forget(&self) {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -124,7 +125,8 @@ impl Resolver {
         }
     }
 
-    /// The configuration that is nearest to a folder, from there on known of all folders up to it.
+    /// Returns the configuration that is nearest to a folder, and records it for all folders up to
+    /// it.
     fn nearest(&self, folder: &Path, known: &mut FxHashMap<PathBuf, Loaded>) -> Loaded {
         let mut passed = Vec::new();
         let found = folders(folder).find_map(|it| {
@@ -156,7 +158,7 @@ impl Resolver {
         }
     }
 
-    /// Without any file.
+    /// Returns the configuration without any file.
     fn defaults(&self) -> Loaded {
         let config = Config::from_toml("", Path::new(""), &self.overrides);
         let path = PathBuf::new();
@@ -165,23 +167,23 @@ impl Resolver {
             .map_err(|problems| Arc::new(Invalid { path, problems, unreadable: None }))
     }
 
-    /// The files that others extend, of all that was ever read.
+    /// Returns all files that other configuration files extend.
     pub fn extended(&self) -> Vec<PathBuf> {
         let extended = self.extended.lock().unwrap_or_else(PoisonError::into_inner);
         extended.iter().cloned().collect()
     }
 }
 
-/// Asks a [`Resolver`] about files that come in a row, most of them from the folder of the one before: about these the resolver is not asked
-/// again. Not to be kept while configurations may change.
+/// Asks a [`Resolver`] about files that come folder by folder: it is not asked again about the same
+/// folder. Must not outlive a change of configurations.
 #[derive(Debug)]
-pub struct InARow<'a> {
+pub struct FolderResolver<'a> {
     resolver: &'a Resolver,
-    /// The folder of the last file as it was named, and what counts there.
+    /// The folder of the last file, as it was named, and its configuration.
     last: Option<(PathBuf, Loaded)>,
 }
 
-impl InARow<'_> {
+impl FolderResolver<'_> {
     /// As [`Resolver::config`].
     ///
     /// # Errors
@@ -200,10 +202,10 @@ impl InARow<'_> {
     }
 }
 
-/// So many files may extend each other in a row.
+/// Most files in a chain of `extends`.
 const MOST_FILES: usize = 16;
 
-/// A configuration file, what it extends, and so on, with their texts.
+/// Reads a configuration file and the files that it extends, with their texts.
 fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
     match bounded(path) {
         Ok(text) => chain_of(path, text),
@@ -214,7 +216,7 @@ fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
     }
 }
 
-/// As [`chain`], with the text of the first file as it is given.
+/// [`chain`] with a given text of the first file.
 fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
     let invalid = |path: &Path, problems, unreadable| {
         Err(Arc::new(Invalid { path: shown(path), problems, unreadable }))
@@ -250,7 +252,7 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
             return wrong(format!("at most {MOST_FILES} files may extend each other in a row"));
         }
         if fs::metadata(&next).is_ok_and(|it| !it.is_file()) {
-            // Nobody may ever write to a pipe.
+            // Reading a pipe could block for ever.
             return wrong(format!("{}: not a regular file", shown(&next).display()));
         }
         match bounded(&next) {
@@ -260,8 +262,9 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
     }
 }
 
-/// Everything that is wrong with the text of a configuration file that is being written, in order; the disk may hold another text.
-/// What is wrong with a file that it extends is said where it extends it.
+/// Returns all problems of the text of a configuration file that is being edited, in order; the
+/// disk may have another text. Problems in a file that it extends are reported at the `extends`
+/// key.
 pub fn problems(path: &Path, text: &str) -> Vec<Problem> {
     if text.len() as u64 > MAX_FILE {
         return vec![Problem::new(text, 0..0, TOO_LARGE.to_owned())];
@@ -286,12 +289,12 @@ pub fn problems(path: &Path, text: &str) -> Vec<Problem> {
     }
 }
 
-/// The largest configuration, in bytes. None that a person writes is a thousandth of it.
+/// The largest configuration, in bytes. A handwritten one is less than a thousandth of it.
 const MAX_FILE: u64 = 1 << 20;
 
 const TOO_LARGE: &str = "the configuration file is larger than 1 MiB";
 
-/// The text of a file or of what is read like one.
+/// Reads a file, or a stream like one.
 fn bounded(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
@@ -301,14 +304,15 @@ fn bounded(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not valid UTF-8"))
 }
 
-/// A path as it is best read: from the current folder if it is below, and `.` for that folder itself.
+/// Returns the most readable form of a path: relative to the current folder if it is below, and `.`
+/// for that folder itself.
 fn shown(path: &Path) -> PathBuf {
     let here = env::current_dir().ok();
     let path = here.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
     if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() }
 }
 
-/// An error of the system, without what only programmers read.
+/// Returns a system error without the parts that only programmers read.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
@@ -341,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_counts_and_nothing_is_merged() {
+    fn uses_only_the_nearest_file() {
         let folder = Folder::with(
             "nearest",
             &[
@@ -383,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_a_path_leaves_again_is_not_above_it() {
+    fn ignores_folders_that_a_path_leaves_again() {
         let files = [("noisy.toml", ""), ("a/noisy.toml", ""), ("b/x.mlir", "")];
         let folder = Folder::with("left", &files);
         let resolver = Resolver::new(Origin::Nearest, Overrides::default());
@@ -422,7 +426,8 @@ mod tests {
             )
         };
         assert_eq!(of("a/x.mlir"), (true, 1, false));
-        // Patterns are about the files below what extends; the file counts more than all that it extends.
+        // Patterns are about the files below the extending file, which overrides all that it
+        // extends.
         assert_eq!(of("a/old/x.mlir"), (true, 2, true));
         assert_eq!(of("b/x.mlir"), (true, 3, false));
         assert_eq!(of("b/old/x.mlir"), (true, 3, true));
@@ -435,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_extended_and_wrong_is_told_at_its_place() {
+    fn reports_problems_in_extended_files() {
         let far = (0..20).map(|n| format!("extends = \"{}.toml\"", n + 1)).collect::<Vec<_>>();
         let names = (0..20).map(|n| format!("{n}.toml")).collect::<Vec<_>>();
         let mut files = vec![
@@ -492,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_extended_is_named() {
+    fn names_an_extended_folder_in_the_error() {
         let here = env::current_dir().expect("there is one");
         let said = |text: &str| {
             let problems = problems(&here.join("none.toml"), text);
@@ -505,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_no_file_has_have_no_configuration() {
+    fn impossible_paths_have_no_configuration() {
         let folder = Folder::with("deep", &[("noisy.toml", "")]);
         let resolver = Resolver::new(Origin::Nearest, Overrides::default());
         let n_known = || resolver.folders.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -557,7 +562,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_regular_file_is_not_waited_for() {
+    fn does_not_wait_for_special_files() {
         for it in ["pipe", "folder", "/dev/zero"] {
             let text = format!("extends = \"{it}\"");
             let folder = Folder::with("no_file", &[("noisy.toml", &text)]);
@@ -576,7 +581,7 @@ mod tests {
         let endless = Resolver::new(Origin::File("/dev/zero".into()), Overrides::default());
         let error = endless.config(Path::new("x.mlir")).expect_err("endless").to_string();
         assert_eq!(error, "/dev/zero: the configuration file is larger than 1 MiB");
-        // Many mistakes, each with a place far behind the start.
+        // Many problems, each far behind the start.
         let keys = "a = 1\nb = 2\n".replace('a', &"k".repeat(400_000));
         let wrong = (0..50_000).fold(String::new(), |text, n| text + &format!("k{n} = 0\n"));
         for text in [keys, wrong, "[".repeat(500_000), "a = \"\n".repeat(100_000)] {

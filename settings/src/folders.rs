@@ -2,20 +2,22 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// Longer paths are none of files, in bytes: Windows has paths of so many characters, other systems of an eighth of that.
+/// Longest path of a file, in bytes: Windows has paths of this many characters, other systems of an
+/// eighth of that.
 const LONGEST_PATH: usize = 32_767;
 
-/// Paths with more folders are none of files that anybody keeps: there is a copy of the path of each in memory.
+/// Most folders in a path: a copy of the path of each is kept in memory.
 const MOST_FOLDERS: usize = 1_000;
 
-/// A folder and those above it, the nearest first; none if no file system has such a folder.
+/// Returns a folder and those above it, the nearest first. None if no file system can have such a
+/// folder.
 pub fn folders(folder: &Path) -> impl Iterator<Item = &Path> {
     let is_possible =
         folder.as_os_str().len() <= LONGEST_PATH && folder.ancestors().nth(MOST_FOLDERS).is_none();
     folder.ancestors().take(if is_possible { MOST_FOLDERS } else { 0 })
 }
 
-/// A path from the root of the file system on, without `.` and `..`. Only names are looked at: links are not followed.
+/// Returns an absolute path without `.` and `..`. Links are not followed.
 pub fn absolute(path: &Path) -> PathBuf {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

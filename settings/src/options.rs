@@ -1,4 +1,5 @@
-//! The settings of one file, as types: from them come reading, the JSON schema, and `--show-settings`.
+//! The settings of one file as types, which determine the format of the file, the JSON schema, and
+//! `--show-settings`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,26 +16,59 @@ use crate::rules::Rules;
 
 /// All settings of one file, each with its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(JsonSchema))]
-#[serde(default, rename_all = "kebab-case")]
+#[serde(from = "FileSettings", into = "FileSettings")]
 pub struct Settings {
-    /// Which diagnostics are wanted, and how bad they are.
+    /// The reported diagnostics and their severities.
     pub rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     pub placement: Placement,
     /// Rewriting programs so that they need fewer `reduce_noise`.
     pub rewrite: Rewrite,
-    /// What an editor shows between the text.
+    /// The inlay hints of an editor.
     pub hints: Hints,
-    /// Affine loops: what is taken for granted of memrefs, and how large tiles are.
+    /// Affine loops: assumptions about memrefs, and the size of tiles.
     pub loops: Loops,
-    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    /// The noise model, and the options for HEIR's programs.
     pub model: Model,
-    /// Programs of HEIR: what is judged beyond what stands in them.
-    pub heir: noisy_analyses::heir::Options,
 }
 
-/// The noise model: as it is written, and ready for use.
+/// The settings in the layout of a file: options for HEIR's programs have a table of their own.
+#[derive(Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(default, rename_all = "kebab-case")]
+pub(crate) struct FileSettings {
+    /// The reported diagnostics and their severities.
+    rules: Rules,
+    /// The optimizer that inserts `reduce_noise`.
+    placement: Placement,
+    /// Rewriting programs so that they need fewer `reduce_noise`.
+    rewrite: Rewrite,
+    /// The inlay hints of an editor.
+    hints: Hints,
+    /// Affine loops: aliasing of memrefs, and tile sizes.
+    loops: Loops,
+    /// The growth of noise, its legal amount, and the op that reduces it.
+    model: Model,
+    /// Programs of HEIR: settings for checks beyond the text of the program.
+    heir: noisy_heir::Options,
+}
+
+impl From<FileSettings> for Settings {
+    fn from(it: FileSettings) -> Self {
+        let FileSettings { rules, placement, rewrite, hints, loops, model, heir } = it;
+        Settings { rules, placement, rewrite, hints, loops, model: model.with_heir(heir) }
+    }
+}
+
+impl From<Settings> for FileSettings {
+    fn from(it: Settings) -> Self {
+        let Settings { rules, placement, rewrite, hints, loops, model } = it;
+        let heir = model.noise.heir;
+        FileSettings { rules, placement, rewrite, hints, loops, model, heir }
+    }
+}
+
+/// The noise model: as it is written, and compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     spec: ModelSpec,
@@ -42,20 +76,20 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model that makes sense.
+    /// Checks and compiles a model.
     pub(crate) fn new(spec: ModelSpec) -> Result<Self, ModelError> {
         let noise = Arc::new(NoiseModel::new(&spec)?);
         Ok(Self { spec, noise })
     }
 
-    /// The same with what is said of HEIR's programs.
-    pub(crate) fn with_heir(self, heir: noisy_analyses::heir::Options) -> Self {
+    /// The same model with other options for HEIR's programs.
+    fn with_heir(self, heir: noisy_heir::Options) -> Self {
         let mut noise = (*self.noise).clone();
         noise.heir = heir;
         Self { spec: self.spec, noise: Arc::new(noise) }
     }
 
-    /// Ready for use.
+    /// Returns the compiled model.
     pub fn noise(&self) -> &Arc<NoiseModel> {
         &self.noise
     }
@@ -89,16 +123,19 @@ impl JsonSchema for Model {
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Placement {
-    /// Seconds that one run of the optimizer may take. A legal placement comes at once; time makes it cheaper and proves it.
+    /// Seconds that one run of the optimizer may take. The first legal placement comes at once;
+    /// more time makes it cheaper and proves it optimal.
     pub time_limit: Seconds,
-    /// What a placement costs.
+    /// The costs that a placement minimizes.
     pub objective: Objective,
-    /// Remove existing `reduce_noise` and re-optimize all of them. Otherwise they are kept, and only missing ones are added.
+    /// Remove existing `reduce_noise` and re-optimize all of them. Otherwise they are kept, and
+    /// only missing ones are added.
     pub replace: bool,
 }
 
 impl Placement {
-    /// What the optimizer is asked for, within some time; it remembers what it solved for as long as the process runs.
+    /// Returns the options of the optimizer for a time limit, with a cache that lives as long as
+    /// the process.
     pub fn options(&self, time: Duration) -> Options {
         Options {
             limits: Limits { time: Some(time), ..Limits::default() },
@@ -169,11 +206,13 @@ impl JsonSchema for Growth {
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Loops {
-    /// Different memrefs that a function is passed may share elements, and so may globals. Otherwise they do not, as MLIR takes it.
+    /// Different memref arguments of a function may share elements, and so may globals. Otherwise
+    /// they do not, as MLIR assumes.
     pub arguments_may_alias: bool,
-    /// Iterations of a tile in each loop, for the code action that tiles. 0: as many as fit into the cache.
+    /// Iterations of a tile in each loop, for the code action that tiles. 0: as many as fit into
+    /// the cache.
     pub tile_size: u16,
-    /// Kilobytes of the cache that the elements of a tile are to fit into.
+    /// The size of the cache, in kilobytes, into which the elements of a tile should fit.
     pub tile_cache: u32,
 }
 
@@ -183,32 +222,33 @@ impl Default for Loops {
     }
 }
 
-/// What an editor shows between the text.
+/// The inlay hints of an editor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Hints {
-    /// The noise range after each noisy value, such as `[0, 24]`; of HEIR's ciphertexts noise and what is left of the modulus, such as `29.3 bits, 27.9 left`.
+    /// The noise range after each noisy value, such as `[0, 24]`; for HEIR's ciphertexts the noise
+    /// and the rest of the modulus, such as `29.3 bits, 27.9 left`.
     pub noise: bool,
-    /// How much of the noise budget is left.
+    /// The rest of the noise budget.
     pub budget: bool,
-    /// The inferred range of integers, such as `in [0, 7]`, where it says more than the type.
+    /// The inferred range of integers, such as `in [0, 7]`, if it is narrower than the type.
     pub ranges: bool,
-    /// How many iterations a loop has.
+    /// The number of iterations of a loop.
     pub trip_counts: bool,
-    /// How noise grows over the iterations of a loop, such as `noise 12 → 20`.
+    /// The growth of noise over the iterations of a loop, such as `noise 12 → 20`.
     pub loop_growth: bool,
     /// The noise assumed for arguments without a declared bound, such as `[0, 12] assumed fresh`.
     pub contracts: bool,
     /// The multiplicative depth of encrypted values, such as `depth 2`.
     pub depth: bool,
-    /// Which values depend on encrypted data although their type does not say so: `secret`.
+    /// Marks values that depend on encrypted data although their type is not encrypted: `secret`.
     pub secrecy: bool,
-    /// What affine loops carry: `parallel`, `carries 2 dependences`, `reduction`.
+    /// The dependences that affine loops carry: `parallel`, `carries 2 dependences`, `reduction`.
     pub dependences: bool,
-    /// The levels that a ciphertext of HEIR has left, such as `L3`.
+    /// The remaining levels of a ciphertext of HEIR, such as `L3`.
     pub levels: bool,
-    /// The polynomials of a ciphertext of HEIR, such as `D2`.
+    /// The number of polynomials of a ciphertext of HEIR, such as `D2`.
     pub dimensions: bool,
     /// The logarithm to base 2 of the scale of a CKKS ciphertext of HEIR, such as `s45`.
     pub scales: bool,
@@ -240,12 +280,12 @@ pub struct Seconds(f64);
 impl Seconds {
     const MOST: f64 = 1e6;
 
-    /// The number, if it is one that may be waited for.
+    /// Returns the number if it is in the range.
     pub fn new(seconds: f64) -> Option<Self> {
         (0.0..=Self::MOST).contains(&seconds).then_some(Self(seconds))
     }
 
-    /// As a duration.
+    /// Converts it to a duration.
     pub fn duration(self) -> Duration {
         Duration::from_secs_f64(self.0)
     }
@@ -297,7 +337,7 @@ impl JsonSchema for Seconds {
 }
 
 impl Settings {
-    /// As a configuration file that sets everything.
+    /// Returns a configuration file that sets everything.
     pub fn to_toml(&self) -> String {
         // Every type here has a form in TOML.
         toml::to_string(self).unwrap_or_default()

@@ -1,23 +1,23 @@
-//! What is wrong with a configuration, and where.
+//! Problems of a configuration, with their places.
 
 use std::fmt;
 use std::ops::Range;
 
-/// One thing wrong with a configuration.
+/// A problem of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where, in bytes of the text.
+    /// Its range, in bytes of the text.
     pub range: Range<usize>,
     /// The line, from 1.
     pub line: usize,
     /// The column in Unicode scalar values, from 1.
     pub column: usize,
-    /// What is wrong, and what to write instead where that is known.
+    /// The message, with a suggestion if there is one.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem of a range of a text.
+    /// Returns a problem of a range of a text.
     pub(crate) fn new(text: &str, range: Range<usize>, message: String) -> Self {
         let mut start = range.start.min(text.len());
         while !text.is_char_boundary(start) {
@@ -36,17 +36,17 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A text that holds names from a file in one line, without what a terminal acts on.
+/// Returns a text with names from a file in one line, without control characters for terminals.
 pub(crate) fn in_a_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
-/// What serde says of a wrong value, in words: what was expected, and what stands there instead.
+/// Rewords a message of serde about a wrong value: the expected type, and the actual value.
 pub(crate) fn in_words(said: &str) -> String {
     let Some((what, expected)) = said.split_once(", expected ") else { return said.to_owned() };
     if let Some(it) = what.strip_prefix("unknown variant ") {
         let wrong = it.trim_matches('`');
-        // `one of `a`, `b``, `` `a` or `b` ``
+        // Matches "one of `a`, `b`" and "`a` or `b`".
         let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
         return match nearest(wrong, names.iter().copied()) {
             Some(name) => format!("unknown value `{wrong}`; did you mean `{name}`?"),
@@ -78,9 +78,9 @@ pub(crate) fn in_words(said: &str) -> String {
     format!("expected {expected}, not {found}")
 }
 
-/// The name nearest to a wrong one, if it is near enough to be what was meant.
+/// Returns the name nearest to a wrong one, if it is near enough.
 pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Longer than any name: nothing is near.
+    /// A longer word is near no name.
     const LONG: usize = 64;
     if wrong.len() > LONG {
         return None;

@@ -1,4 +1,4 @@
-//! Which diagnostics are wanted, and how bad they are.
+//! The reported diagnostics and their severities.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::nearest;
 
-/// What becomes of a diagnostic: not reported, reported as it is, or with another severity.
+/// The level of a rule: off, its own severity, or another severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -28,17 +28,17 @@ pub enum Level {
     Error,
 }
 
-/// The levels of rules: of single codes, of categories, and of `all`. What is more precise counts more: a code before its
-/// category, and that before `all`. A rule that is off by default is turned on by its code alone. A later layer clears what an earlier one said of the
-/// same rules.
+/// The levels of rules: of single codes, of categories, and of `all`. The more specific one wins: a
+/// code over its category, and that over `all`. Only its own code turns on a rule that is off by
+/// default. A later layer clears the earlier levels of the same rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(transparent)]
 pub struct Rules(BTreeMap<String, Level>);
 
-/// The word for all rules.
+/// The key for all rules.
 const ALL: &str = "all";
 
-/// The categories by the names that users write.
+/// The categories by their names in the file.
 const CATEGORIES: [(&str, Category); 6] = [
     ("syntax", Category::Syntax),
     ("name", Category::Name),
@@ -49,7 +49,8 @@ const CATEGORIES: [(&str, Category); 6] = [
 ];
 
 impl Rules {
-    /// What there is to say of a document: what is on by default, whatever these rules say of it, and what they turn on.
+    /// Returns all diagnostics of a document: those that are on by default, whatever these rules
+    /// say, and those that these rules turn on.
     pub fn found(&self, document: &Document) -> Vec<Diagnostic> {
         document.diagnostics_with(&self.also())
     }
@@ -60,14 +61,14 @@ impl Rules {
         set.filter(|it| is_off_by_default(it)).collect()
     }
 
-    /// What there is to say of a document under these rules.
+    /// Returns the diagnostics of a document under these rules.
     pub fn diagnostics(&self, document: &Document) -> Vec<Diagnostic> {
         let mut found = self.found(document);
         self.apply(&mut found);
         found
     }
 
-    /// The severity with which a diagnostic is reported; nothing if it is not.
+    /// Returns the severity with which a diagnostic is reported. `None` if it is not.
     pub(crate) fn severity(&self, it: &Diagnostic) -> Option<Severity> {
         let category = CATEGORIES.iter().find(|(_, category)| *category == it.category);
         let more = || self.0.get(category?.0).or_else(|| self.0.get(ALL));
@@ -82,7 +83,7 @@ impl Rules {
         }
     }
 
-    /// Takes out what is off and gives the rest its severity.
+    /// Removes diagnostics that are off and sets the severity of the others.
     pub fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
         if self.0.is_empty() {
             return;
@@ -94,11 +95,11 @@ impl Rules {
         });
     }
 
-    /// Turns off a rule, a category or all, over what was said before.
+    /// Turns off a rule, a category or all, over earlier levels.
     ///
     /// # Errors
     ///
-    /// When there is no such rule, with the one that was probably meant.
+    /// If there is no such rule. The error has the most similar name.
     pub fn turn_off(&mut self, name: &str) -> Result<(), String> {
         if !names().any(|it| it.0 == name) {
             let hint = nearest(name, names().map(|it| it.0))
@@ -110,7 +111,7 @@ impl Rules {
         Ok(())
     }
 
-    /// The levels that are set, by the name of the rule, the category, or `all`.
+    /// Returns the levels that are set, by the name of the rule, the category, or `all`.
     #[cfg(test)]
     pub(crate) fn levels(&self) -> &BTreeMap<String, Level> {
         &self.0
@@ -127,7 +128,7 @@ impl noisy_analyses::repair::Rules for Rules {
     }
 }
 
-/// What a later layer overrides when it sets a rule: `all` every rule, a category the codes in it.
+/// Returns the rules that a later layer overrides: `all` every rule, a category its codes.
 pub(crate) fn is_overridden(earlier: &str, by: &str) -> bool {
     if by == ALL || earlier == by {
         return true;
@@ -144,7 +145,7 @@ fn category_of(code: &str) -> Option<Category> {
     names().find(|it| it.0 == code)?.1
 }
 
-/// Every name that may be set, with its category and what it is.
+/// Returns every name that may be set, with its category and its description.
 fn names() -> impl Iterator<Item = (&'static str, Option<Category>, String)> {
     let all = (ALL, None, "Every rule.".to_owned());
     let categories = CATEGORIES

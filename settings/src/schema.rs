@@ -1,4 +1,4 @@
-//! The JSON schema of a configuration file, and the keys that it knows.
+//! The JSON schema of a configuration file, and its known keys.
 
 use std::sync::OnceLock;
 
@@ -9,9 +9,10 @@ use toml::de::{DeTable, DeValue};
 use crate::Problem;
 use crate::problem::nearest;
 
-/// The JSON schema (draft 2020-12) of `noisy.toml`.
+/// Returns the JSON schema (draft 2020-12) of `noisy.toml`.
 ///
-/// It is made from the types of the settings when the tests of this crate run with `UPDATE_EXPECT=1`; a test compares it with them.
+/// The tests of this crate generate it from the types of the settings if `UPDATE_EXPECT=1`, and
+/// compare it with them otherwise.
 pub fn schema() -> &'static Value {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     SCHEMA.get_or_init(|| {
@@ -19,13 +20,13 @@ pub fn schema() -> &'static Value {
     })
 }
 
-/// So many mistakes are told of, each with its place, which takes a look at the text before it.
+/// Most unknown keys that are reported; each takes a scan of the text for its position.
 pub(crate) const MOST: usize = 100;
 
-/// Says the keys of a table that the schema does not know, up to a hundred.
+/// Reports the keys of a table that the schema does not know, up to a hundred.
 pub(crate) fn unknown_keys(text: &str, table: &DeTable<'_>) -> Vec<Problem> {
     let mut out = Vec::new();
-    // Where there is no configuration the schema is not read.
+    // Without configuration the schema is not read.
     if !table.is_empty() {
         walk(text, table, schema(), "", &mut out);
     }
@@ -65,7 +66,7 @@ fn walk(
     }
 }
 
-/// What a `$ref` stands for.
+/// Returns the target of a `$ref`.
 pub(crate) fn resolve(of: &'static Value) -> &'static Value {
     let target = of["$ref"].as_str().and_then(|it| it.strip_prefix('#'));
     target.and_then(|it| schema().pointer(it)).unwrap_or(of)

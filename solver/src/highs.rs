@@ -1,7 +1,8 @@
-//! HiGHS behind the two kinds of programs.
+//! The calls of HiGHS for both kinds of programs.
 //!
-//! The safe `highs` crate exposes neither callbacks nor rows that come and go; hence the few unsafe lines here and in
-//! [`crate::linear`]. One thread, no console output, a fixed seed: a run depends on its input and its limits only.
+//! The safe `highs` crate exposes neither callbacks nor rows that come and go; hence the few unsafe
+//! lines here and in [`crate::linear`]. Runs use one thread, a fixed seed and no console output, so
+//! a run depends only on its input and its limits.
 #![allow(unsafe_code, reason = "HiGHS is stopped through callbacks, which are C function pointers")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -48,14 +49,14 @@ pub(crate) fn iterations(solved: &SolvedModel) -> u64 {
     solved.int_info_value(c"simplex_iteration_count").map_or(0, |n| u64::try_from(n).unwrap_or(0))
 }
 
-/// Runs with the callbacks on.
+/// Runs HiGHS with the callbacks on.
 pub(crate) fn run(mut model: Model, limits: &Limits) -> Result<SolvedModel, Error> {
-    if limits.is_over() {
+    if (limits.stop)() {
         return Err(Error::Stopped);
     }
     let user = std::ptr::from_ref::<Limits>(limits).cast_mut().cast::<c_void>();
-    // SAFETY: `interrupt` has the type HiGHS expects. `limits` outlives the run, which is the only time it
-    // is called; afterwards the callbacks are off.
+    // SAFETY: `interrupt` has the type HiGHS expects. `limits` outlives the run, which is the only
+    // time it is called; afterwards the callbacks are off.
     unsafe {
         let highs = model.as_mut_ptr();
         highs_sys::Highs_setCallback(highs, Some(interrupt), user);
@@ -74,7 +75,7 @@ const SIMPLEX: c_int = 1;
 const INTERIOR: c_int = 2;
 const MIP: c_int = 6;
 
-/// Simplex, interior point and branch and bound ask whether to go on.
+/// Simplex, interior point and branch and bound poll the limits.
 const CALLBACKS: [c_int; 3] = [SIMPLEX, INTERIOR, MIP];
 
 unsafe extern "C" fn interrupt(
@@ -87,7 +88,8 @@ unsafe extern "C" fn interrupt(
     if out.is_null() || into.is_null() || user.is_null() {
         return;
     }
-    // SAFETY: HiGHS passes valid structs for the length of the call, and `user` is the limits of `run`.
+    // SAFETY: HiGHS passes valid structs for the length of the call, and `user` is the limits of
+    // `run`.
     unsafe {
         let limits = &*user.cast_const().cast::<Limits>();
         // NB: HiGHS leaves the counts that do not belong to the kind of callback unset.
@@ -97,7 +99,7 @@ unsafe extern "C" fn interrupt(
             _ => 0,
         };
         let is_spent = u64::try_from(simplex).unwrap_or(0) > limits.iterations;
-        if is_spent || limits.is_over() {
+        if is_spent || (limits.stop)() {
             (*into).user_interrupt = 1;
         }
     }

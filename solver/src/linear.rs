@@ -10,26 +10,27 @@ use crate::highs::{build, check, iterations, run, set};
 use crate::program::Column;
 use crate::{Error, Limits};
 
-/// A linear program whose rows, costs and bounds change; each solve starts from the basis of the one before.
+/// A linear program whose rows, costs and bounds change; each solve starts from the basis of the
+/// one before.
 #[derive(Debug)]
 pub struct LinearProgram {
-    /// Lost when a run is stopped or fails.
+    /// `None` after a run that was stopped or failed: HiGHS cannot go on from there.
     model: Option<Model>,
     n_columns: usize,
     n_rows: usize,
 }
 
-/// Which columns and rows are basic: where a simplex run starts.
+/// A basis, from which a simplex run starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Basis {
-    /// Of the columns, in the solver's numbers.
+    /// The statuses of the columns, in the encoding of the solver.
     pub columns: Vec<c_int>,
-    /// Of the rows, in the solver's numbers.
+    /// The statuses of the rows, in the encoding of the solver.
     pub rows: Vec<c_int>,
 }
 
 impl Basis {
-    /// The number that stands for "basic".
+    /// The status "basic".
     pub const BASIC: c_int = 1;
 }
 
@@ -38,7 +39,7 @@ impl Basis {
 pub struct Optimum {
     /// The cost of the point.
     pub cost: f64,
-    /// The point.
+    /// The value of each column.
     pub values: Vec<f64>,
     /// The multiplier of each row.
     pub multipliers: Vec<f64>,
@@ -47,17 +48,17 @@ pub struct Optimum {
 }
 
 impl LinearProgram {
-    /// A program without rows.
+    /// Returns a program without rows.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when HiGHS refuses the columns.
+    /// [`Error::Failed`] if HiGHS refuses the columns.
     pub fn new(columns: &[Column]) -> Result<LinearProgram, Error> {
         let model = build(columns, &[]).ok_or(Error::Failed)?;
         Ok(LinearProgram { model: Some(model), n_columns: columns.len(), n_rows: 0 })
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -66,11 +67,12 @@ impl LinearProgram {
         self.model.as_mut().map(Model::as_mut_ptr).ok_or(Error::Failed)
     }
 
-    /// Adds rows `sum of coefficient * column >= least`, each given as its least value and its terms.
+    /// Adds rows `sum of coefficient * column >= least`, each given as its least value and
+    /// its terms.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when HiGHS refuses the rows, or the program was lost.
+    /// [`Error::Failed`] if HiGHS refuses the rows, or the program was lost.
     pub fn add_rows<'r>(
         &mut self,
         rows: impl Iterator<Item = (f64, &'r [(u32, f64)])>,
@@ -92,7 +94,8 @@ impl LinearProgram {
         let n_terms = c_int::try_from(index.len()).map_err(|_| Error::Failed)?;
         let upper = vec![f64::INFINITY; lower.len()];
         let highs = self.pointer()?;
-        // SAFETY: the pointers are to arrays of the lengths passed, which live until the call returns.
+        // SAFETY: the pointers are to arrays of the lengths passed, which live until the call
+        // returns.
         check(unsafe {
             highs_sys::Highs_addRows(
                 highs,
@@ -113,7 +116,7 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when the mask is not one per row, or the program was lost.
+    /// [`Error::Failed`] if the mask does not have one entry per row, or the program was lost.
     pub fn remove_rows(&mut self, mask: &[bool]) -> Result<(), Error> {
         let mut mask: Vec<c_int> = mask.iter().map(|&out| c_int::from(out)).collect();
         if mask.len() != self.n_rows {
@@ -127,11 +130,12 @@ impl LinearProgram {
         Ok(())
     }
 
-    /// Sets the least and the largest value of some columns.
+    /// Sets the bounds of some columns.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when there is no such column, HiGHS refuses them, or the program was lost.
+    /// [`Error::Failed`] if a column does not exist, HiGHS refuses the bounds, or the program was
+    /// lost.
     pub fn set_bounds(
         &mut self,
         columns: &[u32],
@@ -152,11 +156,12 @@ impl LinearProgram {
         })
     }
 
-    /// Sets what one unit of each column costs.
+    /// Sets the cost of one unit of each column.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when there is not one cost per column, HiGHS refuses them, or the program was lost.
+    /// [`Error::Failed`] if there is not one cost per column, HiGHS refuses the costs, or the
+    /// program was lost.
     pub fn set_costs(&mut self, costs: &[f64]) -> Result<(), Error> {
         let columns: Vec<u32> = (0..self.n_columns as u32).collect();
         let index = self.indices(&columns, costs.len())?;
@@ -172,7 +177,7 @@ impl LinearProgram {
         })
     }
 
-    /// Columns as HiGHS wants them: in increasing order, as many as there are numbers.
+    /// Checks the columns as HiGHS requires them: in increasing order, one per number.
     fn indices(&self, columns: &[u32], n: usize) -> Result<Vec<c_int>, Error> {
         let fits = columns.len() == n
             && columns.windows(2).all(|it| it[0] < it[1])
@@ -180,11 +185,11 @@ impl LinearProgram {
         if fits { Ok(columns.iter().map(|&it| it as c_int).collect()) } else { Err(Error::Failed) }
     }
 
-    /// The basis of the last solution.
+    /// Returns the basis of the last solution.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when there is none, or the program was lost.
+    /// [`Error::Failed`] if there is none, or the program was lost.
     pub fn basis(&mut self) -> Result<Basis, Error> {
         let mut basis = Basis { columns: vec![0; self.n_columns], rows: vec![0; self.n_rows] };
         let highs = self.pointer()?;
@@ -195,11 +200,11 @@ impl LinearProgram {
         Ok(basis)
     }
 
-    /// Sets where the next solve starts.
+    /// Sets the basis from which the next solve starts.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when the basis is of another size, or the program was lost.
+    /// [`Error::Failed`] if the basis has another size, or the program was lost.
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
         if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
             return Err(Error::Failed);
@@ -211,12 +216,12 @@ impl LinearProgram {
         })
     }
 
-    /// Prices edges by Devex and leaves costs as they are, for who sets a basis before each solve: exact steepest edges of a new basis
-    /// take as long as a hundred iterations.
+    /// Uses Devex pricing and leaves costs unperturbed. This suits callers that set a basis before
+    /// each solve: exact steepest edges of a new basis take as long as a hundred iterations.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when HiGHS refuses, or the program was lost.
+    /// [`Error::Failed`] if HiGHS refuses, or the program was lost.
     pub fn starts_from_bases(&mut self) -> Result<(), Error> {
         const DEVEX: i32 = 1;
         let model = self.model.as_mut().ok_or(Error::Failed)?;
@@ -230,8 +235,8 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] when the limits end the run, [`Error::Failed`] when there is no optimum or HiGHS fails; in both cases the
-    /// program is lost.
+    /// [`Error::Stopped`] if the limits end the run, [`Error::Failed`] if there is no optimum or
+    /// HiGHS fails. In both cases the program is lost.
     pub fn solve(&mut self, limits: &Limits) -> Result<Optimum, Error> {
         let solved = run(self.model.take().ok_or(Error::Failed)?, limits)?;
         match solved.status() {
@@ -260,14 +265,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_come_and_go_and_the_basis_stays() {
+    fn keeps_the_basis_while_rows_change() {
         let column = Column { cost: 1.0, lower: 0.0, upper: 1.0, is_integer: false };
         let mut program = LinearProgram::new(&[column; 3]).unwrap();
         let pairs = [[(0, 1.0), (1, 1.0)], [(1, 1.0), (2, 1.0)], [(0, 1.0), (2, 1.0)]];
         program.add_rows(pairs.iter().map(|it| (1.0, &it[..]))).unwrap();
         let all = program.solve(&Limits::none()).unwrap();
         assert!((all.cost - 1.5).abs() < 1e-9 && all.multipliers.len() == 3);
-        // An odd cycle needs two.
+        // An odd cycle needs two nodes.
         program.add_rows([(2.0, &[(0, 1.0), (1, 1.0), (2, 1.0)][..])].into_iter()).unwrap();
         assert!((program.solve(&Limits::none()).unwrap().cost - 2.0).abs() < 1e-9);
         program.remove_rows(&[false, false, false, true]).unwrap();
@@ -293,7 +298,7 @@ mod tests {
         assert_eq!(program.remove_rows(&[true]), Err(Error::Failed));
         program.add_rows([(2.0, &[(0, 1.0)][..])].into_iter()).unwrap();
         assert_eq!(program.solve(&Limits::none()), Err(Error::Failed));
-        // It is lost.
+        // The program is lost.
         assert_eq!(program.solve(&Limits::none()), Err(Error::Failed));
     }
 }

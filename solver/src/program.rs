@@ -1,15 +1,15 @@
-//! What programs are made of.
+//! The rows and columns of programs.
 
 /// A variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Column {
-    /// What one unit costs; the sum of costs is minimized.
+    /// The cost of one unit; the sum of costs is minimized.
     pub cost: f64,
     /// The least value.
     pub lower: f64,
     /// The largest value.
     pub upper: f64,
-    /// Whether only integers are allowed.
+    /// True if only integers are allowed.
     pub is_integer: bool,
 }
 

@@ -1,9 +1,10 @@
-//! The codes of all problems. What each is about stands in `catalogue.md`, in the same order.
+//! The codes of all problems; `catalogue.md` describes them in the same order.
 
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Regions may nest this deep; deeper braces are not understood and the op that has them says so: [`Code::NestingTooDeep`].
+/// Regions may nest this deep; deeper braces are not understood and the op that has them says so:
+/// [`Code::NestingTooDeep`].
 pub const MAX_REGION_DEPTH: usize = 200;
 
 /// The family of a problem; each is a category of the diagnostics that users see.
@@ -135,7 +136,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// What is known of a code beyond its name.
+/// The documentation of a code.
 #[derive(Clone, Copy, Debug)]
 struct Page {
     category: Category,
@@ -166,12 +167,12 @@ impl Code {
         self.page().category
     }
 
-    /// What it is about, a few words: `a name is defined twice`.
+    /// Its title, a few words: `a name is defined twice`.
     pub fn title(self) -> &'static str {
         self.page().title
     }
 
-    /// What is wrong, with an example, and what to do about it, with the example fixed; in Markdown.
+    /// The problem, with an example, and its solution, with the example fixed; in Markdown.
     pub fn docs(self) -> &'static str {
         self.page().text
     }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::lex::lex;
 use crate::{Def, Ir, Op, OpKind, Region, Source, TokenKind, Value};
 
-/// One line for each token: where, kind, text; trivia as `..` lines, so that the texts of all lines are the file.
+/// One line for each token: where, kind, text; trivia as `..` lines, so that the texts of all lines
+/// are the file.
 pub fn tokens(text: &str) -> String {
     let mut out = String::new();
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! The laws, as tests and fuzz targets check them: a printed form of everything that the IR knows, to compare documents by, and ranges.
+//! The laws, as tests and fuzz targets check them: a printed form of everything that the IR knows,
+//! to compare documents by, and ranges.
 
 use std::fmt::Write as _;
 
@@ -125,7 +126,8 @@ fn value(ir: &Ir, it: Value) -> String {
     format!("{} {guess}{} uses {uses:?}", value_id(ir, it), ir.interner.type_text(data.ty))
 }
 
-/// Checks that the parts of a document add up to its text and that all names stand where they should.
+/// Checks that the parts of a document add up to its text and that all names stand where they
+/// should.
 ///
 /// # Panics
 /// If not.

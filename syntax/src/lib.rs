@@ -1,40 +1,38 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
-pub mod affine;
 mod code;
-mod delta;
-mod dense;
 pub mod dialect;
-pub mod dominance;
 pub mod dump;
-mod entity;
-mod float;
-mod grammar;
-pub mod identifier;
-mod intern;
 mod ir;
 #[cfg(any(test, feature = "laws"))]
 pub mod laws;
-pub mod lex;
-mod lowering;
-pub mod parallel;
+mod op;
+mod parse;
 pub mod print;
-mod problem;
 pub mod rewrite;
-mod skeleton;
-mod slack;
 mod source;
-mod token;
-mod token_stream;
-mod tool;
+mod support;
+mod text;
+mod values;
 mod verify;
+
+pub(crate) use ir::{delta, lowering};
+pub(crate) use op::{kind, namespace, op_traits, tool};
+pub(crate) use parse::{grammar, skeleton};
+pub(crate) use support::slack;
 #[cfg(test)]
-mod work;
+pub(crate) use support::work;
+pub use support::{dominance, parallel};
+pub use text::{identifier, lex, string};
+pub(crate) use text::{problem, token, token_stream};
+pub use values::affine;
+pub(crate) use values::{dense, entity, float, intern};
 
 pub use code::{Category, Code, MAX_REGION_DEPTH};
 pub use delta::Delta;
 pub use dense::dense_text;
-pub use dialect::{OpKind, OpSpec, Traits};
+pub use dialect::OpSpec;
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use float::{float_bits, float_of_bits, float_text, rounded_float};
 pub use grammar::{Alias, AliasUse, Form};
@@ -46,6 +44,8 @@ pub use ir::{
     BlockData, Def, Ir, Items, OpData, OpExtra, Operand, RegionData, ResultName, Successor,
     ValueData,
 };
+pub use kind::OpKind;
+pub use op_traits::Traits;
 pub use problem::Problem;
 pub use slack::reserve_with_slack;
 pub use source::Source;

@@ -523,7 +523,8 @@ fn wrong_layers_are_told() {
     // Only folders must be listed.
     assert_eq!(judge_crate("k", &files, &lines("k: a ◄ c")), [told, "k: b is not listed"]);
     assert_eq!(judge_crate("k", &files, &lines("other: x")), [told]);
-    assert_eq!(judge_crate("k", &files, &lines("k/z: a")), ["k/z: there is no such module"]);
+    let none = "k/z: there is no such module";
+    assert_eq!(judge_crate("k", &files, &lines("k/z: a")), [told, none]);
     let long: BTreeSet<_> = [("a", "b"), ("b", "c"), ("c", "a"), ("z", "a")]
         .map(|(a, b)| (a.to_owned(), b.to_owned()))
         .into();

@@ -272,13 +272,9 @@ fn programs() -> Vec<(&'static str, String, &'static str)> {
   return %2 : !noisy.i32
 }
 ";
-    let underflow = first.clone()
-        + &switch(1, 2)
-        + &square(2, 3)
-        + &switch(3, 4)
-        + &square(4, 5)
-        + &switch(5, 6)
-        + "      secret.yield %6 : f32\n";
+    let steps: String =
+        (1..5).map(|n| switch(2 * n - 1, 2 * n) + &square(2 * n, 2 * n + 1)).collect();
+    let underflow = first.clone() + &steps + "      secret.yield %9 : f32\n";
     let annotated = |levels: [usize; 4]| {
         let lines = [
             format!("      %1 = arith.mulf %a, %a{} : f32\n", level(levels[0])),

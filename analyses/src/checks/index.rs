@@ -11,9 +11,9 @@ use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Source, Traits};
 use rustc_hash::FxHashSet;
 
 use crate::facts::noise::contract;
-use crate::heir::{self, Heir, Sites};
 use crate::program::Program;
 use noisy_dataflow::flow::{self, Flow};
+use noisy_heir::{Heir, Sites};
 
 /// The text in every comment that suppresses diagnostics.
 pub(super) const MARK: &str = "noisy: allow(";
@@ -136,7 +136,7 @@ impl Index {
         if flow::decider(ir, op).is_some() {
             self.decided.insert(op);
         }
-        if heir::is_mark(ir, op) {
+        if noisy_heir::is_mark(ir, op) {
             self.heir.insert(op);
         }
         match data.kind {

@@ -46,7 +46,6 @@ pub struct Check {
     pub tag: Option<Tag>,
     /// The comment that opens its file: the documentation.
     header: &'static str,
-    /// Adds the diagnostics.
     run: Run,
     /// The same without explanations, if these are nearly all of the work.
     in_brief: Option<Run>,
@@ -59,11 +58,11 @@ type Run = fn(&Program, &Index, &mut Vec<Diagnostic>);
 
 /// The detail of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Detail {
     /// The problem and its reason.
-    All,
+    Full,
     /// Only the problem, where explanations cost the most.
-    InBrief,
+    Brief,
 }
 
 /// The way in which fixes of diagnostics are made.
@@ -109,11 +108,16 @@ pub const ALL: &[Check] = &[
 ];
 
 /// The diagnostics of all checks that are on or whose codes are in `also`; in no particular order.
-pub(crate) fn run(program: &Program, index: &Index, also: &[&str], told: Told) -> Vec<Diagnostic> {
+pub(crate) fn run(
+    program: &Program,
+    index: &Index,
+    also: &[&str],
+    detail: Detail,
+) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let is_run = |it: &Check| it.is_on || also.contains(&it.code);
     for check in ALL.iter().filter(|it| is_run(it)) {
-        let in_brief = check.in_brief.filter(|_| told == Told::InBrief);
+        let in_brief = check.in_brief.filter(|_| detail == Detail::Brief);
         in_brief.unwrap_or(check.run)(program, index, &mut out);
     }
     suppression::apply(program, index, &is_run, &mut out);

@@ -11,7 +11,6 @@ use noisy_syntax::Code;
 use crate::checks::{self, Check};
 use crate::report::diagnostic::{Category, Severity};
 
-/// A rule.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
     Check(&'static Check),

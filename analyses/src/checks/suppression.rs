@@ -137,7 +137,7 @@ pub fn allow<'a>(
 
 /// One code of one comment.
 #[derive(Debug)]
-struct Entry {
+struct SuppressedCode {
     code: String,
     /// The code, in bytes of the text.
     range: Range<usize>,
@@ -148,13 +148,13 @@ struct Entry {
 
 /// The comments of a program.
 #[derive(Debug, Default)]
-pub(super) struct Allowed {
-    entries: Vec<Entry>,
+pub(super) struct Suppressions {
+    entries: Vec<SuppressedCode>,
     /// The entries that are about each line.
     by_line: FxHashMap<usize, Vec<usize>>,
 }
 
-impl Allowed {
+impl Suppressions {
     /// Reads them: their lines, and those between them and their ops; no others.
     pub(super) fn of(program: &Program, index: &Index) -> Self {
         let mut out = Self::default();
@@ -175,7 +175,12 @@ impl Allowed {
             };
             for (range, code) in codes(&line[at..]).into_iter().rev() {
                 let range = start + at + range.start..start + at + range.end;
-                out.entries.push(Entry { code, range, line: target, used: Cell::new(false) });
+                out.entries.push(SuppressedCode {
+                    code,
+                    range,
+                    line: target,
+                    used: Cell::new(false),
+                });
             }
         }
         out.entries.reverse();
@@ -220,7 +225,7 @@ pub(super) fn apply(
     is_run: &impl Fn(&Check) -> bool,
     out: &mut Vec<Diagnostic>,
 ) {
-    let allowed = Allowed::of(program, index);
+    let allowed = Suppressions::of(program, index);
     if allowed.is_empty() {
         return;
     }

@@ -10,10 +10,11 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::facts::noise::model::Bits;
-use crate::heir::HeirNoise;
 use crate::program::depth::Depth;
 use crate::program::secretness::Secretness;
-use crate::{Constant, Document, Noise};
+use crate::{Document, Noise};
+use noisy_heir::{Ciphertext, HeirNoise};
+use noisy_integers::constant::Constant;
 
 /// The fact of a value under one model.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +27,6 @@ pub struct Row {
     pub value: String,
     /// The function around, without `@`.
     pub function: Option<String>,
-    /// The model.
     pub model: &'static str,
     pub fact: Fact,
 }
@@ -52,8 +52,9 @@ pub enum Fact {
     },
     /// One constant, as text.
     Constant(String),
-    /// Not known.
     Unknown,
+    /// HEIR may write several numbers, by the order in which it visits ops.
+    Unchecked,
 }
 
 /// Integers up to here are exact in every reader of JSON.
@@ -99,6 +100,10 @@ impl Serialize for Row {
             }
             Fact::Constant(text) => map.serialize_entry("constant", text)?,
             Fact::Unknown => map.serialize_entry("unknown", &true)?,
+            Fact::Unchecked => {
+                map.serialize_entry("unknown", &true)?;
+                map.serialize_entry("unchecked", &true)?;
+            }
         }
         map.end()
     }
@@ -113,7 +118,7 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         heir.map_or(Vec::new(), |it| solved.iter().map(|of| HeirNoise::new(ir, it, of)).collect());
     let scales = document.scales();
     let mut of = |value: Value, function: Option<&str>| {
-        let Some((row, column)) = place(document, value) else { return };
+        let Some((row, column)) = position(document, value) else { return };
         let name = ir.value_text(value);
         let mut say = |model: &'static str, fact: Fact| {
             let function = function.map(str::to_owned);
@@ -150,14 +155,20 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         }
         let Some(heir) = heir else { return };
         let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };
+        let is_encrypted = matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. });
+        let unchecked = heir.unchecked(value);
         match (heir.level(ir, value), heir.written(ir, value)) {
             (Some(level), _) => say("level", whole(level.into())),
             (None, Some(written)) => say("level", Fact::Written(written)),
+            (None, None) if unchecked.level && is_encrypted => say("level", Fact::Unchecked),
             (None, None) => {}
         }
         match (heir.dimension(ir, value), heir.written_dimension(ir, value)) {
             (Some(dimension), _) => say("dimension", whole(dimension.into())),
             (None, Some(written)) => say("dimension", Fact::Written(written)),
+            (None, None) if unchecked.dimension && is_encrypted => {
+                say("dimension", Fact::Unchecked);
+            }
             (None, None) => {}
         }
         if let Some(scale) = scales.as_ref().and_then(|it| it.log2(value)) {
@@ -206,7 +217,7 @@ fn is_function(ir: &Ir, op: noisy_syntax::Op) -> bool {
 }
 
 /// Line and column of a value's name where it is defined, from 1; `None` for one without a name.
-fn place(document: &Document, value: Value) -> Option<(usize, usize)> {
+fn position(document: &Document, value: Value) -> Option<(usize, usize)> {
     let ir = document.ir();
     let data = ir.value(value);
     if data.name == noisy_syntax::Name::EMPTY {
@@ -323,7 +334,7 @@ func.func private @square(%y: !noisy.i32) -> !noisy.i32 {
     }
 
     #[test]
-    fn what_depends_on_encrypted_data_is_secret() {
+    fn values_that_depend_on_encrypted_data_are_secret() {
         let text = "func.func @f(%x: !noisy.i32, %p: i5, %q: i5 {secret.secret}) -> i5 {
   %0 = noisy.decode %x : !noisy.i32 -> i5
   %1 = arith.addi %p, %p : i5
@@ -359,7 +370,7 @@ module {
     }
 
     #[test]
-    fn what_never_runs_has_no_row_and_what_nobody_says_is_unknown() {
+    fn dead_values_have_no_row_and_unstated_facts_are_unknown() {
         let text = "func.func @f(%x: !noisy.i32, %k: i1) {
   affine.for %i = 5 to 5 {
     %0 = noisy.add %x, %x : !noisy.i32
@@ -379,7 +390,7 @@ module {
     }
 
     #[test]
-    fn what_a_loop_carries_is_brought_down_after_it_was_widened() {
+    fn carried_values_are_narrowed_after_widening() {
         let text = "func.func @f(%n: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -14,18 +14,18 @@ use rustc_hash::FxHashMap;
 
 use super::block_name;
 use crate::NoiseModel;
-use crate::facts::integers::Integers;
 use crate::facts::noise::{Findings, Noise, NoiseAnalysis};
 use noisy_dataflow::lattice::Lattice;
-use noisy_dataflow::sparse::{Input, Part, Sparse, Visit, Visitor};
+use noisy_dataflow::sparse::{Input, Sparse, Visit, VisitPart, VisitRecorder};
+use noisy_integers::Integers;
 
 /// Comparisons of facts after which nothing more is recorded.
 const MAX_COMPARED: usize = 500_000_000;
 
 /// Every visit: the op, the facts of its operands, those of its results before and after.
 pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
-    let (constants, ranges) = Integers::visited_by(ir, Told::default(), Told::default());
-    let noise = visits_of_noise(ir, model, Told::default());
+    let (constants, ranges) = Integers::visited_by(ir, VisitText::default(), VisitText::default());
+    let noise = visits_of_noise(ir, model, VisitText::default());
     let all = [("constants", constants), ("ranges", ranges), ("noise", noise)];
     all.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
 }
@@ -37,8 +37,9 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     let lines = text.lines().map(|it| out.text(it)).collect();
     out.begin(lines);
     let ir = source.ir();
-    let (constants, ranges) = Integers::visited_by(ir, Seen::default(), Seen::default());
-    let noise = visits_of_noise(ir, model, Seen::default());
+    let (constants, ranges) =
+        Integers::visited_by(ir, VisitSteps::default(), VisitSteps::default());
+    let noise = visits_of_noise(ir, model, VisitSteps::default());
     out.leave_out(constants.n_left_out + ranges.n_left_out + noise.n_left_out);
     let all = [("constants", constants.steps), ("ranges", ranges.steps), ("noise", noise.steps)];
     for (name, steps) in all {
@@ -50,15 +51,15 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
 }
 
 /// Solves the analysis of noise and its base from scratch, with a visitor.
-fn visits_of_noise<V: Visitor<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
+fn visits_of_noise<V: VisitRecorder<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
     let integers = Integers::new(ir);
     let input = Input { ir, base: &integers };
-    Sparse::<_, Findings>::visited_by(&input, NoiseAnalysis::new(model), visitor)
+    Sparse::<_, Findings>::recorded_by(&input, NoiseAnalysis::new(model), visitor)
 }
 
 /// Visits as text.
 #[derive(Debug, Default)]
-struct Told {
+struct VisitText {
     out: String,
     before: String,
 }
@@ -71,15 +72,15 @@ fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String
     out
 }
 
-impl<F: fmt::Display> Visitor<F> for Told {
+impl<F: fmt::Display> VisitRecorder<F> for VisitText {
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>) {
-        if visit.part == Part::Op {
+        if visit.part == VisitPart::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
         }
     }
 
     fn visited(&mut self, ir: &Ir, visit: Visit<'_, F>, reads: &[F]) {
-        if visit.part != Part::Op {
+        if visit.part != VisitPart::Op {
             return;
         }
         let depth = visit.rounds.len() * 2;
@@ -107,9 +108,9 @@ impl<F: fmt::Display> Visitor<F> for Told {
 
 /// The change by a visit.
 #[derive(Debug, Default)]
-struct Turn {
+struct VisitChanges {
     /// `None` for changes between visits.
-    visit: Option<(Op, Part)>,
+    visit: Option<(Op, VisitPart)>,
     is_live: bool,
     round: Option<(Op, u64)>,
     context: Option<u32>,
@@ -120,29 +121,32 @@ struct Turn {
 
 /// Visits as steps.
 #[derive(Debug)]
-struct Seen<F> {
+struct VisitSteps<F> {
     facts: Vec<F>,
     live: Vec<bool>,
     contexts: Vec<Option<u32>>,
-    steps: Vec<Turn>,
+    steps: Vec<VisitChanges>,
     n_compared: usize,
     n_left_out: usize,
 }
 
-impl<F> Default for Seen<F> {
+impl<F> Default for VisitSteps<F> {
     fn default() -> Self {
         let (facts, live, contexts, steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { facts, live, contexts, steps, n_compared: 0, n_left_out: 0 }
     }
 }
 
-impl<F: Lattice + fmt::Display> Seen<F> {
+impl<F: Lattice + fmt::Display> VisitSteps<F> {
     /// The change since the last time.
-    fn difference(&mut self, facts: &[F], live: &[bool]) -> Turn {
+    fn difference(&mut self, facts: &[F], live: &[bool]) -> VisitChanges {
         self.n_compared += facts.len() + live.len();
         self.facts.resize(facts.len(), F::bottom());
         self.live.resize(live.len(), false);
-        let mut out = Turn { context: self.contexts.last().copied().flatten(), ..Turn::default() };
+        let mut out = VisitChanges {
+            context: self.contexts.last().copied().flatten(),
+            ..VisitChanges::default()
+        };
         for (n, (old, new)) in self.facts.iter_mut().zip(facts).enumerate() {
             if old != new {
                 out.facts.push((Value::from_index(n), old.to_string(), new.to_string()));
@@ -163,7 +167,9 @@ impl<F: Lattice + fmt::Display> Seen<F> {
     }
 }
 
-impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> for Seen<F> {
+impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecorder<F>
+    for VisitSteps<F>
+{
     fn visits(&mut self, _ir: &Ir, visit: Visit<'_, F>) {
         if self.is_full() {
             return;
@@ -171,7 +177,7 @@ impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> 
         let between = self.difference(visit.facts, visit.live);
         if !between.facts.is_empty() || !between.blocks.is_empty() {
             let round = visit.rounds.last().map(|it| (it.op, it.number));
-            self.steps.push(Turn { round, ..between });
+            self.steps.push(VisitChanges { round, ..between });
         }
     }
 
@@ -183,7 +189,7 @@ impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> Visitor<F> 
         let turn = self.difference(visit.facts, visit.live);
         let operands = ir.op(visit.op).operands.iter().zip(reads);
         let reads = operands.filter_map(|(it, fact)| Some((it.value?, fact.to_string())));
-        self.steps.push(Turn {
+        self.steps.push(VisitChanges {
             visit: Some((visit.op, visit.part)),
             is_live: visit.is_live,
             round: visit.rounds.last().map(|it| (it.op, it.number)),
@@ -217,7 +223,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn write(mut self, turns: Vec<Turn>, out: &mut Recording) {
+    fn write(mut self, turns: Vec<VisitChanges>, out: &mut Recording) {
         let ir = self.source.ir();
         for chunk in ir.items(ir.root()) {
             for &(_, region) in &ir.op(chunk).regions {
@@ -273,21 +279,21 @@ impl Pages<'_> {
         out
     }
 
-    fn step(&mut self, turn: Turn, out: &mut Recording) -> Step {
+    fn step(&mut self, turn: VisitChanges, out: &mut Recording) -> Step {
         let ir = self.source.ir();
         let (what, mut place, line) = match turn.visit {
             None => ("between visits".to_owned(), String::new(), None),
             Some((op, part)) => {
                 let what = match part {
-                    Part::Op if turn.is_live => "visit".to_owned(),
-                    Part::Op => "visit, dead".to_owned(),
-                    Part::Block => "join what branches bring to".to_owned(),
-                    Part::Region(n) => format!("enter region {n} of"),
-                    Part::Results => "results of".to_owned(),
+                    VisitPart::Op if turn.is_live => "visit".to_owned(),
+                    VisitPart::Op => "visit, dead".to_owned(),
+                    VisitPart::Block => "join what branches bring to".to_owned(),
+                    VisitPart::Region(n) => format!("enter region {n} of"),
+                    VisitPart::Results => "results of".to_owned(),
                 };
                 let place = if ir.op(op).kind == OpKind::Chunk {
                     "the file".to_owned()
-                } else if part == Part::Block {
+                } else if part == VisitPart::Block {
                     block_name(ir, ir.label_block(op))
                 } else {
                     self.op_text(op)

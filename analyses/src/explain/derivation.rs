@@ -36,13 +36,11 @@ const UNKNOWN_OPERAND: &str = "unknown: the noise of an operand is unknown";
 /// One step of a derivation: a value and the rule that gave it its noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The value.
     pub value: Value,
     /// The op that defines it, or the label or the op whose header does.
     pub op: Option<Op>,
     /// The part of the op that computes it, in bytes of the text; of an argument, its name.
     pub range: Range<usize>,
-    /// Its noise.
     pub noise: Noise,
     /// The rule with its numbers, in bits: `12 + 12 = 24`, `max(24, 12) + 1 = 25`, `freshly
     /// encoded: 12`.

@@ -10,11 +10,10 @@ use std::collections::BTreeSet;
 
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 
-use crate::facts::integers::Integers;
-use crate::facts::noise::model::heir::Latency;
-use crate::heir::{Ciphertext, Heir, Level, Work, swaps_rows};
 use crate::program::depth::Depth;
 use noisy_dataflow::flow::Flow;
+use noisy_heir::{Ciphertext, Heir, Latency, Level, Operation, swaps_rows};
+use noisy_integers::Integers;
 
 /// The number of ops of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +60,7 @@ pub struct Cost {
 #[derive(Clone, Debug)]
 pub struct Tally {
     holder: Op,
-    counts: [Count; Work::ALL.len()],
+    counts: [Count; Operation::ALL.len()],
     keys: Keys,
     depth: Depth,
     levels: Option<u32>,
@@ -75,7 +74,7 @@ impl Tally {
     pub fn new(holder: Op) -> Self {
         Self {
             holder,
-            counts: [Count::NONE; Work::ALL.len()],
+            counts: [Count::NONE; Operation::ALL.len()],
             keys: Keys::default(),
             depth: Depth::Bottom,
             levels: Some(0),
@@ -127,19 +126,19 @@ impl Tally {
             self.keys.others = true;
             return;
         }
-        let Some(work) = Work::of(ir, heir, op) else {
+        let Some(work) = Operation::of(ir, heir, op) else {
             self.has_others = true;
             let name = ir.op_name(op);
             self.keys.others |=
                 ["linalg.", "kernel.", "tensor_ext."].iter().any(|it| name.starts_with(it));
             return;
         };
-        let Some(at) = Work::ALL.iter().position(|it| *it == work) else { return };
+        let Some(at) = Operation::ALL.iter().position(|it| *it == work) else { return };
         self.counts[at].add(self.times(ir, integers, op));
         match work {
-            Work::Relinearize => self.keys.relinearization = true,
-            Work::Rotate if swaps_rows(ir.op_name(op)) => self.keys.rows = true,
-            Work::Rotate => match step(ir, integers, heir, op) {
+            Operation::Relinearize => self.keys.relinearization = true,
+            Operation::Rotate if swaps_rows(ir.op_name(op)) => self.keys.rows = true,
+            Operation::Rotate => match step(ir, integers, heir, op) {
                 // Nothing moves.
                 Some(0) => {}
                 Some(step) => {
@@ -180,8 +179,8 @@ impl Tally {
     }
 
     /// Number of ops of a kind.
-    pub fn count(&self, work: Work) -> Count {
-        let at = Work::ALL.iter().position(|it| *it == work);
+    pub fn count(&self, work: Operation) -> Count {
+        let at = Operation::ALL.iter().position(|it| *it == work);
         at.map_or(Count::NONE, |it| self.counts[it])
     }
 
@@ -193,7 +192,7 @@ impl Tally {
     /// The time by a table, ops one after the other. Loops with an unknown trip count count once.
     pub fn cost(&self, table: &Latency) -> Cost {
         let mut out = Cost { microseconds: 0, is_whole: !self.has_others };
-        for (work, count) in Work::ALL.iter().zip(&self.counts) {
+        for (work, count) in Operation::ALL.iter().zip(&self.counts) {
             out.is_whole &= count.executed.is_some();
             let n = count.executed.unwrap_or(count.written);
             let time = n.saturating_mul(work.latency(table).into());

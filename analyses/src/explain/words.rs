@@ -2,9 +2,9 @@
 
 use noisy_syntax::Value;
 
-use crate::facts::integers::constant::is_written;
 use crate::facts::noise::model::Bits;
 use crate::program::Program;
+use noisy_integers::constant::is_written;
 
 /// Describes the range of an integer in words, if it is more than its type says and no constant.
 pub fn integer_in_words(program: &Program, value: Value) -> Option<String> {

@@ -21,7 +21,6 @@ impl Values {
         self.0.binary_search(&value).is_ok()
     }
 
-    /// The values.
     pub fn as_slice(&self) -> &[Value] {
         &self.0
     }

@@ -1,7 +1,6 @@
 //! Facts about values and ops: each an analysis or a query that needs no other folder.
 
 pub mod effects;
-pub mod integers;
 pub mod invariant;
 pub mod liveness;
 pub mod noise;

@@ -18,7 +18,7 @@ use noisy_dataflow::cfg::Cfg;
 
 /// The last op of each equivalence class in the open scopes.
 #[derive(Debug, Default)]
-struct Seen {
+struct ComputedOps {
     /// With the hash of each op.
     table: HashTable<(u64, Op)>,
     /// Each op that entered, its hash, and the op that it replaced.
@@ -27,7 +27,7 @@ struct Seen {
     marks: Vec<usize>,
 }
 
-impl Seen {
+impl ComputedOps {
     fn open(&mut self) {
         self.marks.push(self.undo.len());
     }
@@ -74,18 +74,18 @@ impl Seen {
 
 /// The next steps; an explicit stack, since programs may be nested deeply.
 #[derive(Debug)]
-enum Step {
+enum WalkStep {
     Ops(Vec<Op>, usize),
     Region(Region),
     Open,
     Close,
     /// The table around an isolated op, kept until after it.
-    Restore(Box<Seen>),
+    Restore(Box<ComputedOps>),
 }
 
 /// An event of a [`Walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum WalkEvent {
     /// A region, to be gone into by [`Walk::open`], or not.
     Region(Region),
     /// An op, whose regions come next after [`Walk::enter`].
@@ -95,8 +95,8 @@ pub enum Next {
 /// A walk over ops, each after those that dominate it.
 #[derive(Debug)]
 pub struct Walk {
-    seen: Seen,
-    steps: Vec<Step>,
+    seen: ComputedOps,
+    steps: Vec<WalkStep>,
     /// The last op of a block up to which the walk from an op has found no write.
     clear: FxHashMap<(Op, Block), Op>,
 }
@@ -104,22 +104,22 @@ pub struct Walk {
 impl Walk {
     /// Starts a walk over the regions of an op.
     pub fn new(ir: &Ir, op: Op) -> Self {
-        let steps = ir.op(op).regions.iter().rev().map(|it| Step::Region(it.1)).collect();
-        Self { seen: Seen::default(), steps, clear: FxHashMap::default() }
+        let steps = ir.op(op).regions.iter().rev().map(|it| WalkStep::Region(it.1)).collect();
+        Self { seen: ComputedOps::default(), steps, clear: FxHashMap::default() }
     }
 
     /// Returns the next event; `None` at the end.
-    pub fn step(&mut self) -> Option<Next> {
+    pub fn step(&mut self) -> Option<WalkEvent> {
         loop {
             match self.steps.pop()? {
-                Step::Region(region) => return Some(Next::Region(region)),
-                Step::Open => self.seen.open(),
-                Step::Close => self.seen.close(),
-                Step::Restore(old) => self.seen = *old,
-                Step::Ops(ops, at) => {
+                WalkStep::Region(region) => return Some(WalkEvent::Region(region)),
+                WalkStep::Open => self.seen.open(),
+                WalkStep::Close => self.seen.close(),
+                WalkStep::Restore(old) => self.seen = *old,
+                WalkStep::Ops(ops, at) => {
                     if let Some(&op) = ops.get(at) {
-                        self.steps.push(Step::Ops(ops, at + 1));
-                        return Some(Next::Op(op));
+                        self.steps.push(WalkStep::Ops(ops, at + 1));
+                        return Some(WalkEvent::Op(op));
                     }
                 }
             }
@@ -138,9 +138,9 @@ impl Walk {
             return;
         }
         if data.kind.has(Traits::ISOLATED) || data.kind == OpKind::Unknown {
-            self.steps.push(Step::Restore(Box::new(std::mem::take(&mut self.seen))));
+            self.steps.push(WalkStep::Restore(Box::new(std::mem::take(&mut self.seen))));
         }
-        self.steps.extend(data.regions.iter().rev().map(|it| Step::Region(it.1)));
+        self.steps.extend(data.regions.iter().rev().map(|it| WalkStep::Region(it.1)));
     }
 
     /// Returns the op that has computed the same as an op of the walk. If there is none, the op
@@ -189,26 +189,26 @@ impl Walk {
 
 /// The steps of a region: its blocks in the order of the dominator tree, each forgotten after the
 /// blocks that it dominates.
-fn enter(ir: &Ir, region: Region, steps: &mut Vec<Step>) {
+fn enter(ir: &Ir, region: Region, steps: &mut Vec<WalkStep>) {
     let blocks = ir.blocks(region);
     let graph = ir
         .region(region)
         .parent
         .is_some_and(|it| ir.op(it).kind.has(Traits::GRAPH_REGION) && blocks.len() <= 1);
     if let [block] = blocks[..] {
-        steps.push(Step::Close);
+        steps.push(WalkStep::Close);
         // In a graph region an op may be used before it is there; nothing dominates anything.
         let ops: Vec<Op> = ir.block_ops(block).collect();
         if graph {
             for op in ops.into_iter().rev() {
                 for &(_, inner) in ir.op(op).regions.iter().rev() {
-                    steps.push(Step::Region(inner));
+                    steps.push(WalkStep::Region(inner));
                 }
             }
         } else {
-            steps.push(Step::Ops(ops, 0));
+            steps.push(WalkStep::Ops(ops, 0));
         }
-        steps.push(Step::Open);
+        steps.push(WalkStep::Open);
         return;
     }
     let cfg = Cfg::new(ir, region);
@@ -235,10 +235,10 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<Step>) {
     }
     for (node, is_end) in order.into_iter().rev() {
         if is_end {
-            steps.push(Step::Close);
+            steps.push(WalkStep::Close);
         } else {
-            steps.push(Step::Ops(ir.block_ops(cfg.blocks[node]).collect(), 0));
-            steps.push(Step::Open);
+            steps.push(WalkStep::Ops(ir.block_ops(cfg.blocks[node]).collect(), 0));
+            steps.push(WalkStep::Open);
         }
     }
 }

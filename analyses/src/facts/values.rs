@@ -1,7 +1,7 @@
 //! Facts about values that follow from their defining ops, and the text of constants.
 
-use crate::facts::integers::constant::Constant;
-use crate::facts::integers::elements::Lists;
+use noisy_integers::constant::Constant;
+use noisy_integers::elements::Lists;
 use noisy_syntax::{
     Attr, AttrData, Block, Def, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
 };

@@ -11,16 +11,15 @@ use std::sync::Arc;
 
 use noisy_syntax::{Form, Op, OpKind, Value};
 
-use crate::facts::integers::Integers;
 use crate::facts::noise::model::{GrowthKind, NoiseModel};
-use crate::heir;
 use crate::program::secretness::is_secret;
 use noisy_dataflow::lattice::Chain;
 use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
 use noisy_dataflow::view::{Types, View};
+use noisy_integers::Integers;
 
 /// A depth that still grows beyond this many products, in a recursion or a loop, has no bound.
-const MOST: u32 = 256;
+const MAX_DEPTH: u32 = 256;
 
 /// The multiplicative depth of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,7 +33,6 @@ pub enum Depth {
     AtMost(u32),
     /// Without a bound.
     Unbounded,
-    /// Not known.
     Unknown,
 }
 
@@ -66,7 +64,6 @@ impl fmt::Display for Depth {
     }
 }
 
-/// The analysis.
 #[derive(Debug)]
 pub struct Depths {
     model: Arc<NoiseModel>,
@@ -97,7 +94,7 @@ impl SparseForward for Depths {
         operands: &[Depth],
     ) -> Depth {
         let data = ir.op(op);
-        let operands = heir::known(ir, op, operands);
+        let operands = noisy_heir::known_operands(ir, op, operands);
         if operands.contains(&Depth::Bottom) {
             return Depth::Bottom;
         }
@@ -114,16 +111,16 @@ impl SparseForward for Depths {
             return Depth::Unknown;
         }
         let kind = rule.map(|it| it.kind());
-        if heir::encrypts(name) || kind == Some(GrowthKind::Fresh) {
+        if noisy_heir::encrypts(name) || kind == Some(GrowthKind::Fresh) {
             return Depth::AtMost(0);
         }
-        if given == Depth::Public || heir::decrypts(name) {
+        if given == Depth::Public || noisy_heir::decrypts(name) {
             return Depth::Public;
         }
-        if heir::is_bootstrap(name) || kind == Some(GrowthKind::Reset) {
+        if noisy_heir::is_bootstrap(name) || kind == Some(GrowthKind::Reset) {
             return Depth::AtMost(0);
         }
-        let multiplies = heir::multiplies(name) || kind == Some(GrowthKind::Sum);
+        let multiplies = noisy_heir::multiplies(name) || kind == Some(GrowthKind::Sum);
         match given {
             Depth::AtMost(n) if multiplies => Depth::AtMost(n.saturating_add(1)),
             _ => given,
@@ -148,6 +145,6 @@ impl SparseForward for Depths {
     }
 
     fn unbounded(&self, fact: &Depth) -> Option<Depth> {
-        matches!(fact, Depth::AtMost(MOST..) | Depth::Unbounded).then_some(Depth::Unbounded)
+        matches!(fact, Depth::AtMost(MAX_DEPTH..) | Depth::Unbounded).then_some(Depth::Unbounded)
     }
 }

@@ -17,7 +17,6 @@ pub(crate) struct Breach {
     pub giver: Op,
     /// Which operand of it.
     pub operand: usize,
-    /// The value.
     pub value: Value,
     /// Its noise in bits, within the budget: noise over the budget is reported where it first is.
     pub noise: Bits,

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use noisy_syntax::{Delta, Ir, Value};
 
 use super::Program;
-use crate::facts::integers::Integers;
 use crate::program::depth::Depths;
 use crate::program::secretness::Secrets;
 use noisy_dataflow::sparse::{Input, Moved, Sparse, SparseForward};
+use noisy_integers::Integers;
 
 /// One line for each analysis on the integers under a noise model, with the name of its method on
 /// programs.
@@ -21,11 +21,11 @@ macro_rules! asked {
     ($($(#[$doc:meta])* $name:ident: $analysis:ty;)*) => {
         /// Analyses that are solved on request.
         #[derive(Debug, Default)]
-        pub(super) struct Asked {
+        pub(super) struct OnDemandFacts {
             $($name: OnDemand<$analysis>,)*
         }
 
-        impl Asked {
+        impl OnDemandFacts {
             /// Takes in an edit, which the integers have taken in.
             pub(super) fn update(&mut self, input: &Input<'_, Integers>, delta: &Delta) {
                 $(self.$name.update(input.ir, input.base, delta, input.base.moved());)*
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_now_and_then_equals_what_is_found_from_scratch() {
+    fn facts_asked_for_between_edits_equal_those_from_scratch() {
         let mut n_told = 0;
         for seed in 1..=40 {
             let mut random = Random::new(seed);

@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use noisy_syntax::{Form, Op, OpKind, Value};
 
-use crate::facts::integers::Integers;
 use crate::facts::noise::model::NoiseModel;
-use crate::heir;
 use noisy_dataflow::lattice::Chain;
 use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use noisy_dataflow::view::{Types, View};
+use noisy_integers::Integers;
 
 /// The fact of a value: does it depend on encrypted data?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +45,6 @@ impl fmt::Display for Secretness {
     }
 }
 
-/// The analysis.
 #[derive(Debug)]
 pub struct Secrets {
     model: Arc<NoiseModel>,
@@ -65,11 +63,12 @@ pub(crate) fn is_secret(
     model: &NoiseModel,
     value: Value,
 ) -> bool {
-    if model.is_noisy(cx.interner(), cx.ty(value)) || heir::is_secret_type(cx, value) {
+    if model.is_noisy(cx.interner(), cx.ty(value)) || noisy_heir::is_secret_type(cx, value) {
         return true;
     }
     cx.entry_argument(value).is_some_and(|(holder, index)| {
-        cx.op(holder).kind == OpKind::FuncFunc && heir::is_secret_argument(cx, holder, index, value)
+        cx.op(holder).kind == OpKind::FuncFunc
+            && noisy_heir::is_secret_argument(cx, holder, index, value)
     })
 }
 
@@ -91,11 +90,11 @@ impl SparseForward for Secrets {
         if ir.op(op).form == Form::Broken {
             return Secretness::Secret;
         }
-        let operands = heir::known(ir, op, operands);
+        let operands = noisy_heir::known_operands(ir, op, operands);
         if operands.contains(&Secretness::Bottom) {
             return Secretness::Bottom;
         }
-        if heir::decrypts(ir.op_name(op)) {
+        if noisy_heir::decrypts(ir.op_name(op)) {
             return Secretness::Public;
         }
         operands.iter().copied().max().unwrap_or(Secretness::Public)
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decrypted_is_public() {
+    fn decrypted_values_are_public() {
         check(
             "func.func @f(%a: !secret.secret<i16>) {
   %0 = secret.generic(%a: !secret.secret<i16>) {
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_broken_op_gives_may_be_secret() {
+    fn results_of_broken_ops_may_be_secret() {
         check(
             "func.func @f(%a: i16) {\n  %0 = arith.addi %a, : i16\n  %1 = arith.addi %a, %a : i16\n  return\n}\n",
             "%0",

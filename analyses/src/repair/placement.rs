@@ -96,7 +96,6 @@ impl fmt::Display for Standing {
 pub struct Watch(Arc<dyn Fn(Standing) + Send + Sync>);
 
 impl Watch {
-    /// Tells a function.
     pub fn new(tell: impl Fn(Standing) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
@@ -154,7 +153,6 @@ pub struct FunctionGroup {
 pub struct GroupProof {
     /// The question.
     pub instance: Instance,
-    /// The chosen sites.
     pub sites: Vec<Site>,
     /// The proof of [`FunctionGroup::lower_bound`].
     pub certificate: Certificate,
@@ -166,7 +164,6 @@ impl FunctionGroup {
         self.lower_bound >= self.cost
     }
 
-    /// The cost in executions.
     pub fn price(&self) -> Price {
         Price { units: self.cost, unit: self.unit }
     }
@@ -183,7 +180,6 @@ impl FunctionGroup {
 }
 
 impl Fixed {
-    /// The cost in executions.
     pub(crate) fn price(&self) -> Price {
         Price { units: self.cost, unit: self.unit }
     }
@@ -239,7 +235,6 @@ impl Verdict {
 /// The result for a requested function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionOutcome {
-    /// The function.
     pub function: Op,
     /// Its symbol name without `@`, or an empty string.
     pub name: String,
@@ -409,7 +404,7 @@ impl Proposal {
         if !answers.fixed.is_empty() {
             let mut verified = verify::verify(program, &promise, &edits);
             if let Err(unverified) = verified {
-                let refused = take_unsound(program, &mut answers, Some(unverified.clone()));
+                let refused = remove_rejected(program, &mut answers, Some(unverified.clone()));
                 let is_defect = |it: &(group::Answer, String)| !it.0.has_calls;
                 if refused.is_empty() || refused.iter().any(is_defect) {
                     return Err(unverified);
@@ -423,7 +418,7 @@ impl Proposal {
                     refused.iter().flat_map(|it| it.0.group.functions.clone()).collect();
                 let mut later =
                     group::solve(program, &asked, &again, noisy_dataflow::sparse::MAX_APART);
-                let refused = take_unsound(program, &mut later, None);
+                let refused = remove_rejected(program, &mut later, None);
                 if refused.iter().any(is_defect) {
                     return Err(unverified);
                 }
@@ -490,7 +485,7 @@ fn outcome(
 ///
 /// *Cost.* Groups are independent, so they are bisected: 2 log n readings of the text for each
 /// rejected answer.
-fn take_unsound(
+fn remove_rejected(
     program: &Program,
     answers: &mut group::Answers,
     known: Option<FixError>,

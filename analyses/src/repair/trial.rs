@@ -5,7 +5,7 @@
 use noisy_syntax::Op;
 use rustc_hash::FxHashMap;
 
-use crate::checks::{self, Fixing, Index, Told};
+use crate::checks::{self, Detail, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Fix, Severity, TextEdit, combine};
@@ -150,7 +150,7 @@ impl Trial {
 
 /// Number of errors of a program, in the grammar and beyond.
 fn n_errors(program: &Program, index: &Index) -> usize {
-    let found = checks::run(program, index, &[], Told::InBrief);
+    let found = checks::run(program, index, &[], Detail::Brief);
     let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
     program.source().problems().len() + n_found
 }

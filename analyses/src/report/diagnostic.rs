@@ -39,9 +39,7 @@ pub fn worst(found: Vec<Diagnostic>, most: usize) -> (Vec<Diagnostic>, usize) {
 pub enum Category {
     /// The text does not follow the grammar.
     Syntax,
-    /// Names.
     Name,
-    /// Types and counts.
     Type,
     /// A verifier rejects it.
     Structure,
@@ -98,7 +96,6 @@ pub enum Tag {
 /// A place that explains a diagnostic, such as a step of the chain that fed the noise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Related {
-    /// Where, in bytes.
     pub range: Range<usize>,
     pub message: String,
 }
@@ -108,10 +105,8 @@ pub struct Related {
 pub struct Diagnostic {
     /// Stable kebab-case code, such as `noise-overflow`.
     pub code: &'static str,
-    /// The family.
     pub category: Category,
     pub severity: Severity,
-    /// Where, in bytes.
     pub range: Range<usize>,
     /// The problem and its reason: one sentence with the value, the number and the limit; lower
     /// case, no full stop.

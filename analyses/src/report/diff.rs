@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_lies_between_changes_stays(before in text(), after in text()) {
+        fn lines_between_changes_stay(before in text(), after in text()) {
             let (mut from, mut to) = (0, 0);
             let found = changes(&before, &after);
             for it in &found {

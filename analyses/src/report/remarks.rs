@@ -18,12 +18,12 @@ use noisy_syntax::{Delta, Form, Ir, Op, OpKind, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::effects;
-use crate::facts::integers::Integers;
-use crate::facts::integers::constant::Constant;
 use crate::facts::invariant;
-use crate::facts::same::{Next, Walk};
+use crate::facts::same::{Walk, WalkEvent};
 use crate::facts::values;
 use noisy_dataflow::sparse::Moved;
+use noisy_integers::Integers;
+use noisy_integers::constant::Constant;
 
 /// A fact about an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -213,8 +213,8 @@ impl Made {
         let mut walk = Walk::new(ir, function);
         while let Some(next) = walk.step() {
             let op = match next {
-                Next::Op(op) => op,
-                Next::Region(region) => {
+                WalkEvent::Op(op) => op,
+                WalkEvent::Region(region) => {
                     walk.open(ir, region);
                     continue;
                 }

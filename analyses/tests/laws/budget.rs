@@ -314,7 +314,7 @@ fn noise_that_grows_around_a_circle_of_functions_has_few_contexts() {
 }
 
 #[test]
-fn what_is_passed_at_the_budget_in_a_loop_is_bounded() {
+fn arguments_at_the_budget_in_a_loop_are_bounded() {
     let document = Document::new(
         "func.func private @g(%a: !noisy.i32) -> !noisy.i32 {
   return %a : !noisy.i32

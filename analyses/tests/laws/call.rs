@@ -309,7 +309,7 @@ fn numbers_of_128_bits_decide_after_edits() {
 }
 
 #[test]
-fn what_defines_an_operand_is_seen_after_edits() {
+fn edits_of_a_definition_reach_its_uses() {
     let branch = "func.func @f(%a: !noisy.i32, %x: i8) -> !noisy.i32 {
   %c = arith.constant 0 : i8
   %0 = arith.xori %x, %c : i8
@@ -352,7 +352,7 @@ func.func @f() -> i8 {
 }
 
 #[test]
-fn what_stands_beside_functions_is_not_seen_in_them() {
+fn ops_beside_functions_do_not_affect_them() {
     // The function is called before the values are computed that it must not use.
     let text = format!(
         "%0 = func.call @f() : () -> {TY}
@@ -375,7 +375,7 @@ func.func private @f() -> {TY} {{
 }
 
 #[test]
-fn what_types_and_contracts_say_is_seen_after_edits() {
+fn edits_of_types_and_contracts_reach_the_facts() {
     let widths = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %0 = \"arith.constant\"() {value = -1 : i8} : () -> i8
   %1 = \"arith.extui\"(%0) : (i8) -> i32

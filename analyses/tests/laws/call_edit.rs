@@ -348,7 +348,7 @@ fn an_edit_in_a_chain_costs_what_depends_on_it() {
 }
 
 #[test]
-fn what_depends_on_an_edit_in_a_chain_follows_it() {
+fn facts_along_a_chain_follow_an_edit() {
     const N: usize = 10_000;
     let mut document = Document::new(&chain(N, false));
     // Subtraction gives one bit more than the larger operand, so that what is passed and returned

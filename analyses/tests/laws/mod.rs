@@ -484,7 +484,7 @@ fn a_long_function_is_solved_in_one_sweep() {
 }
 
 #[test]
-fn wild_loops_end() {
+fn deeply_nested_rotating_loops_end() {
     // Ten loops within each other, each with a huge trip count and values that change places.
     let mut text = "func.func @f(%a: !noisy.i32, %b: !noisy.i32) {
   %lo = arith.constant 0 : index

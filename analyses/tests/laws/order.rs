@@ -10,14 +10,14 @@ use noisy_syntax::{Ir, Op, Source};
 use rustc_hash::FxHashMap;
 
 use crate::NoiseModel;
-use crate::facts::integers::Integers;
-use crate::facts::integers::constants::{ConstantFacts, Constants};
 use crate::facts::noise::NoiseAnalysis;
-use crate::heir::Ciphertexts;
 use crate::laws::Random;
 use crate::program::depth::Depths;
 use crate::program::secretness::Secrets;
 use noisy_dataflow::sparse::{Base, Input, MAX_APART, Sparse, SparseForward, values_within};
+use noisy_heir::Ciphertexts;
+use noisy_integers::Integers;
+use noisy_integers::constants::{ConstantFacts, Constants};
 
 const TYPES: &str = "(!noisy.i32, !noisy.i32, i5, i1) -> (!noisy.i32, i5)";
 

@@ -247,7 +247,7 @@ func.func private @f(%a: !noisy.i32, %k: i1) -> !noisy.i32 {
 ";
 
 #[test]
-fn what_a_recursion_asks_for_when_others_have_returned_depends_on_the_order() {
+fn contexts_of_a_recursion_depend_on_the_order_of_returns() {
     let mut text = ENTERED_TWICE.to_owned();
     for at in 0..10 {
         let _ = writeln!(

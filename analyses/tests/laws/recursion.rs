@@ -385,7 +385,7 @@ fn a_recursion_without_end_is_unknown_in_bounded_work_whatever_the_order() {
 }
 
 #[test]
-fn what_grows_around_a_recursion_is_widened_before_work_runs_out() {
+fn growth_around_a_recursion_is_widened_before_work_runs_out() {
     check_endless::<true>(5_000);
 }
 

@@ -1,4 +1,4 @@
-//! The laws of [`noisy_dataflow::twin`], for each analysis by one line ([`laws_of`]), on random
+//! The laws of [`noisy_twin`], for each analysis by one line ([`laws_of`]), on random
 //! programs (`twin/programs.rs`).
 //!
 //! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S`
@@ -7,14 +7,10 @@
 use std::cell::Cell;
 use std::fmt;
 
-use noisy_dataflow::twin::Twin;
 use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
+use noisy_twin::Twin;
 
-use crate::facts::integers::Integers;
-use crate::facts::integers::constants::{ConstantFacts, Constants};
-use crate::facts::integers::ranges::Ranges;
 use crate::facts::noise::NoiseAnalysis;
-use crate::heir::Ciphertexts;
 use crate::laws::Random;
 use crate::program::depth::Depths;
 use crate::program::secretness::Secrets;
@@ -24,6 +20,10 @@ use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::{
     AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,
 };
+use noisy_heir::Ciphertexts;
+use noisy_integers::Integers;
+use noisy_integers::constants::{ConstantFacts, Constants};
+use noisy_integers::ranges::Ranges;
 
 mod programs;
 
@@ -329,7 +329,7 @@ laws_of! {
 
 /// Values that nested loops permute go on to grow, though not every value in every iteration.
 #[test]
-fn what_loops_rotate_has_no_bound() {
+fn values_that_loops_rotate_have_no_bound() {
     let (types, inits) =
         (["!noisy.i32"; 5].join(", "), "%a = %x, %b = %x, %c = %x, %d = %x, %e = %x");
     let text = format!(

@@ -1,4 +1,5 @@
-//! The graph of a function, from its facts. The cost is that of a walk over the function, and of sorting its edges.
+//! Builds the graph of a function from its facts. The cost is that of a walk over the function and
+//! of sorting its edges.
 
 use noisy_analyses::{Document, Noise, explain};
 use noisy_dataflow::flow;
@@ -7,10 +8,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Edge, Graph, Item, Look, Node, Region};
 
-/// The regions of the program, by the place of each in the graph.
+/// Index of each region in the graph.
 type Places = FxHashMap<noisy_syntax::Region, usize>;
 
-/// Draws a function; the title is its name and `what`.
+/// Builds the graph of a function; the title is its name and `what`.
 pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
     let ir = document.ir();
     let roots: FxHashSet<Value> = document.roots().into_iter().map(|it| it.0).collect();
@@ -93,7 +94,7 @@ pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
         }
     }
     edges.sort_unstable();
-    // `mul %a, %a` uses a value twice; what is passed on to a place is passed on once.
+    // `mul %a, %a` uses a value twice; flow from one value to another is drawn once.
     edges.dedup_by(|a, b| a == b && a.carried);
     out.edges = edges;
     out
@@ -106,11 +107,11 @@ impl Graph {
     }
 }
 
-/// The regions within a function that hold something to draw.
+/// The regions of a function that contain something to draw.
 fn drawn_regions(document: &Document, function: Op) -> FxHashSet<noisy_syntax::Region> {
     let ir = document.ir();
     let mut drawn = FxHashSet::default();
-    // Marks a region and those around it; whoever is marked already has marked these.
+    // Marks a region and its ancestors. The ancestors of a marked region are already marked.
     let mut mark = |mut region: noisy_syntax::Region| {
         while drawn.insert(region) {
             match ir.region(region).parent {
@@ -153,12 +154,12 @@ fn new_region(document: &Document, op: Op, number: usize, parent: usize) -> Regi
     Region { parent, label, line, origin: Some(line), items: Vec::new() }
 }
 
-/// Whether an op takes noise and gives none.
+/// True if an op takes noise and produces none.
 fn is_sink(document: &Document, op: Op) -> bool {
     document.ir().op(op).kind.is_op() && computed(document, op).next().is_some()
 }
 
-/// The noisy operands that an op computes with; the others it passes on, to where [`flow::feeds`] says.
+/// The noisy operands that an op computes with. The others flow to where [`flow::feeds`] says.
 fn computed(document: &Document, op: Op) -> impl Iterator<Item = Value> {
     let ir = document.ir();
     let operands = ir.op(op).operands.iter().enumerate();

@@ -1,4 +1,4 @@
-//! For Graphviz.
+//! Writes a graph for Graphviz.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,10 @@
-//! As a page with a legend, folding of regions, zoom, search and the keyboard, light, dark or in high contrast, as its reader has it.
-//! In the panel of an editor a click tells the line, and the line of the cursor selects a node.
+//! Writes a graph as a page with a legend, foldable regions, zoom, search and keyboard control, in
+//! light, dark or high contrast as the reader's system has it. In an editor panel a click reports
+//! the line, and the line of the cursor selects a node.
 //!
-//! The page holds nodes, edges and rows as data. Its script places the rows, as it must after each fold, and paints on a canvas only
-//! what is in sight: an element for each of 5,000 nodes takes a browser a second and more for each frame.
+//! The page holds nodes, edges and rows as data. Its script positions the rows, which is needed
+//! again after each fold, and paints the visible part on a canvas. One DOM element for each of
+//! 5,000 nodes would cost a browser over a second per frame.
 
 use std::fmt::Write as _;
 
@@ -14,10 +16,10 @@ use noisy_page::{data, page, xml};
 
 const SCRIPT: &str = concat!(include_str!("scene.js"), include_str!("page.js"));
 const STYLE: &str = include_str!("page.css");
-/// How wide a character is taken to be for the order of rows; the page measures its own font.
+/// Assumed width of a character for the order of rows; the page measures its own font.
 const CHAR: f64 = 7.3;
 
-/// One page, the graphs side by side.
+/// One page with the graphs side by side.
 pub(super) fn draw(name: &str, graphs: &[Graph]) -> String {
     let legend = [
         (Look::Within(40), "within the budget; darker: less left"),
@@ -102,7 +104,7 @@ fn graph(graph: &Graph) -> Value {
     })
 }
 
-/// What a page must tell apart.
+/// The class of a look on the page.
 fn word(look: Look) -> &'static str {
     match look {
         Look::Violation => "violation",
@@ -112,12 +114,12 @@ fn word(look: Look) -> &'static str {
     }
 }
 
-/// What a region is while it is folded.
+/// A folded region.
 #[derive(Clone, Copy)]
 struct Folded {
     nodes: usize,
     over: usize,
-    /// The worst that stands in it.
+    /// The gravest look in the region.
     look: Look,
 }
 

@@ -1,31 +1,32 @@
-//! Where nodes stand.
+//! Positions the nodes of a graph.
 //!
-//! *Law.* A region is a box in the region around it, and what stands in it stands in rows: each item one row below the lowest of what
-//! feeds it, and what nothing feeds one row above the first that it feeds. Edges back to what comes earlier in the program do not
-//! count. The rows and the order within each do not depend on what is folded; so a page that folds a region has only to place the
-//! same rows anew.
+//! *Law.* A region is a box in its parent's box, and its items are in rows: each item one row below
+//! the lowest item that feeds it; an item without a source is one row above the first item that it
+//! feeds. Edges back to earlier parts of the program do not count. Rows and the order in them do
+//! not depend on folding, so a page that folds a region only has to place the same rows again.
 //!
-//! *Cost.* In a row items are ordered by where their neighbours stand, a few times down and up: linear in nodes, edges and the depth
-//! of regions, but for the sorting. [docs/performance.md](../../../docs/performance.md) has the figures of libraries beside it.
+//! *Cost.* Items of a row are ordered by the positions of their neighbours, a few times down and
+//! up: linear in nodes, edges and the depth of regions, except for sorting.
+//! [docs/performance.md](../../../docs/performance.md) compares the figures with other libraries.
 
 use rustc_hash::FxHashMap;
 
 use super::{Graph, Item};
 
-/// The height of a node, and of a folded region.
+/// Height of a node and of a folded region.
 pub(super) const HEIGHT: f64 = 38.0;
-/// Between items of a row.
+/// Gap between items of a row.
 pub(super) const GAP: f64 = 18.0;
-/// Between rows.
+/// Gap between rows.
 pub(super) const DROP: f64 = 36.0;
-/// Between the rim of a region and what stands in it.
+/// Gap between the border of a region and its items.
 pub(super) const PAD: f64 = 14.0;
-/// The line in a region's box that names it.
+/// Height of the title line of a region.
 pub(super) const HEAD: f64 = 24.0;
-/// How often the rows are gone through to order them.
+/// Number of passes over the rows that order them.
 const SWEEPS: usize = 6;
 
-/// A box, by its upper left corner.
+/// A box, given by its upper left corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Place {
     pub x: f64,
@@ -34,17 +35,17 @@ pub(super) struct Place {
     pub height: f64,
 }
 
-/// Where everything stands with no region folded.
+/// The layout with no region folded.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Of each region, what stands in its rows.
+    /// The rows of each region.
     pub rows: Vec<Vec<Vec<Item>>>,
     pub nodes: Vec<Place>,
-    /// The first is that of the function, without a rim.
+    /// The first is the function, without a border.
     pub regions: Vec<Place>,
 }
 
-/// Places a graph; `width` says how wide the text of a node or of a region is.
+/// Lays out a graph; `width` is the width of the text of a node or region.
 pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
     let edges = edges_of_regions(graph);
     let node = |it| Place { width: width(Item::Node(it)), height: HEIGHT, ..Place::default() };
@@ -53,7 +54,7 @@ pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
         nodes: (0..graph.nodes.len()).map(node).collect(),
         regions: vec![Place::default(); graph.regions.len()],
     };
-    // What is within comes first: its size is needed outside.
+    // Inner regions come first: outer ones need their size.
     for region in (0..graph.regions.len()).rev() {
         let items = &graph.regions[region].items;
         let sizes: Vec<f64> = items.iter().map(|&it| out.place(it).width).collect();
@@ -63,7 +64,7 @@ pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
         let title = if region == 0 { 0.0 } else { width(Item::Region(region)) };
         out.stack(region, title);
     }
-    // From places in a region to places in the picture.
+    // From positions in a region to positions in the picture.
     for region in 0..graph.regions.len() {
         let Place { x, y, .. } = out.regions[region];
         for &item in &graph.regions[region].items {
@@ -90,7 +91,7 @@ impl Layout {
         }
     }
 
-    /// Puts the rows of a region below each other, each in the middle, and says how large the region is.
+    /// Stacks the centered rows of a region and computes its size.
     fn stack(&mut self, region: usize, title: f64) {
         let (pad, head) = if region == 0 { (0.0, 0.0) } else { (PAD, HEAD) };
         let rows = self.rows[region].clone();
@@ -116,8 +117,8 @@ impl Layout {
     }
 }
 
-/// The edges between the items of each region, by their places in it: an edge between nodes counts in the innermost region around
-/// both, between the items in which they stand.
+/// The edges between the items of each region, by their positions in it. An edge between nodes
+/// counts in the innermost region that contains both, between the items that contain them.
 fn edges_of_regions(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
     let mut number: FxHashMap<Item, usize> = FxHashMap::default();
     let mut depth = vec![0_usize; graph.regions.len()];
@@ -140,7 +141,7 @@ fn edges_of_regions(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
     out
 }
 
-/// The rows of some items in program order, of these widths.
+/// The rows of items with these widths, given in program order.
 fn ordered(widths: &[f64], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let n = widths.len();
     let (mut above, mut below) = (vec![Vec::new(); n], vec![Vec::new(); n]);
@@ -148,7 +149,7 @@ fn ordered(widths: &[f64], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
         above[to].push(from);
         below[from].push(to);
     }
-    // Items come in program order, so that one pass finds the rows.
+    // Items are in program order, so one pass finds the rows.
     let mut row_of = vec![0_usize; n];
     for item in 0..n {
         row_of[item] = above[item].iter().map(|&it: &usize| row_of[it] + 1).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! As a picture of its own: no script, no font and no file from elsewhere; every region open.
+//! Writes a graph as an SVG picture without scripts, fonts or other files; every region is open.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use noisy_page::xml;
 
 const MARGIN: f64 = 24.0;
 const TITLE: f64 = 34.0;
-/// Of a character of the monospaced font, at 12 pixels.
+/// Width of a character of the 12-pixel monospaced font.
 const CHAR: f64 = 7.3;
 
 const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monospace;text-anchor:middle}\
@@ -17,7 +17,7 @@ const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monospace;text-a
 .region rect{fill:#607d8b;fill-opacity:.07;stroke:#90a4ae}.region text{text-anchor:start;fill:#455a64}\
 .detail{fill-opacity:.75}.violation rect{stroke-width:3}.violation text{fill:#fff}.proposed rect{stroke-width:3;stroke-dasharray:6 3}";
 
-/// One picture, the graphs side by side.
+/// One picture with the graphs side by side.
 pub(super) fn draw(graphs: &[Graph]) -> String {
     let layouts: Vec<(Layout, f64)> = graphs.iter().map(placed).collect();
     let width: f64 = layouts.iter().map(|it| it.1).sum();
@@ -39,7 +39,7 @@ pub(super) fn draw(graphs: &[Graph]) -> String {
     out
 }
 
-/// A graph's layout, and how wide it is with its title.
+/// The layout of a graph, and its width including the title.
 fn placed(graph: &Graph) -> (Layout, f64) {
     let width_of = |text: &str| text.chars().count() as f64 * CHAR;
     let layout = layout(graph, |item| match item {
@@ -60,7 +60,7 @@ fn heading(graph: &Graph, region: usize) -> String {
 }
 
 impl Layout {
-    /// How far to the right the edges reach that go back to what comes earlier.
+    /// Right ends of the edges that go back to earlier nodes.
     fn back<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = f64> + 'a {
         graph.edges.iter().filter_map(|it| {
             let (from, to) = (self.nodes[it.from], self.nodes[it.to]);
@@ -69,12 +69,12 @@ impl Layout {
     }
 }
 
-/// Where an edge that goes back passes its ends.
+/// The x position of an edge that goes back.
 fn around(from: Place, to: Place) -> f64 {
     (from.x + from.width).max(to.x + to.width) + GAP
 }
 
-/// A graph, moved to the right.
+/// A graph, moved to the right by `dx`.
 fn one(out: &mut String, graph: &Graph, layout: &Layout, dx: f64) {
     let _ = writeln!(
         out,
@@ -102,7 +102,7 @@ fn one(out: &mut String, graph: &Graph, layout: &Layout, dx: f64) {
         let (c1, c2, bend) = if y2 > y1 {
             (x1, x2, (y2 - y1) / 2.0)
         } else {
-            // Back to what comes earlier: around the side.
+            // An edge back goes around the side.
             (around(from, to), around(from, to), DROP)
         };
         let _ = writeln!(

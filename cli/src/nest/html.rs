@@ -1,4 +1,4 @@
-//! As a page: the program as it is and, beside it, one of the other orders, chosen by its reader.
+//! Writes a page with the original order and, beside it, another order that the reader chooses.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use noisy_page::{page, xml};
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
 
-/// The page; the order of that number is chosen at first.
+/// The page; the order with index `after` is shown first.
 pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
     let chosen = after.unwrap_or(0);
     let ivs = space.ivs.join(" and ");

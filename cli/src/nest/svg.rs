@@ -1,23 +1,24 @@
-//! Points and arrows as a picture: the outer loop goes down, the inner one to the right, so that what runs later is read later.
+//! Draws points and arrows: the outer loop goes down, the inner one to the right, so that later
+//! iterations are read later.
 
 use std::fmt::Write as _;
 
-use noisy_loops::space::{Changed, Part, Point, Space};
+use noisy_loops::space::{Changed, Point, PointPart, Space};
 use rustc_hash::FxHashMap;
 
 use super::kind;
 use noisy_page::xml;
 
-/// Between the left and upper rim and the first point: there stand the axes.
+/// Left and upper margin, which hold the axes.
 const LEFT: f64 = 74.0;
 const TOP: f64 = 62.0;
 const MARGIN: f64 = 30.0;
-/// Between tiles.
+/// Gap between tiles.
 const GAP: f64 = 16.0;
-/// Of a character of the monospaced font, at 12 pixels.
+/// Width of a character of the 12-pixel monospaced font.
 const CHAR: f64 = 7.3;
 
-/// Colours are those of the page around, or what stands behind the comma.
+/// Colours are those of the surrounding page, or the default after the comma.
 pub(super) const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:var(--fore,#222)}\
 .back{fill:var(--back,#fff)}.title,.axis{font-weight:bold}.title{font-size:14px}\
 .point circle,.point rect{fill:var(--back,#fff);stroke:var(--fore,#222);stroke-width:1.2}\
@@ -30,14 +31,14 @@ pub(super) const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monos
 
 /// A picture of one order.
 pub(super) struct Figure {
-    /// What is in it.
+    /// SVG elements.
     pub(super) body: String,
     pub(super) width: f64,
     pub(super) height: f64,
 }
 
 impl Figure {
-    /// As an element, with these attributes.
+    /// The picture as an `<svg>` element with these attributes.
     pub(super) fn element(&self, attributes: &str) -> String {
         let (width, height) = (self.width, self.height);
         format!(
@@ -47,7 +48,7 @@ impl Figure {
     }
 }
 
-/// A picture for itself: as it is written and, beside it, another order.
+/// A standalone picture: the original order and, beside it, another one.
 pub(super) fn draw(name: &str, space: &Space, after: Option<&Changed>) -> String {
     let mut parts = vec![(format!("{name}: as written"), figure(space, None, "a"))];
     if let Some(it) = after {
@@ -79,7 +80,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<&Changed>) -> String
     Figure { body, width: x, height }.element("")
 }
 
-/// A style without variables, which programs other than browsers do not know.
+/// Replaces the variables of a style, which only browsers know.
 fn plain(style: &str) -> String {
     let mut parts = style.split("var(");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -91,12 +92,12 @@ fn plain(style: &str) -> String {
     out
 }
 
-/// Numbers on an axis: where each stands.
+/// Positions of the numbers on an axis.
 struct Axis {
     name: String,
-    /// Each number that is shown, its tile, and where it stands.
+    /// Each shown number, its tile, and its position.
     places: Vec<(i64, f64)>,
-    /// What is between neighbours.
+    /// Distance between neighbours.
     unit: i64,
     spacing: f64,
     least: i64,
@@ -115,7 +116,7 @@ impl Axis {
         it
     }
 
-    /// Where a number stands; tiles have so many units.
+    /// The position of a number, with `tile` numbers per tile.
     fn at(&self, value: i64, tile: Option<i64>) -> f64 {
         let n = (value - self.least) / self.unit;
         let gaps = tile.map_or(0, |it| (value - self.least).div_euclid(it));
@@ -131,7 +132,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
-/// One order, or the program as it is. The marks of arrows get names that begin with this prefix.
+/// Draws an order, or the original one for `None`. The ids of arrow heads start with `prefix`.
 pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> Figure {
     let place = |it: &Point| changed.map_or_else(|| it.at.clone(), |to| to.change.place(&it.at));
     let names = changed.map_or_else(|| space.ivs.clone(), |it| it.change.axes(&space.ivs));
@@ -144,7 +145,7 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
     };
     let column = |it: &Vec<i64>| it.get(n - 1).copied();
     let row = |it: &Vec<i64>| if n > 1 { it[0] } else { 0 };
-    let has = |part: Part| space.points.iter().any(|it| it.part == part);
+    let has = |part: PointPart| space.points.iter().any(|it| it.part == part);
     let columns =
         Axis::new(names[n - 1].clone(), places.iter().filter_map(column).collect(), tile(n - 1));
     let rows = Axis::new(
@@ -152,16 +153,16 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
         places.iter().map(row).collect(),
         if n > 1 { tile(0) } else { None },
     );
-    let shift = if has(Part::Before) { columns.spacing } else { 0.0 };
+    let shift = if has(PointPart::Before) { columns.spacing } else { 0.0 };
     let at: Vec<(f64, f64)> = space
         .points
         .iter()
         .zip(&places)
         .map(|(point, place)| {
             let x = match point.part {
-                Part::Before => -columns.spacing,
-                Part::Whole => columns.at(place[n - 1], tile(n - 1)),
-                Part::After => columns.end() + columns.spacing,
+                PointPart::Before => -columns.spacing,
+                PointPart::Whole => columns.at(place[n - 1], tile(n - 1)),
+                PointPart::After => columns.end() + columns.spacing,
             };
             (LEFT + shift + x, TOP + rows.at(row(place), if n > 1 { tile(0) } else { None }))
         })
@@ -230,7 +231,7 @@ fn axes(out: &mut String, columns: &Axis, rows: &Axis, shift: f64) {
     }
 }
 
-/// The frames of tiles.
+/// Frames around tiles.
 fn tiles(out: &mut String, space: &Space, changed: &Changed, at: &[(f64, f64)], radius: f64) {
     let low = |n: usize| space.points.iter().map(|it| it.at[n]).min().unwrap_or(0);
     let first: Vec<i64> = (0..space.ivs.len()).map(low).collect();
@@ -265,13 +266,13 @@ fn arrows(
 ) {
     for group in space.arrows.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)) {
         let Some(first) = group.first() else { continue };
-        // Those of a pair of points point the same way.
+        // Arrows between the same points have the same direction.
         let number = space.arrows.partition_point(|it| (it.from, it.to) < (first.from, first.to));
         let is_backward = changed.is_some_and(|it| it.backward.binary_search(&number).is_ok());
         let ((x1, y1), (x2, y2)) = (at[first.from], at[first.to]);
         let (dx, dy) = (x2 - x1, y2 - y1);
         let length = dx.hypot(dy).max(1.0);
-        // Around points that stand between.
+        // Around the points in between.
         let is_near = length < 1.5 * (46.0 + GAP);
         let bend = if is_near { 0.0 } else { 0.18 * length };
         let (cx, cy) = (
@@ -316,12 +317,12 @@ fn one(
     let variables: Vec<String> =
         space.ivs.iter().zip(&point.at).map(|(iv, it)| format!("{iv} = {it}")).collect();
     let part = match point.part {
-        Part::Before => ", before the inner loop",
-        Part::Whole => "",
-        Part::After => ", after the inner loop",
+        PointPart::Before => ", before the inner loop",
+        PointPart::Whole => "",
+        PointPart::After => ", after the inner loop",
     };
     let unused = if point.is_used { "" } else { " unused" };
-    let shape = if point.part == Part::Whole {
+    let shape = if point.part == PointPart::Whole {
         format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>")
     } else {
         format!(

@@ -25,7 +25,7 @@ fn what_is_known_is_not_checked_again() {
     assert_eq!(check(), first);
     assert_eq!(folder.read(".noisy_cache/.gitignore"), "*\n");
     let [pack] = packs(&folder).try_into().expect("one for the folder");
-    // What stands there is believed: nothing is analyzed.
+    // The cache is trusted: nothing is analyzed.
     let text = std::fs::read_to_string(&pack).expect("a text");
     assert!(text.contains("[noise-overflow]"), "{text}");
     std::fs::write(&pack, text.replace("[noise-overflow]", "[kept]")).expect("it can be written");
@@ -39,7 +39,7 @@ fn what_is_known_is_not_checked_again() {
     std::fs::remove_file(folder.path("noisy.toml")).expect("there");
     folder.write("a.mlir", format!("{TUTORIAL}\n"));
     assert_eq!(check(), first);
-    // What is torn, empty or gone costs work and nothing else.
+    // A torn, empty or missing cache costs work and nothing else.
     for torn in ["", "{", "[]", "{\"a.mlir\":{}}", "\u{0}\u{0}"] {
         for it in packs(&folder) {
             std::fs::write(it, torn).expect("it can be written");

@@ -1,4 +1,4 @@
-//! Baselines: what they know again, and what not.
+//! Baselines: findings that they recognize, and findings that they do not.
 
 use crate::tool::{Folder, TUTORIAL, UNDEFINED, examples};
 
@@ -125,7 +125,7 @@ fn where_a_baseline_is_written_from_does_not_matter() {
     for script in [
         "cd src && noisy-check --write-baseline ../there.json ..",
         "cd ci && noisy-check --write-baseline ../there.json ../src",
-        // What goes through a stream stands in the current folder.
+        // A baseline from a stream counts as a file in the current folder.
         "noisy-check --write-baseline /dev/stdout src > there.json",
     ] {
         shell(script);

@@ -1,4 +1,5 @@
-//! The commands that the documentation shows: each runs, and says what it is said to say.
+//! Runs the commands that the documentation shows and compares their output with the documented
+//! one.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What happens to files: names, links, modes, streams, and what does not end well.
+//! Names, links, modes and streams of files, and failures to write.
 
 use std::fs;
 use std::io::Write;

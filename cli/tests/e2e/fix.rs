@@ -280,7 +280,8 @@ fn a_category_is_that_of_the_catalogue() {
     }
 }
 
-/// What can be read but does not verify is of `structure`, whether a grammar or the verifier finds it, and of no other category.
+/// A program that can be read but does not verify is in the category `structure`, whether the
+/// grammar or the verifier reports it.
 #[test]
 fn what_only_a_verifier_rejects_is_of_structure() {
     let body = |op: &str| {

@@ -1,4 +1,4 @@
-//! Which files are checked, and what happens to those that cannot be.
+//! The files that are checked, and the reports about those that cannot be.
 
 use crate::tool::{CLEAN, Folder, Run, TUTORIAL, UNDEFINED};
 
@@ -94,7 +94,7 @@ fn folders_whose_ignore_files_hurt_are_not_walked() {
             "noisy-check: a/pipe/.gitignore: the ignore file is not a regular file",
         ]
     );
-    // What is ignored is not looked at.
+    // Ignored files are not opened.
     let run = folder.run(&["--show-files"]);
     assert_eq!((run.out.as_str(), run.err.lines().count()), ("a/good/b.mlir\n", 3), "{run:?}");
     // Above a folder as well as in it.
@@ -182,7 +182,7 @@ fn output_to_a_file() {
     assert!(folder.read("out.json").contains("noise-overflow"));
     let n = std::fs::read_dir(folder.path(".")).expect("there").count();
     assert_eq!(n, 2, "nothing is left behind");
-    // What is read is not written over, also if it was found and not named.
+    // An input is not overwritten, even if it was found and not named.
     folder.write("report.mlir", UNDEFINED);
     let run = folder.run(&["--output-format", "concise", "--output-file", "report.mlir"]);
     assert_eq!(run.code, 2, "{run:?}");

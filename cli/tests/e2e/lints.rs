@@ -1,4 +1,4 @@
-//! The lints of what passes know: off by default, turned on by their codes, in each kind of report, and fixed.
+//! Lints are off by default, turned on by their codes, shown in each format, and fixed.
 
 use expect_test::expect;
 

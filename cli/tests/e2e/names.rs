@@ -1,4 +1,4 @@
-//! How files are named for programs that read it: in diffs and in formats.
+//! Names of files for programs: in diffs and in formats.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Configuration and what the options do.
+//! Configuration and options.
 
 use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
 
@@ -68,7 +68,7 @@ fn the_nearest_configuration_counts() {
         "{}",
         shown.out
     );
-    // What is shown is a configuration.
+    // The printed settings are a valid configuration.
     folder.write("shown.toml", &shown.out);
     assert_eq!(folder.run(&["a.mlir", "--config", "shown.toml"]).code, 0);
 }
@@ -104,6 +104,43 @@ fn excluded_files() {
     assert_eq!(folder.run(&["gen/a.mlir"]).code, 1, "named, so wanted");
     assert_eq!(folder.run(&["gen/a.mlir", "--force-exclude"]).code, 0);
     assert_eq!(folder.run(&["gen", "--isolated", "--exclude", "a.*"]).code, 0);
+}
+
+#[test]
+fn standard_input_with_an_excluded_name_goes_through_as_it_is() {
+    let folder = Folder::with(&[("noisy.toml", "exclude = [\"conf/\"]"), ("gen/a.mlir", TUTORIAL)]);
+    let raw = "\u{feff}func.func @f( {\r\n";
+    for name in ["gen/a.mlir", "./gen/a.mlir", "conf/b.mlir"] {
+        let named = ["--exclude", "gen/*", "--force-exclude", "--stdin-filename", name, "-"];
+        for (args, text, out) in [
+            (&["--fix"][..], TUTORIAL, TUTORIAL),
+            (&["--fix", "--unsafe-fixes"], TUTORIAL, TUTORIAL),
+            (&["--fix-only"], TUTORIAL, TUTORIAL),
+            (&["--fix"], raw, raw),
+            (&["--diff"], TUTORIAL, ""),
+            (&["--fix", "--diff"], TUTORIAL, ""),
+            (&["--output-format", "json-lines"], TUTORIAL, ""),
+            (&["format"], "func.func   @f()", "func.func   @f()"),
+            (&["format"], raw, raw),
+            (&["format", "--check"], "func.func   @f()", ""),
+            (&["format", "--diff"], "func.func   @f()", ""),
+        ] {
+            let run = folder.run_with(&[args, &named[..]].concat(), text, &[]);
+            assert_eq!((run.code, &*run.out), (0, out), "{args:?} {name}: {}", run.err);
+        }
+        // As for the path.
+        let run = folder.run_with(&named, TUTORIAL, &[]);
+        let path = folder.run(&["--exclude", "gen/*", "--force-exclude", "gen/a.mlir"]);
+        assert_eq!((run.code, run.out), (path.code, path.out), "{name}");
+    }
+    for args in [
+        &["--exclude", "gen/*", "--stdin-filename", "gen/a.mlir"][..],
+        &["--exclude", "gen/*", "--force-exclude", "--stdin-filename", "b.mlir"],
+        &["--exclude", "*", "--force-exclude"],
+    ] {
+        let run = folder.run_with(&[args, &["--fix", "-"]].concat(), TUTORIAL, &[]);
+        assert_ne!(run.out, TUTORIAL, "{args:?}");
+    }
 }
 
 #[test]
@@ -345,7 +382,7 @@ fn dumps_are_under_the_model_of_the_file() {
     let run = folder.run(&["bad/a.mlir", "--dump", "facts"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
     assert!(run.err.contains("frsh"), "{}", run.err);
-    // What does not depend on the model is shown all the same.
+    // Stages that do not depend on the model are printed all the same.
     assert_eq!(folder.run(&["bad/a.mlir", "--dump", "ir"]).code, 0);
 }
 
@@ -420,7 +457,7 @@ fn a_terminal_is_sent_no_control_characters_of_a_file() {
             folder.shell(&format!("script -qec '{tool} {args}' /dev/null </dev/null"));
         let out = String::from_utf8_lossy(&on_terminal.stdout);
         assert!(out.contains("\u{241b}[2J") && !out.contains("\x1b[2J"), "{args}: {out}");
-        // What a program reads is exact.
+        // Output to a program is exact.
         let piped = folder.shell(&format!("{tool} {args}"));
         assert!(String::from_utf8_lossy(&piped.stdout).contains("\x1b[2J"), "{args}");
     }

@@ -1,4 +1,5 @@
-//! The cache by what the file system says of files: what was not touched is not read, and what was changed, in whatever way, is.
+//! The cache by file stamps: an untouched file is not read, a changed one is, however it was
+//! changed.
 
 use std::fs::{self, File};
 use std::path::Path;

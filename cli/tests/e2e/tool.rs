@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A folder that goes away with its test.
 pub(crate) struct Folder(PathBuf);
 
-/// What a run said and how it ended.
+/// Output and exit code of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub code: i32,

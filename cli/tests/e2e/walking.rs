@@ -1,4 +1,4 @@
-//! Which files of a folder are checked: what is ignored, excluded or hidden.
+//! Ignored, excluded and hidden files of a folder.
 
 use crate::tool::{CLEAN, Folder, TUTORIAL};
 
@@ -31,7 +31,7 @@ fn patterns_of_a_configuration_do_not_depend_on_the_current_folder() {
     assert_eq!(shown(&folder, "q/gen", ""), "");
     assert_eq!(shown(&folder, "q/gen/v", "\"$PWD\""), "");
     assert_eq!(shown(&folder, "/", &folder.path("q").display().to_string()).lines().count(), 2);
-    // What is named is wanted.
+    // A named file is checked.
     assert_eq!(shown(&folder, "q/gen", "v/a.mlir"), "v/a.mlir\n");
     for (from, path) in [
         ("q/gen", "v/a.mlir"),
@@ -62,7 +62,7 @@ fn patterns_of_the_command_line_are_about_the_current_folder() {
     assert_eq!(shown(&folder, "q", "--exclude /v/ ../q"), "../q/w/c.mlir\n../q/{a,b}.mlir\n");
     assert_eq!(shown(&folder, "q", "--exclude '{a,b}.mlir'"), "v/a.mlir\nw/c.mlir\n");
     assert_eq!(shown(&folder, "q", "--exclude '{v,w}'").lines().count(), 3);
-    // What stands elsewhere is known by the names in its path.
+    // A file elsewhere matches by the names in its path.
     assert_eq!(shown(&folder, "q/w", "--exclude v/ .."), "../w/c.mlir\n../{a,b}.mlir\n");
     let run = folder.run(&["--exclude", "[a"]);
     assert_eq!(run.err, "noisy-check: --exclude '[a': no `]` closes the `[`\n");
@@ -191,4 +191,38 @@ fn patterns_of_the_user_are_about_each_repository() {
         let run = folder.run_with(&["--no-cache", "--show-files", path], "", &env);
         assert_eq!((run.code, run.out.as_str()), (0, "q/v/top.mlir\n"), "{path}: {run:?}");
     }
+}
+
+#[test]
+fn a_folder_that_git_ignores_as_a_whole_is_said_and_no_failure() {
+    let why =
+        "git ignores all .mlir files in this directory (--no-respect-gitignore includes them)";
+    for (ignore, folder) in [
+        ("*.mlir\n", "p"),
+        ("*\n", "p"),
+        ("/v/\n", "p"),
+        ("v\n", "p"),
+        ("a.*\n", "p/v"),
+        ("*\n", "p/v"),
+    ] {
+        let files = Folder::with(&[("p/.gitignore", ignore), ("p/v/a.mlir", TUTORIAL)]);
+        for command in ["", "format --check", "format", "--fix", "--output-format json"] {
+            let output = files.shell(&format!("{TOOL} {command} {folder}"));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{ignore:?} {command}: {said}");
+            assert!(said.contains(&format!("noisy-check: {folder}: {why}\n")), "{said}");
+        }
+        assert_eq!(files.read("p/v/a.mlir"), TUTORIAL);
+        let output = files.shell(&format!("{TOOL} --no-respect-gitignore {folder}"));
+        assert_eq!(output.status.code(), Some(1), "{ignore:?}");
+    }
+    let files = Folder::with(&[("p/a.mlir", TUTORIAL)]);
+    let output = files.shell(&format!("{TOOL} --exclude '*.mlir' p"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(said, "noisy-check: p: all .mlir files in this directory are excluded\n");
+    // There is none, ignored or not.
+    let files = Folder::with(&[("p/.gitignore", "v/\n"), ("p/v/a.txt", "")]);
+    let output = files.shell(&format!("{TOOL} p"));
+    assert_eq!(output.status.code(), Some(2));
 }

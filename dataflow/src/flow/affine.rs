@@ -1,10 +1,11 @@
-//! The bounds of an `affine.for` by its maps, and how often it runs.
+//! The bounds of an `affine.for` by its maps, and its trip count.
 //!
-//! A bound is a sum of values, each some times, and of a rest that lies between two numbers. What two bounds have in common falls out of
-//! their difference, so that a tile from `%i` to `min(%i + 4, 10)` runs at most 4 times whatever `%i` is.
+//! A bound is a linear combination of values plus a rest that lies between two numbers. Terms that
+//! two bounds have in common cancel in their difference, so that a tile from `%i` to `min(%i + 4,
+//! 10)` runs at most 4 times whatever `%i` is.
 //!
-//! *Law.* Maps compute in 64 bits that wrap. A lower bound that may is not known; an upper one that wraps above ends the loop at once, for
-//! it is then below whatever it was compared with.
+//! *Law.* Maps compute in 64 bits that wrap. A lower bound that may wrap is unknown; an upper bound
+//! that wraps above ends the loop at once, since it is then below whatever it is compared with.
 
 use noisy_syntax::affine::{Body, Expr, Operator};
 use noisy_syntax::{Op, Value};
@@ -16,7 +17,7 @@ use crate::view::View;
 /// The least and the greatest number.
 type Range = (i128, i128);
 
-/// What an index may be.
+/// The range of an index.
 const INDEX: Range = (i64::MIN as i128, i64::MAX as i128);
 
 fn times(it: Range, by: i128) -> Option<Range> {
@@ -32,30 +33,30 @@ fn is_index(it: Range) -> bool {
     INDEX.0 <= it.0 && it.1 <= INDEX.1
 }
 
-/// Where a number lies that wraps.
+/// Range of a number that wraps.
 fn wrapped(it: Range) -> Range {
     if is_index(it) { it } else { INDEX }
 }
 
-/// A bound as a sum.
+/// A bound as a linear combination.
 #[derive(Clone, Default)]
 struct Sum {
     terms: SmallVec<[(Value, i128); 2]>,
     rest: Range,
 }
 
-/// What is known of the operands of a loop.
-type Known = SmallVec<[(Value, Range); 4]>;
+/// The operands of a loop with their ranges.
+type OperandRanges = SmallVec<[(Value, Range); 4]>;
 
-/// What a map is applied to, dimensions first.
+/// Operands of a map, dimensions first.
 struct Inputs<'a> {
     n_dims: usize,
     values: SmallVec<[Option<Value>; 4]>,
-    known: &'a Known,
+    known: &'a OperandRanges,
 }
 
 impl Inputs<'_> {
-    /// The sum that an expression is.
+    /// Returns the linear combination that an expression computes.
     fn sum(&self, expr: &Expr) -> Option<Sum> {
         let mut out = Sum::default();
         self.add(expr, 1, &mut out)?;
@@ -119,8 +120,8 @@ impl Sum {
         Some(out)
     }
 
-    /// Where it lies, if it does not wrap.
-    fn range(&self, known: &Known) -> Option<Range> {
+    /// Returns the range of a bound, if it does not wrap.
+    fn range(&self, known: &OperandRanges) -> Option<Range> {
         self.terms.iter().try_fold(self.rest, |sum, &(value, factor)| {
             let of = known.iter().find(|it| it.0 == value && factor != 0);
             plus(sum, of.map_or(Some((0, 0)), |it| times(it.1, factor))?)
@@ -133,11 +134,11 @@ pub(super) struct Bounds {
     lower: SmallVec<[Sum; 1]>,
     upper: SmallVec<[Sum; 1]>,
     step: i128,
-    known: Known,
+    known: OperandRanges,
 }
 
 impl Bounds {
-    /// Those of a loop, by what is known of its operands.
+    /// Returns the bounds of a loop, from the ranges of its operands.
     pub(super) fn of(
         ir: &impl View,
         op: Op,
@@ -148,7 +149,7 @@ impl Bounds {
         let values: SmallVec<[Option<Value>; 4]> = values.collect();
         let range =
             |(at, it): (usize, &Option<Value>)| Some(((*it)?, operand(at).unwrap_or(INDEX)));
-        let known: Known = values.iter().enumerate().filter_map(range).collect();
+        let known: OperandRanges = values.iter().enumerate().filter_map(range).collect();
         let sums = |name: &str, first: usize| {
             let map = ir.interner().affine(ir.attr(op, name)?)?;
             let Body::Map(results) = &map.body else { return None };
@@ -163,7 +164,8 @@ impl Bounds {
         Some(Self { lower, upper, step, known })
     }
 
-    /// Where the lower bound, the upper bound and the step lie, if there is anything to say of either bound.
+    /// Returns the ranges of the lower bound, the upper bound and the step, if one of the bounds
+    /// has any.
     pub(super) fn ranges(&self) -> Option<[Range; 3]> {
         let of = |sum: &Sum| sum.range(&self.known).map_or(INDEX, wrapped);
         let lower = self.lower.iter().map(of).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)))?;
@@ -172,7 +174,7 @@ impl Bounds {
         is_known.then_some([lower, upper, (self.step, self.step)])
     }
 
-    /// How often the loop runs: as often as the least of all differences says.
+    /// Returns the trip count: that of the least of all differences.
     pub(super) fn trips(&self) -> Option<Trips> {
         let rounds = |it: i128| {
             let n = it.checked_add(self.step - 1)?.div_euclid(self.step).max(0);
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
     use crate::flow;
 
-    /// How often a loop runs whose operands lie in ranges.
+    /// Returns the trip count of a loop whose operands lie in ranges.
     fn trips(bounds: &str, ranges: [Range; 2]) -> Trips {
         let text = format!(
             "func.func @f(%a: index, %b: index) {{\n  affine.for %i = {bounds} {{\n  }}\n  return\n}}\n"
@@ -230,11 +232,11 @@ mod tests {
     }
 
     #[test]
-    fn what_bounds_have_in_common_falls_out() {
+    fn cancels_common_terms_of_bounds() {
         let any = [INDEX, INDEX];
         let between = |least, most| Trips { least, most: Some(most) };
         let tile = "affine_map<(d0) -> (d0)>(%a) to affine_map<(d0) -> (d0 + 4)>(%a)";
-        // The last one of all may wrap.
+        // The very last number may wrap.
         assert_eq!(trips(tile, any), between(0, 4));
         assert_eq!(trips(tile, [(0, 100), INDEX]), between(4, 4));
         let rest = "affine_map<(d0) -> (d0)>(%a) to min affine_map<(d0) -> (d0 + 4, 10)>(%a)";
@@ -245,13 +247,13 @@ mod tests {
         assert_eq!(trips(step, any), Trips::ANY);
         assert_eq!(trips("0 to affine_map<()[s0] -> (s0 mod 4)>()[%a]", any), between(0, 3));
         let down = "affine_map<(d0) -> (d0)>(%a) to affine_map<(d0) -> (d0 - 4)>(%a)";
-        // Below the least number of all is the greatest.
+        // The number below the least one wraps to the greatest.
         assert_eq!(trips(down, any), Trips::ANY);
         assert_eq!(trips(down, [(0, 100), INDEX]), between(0, 0));
     }
 
     #[test]
-    fn each_run_is_within_what_is_found() {
+    fn bounds_every_run() {
         type Bound = (&'static str, fn(i128, i128) -> i128);
         const BOUNDS: [Bound; 8] = [
             ("d0", |a, _| a),

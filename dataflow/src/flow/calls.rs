@@ -1,10 +1,10 @@
-//! Functions and calls: what a call names, what a function looks like from outside, and who calls it.
+//! Functions and calls: callees, callers and signatures.
 
 use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, Region, TypeData};
 
 use crate::view::View;
 
-/// The function that a call calls.
+/// Returns the callee of a call.
 pub fn callee(ir: &impl View, call: Op) -> Option<Op> {
     let AttrData::Symbol(path) = ir.interner().attr_data(ir.attr(call, "callee")?) else {
         return None;
@@ -13,7 +13,7 @@ pub fn callee(ir: &impl View, call: Op) -> Option<Op> {
     ir.resolve_symbol(call, name).filter(|&it| ir.op(it).kind == OpKind::FuncFunc)
 }
 
-/// The body of a function, if it has one that is understood.
+/// Returns the body of a function. `None` for a declaration or a body that is not understood.
 pub fn body(ir: &Ir, function: Op) -> Option<Region> {
     let data = ir.op(function);
     let &(_, region) = data.regions.first()?;
@@ -24,14 +24,14 @@ pub fn body(ir: &Ir, function: Op) -> Option<Region> {
         .then_some(region)
 }
 
-/// Whether a function cannot be seen from outside of the document.
+/// Returns true if a function cannot be seen from outside of the document.
 pub fn is_private(ir: &Ir, function: Op) -> bool {
     let visibility = ir.attr(function, "sym_visibility").map(|it| ir.interner.attr_data(it));
     matches!(visibility, Some(AttrData::String(name, _))
         if matches!(ir.interner.str(*name), "private" | "nested"))
 }
 
-/// How many results a function has, by its type.
+/// Returns the number of results of a function, by its type.
 pub fn n_results(ir: &Ir, function: Op) -> usize {
     let ty = ir.attr(function, "function_type").map(|it| ir.interner.attr_data(it));
     match ty {
@@ -43,15 +43,16 @@ pub fn n_results(ir: &Ir, function: Op) -> usize {
     }
 }
 
-/// The calls of a function, in textual order, and whether every mention of it is one.
+/// Returns the calls of a function, in textual order, and true if no other op mentions it and
+/// nothing else can call it. An enclosing op of an unknown kind may call it.
 pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     let Some((name, _)) = ir.extra(function).symbol else { return (Vec::new(), true) };
     if ir.symbol_defs(ir.op(function).parent, name).first() != Some(&function) {
-        // The name means another function, however often it stands there.
+        // The name means another function, so that none of its users calls this one.
         return (Vec::new(), false);
     }
     let mut calls = Vec::new();
-    let mut is_all = true;
+    let mut is_all = stands_in_modules(ir, function);
     for &op in ir.symbol_users(name) {
         let data = ir.op(op);
         if data.kind == OpKind::FuncCall && !matches!(data.form, Form::Broken | Form::Opaque) {
@@ -70,25 +71,24 @@ pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     (calls, is_all)
 }
 
-/// The functions that call a function, one for each call.
+/// Returns the function around each call of a function.
 pub fn callers_of(ir: &Ir, function: Op) -> impl Iterator<Item = Op> {
     calls_of(ir, function).0.into_iter().filter_map(|it| caller(ir, it))
 }
 
-/// The function, one of [`functions`], that a call stands in.
+/// Returns the function, one of [`functions`], around a call.
 pub fn caller(ir: &Ir, call: Op) -> Option<Op> {
-    let function = ir.function_of(call)?;
-    let mut at = function;
-    while let Some(parent) = ir.parent_op(at) {
-        if !matches!(ir.op(parent).kind, OpKind::Chunk | OpKind::BuiltinModule) {
-            return None;
-        }
-        at = parent;
-    }
-    Some(function)
+    ir.function_of(call).filter(|&it| stands_in_modules(ir, it))
 }
 
-/// The functions of the document in textual order, those within other ops than modules left out.
+/// Returns true if there is nothing but modules around an op.
+fn stands_in_modules(ir: &Ir, op: Op) -> bool {
+    let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
+    around.all(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
+}
+
+/// Returns the functions of the document in textual order, except those within other ops than
+/// modules.
 pub fn functions(ir: &Ir) -> Vec<Op> {
     let mut out = Vec::new();
     let mut stack: Vec<_> = vec![ir.items(ir.root())];

@@ -1,4 +1,5 @@
-//! Where control goes by what is known of integers: which way a branch or choice takes, and how often a loop runs.
+//! Flow of control by facts about integers: the branches or regions that are taken, and trip
+//! counts.
 
 use noisy_syntax::{AttrData, Form, Ir, Op, OpKind};
 
@@ -7,24 +8,24 @@ use super::affine::Bounds;
 use super::trips::Trips;
 use crate::view::View;
 
-/// Where an integer lies, read as a signed number.
+/// The range of an integer, read as a signed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interval {
-    /// Nowhere: it is never computed.
+    /// No value: it is never computed.
     Empty,
-    /// Between two numbers, both included.
+    /// Numbers between two bounds, both included.
     Within {
         /// The least.
         lo: i128,
         /// The greatest.
         hi: i128,
     },
-    /// Nothing is known, or it is no integer.
+    /// Unknown, or no integer.
     Any,
 }
 
 impl Interval {
-    /// The bounds, if there are any.
+    /// Returns the bounds of a range that has some.
     pub fn bounds(self) -> Option<(i128, i128)> {
         match self {
             Interval::Within { lo, hi } => Some((lo, hi)),
@@ -33,8 +34,9 @@ impl Interval {
     }
 }
 
-/// Whether control may go from an op its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around),
-/// by where the operand that decides lies ([`super::decider`]).
+/// Returns true if control may take way number `index` from an op (a successor or region; for
+/// `scf.condition` 0 leaves the loop and 1 goes around), by the range of the operand that decides
+/// ([`super::decider`]).
 pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
     let (lo, hi) = match decider {
         Interval::Empty => return false,
@@ -51,8 +53,8 @@ pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
     case(ir, op, name, at).is_none_or(|it| (lo..=hi).contains(&it))
 }
 
-/// Whether an op goes its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around) when its
-/// [`super::decider`] is this integer, sign-extended.
+/// Returns true if an op takes way number `index`, as in [`may_take`], for a value of its
+/// [`super::decider`], sign-extended.
 fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
     match ir.op(op).kind {
         OpKind::CfCondBr | OpKind::ScfIf => (decider != 0) == (index == 0),
@@ -61,7 +63,8 @@ fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
             let cases = ir.attr(op, "case_values").and_then(|it| ir.interner.integers(it));
             cases.is_none_or(|cases| match index.checked_sub(1) {
                 None => !cases.contains(&decider),
-                // The others are looked at for a case that fits only: all cases are asked about one by one.
+                // Only the earlier cases are searched, and only for a case that fits: a caller asks
+                // about all cases, one by one.
                 Some(at) => cases.get(at) == Some(&decider) && !cases[..at].contains(&decider),
             })
         }
@@ -76,8 +79,9 @@ fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
     }
 }
 
-/// Which way of a switch its successor or region number `index` is: 0 the default, then the cases. The custom form of `scf.index_switch`
-/// writes the default last, and regions are numbered as they are written.
+/// Returns the way that a successor or region number `index` of a switch is: 0 for the default,
+/// then the cases. The custom form of `scf.index_switch` writes the default last, and regions are
+/// numbered as they are written.
 pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
     let data = ir.op(op);
     if data.kind != OpKind::ScfIndexSwitch || data.form == Form::Generic {
@@ -86,7 +90,7 @@ pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
     if index + 1 == data.regions.len() { 0 } else { index + 1 }
 }
 
-/// The number of one case of a switch, sign-extended.
+/// Returns the number of one case of a switch, sign-extended.
 fn case(ir: &Ir, op: Op, name: &str, at: usize) -> Option<i128> {
     let attr = ir.attr(op, name)?;
     match ir.interner.attr_data(attr) {
@@ -95,12 +99,12 @@ fn case(ir: &Ir, op: Op, name: &str, at: usize) -> Option<i128> {
     }
 }
 
-/// The numbers of the cases of an `scf.index_switch` before one.
+/// Returns the numbers of the cases of an `scf.index_switch` before one.
 fn cases_before(ir: &Ir, op: Op, at: usize) -> impl Iterator<Item = i128> {
     (0..at).map_while(move |it| case(ir, op, "cases", it))
 }
 
-/// The numbers of the cases of a switch, sign-extended.
+/// Returns the numbers of the cases of a switch, sign-extended.
 pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     let attr = ir.attr(op, name)?;
     match ir.interner.attr_data(attr) {
@@ -111,8 +115,8 @@ pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     }
 }
 
-/// How often a [`Flow::For`] or [`Flow::Parallel`] runs its region, by the least and the greatest value of each of its operands, where
-/// they are known.
+/// Returns the trip count of a [`Flow::For`] or [`Flow::Parallel`], from the least and the greatest
+/// value of each operand where they are known.
 pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> Trips {
     match Flow::of(ir, op) {
         Flow::Parallel { first } => {
@@ -139,7 +143,7 @@ pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -
     }
 }
 
-/// How often a loop runs from a lower bound up to an upper one, by a step.
+/// Returns the trip count of a loop from a lower bound up to an upper one, by a step.
 fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
     if step.0 <= 0 {
         return Trips::ANY;
@@ -152,7 +156,8 @@ fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
     Trips { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
 }
 
-/// The lower bound, the upper bound and the step of a [`Flow::For`], each with its least and greatest value.
+/// Returns the lower bound, the upper bound and the step of a [`Flow::For`], each with its least
+/// and greatest value.
 pub fn bounds(
     ir: &impl View,
     op: Op,
@@ -161,7 +166,7 @@ pub fn bounds(
     match ir.op(op).kind {
         OpKind::ScfFor => {
             let [lower, upper, step] = [operand(0)?, operand(1)?, operand(2)?];
-            // Compared as unsigned numbers: the same as long as none is negative.
+            // An unsigned comparison is the same as a signed one as long as no number is negative.
             let differs = ir.attr(op, "unsignedCmp").is_some() && (lower.0 < 0 || upper.0 < 0);
             (!differs).then_some([lower, upper, step])
         }
@@ -175,7 +180,7 @@ mod tests {
     use super::*;
     use noisy_syntax::Source;
 
-    /// The first op of a kind.
+    /// Returns the first op of a kind.
     fn find(ir: &Ir, kind: OpKind) -> Op {
         let mut found = None;
         ir.walk(ir.root(), &mut |op| {
@@ -184,7 +189,7 @@ mod tests {
         found.expect("it is there")
     }
 
-    /// The ways that may be taken when the decider lies between two numbers.
+    /// Returns the ways that may be taken when the decider lies between two numbers.
     fn ways(text: &str, kind: OpKind, n: usize, lo: i128, hi: i128) -> Vec<usize> {
         let source = Source::new(text);
         assert!(source.problems().is_empty(), "{text}: {:?}", source.problems());
@@ -194,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn trips_are_the_least_and_the_most_of_all_bounds_and_steps() {
+    fn counts_trips_from_bounds_and_steps() {
         let count = |lower: i128, upper: i128, step: i128| {
             let (mut n, mut at) = (0, lower);
             while at < upper {
@@ -223,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_that_are_compared_as_unsigned_numbers_are_not_negative() {
+    fn rejects_negative_unsigned_bounds() {
         let text = "func.func @f(%a: i32) {\n  \"scf.for\"(%a, %a, %a) ({\n  ^bb0(%i: i32):\n    scf.yield\n  }) {unsignedCmp} : (i32, i32, i32) -> ()\n  return\n}\n";
         let source = Source::new(text);
         let op = find(source.ir(), OpKind::ScfFor);
@@ -235,14 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn the_region_of_an_index_switch_is_that_of_its_case_in_both_forms() {
+    fn finds_the_region_of_a_case_in_both_forms() {
         let custom = "func.func @f(%i: index) {\n  scf.index_switch %i\n  case 2 {\n    scf.yield\n  }\n  case 5 {\n    scf.yield\n  }\n  default {\n    scf.yield\n  }\n  return\n}\n";
         let region = "{\n    scf.yield\n  }";
         let generic = format!(
             "func.func @f(%i: index) {{\n  \"scf.index_switch\"(%i) <{{cases = array<i64: 2, 5>}}> ({region}, {region}, {region}) : (index) -> ()\n  return\n}}\n"
         );
         let of = |text: &str, lo, hi| ways(text, OpKind::ScfIndexSwitch, 3, lo, hi);
-        // As they are written: the custom form has the default last.
+        // Regions in the order in which they are written: the custom form has the default last.
         assert_eq!([of(custom, 2, 2), of(custom, 5, 5), of(custom, 7, 7)], [[0], [1], [2]]);
         assert_eq!([of(&generic, 2, 2), of(&generic, 5, 5), of(&generic, 7, 7)], [[1], [2], [0]]);
         assert_eq!(
@@ -252,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_cases_the_first_is_taken_and_others_within_bounds() {
+    fn takes_the_first_of_equal_cases() {
         let text = "func.func @f(%x: i32) {\n  cf.switch %x : i32, [\n    default: ^d,\n    3: ^e,\n    3: ^d,\n    7: ^d\n  ]\n^d:\n  return\n^e:\n  return\n}\n";
         let of = |lo, hi| ways(text, OpKind::CfSwitch, 4, lo, hi);
         assert_eq!([of(3, 3), of(7, 7), of(4, 4)], [[1], [3], [0]]);
@@ -261,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn each_successor_of_a_generic_switch_is_passed_its_segment() {
+    fn passes_segments_to_successors_of_a_generic_switch() {
         let text = "func.func @f(%x: i32, %a: i8) {
   \"cf.switch\"(%x, %a, %a, %a, %a)[^d, ^e, ^g] <{case_operand_segments = array<i32: 2, 1>, case_values = dense<[3, 7]> : tensor<2xi32>, operandSegmentSizes = array<i32: 1, 1, 3>}> : (i32, i8, i8, i8, i8) -> ()
 ^d(%p: i8):

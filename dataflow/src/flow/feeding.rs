@@ -1,4 +1,5 @@
-//! Which operands flow into which values without an op that computes: through branches, yields and inits, in both directions.
+//! Operands that flow into values without an op that computes: through branches, yields and inits,
+//! in both directions.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -8,8 +9,9 @@ use super::{
     reduction, yielded, yields,
 };
 
-/// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block
-/// arguments that a branch feeds, and the results and arguments that a yield or the inits of a loop feed.
+/// Returns the values that operand number `index` of an op flows into, besides results that the op
+/// computes: block arguments that a branch feeds, and results and arguments that a yield or the
+/// inits of a loop feed.
 pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
     let mut out = SmallVec::new();
     for (n, successor) in ir.extra(op).successors.iter().enumerate() {
@@ -83,21 +85,22 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
     out
 }
 
-/// The arguments of a region of a [`Flow::Reduce`].
+/// Returns the arguments of a region of a [`Flow::Reduce`].
 fn combined(ir: &Ir, reduce: Op, index: usize) -> SmallVec<[Value; 2]> {
     let region = ir.op(reduce).regions.get(index);
     region.map_or(SmallVec::new(), |it| carried_args(ir, it.1, 2).into())
 }
 
-/// The values that flow into a value without an op that computes it, with the op that passes each: see
-/// [`feeding_operands`].
+/// Returns the values that flow into a value without an op that computes it, each with the op that
+/// passes it: see [`feeding_operands`].
 pub fn feeders(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
     let operands = feeding_operands(ir, value).into_iter();
     operands.filter_map(|(op, index)| Some((op, ir.op(op).operands[index].value?))).collect()
 }
 
-/// The operands that flow into a value without an op that computes it: what branches pass to a block argument, what
-/// yields and inits give to results and carried arguments. Empty for all others.
+/// Returns the operands that flow into a value without an op that computes it: those that branches
+/// pass to a block argument, and yields and inits of results and carried arguments. Empty for all
+/// other values.
 pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
     let mut out = Vec::new();
     let mut push = |op: Op, index: usize| {
@@ -141,7 +144,8 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
         }
         Def::Argument(block, index) => {
             let (data, index) = (ir.block(block), index as usize);
-            // In textual order: the arena keeps them as they came.
+            // The arena keeps branches in the order in which they were made; callers want that of
+            // the text.
             let mut preds = data.preds.clone();
             if preds.len() > 1 {
                 preds.sort_by_cached_key(|&(op, successor)| (ir.start(op), successor));

@@ -1,33 +1,33 @@
-//! How often a loop runs.
+//! Trip counts of loops.
 
-/// The largest limit up to which a loop of an inexact number of iterations is gone through one by one.
+/// The largest limit up to which a loop with an inexact trip count is replayed round by round.
 const MOST_REPLAYED: u64 = 1024;
 
-/// How often a loop runs.
+/// The number of times that a loop runs its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trips {
-    /// At least.
+    /// The least number.
     pub least: u64,
-    /// At most, if there is a limit that the facts give.
+    /// The greatest number, if facts give one.
     pub most: Option<u64>,
 }
 
 impl Trips {
-    /// Nothing is known.
+    /// Any number.
     pub const ANY: Trips = Trips { least: 0, most: None };
 
-    /// Just so often.
     pub(crate) fn exactly(n: u64) -> Self {
         Trips { least: n, most: Some(n) }
     }
 
-    /// The same for who goes through the iterations one by one: a limit that is not the number is none if it is beyond 1,024.
+    /// Returns the same for code that replays a loop round by round: an inexact limit above 1,024
+    /// is none.
     #[must_use]
     pub fn replayed(self) -> Self {
         Trips { most: self.most.filter(|&it| it == self.least || it <= MOST_REPLAYED), ..self }
     }
 
-    /// The number, if there is only one.
+    /// Returns the number, if it is exact.
     pub fn count(self) -> Option<u64> {
         self.most.filter(|&it| it == self.least)
     }

@@ -1,4 +1,5 @@
-//! The trait of an analysis: its facts, its transfer function, and how it goes through loops and calls.
+//! The trait of an analysis: its facts, its transfer function, and its treatment of loops and
+//! calls.
 
 use std::fmt::{Debug, Display};
 
@@ -13,87 +14,95 @@ use crate::lattice::Lattice;
 
 /// The facts of an analysis: a lattice with a greatest element.
 ///
-/// *Law.* Where a chain of facts may be endless, [`Domain::widened`] ends it: from any fact on, only finitely many calls of it with greater
-/// facts give another one. A lattice of finite height keeps the default.
+/// *Law.* Where a chain of facts may be endless, [`Domain::widened`] ends it: from any fact on,
+/// only finitely many calls of it with greater facts give another one. A lattice of finite height
+/// keeps the default.
 pub trait Domain: Lattice + Debug + Display {
-    /// The fact of a value that nothing is known about: the greatest.
+    /// Returns the greatest fact, of which nothing is known.
     fn unknown() -> Self;
 
-    /// What stands for `next`, which this fact became in a cycle; at least `next`.
+    /// Returns the fact that replaces `next`, which this fact became in a cycle; at least `next`.
     #[must_use]
     fn widened(&self, next: Self) -> Self {
         next
     }
 }
 
-/// How an analysis goes through loops.
+/// Treatment of loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loops {
-    /// Each iteration starts from the join of all before it, widened after a few: the facts of any number of iterations.
+    /// Each iteration starts from the join of all before it, widened after a few: the facts of any
+    /// number of iterations.
     Joined,
-    /// A loop with a known trip count is run that often, each iteration from what the one before yielded. With an unknown one, iterations
-    /// are joined until nothing changes but facts that are saturated ([`SparseForward::unbounded`]).
+    /// A loop with a known trip count is run that often, each iteration from the yields of the one
+    /// before. With an unknown one, iterations are joined until nothing changes but saturated facts
+    /// ([`SparseForward::unbounded`]).
     Replayed,
 }
 
-/// The most vectors of arguments of a function that are kept apart, for an analysis that does not say something else.
+/// Default number of vectors of arguments of a function that are kept apart.
 pub const MAX_APART: usize = 16;
 
-/// How an analysis goes through calls.
+/// Treatment of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Calls {
-    /// It does not: the transfer function says what a call gives.
+    /// Calls are not followed: the transfer function gives their results.
     Opaque,
-    /// Calls are followed into their callees, which are analyzed for the vectors of arguments that calls pass (`contexts.rs`). Growth in a
-    /// recursion ends where facts are of finite height, saturated ([`SparseForward::unbounded`]) or widened ([`Domain::widened`]).
+    /// Calls are followed into their callees, which are analyzed for the vectors of arguments that
+    /// calls pass. Growth in a recursion ends where facts are of finite height, saturated
+    /// ([`SparseForward::unbounded`]) or widened ([`Domain::widened`]).
     Followed {
-        /// So many vectors of arguments of a function are kept apart. With 0 a function has only one, the join of what all calls pass, and
-        /// what it returns for that goes to all of them: after an edit, functions that are connected by calls are solved together.
+        /// Number of vectors of arguments of a function that are kept apart. With 0 a function has
+        /// one vector, the join of all that calls pass, and its results go to all of them: after an
+        /// edit, functions that are connected by calls are solved together.
         apart: usize,
-        /// Whether a private function that no live call reaches is looked at all the same: by itself, as if anybody might call it, with
-        /// calls in it opaque. Else it is dead.
+        /// True if a private function that no live call reaches is analyzed by itself, with assumed
+        /// arguments and opaque calls. Otherwise it is dead.
         shows_uncalled: bool,
     },
 }
 
 impl Calls {
-    /// As for what runs: [`MAX_APART`] vectors, and what nobody calls is dead.
+    /// For transformations: [`MAX_APART`] vectors, and functions that nothing calls are dead.
     pub const APART: Calls = Calls::Followed { apart: MAX_APART, shows_uncalled: false };
-    /// As for who reads a program: [`MAX_APART`] vectors, and what nobody calls is looked at by itself.
+    /// For readers of a program: [`MAX_APART`] vectors, and functions that nothing calls are
+    /// analyzed by themselves.
     pub const SHOWN: Calls = Calls::Followed { apart: MAX_APART, shows_uncalled: true };
-    /// As MLIR's solver does: all that is passed to a function is joined.
+    /// As MLIR's solver does: all vectors of a function are joined.
     pub const JOINED: Calls = Calls::Followed { apart: 0, shows_uncalled: true };
 }
 
 /// A forward analysis with a fact per value.
 ///
-/// *Law.* `transfer` is monotone in the facts of the operands and reads nothing that changes but through its context, which remembers it
-/// (`reads.rs`). It terminates because facts are of finite height, or are widened ([`Domain::widened`], where loops are joined and in
-/// recursions), or saturate ([`SparseForward::unbounded`], where loops are replayed and in recursions). Whatever is left is ended by a
-/// budget of visits, and unknown then.
+/// *Law.* `transfer` is monotone in the facts of the operands. It reads changeable things only
+/// through its context, which remembers them. It terminates because facts are of finite height, or
+/// are widened ([`Domain::widened`], where loops are joined and in recursions), or saturate
+/// ([`SparseForward::unbounded`], where loops are replayed and in recursions). A budget of visits
+/// ends everything else, with unknown facts.
 pub trait SparseForward: Debug {
-    /// The facts.
+    /// The fact of a value.
     type Fact: Domain + 'static;
 
-    /// What it stands on, solved before.
+    /// The analyses that are solved before this one.
     type Base: Base;
 
-    /// How it goes through loops.
+    /// Treatment of loops.
     const LOOPS: Loops = Loops::Joined;
 
-    /// How it goes through calls; always the same.
+    /// Returns the treatment of calls, always the same.
     fn calls(&self) -> Calls {
         Calls::Opaque
     }
 
-    /// Whether values of a type have facts; the others keep bottom.
+    /// Returns true if values of a type have facts; the others keep bottom.
     fn carries(&self, _interner: &Interner, _ty: Type) -> bool {
         true
     }
 
-    /// The fact of a result of an op from those of its operands (unknown for operands that carry none).
+    /// Returns the fact of a result of an op from those of its operands (unknown for operands that
+    /// have none).
     fn transfer(
         &mut self,
         cx: &AnalysisContext<'_, Self::Base>,
@@ -102,9 +111,10 @@ pub trait SparseForward: Debug {
         operands: &[Self::Fact],
     ) -> Self::Fact;
 
-    /// The fact of argument number `index` of a region that nothing flows into: of a function that anybody may call, or one that an op sets
-    /// itself, as a loop does its induction variable; from the facts of the operands of that op that its region is not given, none for a
-    /// function.
+    /// Returns the fact of argument number `index` of a region that nothing flows into: of a
+    /// function whose callers may be out of sight, or one that an op sets itself, as a loop does
+    /// its induction variable. `operands` are the facts of the operands of `op` that are not given
+    /// to the region; a function has none.
     fn entry(
         &mut self,
         _cx: &AnalysisContext<'_, Self::Base>,
@@ -116,7 +126,8 @@ pub trait SparseForward: Debug {
         Self::Fact::unknown()
     }
 
-    /// What a value is known to have, given what was computed for it: the lower of that and what the text or the base says.
+    /// Returns the lower of a computed fact of a value and what the text or the base says of the
+    /// value.
     fn refine(
         &self,
         _cx: &AnalysisContext<'_, Self::Base>,
@@ -126,13 +137,30 @@ pub trait SparseForward: Debug {
         fact
     }
 
-    /// For a fact that is *saturated*, so large that larger ones say no more: what stands for one that goes on to grow from there, which is
-    /// saturated too. `None` for every other fact.
+    /// The fact that a loop carries into its next round, or returns in the end. `taken` is the fact
+    /// that the loop takes, `joined` the join of it with the yields of its rounds. An analysis in
+    /// which a loop must not change a fact returns `taken`. Only called for joined loops
+    /// ([`Loops::Joined`]).
+    ///
+    /// *Law.* Monotone in both, and at least `taken`.
+    fn carried(
+        &self,
+        _cx: &AnalysisContext<'_, Self::Base>,
+        _op: Op,
+        _taken: &Self::Fact,
+        joined: Self::Fact,
+    ) -> Self::Fact {
+        joined
+    }
+
+    /// Returns `Some` for a *saturated* fact, one so large that larger ones say no more: the fact
+    /// for one that goes on to grow from there, which is saturated too.
     fn unbounded(&self, _fact: &Self::Fact) -> Option<Self::Fact> {
         None
     }
 
-    /// Where an integer of a type lies by its fact; `None` if the analysis knows nothing of integers: then its base is asked.
+    /// Returns the range of an integer of a type by its fact; `None` if the analysis knows nothing
+    /// of integers: then its base is asked.
     fn interval(&self, _interner: &Interner, _ty: Type, _fact: &Self::Fact) -> Option<Interval> {
         None
     }

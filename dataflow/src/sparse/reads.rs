@@ -1,20 +1,25 @@
-//! What an analysis reads besides the facts of operands, and which ops are visited again when that changes.
+//! Reads of an analysis besides the facts of operands: ops are visited again when what they read
+//! changes.
 //!
-//! *Law.* An analysis sees the program and its base only through an [`AnalysisContext`], for one op at a time. Everything that it can read
-//! there is recorded for that op, or needs no record because its change leads to a visit anyway:
+//! *Law.* An analysis sees the program and its base only through an [`AnalysisContext`], for one op
+//! at a time. Each read is recorded for that op, or needs no record because its change leads to a
+//! visit anyway:
 //!
-//! | what the op reads | record |
-//! |---|---|
-//! | itself, facts and types of its operands | none: an op that changed is visited, as are the users of values with new facts or types |
-//! | the op that defines an operand | one bit: the users of what that op defines are found from it |
-//! | another op: the definition of an operand of that one, a callee, a global | an edge to the op that is read |
-//! | what a name means | edges to the name and to the op that was found |
-//! | what the base knows of a value | an edge to the value; none if the op itself defines it: the ops that define moved values are visited |
+//! 1. The op itself, facts and types of its operands: no record. An op that changed is visited, and
+//!    so are the users of values with new facts or types.
+//! 2. The op that defines an operand: one bit. The users of the values that an op defines are found
+//!    from it.
+//! 3. Another op (the definition of an operand of that one, a callee, a global): an edge to the op
+//!    that is read.
+//! 4. The meaning of a name: edges to the name and to the op that was found.
+//! 5. Facts of the base about a value: an edge to the value, but none if the op itself defines it:
+//!    the ops that define moved values are visited.
 //!
-//! *Cost.* Reads of the first row cost a comparison, those of the second one for each operand; of an op with more than [`FEW`] operands
-//! they are as those of the third. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list
-//! of its op or in that of what is read, as far as the shorter one goes, and one in a hash table. What an op read is forgotten when it is
-//! edited or leaves, each edge in constant time.
+//! *Cost.* Reads of the first kind cost a comparison, those of the second kind one for each
+//! operand; of an op with more than [`MOST_OPERANDS`] operands they are as those of the third. Any other is
+//! an edge in two lists, of the reader and of what is read; a new one costs a search of the shorter
+//! list and a look-up in a hash table. The reads of an op are forgotten when it is edited or
+//! removed, each edge in constant time.
 
 use std::cell::{Cell, RefCell};
 
@@ -28,51 +33,50 @@ use super::Base;
 use crate::flow;
 use crate::view::{Types, View};
 
-/// Something that was read.
+/// Something that an op read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Read {
-    /// An op.
     Op(Op),
-    /// What a name means.
+    /// The meaning of a name.
     Name(Name),
-    /// What the base knows of a value.
+    /// The facts of the base about a value.
     Base(Value),
 }
 
-/// The most operands of an op whose definitions are remembered by one bit.
-const FEW: usize = 4;
+/// The most operands of an op for which one bit records that their definitions were read.
+const MOST_OPERANDS: usize = 4;
 
-/// Reads of an op that are looked through before the readers of the same are.
-const SHORT: usize = 8;
+/// Number of reads of an op that are searched before the readers of the same thing are.
+const SEARCHED: usize = 8;
 
-/// No edge.
+/// The index of no edge.
 const NONE: u32 = u32::MAX;
 
-/// That an op read something.
+/// A read of an op.
 #[derive(Debug)]
 struct Edge {
     read: Read,
     reader: Op,
-    /// The next read of the same op; of an edge that is free the next free one.
+    /// The next read of the same op; of a free edge, the next free one.
     next_of_reader: u32,
-    /// The readers of the same, in both directions.
+    /// The other readers of the same thing, in both directions.
     next: u32,
     previous: u32,
 }
 
-/// Who read what.
+/// The readers of everything that was read.
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     edges: Vec<Edge>,
-    /// The first edge that is free.
+    /// First free edge.
     free: u32,
     /// By op: its first read.
     reads: Vec<u32>,
-    /// By op: whether it read what defines its operands.
+    /// By op: true if it read the definitions of its operands.
     reads_definers: Vec<bool>,
-    /// The first reader.
+    /// First reader of each thing.
     readers: FxHashMap<Read, u32>,
-    /// Whether ops read what the base knows of their own values.
+    /// True if ops read facts of the base about their own values.
     pub(super) reads_own: bool,
 }
 
@@ -90,7 +94,7 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    /// An op read what defines its operands.
+    /// Notes that an op read the definitions of its operands.
     fn insert_definers(&mut self, op: Op) {
         if self.reads_definers.len() <= op.index() {
             reserve_with_slack(&mut self.reads_definers, op.index() + 1);
@@ -99,12 +103,12 @@ impl Subscriptions {
         self.reads_definers[op.index()] = true;
     }
 
-    /// Whether an op read what defines its operands.
+    /// Returns true if an op read the definitions of its operands.
     pub(super) fn has_read_definers(&self, op: Op) -> bool {
         self.reads_definers.get(op.index()).copied().unwrap_or(false)
     }
 
-    /// An op read this.
+    /// Notes a read of an op.
     fn insert(&mut self, op: Op, read: Read) {
         if self.reads.len() <= op.index() {
             reserve_with_slack(&mut self.reads, op.index() + 1);
@@ -114,7 +118,7 @@ impl Subscriptions {
         let edge = |at: u32| self.edges.get(at as usize);
         let own = std::iter::successors(edge(first), |it| edge(it.next_of_reader));
         let mut own = own.map(|it| it.read).peekable();
-        if own.by_ref().take(SHORT).any(|it| it == read) {
+        if own.by_ref().take(SEARCHED).any(|it| it == read) {
             return;
         }
         // An edge is in both lists, of which one may be much longer.
@@ -138,7 +142,7 @@ impl Subscriptions {
         self.reads[op.index()] = slot;
     }
 
-    /// Forgets what an op read.
+    /// Forgets the reads of an op.
     pub(super) fn forget(&mut self, op: Op) {
         if let Some(it) = self.reads_definers.get_mut(op.index()) {
             *it = false;
@@ -164,14 +168,13 @@ impl Subscriptions {
         }
     }
 
-    /// The ops that read this, in no particular order.
+    /// Returns the readers of something, in no particular order.
     pub(super) fn readers(&self, read: Read) -> impl Iterator<Item = Op> + '_ {
         let edge = |at: u32| self.edges.get(at as usize);
         let first = self.readers.get(&read).and_then(|&it| edge(it));
         std::iter::successors(first, move |it| edge(it.next)).map(|it| it.reader)
     }
 
-    /// How much is remembered.
     #[cfg(test)]
     pub(super) fn n_edges(&self) -> usize {
         let is_free = std::iter::successors(self.edges.get(self.free as usize), |it| {
@@ -181,39 +184,39 @@ impl Subscriptions {
     }
 }
 
-/// What an analysis sees of the program and of what was solved before, for one op: see the law above. It reads like an [`Ir`], through
-/// [`View`].
+/// The view of an analysis on the program and on its base, for one op: see the law above. It reads
+/// like an [`Ir`], through [`View`].
 #[derive(Debug)]
 pub struct AnalysisContext<'a, B> {
     ir: &'a Ir,
     base: &'a B,
-    /// Who reads.
+    /// The reader.
     op: Op,
-    log: &'a Log,
+    log: &'a ReadLog,
 }
 
 impl<B: Base> super::Input<'_, B> {
-    /// Asks an analysis without a solver that would remember what it reads.
+    /// Asks an analysis without a solver that would remember the reads.
     pub fn ask<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
-        let log = Log::default();
+        let log = ReadLog::default();
         question(&AnalysisContext::new(self.ir, self.base, Op::from_index(0), &log))
     }
 }
 
-/// What was read since the question was put.
+/// Reads since a question was asked.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct ReadLog {
     reads: RefCell<SmallVec<[Read; 4]>>,
-    /// The op that was read last, if it is another one.
+    /// The op that was read last, unless it is the reader.
     last: Cell<Option<Op>>,
-    /// Whether ops were read that define operands.
+    /// True if definitions of operands were read.
     reads_definers: Cell<bool>,
-    /// Whether something was asked that the base knows of values of the op itself.
+    /// True if facts of the base about values of the reader itself were read.
     reads_own: Cell<bool>,
 }
 
-impl Log {
-    /// Remembers what an op read.
+impl ReadLog {
+    /// Adds the reads of an op to its subscriptions.
     #[inline]
     pub(super) fn flush(self, op: Op, to: &mut Subscriptions) {
         to.reads_own |= self.reads_own.get();
@@ -230,11 +233,11 @@ impl Log {
 impl<'a, B: Base> AnalysisContext<'a, B> {
     /// For questions about an op and the values that it defines or that its regions start with.
     #[inline]
-    pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a Log) -> Self {
+    pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a ReadLog) -> Self {
         Self { ir, base, op, log }
     }
 
-    /// What the base knows of a value.
+    /// Returns the facts of the base about a value.
     #[inline]
     pub fn known(&self, value: Value) -> B::Known<'_> {
         if self.ir.definition_site(value) == Some(self.op) {
@@ -246,7 +249,8 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
         self.base.known(&self.ir.interner, self.ir.value(value).ty, value)
     }
 
-    /// The op that a region belongs to of whose first block a value is an argument, and which argument.
+    /// For an argument of the first block of a region: returns the op that holds the region, and
+    /// the index of the argument.
     #[inline]
     pub fn entry_argument(&self, value: Value) -> Option<(Op, usize)> {
         let Def::Argument(block, index) = self.def(value) else { return None };
@@ -275,7 +279,9 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
         self.log.last.set(Some(op));
         let operands = &self.ir.op(self.op).operands;
         let defines = |value: Value| self.ir.definition_site(value) == Some(op);
-        if operands.len() <= FEW && operands.iter().any(|it| it.value.is_some_and(defines)) {
+        if operands.len() <= MOST_OPERANDS
+            && operands.iter().any(|it| it.value.is_some_and(defines))
+        {
             self.log.reads_definers.set(true);
         } else {
             self.note(Read::Op(op));
@@ -343,7 +349,7 @@ impl<B: Base> View for AnalysisContext<'_, B> {
     #[inline]
     fn operand_ty(&self, op: Op, index: usize) -> Option<Type> {
         let value = self.op(op).operands.get(index)?.value?;
-        // Users of a value that has another type are visited.
+        // Users of a value that gets another type are visited.
         Some(if op == self.op { self.ir.value(value).ty } else { self.ty(value) })
     }
 
@@ -365,10 +371,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn subscriptions_are_a_set_of_pairs() {
+    fn behaves_as_a_set_of_pairs() {
         let (mut lists, mut set) = (Subscriptions::default(), BTreeSet::new());
         let mut random = Random::new(17);
-        // More reads of an op, and more readers, than are looked through at first.
+        // More reads of an op, and more readers, than are searched at first.
         for _ in 0..4000 {
             let op = Op::from_index(random.below(12));
             if random.below(16) == 0 {
@@ -390,7 +396,7 @@ mod tests {
                 }
             }
             assert_eq!(lists.n_edges(), set.len());
-            // What is forgotten makes room.
+            // Forgotten edges are used again.
             assert!(lists.edges.len() <= 12 * 20);
         }
     }

@@ -1,19 +1,16 @@
-//! One visit: what an op reads, what it gives, and where control goes from it.
+//! One visit: the facts that an op reads and gives, and the ways that control takes from it.
 
 use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::block_cycles::Saturated;
-use super::reads::Log;
+use super::cycles::{BlockPass, EXACT_ROUNDS, Saturated};
+use super::reads::ReadLog;
 use super::{
-    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Part, Pass, Sparse,
-    SparseForward, Visit, ancestor_in,
+    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Sparse, SparseForward,
+    Visit, VisitPart, ancestor_in,
 };
 use crate::flow::{self, Flow, Interval, Trips};
 use crate::lattice::{Changed, Lattice};
-
-/// Rounds of a cycle before what still changes is widened.
-pub(super) const EXACT_ROUNDS: u64 = 2;
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the fact of a value that an op defines or that its regions start with.
@@ -28,7 +25,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.put(value, fact)
     }
 
-    /// Sets a fact as it is.
+    /// Sets a fact without refining it.
     #[inline]
     fn put(&mut self, value: Value, fact: A::Fact) -> Changed {
         let slot = &mut self.facts[value.index()];
@@ -36,8 +33,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return Changed::No;
         }
         *slot = fact;
-        if self.checks_order && self.rounds.is_empty() {
-            self.dirty.push(value);
+        if self.checks_order && self.cycle.rounds.is_empty() {
+            self.queue.dirty.push(value);
             if let Moved::These(moved) = &mut self.moved {
                 moved.push(value);
             }
@@ -45,7 +42,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         Changed::Yes
     }
 
-    /// The fact that an operand brings; unknown if it carries none or is not there yet.
+    /// Returns the fact of an operand; unknown if it has none or is not defined yet.
     pub(super) fn read(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> A::Fact {
         self.read_at(ir, op, index, false)
     }
@@ -71,18 +68,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         fact.clone()
     }
 
-    /// Whether a value is defined where a use of it may see it, as far as textual order tells. What is `passed` is read later
-    /// than the use stands.
+    /// Returns true if a use may see the definition of a value, as far as textual order tells. If
+    /// `passed`, it is read later than at its place in the text.
     fn is_in_order(&self, ir: &Input<'_, A::Base>, value: Value, user: Op, passed: bool) -> bool {
         let (defining_op, region) = match ir.value(value).def {
             Def::Result(op, _) => (op, ir.op(op).parent),
             Def::Argument(block, _) => match ir.block(block).label {
                 Some(label) => (label, ir.op(label).parent),
-                // In the header of the op around.
+                // An argument in the header of the op around.
                 None => return true,
             },
         };
-        // What stands beside functions is not seen from within them: they are isolated, and run at their calls.
+        // Functions are isolated: they see no values beside them.
         let holder = ir.region(region).parent.map(|it| ir.op(it).kind);
         if matches!(holder, Some(OpKind::Chunk | OpKind::BuiltinModule))
             && ir.op(user).parent != region
@@ -95,15 +92,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             user.is_some_and(|it| it != defining_op && ir.is_before(defining_op, it))
         };
         let stamp = self.stamp[defining_op.index()];
-        if let Some(&Pass { start, .. }) = self.passes.iter().find(|it| it.region == region) {
-            // Later in the text is legal if its block dominates, and never in the same block.
+        if let Some(&BlockPass { start, .. }) =
+            self.cycle.passes.iter().find(|it| it.region == region)
+        {
+            // A later definition is legal if its block dominates, and never in the same block.
             let in_other_block = || {
                 ancestor_in(ir, user, region)
                     .is_some_and(|it| ir.block_of(it) != ir.block_of(defining_op))
             };
             return (if passed { is_before() } else { stamp >= start }) || in_other_block();
         }
-        let since = match self.cycle_start {
+        let since = match self.cycle.start {
             0 if self.checks_order => u32::MAX,
             0 => self.solve_start,
             start => start,
@@ -115,18 +114,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Computes the results of an op without regions.
     pub(super) fn apply(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.reached[op.index()] = live;
-        self.told(ir, op, Part::Op, live, |it| match it.run_call(ir, op, live) {
+        self.recorded(ir, op, VisitPart::Op, live, |it| match it.run_call(ir, op, live) {
             Some(given) => it.set_results(ir, op, given, live),
             None => it.transfer(ir, op, live),
         })
     }
 
-    /// Sets the results of an op to what the analysis says of them.
+    /// Sets the results of an op to the facts that the analysis computes.
     #[inline(never)]
     fn transfer(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         let mut operands: Option<SmallVec<[A::Fact; 4]>> = None;
         let mut changed = Changed::No;
-        let log = Log::default();
+        let log = ReadLog::default();
         let cx = AnalysisContext::new(ir.ir, ir.base, op, &log);
         for (index, &value) in ir.op(op).results.iter().enumerate() {
             let mut fact = A::Fact::bottom();
@@ -134,7 +133,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let operands = operands.get_or_insert_with(|| self.operands(ir, op));
                 fact = self.analysis.transfer(&cx, op, index, operands);
                 let computed = Computed { op, result: index, operands, fact: &fact };
-                self.observer.computed(&self.analysis, ir, computed, &self.rounds);
+                self.observer.computed(&self.analysis, ir, computed, &self.cycle.rounds);
                 if fact != A::Fact::bottom() {
                     fact = self.analysis.refine(&cx, value, fact);
                 }
@@ -145,45 +144,50 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         changed
     }
 
-    /// Makes a visit, and tells of it before and after.
-    pub(super) fn told<T>(
+    /// Makes a visit, and tells the recorder before and after.
+    pub(super) fn recorded<T>(
         &mut self,
         ir: &Input<'_, A::Base>,
         op: Op,
-        part: Part,
+        part: VisitPart,
         is_live: bool,
         visit: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let Self { visitor: Some(visitor), facts, live, rounds, .. } = self else {
+        let Self { recorder: Some(recorder), facts, live, cycle, .. } = self else {
             return visit(self);
         };
-        visitor.visits(ir, Visit { op, part, is_live, facts, live, rounds });
+        recorder.visits(ir, Visit { op, part, is_live, facts, live, rounds: &cycle.rounds });
         let out = visit(self);
-        let reads = if part == Part::Op { self.operands(ir, op) } else { SmallVec::new() };
-        let Self { visitor, facts, live, rounds, .. } = self;
-        if let Some(visitor) = visitor {
-            visitor.visited(ir, Visit { op, part, is_live, facts, live, rounds }, &reads);
+        let reads = if part == VisitPart::Op { self.operands(ir, op) } else { SmallVec::new() };
+        let Self { recorder, facts, live, cycle, .. } = self;
+        if let Some(recorder) = recorder {
+            recorder.visited(
+                ir,
+                Visit { op, part, is_live, facts, live, rounds: &cycle.rounds },
+                &reads,
+            );
         }
         out
     }
 
-    /// What follows is about a function in one of its contexts, in a turn of its recursion, from 1; or about all of its contexts.
+    /// The next visits are about a function in one of its contexts, evaluated for the `turn`-th
+    /// time from 1; or about all of its contexts.
     pub(super) fn enter_context(&mut self, context: Option<u32>, turn: u64) {
         self.observer.enter(context, turn);
-        if let Some(visitor) = &mut self.visitor {
-            visitor.enter(context);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.enter(context);
         }
     }
 
-    /// What was entered last is done.
+    /// The visits that were announced last are done.
     pub(super) fn leave_context(&mut self) {
         self.observer.leave();
-        if let Some(visitor) = &mut self.visitor {
-            visitor.leave();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.leave();
         }
     }
 
-    /// Whether control may go from an op to its successor or region number `index`.
+    /// Returns true if control may go from an op to its successor or region number `index`.
     pub(super) fn may_take(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> bool {
         match flow::decider(ir, op) {
             Some(at) => flow::may_take(ir, op, index, self.interval(ir, op, at, true)),
@@ -191,7 +195,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Where the integer lies that an operand brings; `passed` as in [`Sparse::read_passed`].
+    /// Returns the range of an integer operand; `passed` as in [`Sparse::read_passed`].
     fn interval(&self, ir: &Input<'_, A::Base>, op: Op, index: usize, passed: bool) -> Interval {
         let value = ir.op(op).operands.get(index).and_then(|it| it.value);
         let Some(value) = value else { return Interval::Any };
@@ -201,14 +205,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         known.unwrap_or_else(|| ir.base.interval(interner, ty, value))
     }
 
-    /// How often a loop runs its region.
+    /// Returns the trip count of a loop.
     pub(super) fn trips(&self, ir: &Input<'_, A::Base>, op: Op) -> Trips {
         flow::trips(ir, op, &|at| self.interval(ir, op, at, false).bounds())
     }
 
-    /// Sets whether a region of an op (no loop) is entered, and the facts of its arguments.
+    /// Sets the liveness and the arguments of the entry of a region of an op (no loop).
     pub(super) fn open(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
-        self.told(ir, op, Part::Region(index), live, |it| it.open_region(ir, op, index, live));
+        self.recorded(ir, op, VisitPart::Region(index), live, |it| {
+            it.open_region(ir, op, index, live);
+        });
     }
 
     fn open_region(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
@@ -218,7 +224,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             && match flow {
                 Flow::Choice => self.may_take(ir, op, index),
                 Flow::For { .. } | Flow::Parallel { .. } => self.trips(ir, op).most != Some(0),
-                Flow::Function => self.is_called(ir, op),
+                Flow::Function => self.calls.is_entered(ir, op),
                 _ => true,
             };
         let entry = flow::entry_block(ir, region);
@@ -248,7 +254,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// The fact of an argument of a region that nothing flows into, by the facts of what the op around is given and does not pass on.
+    /// Returns the fact of an argument of a region that nothing flows into.
     pub(super) fn entry(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -262,7 +268,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.ask(ir, op, |it, cx| it.entry(cx, op, index, value, &operands))
     }
 
-    /// The facts of the operands of an op.
+    /// Returns the facts of the operands of an op.
     fn operands(&self, ir: &Input<'_, A::Base>, op: Op) -> SmallVec<[A::Fact; 4]> {
         (0..ir.op(op).operands.len()).map(|it| self.read(ir, op, it)).collect()
     }
@@ -287,19 +293,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if ir.op(op).results.is_empty() {
             return;
         }
-        if self.is_followed(ir, op) {
-            // A function gives nothing, though the type behind an early `}` may say that it does.
+        if self.calls.is_followed_function(ir, op) {
+            // A function has no results, though the type behind an early `}` may give it some.
             for &value in &ir.op(op).results {
                 let _ = self.set(ir, op, value, A::Fact::bottom());
             }
             return;
         }
         if Flow::of(ir, op) == Flow::Opaque {
-            // What an op gives whose regions nobody understands follows from its operands alone.
+            // The results of an op whose regions are not understood follow from its operands alone.
             let _ = self.apply(ir, op, live);
             return;
         }
-        self.told(ir, op, Part::Results, live, |it| it.join_ends(ir, op, live));
+        self.recorded(ir, op, VisitPart::Results, live, |it| it.join_ends(ir, op, live));
     }
 
     fn join_ends(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
@@ -349,15 +355,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Joins the arguments of a block that is no entry from the branches to it, and whether it is live.
+    /// Joins the arguments and the liveness of a block that is no entry from the branches to it.
     pub(super) fn visit_label(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
-        self.told(ir, label, Part::Block, true, |it| it.join_branches(ir, label))
+        self.recorded(ir, label, VisitPart::Block, true, |it| it.join_branches(ir, label))
     }
 
     fn join_branches(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
         let block = ir.label_block(label);
         self.stamp[label.index()] = self.clock;
-        self.labels.insert(label, (ir.op(label).parent, ir.label_block(label)));
+        self.branches.labels.insert(label, (ir.op(label).parent, ir.label_block(label)));
         let data = ir.block(block);
         let live_edges: SmallVec<[(Op, usize); 4]> = data
             .preds
@@ -368,7 +374,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let live = !live_edges.is_empty();
         let mut changed = Changed::when(live != self.live[block.index()]);
         self.live[block.index()] = live;
-        let pass = self.passes.iter().find(|it| it.region == data.region).map(|it| it.number);
+        let pass = self.cycle.passes.iter().find(|it| it.region == data.region).map(|it| it.number);
         let pass = pass.filter(|&it| it > 0);
         for (at, &value) in data.args.iter().enumerate() {
             let mut fact = A::Fact::bottom();
@@ -383,18 +389,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                         }
                     }
                 }
-                if pass.is_some() && self.is_degraded {
+                if pass.is_some() && self.cycle.is_degraded {
                     fact = A::Fact::unknown();
                 } else if let Some(number) = pass {
                     let old = &self.facts[value.index()];
                     let is_saturated = self.is_saturated(old) && self.is_saturated(&fact);
                     let _ = fact.join(old);
-                    let cycle_passes = self.cycle_passes.iter_mut();
-                    let cycle_pass = cycle_passes.rev().find(|it| it.region == data.region);
-                    if let Some(cycle_pass) = cycle_pass.filter(|_| fact != *old) {
+                    let block_cycles = self.cycle.block_cycles.iter_mut();
+                    let block_cycle = block_cycles.rev().find(|it| it.region == data.region);
+                    if let Some(block_cycle) = block_cycle.filter(|_| fact != *old) {
                         if is_saturated {
-                            cycle_pass.open.push((label, at));
-                            match cycle_pass.saturated {
+                            block_cycle.open.push((label, at));
+                            match block_cycle.saturated {
                                 Saturated::Stays => continue,
                                 Saturated::GoesOn => {}
                                 Saturated::IsUnbounded => {
@@ -402,11 +408,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                                 }
                             }
                         }
-                        if cycle_pass.is_head(ir, block, &live_edges) {
+                        if block_cycle.is_head(ir, block, &live_edges) {
                             if number > EXACT_ROUNDS && !is_saturated {
                                 fact = old.widened(fact);
                             }
-                            cycle_pass.moves.push((label, at, number, fact.clone()));
+                            block_cycle.moves.push((label, at, number, fact.clone()));
                         }
                     }
                 }
@@ -414,5 +420,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             changed = changed.or(self.set(ir, label, value, fact));
         }
         changed
+    }
+
+    /// Returns true if the op that computes a value was reached. Then the fact bottom says that the
+    /// op never ends.
+    fn is_computed(&self, ir: &Input<'_, A::Base>, value: Value) -> bool {
+        match ir.value(value).def {
+            Def::Result(op, _) => self.reached[op.index()],
+            Def::Argument(block, _) => self.live[block.index()],
+        }
     }
 }

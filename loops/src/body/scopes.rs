@@ -1,16 +1,17 @@
 //! Loops and guards as scopes: the constraints under which their inside runs.
 //!
-//! *Law.* Bounds, steps and conditions that are not affine are left out, and the scope is marked. A step above one counts from the greatest
-//! lower bound: a conjunction for each that may be it; an else is a conjunction for each constraint that may be the first not to hold.
+//! *Law.* Bounds, steps and conditions that are not affine are left out, and the scope is marked. A
+//! step above one counts from the greatest lower bound, with a conjunction for each candidate. An
+//! else branch has a conjunction for each constraint that may be the first to fail.
 
 use noisy_syntax::affine::{Affine, Body as Exprs};
 use noisy_syntax::{AttrData, Ir, Op, Type, Value};
 
-use super::{Body, Constraint, Kind, Loop};
+use super::{Body, Constraint, Loop, ScopeKind};
 use crate::form::{Form, NotAffine, Term};
 
 impl Body {
-    /// Enters a loop with these bounds; its scope.
+    /// Enters a loop with these bounds and returns its scope.
     fn enter(
         &mut self,
         ir: &Ir,
@@ -33,7 +34,7 @@ impl Body {
         let is_exact = when.is_ok() && lower.is_some() && upper.is_some() && step.is_some();
         self.loops.push(Loop { op, index, iv, depth, lower, upper, step });
         let when = when.unwrap_or_else(|NotAffine| vec![Vec::new()]);
-        self.push(parent, op, Kind::Loop(at), when, is_exact)
+        self.push(parent, op, ScopeKind::Loop(at), when, is_exact)
     }
 
     pub(super) fn affine_for(&mut self, ir: &Ir, op: Op, scope: Option<u32>) {
@@ -129,15 +130,16 @@ impl Body {
                 (None, _) => None,
             };
             let inner = match when {
-                Some(when) => self.push(scope, op, Kind::Guard, when, true),
-                None => self.push(scope, op, Kind::Choice(at as u32), vec![Vec::new()], false),
+                Some(when) => self.push(scope, op, ScopeKind::Guard, when, true),
+                None => self.push(scope, op, ScopeKind::Choice(at as u32), vec![Vec::new()], false),
             };
             self.region(ir, region, Some(inner));
         }
     }
 }
 
-/// A set with more constraints is not followed: what runs where it does not hold is as many pieces, each with up to as many constraints.
+/// Most constraints of a set: its complement has one conjunction per constraint, each with up to as
+/// many constraints.
 const MOST_CONSTRAINTS: usize = 64;
 
 fn some(it: Vec<Form>) -> Result<Vec<Form>, NotAffine> {
@@ -148,7 +150,7 @@ fn map(ir: &Ir, op: Op, name: &str) -> Option<Affine> {
     ir.interner.affine(ir.attr(op, name)?).cloned()
 }
 
-/// The integers of an array attribute.
+/// Returns the integers of an array attribute.
 fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     let (AttrData::Array(list) | AttrData::DenseArray { values: list, .. }) =
         ir.interner.attr_data(ir.attr(op, name)?)
@@ -158,14 +160,16 @@ fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     list.iter().map(|&it| ir.interner.int_value(it)).collect()
 }
 
-/// How many results of a map belong to each loop of `affine.parallel`: `dense<[1, 2]>`, or `dense<1>` for all.
+/// Returns the number of results of a map for each loop of `affine.parallel`: `dense<[1, 2]>`, or
+/// `dense<1>` for all.
 fn groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
     let all = ir.interner.element_ints(ir.attr(op, name)?, n)?;
     all.into_iter().map(|it| usize::try_from(it).ok()).collect()
 }
 
-/// When the body of a loop runs. With one lower bound or a step of one, that is one conjunction; else one for each lower bound that may be
-/// the greatest, as steps count from there.
+/// Returns the constraints under which the body of a loop runs. With one lower bound or step one
+/// this is one conjunction; else one for each lower bound that may be the greatest, because steps
+/// count from it.
 fn running(
     at: u32,
     lower: Option<&[Form]>,
@@ -187,7 +191,7 @@ fn running(
         }
         return Ok(vec![bounds]);
     };
-    // Of constants only the greatest may be meant.
+    // Among constants only the greatest counts.
     let greatest = lower.iter().filter_map(Form::as_constant).max();
     let mut candidates: Vec<&Form> = Vec::new();
     for it in lower {
@@ -216,7 +220,7 @@ fn running(
     Ok(out)
 }
 
-/// When not all constraints hold: the first that does not is the first, or the second, and so on.
+/// Returns the complement: the first constraint that fails is the first, or the second, and so on.
 fn otherwise(constraints: &[Constraint]) -> Result<Vec<Vec<Constraint>>, NotAffine> {
     let mut out = Vec::new();
     for (at, it) in constraints.iter().enumerate() {

@@ -1,24 +1,24 @@
-//! The walk over a function: what each op defines, reads and writes.
+//! The walk over a function that records definitions, reads and writes of each op.
 //!
-//! *Law.* Each value of type `index` gets a form: what its op says, else a name of its own, a symbol or a local of the loops around. What
-//! is not understood is noted as an effect. *Cost.* Each op once.
+//! *Law.* Each value of type `index` gets a form: the form of its op, or a new symbol, or a local
+//! of the enclosing loops. An unknown op is recorded as an effect. *Cost.* One visit per op.
 
 use noisy_syntax::affine::{Affine, Body as Exprs};
 use noisy_syntax::{
     AttrData, Block, Def, Interner, Ir, Op, OpKind, Region, Type, TypeData, Value, dialect,
 };
 
-use super::{Access, Body, Constraint, Kind, Loop, Scope, Why};
+use super::{Access, Body, Constraint, Loop, Scope, ScopeKind, Why};
 use crate::form::{Form, NotAffine, Term};
-use crate::memory::Place;
+use crate::memory::MemrefView;
 
 impl Body {
-    /// Lets a value that is defined outside of a nest have a form.
+    /// Sets the form of a value that is defined outside a nest.
     pub(super) fn outer(&mut self, ir: &Ir, value: Value, outside: Region, left: usize) {
         if self.forms.contains_key(&value) || ir.value(value).ty != Type::INDEX {
             return;
         }
-        // An argument of a region of the nest is not outside.
+        // A region argument of the nest is not outside.
         if !ir.region_encloses(ir.def_region(value), outside) {
             return;
         }
@@ -39,7 +39,7 @@ impl Body {
     pub(super) fn n_loops(&self, scope: Option<u32>) -> u32 {
         let innermost =
             self.scopes_around(scope).find_map(|it| match self.scopes[it as usize].kind {
-                Kind::Loop(at) => Some(self.loops[at as usize].depth),
+                ScopeKind::Loop(at) => Some(self.loops[at as usize].depth),
                 _ => None,
             });
         innermost.unwrap_or(0)
@@ -49,7 +49,7 @@ impl Body {
         &mut self,
         parent: Option<u32>,
         op: Op,
-        kind: Kind,
+        kind: ScopeKind,
         when: Vec<Vec<Constraint>>,
         is_exact: bool,
     ) -> u32 {
@@ -58,13 +58,13 @@ impl Body {
         self.scopes.len() as u32 - 1
     }
 
-    /// A loop of which nothing is known.
+    /// A loop about which nothing is known.
     pub(super) fn unknown_loop(&mut self, op: Op, parent: Option<u32>) -> u32 {
         let at = self.loops.len() as u32;
         let depth = self.n_loops(parent) + 1;
         let it = Loop { op, index: 0, iv: None, depth, lower: None, upper: None, step: None };
         self.loops.push(it);
-        self.push(parent, op, Kind::Loop(at), vec![Vec::new()], false)
+        self.push(parent, op, ScopeKind::Loop(at), vec![Vec::new()], false)
     }
 
     pub(super) fn region(&mut self, ir: &Ir, region: Region, scope: Option<u32>) {
@@ -82,7 +82,7 @@ impl Body {
         }
     }
 
-    /// Arguments that are nobody's induction variable.
+    /// Region arguments that are not induction variables.
     pub(super) fn arguments(&mut self, ir: &Ir, block: Block, scope: Option<u32>) {
         let depth = self.n_loops(scope);
         for &value in &ir.block(block).args {
@@ -92,7 +92,7 @@ impl Body {
         }
     }
 
-    /// Lets a value be a name of its own.
+    /// Makes a value a new symbol or local.
     pub(super) fn name(&mut self, ir: &Ir, value: Value, depth: u32) {
         if depth > 0 {
             self.depths.insert(value, depth);
@@ -103,7 +103,7 @@ impl Body {
         }
     }
 
-    /// The form of an operand of type `index`.
+    /// Returns the form of an operand of type `index`.
     pub(super) fn operand(&self, ir: &Ir, op: Op, at: usize) -> Result<Form, NotAffine> {
         let value = ir.op(op).operands.get(at).and_then(|it| it.value).ok_or(NotAffine)?;
         self.forms.get(&value).cloned().ok_or(NotAffine)
@@ -118,7 +118,7 @@ impl Body {
         range.map(|at| self.operand(ir, op, at)).collect()
     }
 
-    /// The results of a map applied to operands from `at` on.
+    /// Returns the results of a map applied to operands from `at` on.
     pub(super) fn applied(
         &mut self,
         ir: &Ir,
@@ -152,7 +152,7 @@ impl Body {
             OpKind::AffinePrefetch | OpKind::MemrefPrefetch => {}
             _ => self.other(ir, op, kind, scope),
         }
-        // What the op defines.
+        // Records the values that the op defines.
         if !matches!(kind, OpKind::AffineApply | OpKind::ArithConstant) || !self.says(ir, op, kind)
         {
             let depth = self.result_depth(ir, op, kind, scope);
@@ -162,7 +162,7 @@ impl Body {
         }
     }
 
-    /// Whether the results of an op have a form that was found.
+    /// Returns true if a form was found for the results of an op.
     fn says(&mut self, ir: &Ir, op: Op, kind: OpKind) -> bool {
         let Some(&result) = ir.op(op).results.first() else { return false };
         if ir.value(result).ty != Type::INDEX {
@@ -204,7 +204,7 @@ impl Body {
         let is_choice = matches!(kind, OpKind::ScfIf | OpKind::ScfIndexSwitch);
         for (at, &(_, region)) in regions.iter().enumerate() {
             let inner = if is_choice {
-                self.push(scope, op, Kind::Choice(at as u32), vec![Vec::new()], false)
+                self.push(scope, op, ScopeKind::Choice(at as u32), vec![Vec::new()], false)
             } else {
                 self.unknown_loop(op, scope)
             };
@@ -253,22 +253,22 @@ impl Body {
         };
         let element = match element {
             Ok(_) if !has_rank => Err(Why::NotAffine),
-            // Different indices may be one element.
+            // Different indices may mean the same element.
             Ok(_) if has_layout => Err(Why::Alias),
             it => it,
         };
         let is_bad = |it: u32| match self.scopes[it as usize].kind {
-            Kind::Loop(at) => self.loops[at as usize].step.is_some_and(|it| it <= 0),
+            ScopeKind::Loop(at) => self.loops[at as usize].step.is_some_and(|it| it <= 0),
             _ => false,
         };
         let element = if self.scopes_around(scope).any(is_bad) { Err(Why::Step) } else { element };
-        let place = Place::of(ir, memref, &|it| self.depth_of(it));
+        let place = MemrefView::of(ir, memref, &|it| self.depth_of(it));
         let is_store = at == 1;
         self.accesses.push(Access { op, scope, place, is_store, element });
     }
 }
 
-/// What an op does to memory by itself, if that is known.
+/// Returns the effect of an op on memory, without its regions, if it is known.
 fn accesses(kind: OpKind) -> Option<&'static [(dialect::Access, dialect::Buffer)]> {
     match kind {
         OpKind::Unknown => None,
@@ -280,7 +280,7 @@ fn accesses(kind: OpKind) -> Option<&'static [(dialect::Access, dialect::Buffer)
     }
 }
 
-/// Whether an attribute of a memref type puts elements elsewhere than where its shape says.
+/// Returns true if an attribute of a memref type changes the layout of its elements.
 fn is_layout(attr: &AttrData, interner: &Interner) -> bool {
     match attr {
         AttrData::Affine(map) => *map != Affine::identity(map.n_dims),

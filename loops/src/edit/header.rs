@@ -1,50 +1,48 @@
-//! The header of an `affine.for` as it is written: variable, bounds, step.
+//! The header of an `affine.for` as text: variable, bounds and step.
 
 use std::ops::Range;
 
 use noisy_syntax::lex::lex;
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Source, TokenKind};
 
-/// A header in pieces, with their places in the file.
+/// The parts of a header, with their positions in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) op: Op,
     /// The variable with its `%`.
     pub(super) iv: String,
-    /// Where the variable stands.
     pub(super) iv_range: Range<usize>,
-    /// From the variable to the last token of the step, or of the upper bound.
+    /// The part from the variable to the last token of the step, or of the upper bound.
     pub(super) range: Range<usize>,
-    /// Where the lower bound stands.
     pub(super) low: Range<usize>,
-    /// From the upper bound to the last token of the step.
+    /// The part from the upper bound to the last token of the step.
     pub(super) high: Range<usize>,
-    /// The bounds where they are numbers.
+    /// The bounds, if they are constants.
     pub(super) numbers: (Option<i64>, Option<i64>),
     pub(super) step: i64,
-    /// The inside of the body; an end that is written stands behind it.
+    /// The inside of the body. A written terminator stands behind it.
     pub(super) body: Range<usize>,
-    /// What the loop carries, if it does.
+    /// The carried values, if there are any.
     pub(super) carried: Option<Carried>,
 }
 
-/// Values that a loop carries from one iteration to the next, as they are written.
+/// The values that a loop carries from one iteration to the next, as they are written.
 #[derive(Clone, Debug)]
 pub(super) struct Carried {
-    /// The name of the results, with its `%`; several are told by numbers behind `#`.
+    /// The name of the results, with its `%`. Several results are numbered: `%r#0`.
     pub(super) result: String,
-    /// Where that stands, what tells their number included: `%r:2`.
+    /// The position of the result list, with the number of results: `%r:2`.
     pub(super) result_range: Range<usize>,
     /// The names in the body.
     pub(super) args: Vec<String>,
-    /// Where what they start with stands, each by itself.
+    /// The positions of the initial values.
     pub(super) starts: Vec<Range<usize>>,
-    /// Where the operands of the end stand, each by itself.
+    /// The positions of the operands of the terminator.
     pub(super) yielded: Vec<Range<usize>>,
 }
 
 impl Carried {
-    /// The results under another name, each by itself.
+    /// Returns the results under another name.
     pub(super) fn uses(&self, name: &str) -> Vec<String> {
         match self.args.len() {
             1 => vec![name.to_owned()],
@@ -52,7 +50,7 @@ impl Carried {
         }
     }
 
-    /// How results of that name are defined.
+    /// Returns the definition of results with another name.
     pub(super) fn definition(&self, name: &str) -> String {
         match self.args.len() {
             1 => name.to_owned(),
@@ -62,7 +60,7 @@ impl Carried {
 }
 
 impl Header {
-    /// The header of a loop in its custom form.
+    /// Reads the header of a loop in its custom form.
     pub(super) fn of(source: &Source, op: Op) -> Option<Self> {
         let ir = source.ir();
         let data = ir.op(op);
@@ -71,7 +69,7 @@ impl Header {
         let whole = ir.range(op);
         let inside = ir.region_start(region);
         let mut inside = inside..inside + ir.region_len(region);
-        // The head ends before the brace that opens the body.
+        // The header ends before the brace that opens the body.
         let head = source.slice(whole.start..inside.start);
         let head = head.trim_end().strip_suffix('{')?;
         let tokens = lex(head).tokens;
@@ -82,7 +80,7 @@ impl Header {
         let text = |it: Range<usize>| &head[it.start - whole.start..it.end - whole.start];
         let is_word = |at: usize, word: &str| text(span(at)) == word;
         let end = tokens.iter().position(|it| it.kind == TokenKind::Eof)?;
-        // What stands before the name of the op are its results.
+        // The tokens before the name of the op are its results.
         let name = tokens.iter().take(end).position(|it| it.kind == TokenKind::Bare)?;
         (is_word(name, "affine.for") && (name == 0) == data.results.is_empty()).then_some(())?;
         let iv = name + 1;
@@ -157,14 +155,14 @@ impl Header {
         })
     }
 
-    /// How often the loop runs, if its bounds are numbers.
+    /// Returns the number of iterations if the bounds are constants.
     pub(super) fn trips(&self) -> Option<i64> {
         let (low, high) = (self.numbers.0?, self.numbers.1?);
         let size = high.checked_sub(low)?.max(0);
         Some(size / self.step + i64::from(size % self.step != 0))
     }
 
-    /// The ops right in the body.
+    /// Returns the ops directly in the body.
     pub(super) fn ops(&self, ir: &Ir) -> Vec<Op> {
         let region = ir.op(self.op).regions[0].1;
         let is_meant = |it: &Op| ir.op(*it).kind.is_op() && ir.op(*it).kind != OpKind::AffineYield;

@@ -1,10 +1,10 @@
-//! Names of values in pieces of text.
+//! Names of values in fragments of text.
 
 use noisy_syntax::lex::lex;
 use noisy_syntax::{Form, Ir, Op, Source, TokenKind, Value};
 use rustc_hash::FxHashSet;
 
-/// The names of values in a text that are meant, each mention by itself.
+/// Returns each mention of a value in a text.
 pub(super) fn defined_in(
     text: &str,
     is_meant: impl Fn(&str) -> bool,
@@ -19,7 +19,7 @@ pub(super) fn defined_in(
     out
 }
 
-/// The names, with their `%`, that are defined inside of an op.
+/// Returns the names, with their `%`, that are defined inside an op.
 pub(super) fn definitions(source: &Source, op: Op) -> Vec<String> {
     let ir = source.ir();
     let mut out = Vec::new();
@@ -40,20 +40,20 @@ pub(super) fn definitions(source: &Source, op: Op) -> Vec<String> {
     out
 }
 
-/// Whether the text defines a value where it names it. The header of an op that is not known may define each name in it as an argument of a
-/// region; a name that means a value from before the op is only used there.
+/// Returns true if the text defines a value at this mention. The header of an unknown op may define
+/// each name in it as a region argument; a name defined before the op is only used there.
 pub fn is_defined(ir: &Ir, value: Value) -> bool {
     let Some(site) = ir.definition_site(value) else { return true };
     let (data, span) = (ir.op(site), ir.value(value).span);
     if data.form != Form::Opaque {
         return true;
     }
-    // The operands of such an op stand in the order of the text.
+    // The operands of such an op are in text order.
     let found = data.operands.binary_search_by_key(&span.start, |it| it.span.start);
     found.map_or(true, |at| data.operands[at].value.is_none())
 }
 
-/// A text with some of its names changed.
+/// Returns a text with some of its names changed.
 pub fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> String {
     let names: FxHashSet<&str> = names.iter().map(String::as_str).collect();
     let mut out = String::new();
@@ -66,7 +66,8 @@ pub fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> St
     out + &text[at..]
 }
 
-/// What a longer name may begin with: the name, with a letter before it if it is a number, for what begins with a digit has only digits.
+/// Returns the stem of a new name: the name itself, or with a letter before a number, because a
+/// name that begins with a digit has only digits.
 pub fn stem(name: &str) -> String {
     match name.strip_prefix('%') {
         Some(bare) if bare.starts_with(|it: char| it.is_ascii_digit()) => format!("%v{bare}"),
@@ -74,8 +75,8 @@ pub fn stem(name: &str) -> String {
     }
 }
 
-/// A name like this one, with a suffix, that does not stand in a text. Of a number its stem does not either, so that no other name gives
-/// the same one.
+/// Returns a name like this one, with a suffix, that does not occur in the text. For a number its
+/// stem does not occur either, so that no other name gives the same new one.
 pub fn fresh(text: &str, name: &str, suffix: &str) -> String {
     let is_free = |name: &str| !text.contains(name);
     let mut stem = stem(name);

@@ -1,8 +1,9 @@
-//! How large tiles should be: a model of the cache.
+//! Tile sizes by a model of the cache.
 //!
-//! A tile of T iterations each way touches of each memref, per dimension of its subscripts, the values that these take in the tile. Of the
-//! powers of two the largest is taken for which all that a tile touches fits into the cache; loops that are not tiled count as they are, or
-//! as `UNKNOWN` iterations.
+//! A tile of T iterations each way touches, per memref and dimension of its subscripts, the values
+//! that these take in the tile. The largest power of two is chosen for which everything that a tile
+//! touches fits into the cache. Loops that are not tiled count with their iterations, or as
+//! `UNKNOWN`.
 
 use rustc_hash::FxHashMap;
 
@@ -11,23 +12,23 @@ use noisy_syntax::{Ir, TypeData};
 use crate::body::Body;
 use crate::form::{Form, Term};
 
-/// Sizes that are tried.
+/// Candidate sizes.
 const SIZES: std::ops::RangeInclusive<u32> = 2..=8;
-/// Bytes of an element whose type does not say it.
+/// Bytes of an element whose type has no known size.
 const ELEMENT: i128 = 8;
-/// Iterations of a loop whose bounds are not numbers.
+/// Iterations of a loop whose bounds are not constants.
 const UNKNOWN: i128 = 256;
 
-/// The size of tiles of these loops that fits into a cache of so many bytes.
+/// Returns the tile size of these loops for a cache of this many bytes.
 pub(super) fn tile_size(ir: &Ir, body: &Body, band: &[u32], cache: i128) -> i64 {
     let fits = |it: &i64| touched(ir, body, band, i128::from(*it)).is_some_and(|it| it <= cache);
     let sizes: Vec<i64> = SIZES.map(|it| 1 << it).collect();
     sizes.iter().rev().copied().find(fits).unwrap_or(sizes[0])
 }
 
-/// The bytes that a tile touches.
+/// Returns the bytes that a tile touches.
 fn touched(ir: &Ir, body: &Body, band: &[u32], size: i128) -> Option<i128> {
-    // Accesses that differ by a constant share most of what they touch.
+    // Accesses that differ by a constant share most elements.
     let mut seen: FxHashMap<_, i128> = FxHashMap::default();
     for it in &body.accesses {
         let path = body.loops_around(it.scope);
@@ -73,7 +74,7 @@ fn iterations(body: &Body, loop_: u32) -> i128 {
     }
 }
 
-/// The bytes of an element of a memref.
+/// Returns the bytes of an element of a memref.
 fn bytes(ir: &Ir, memref: noisy_syntax::Value) -> i128 {
     let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
         return ELEMENT;

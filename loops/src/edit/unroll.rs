@@ -1,14 +1,15 @@
-//! Several iterations at once: unrolling, unrolling an outer loop into the one inside (unroll and jam), and what is left over.
+//! Loops that run several iterations at once: unrolling, unroll and jam, and the remaining
+//! iterations.
 
 use super::header::Header;
 use super::names::{self, fresh, renamed};
-use super::{Edit, Edits, MOST_COPIED, Made, UNROLL, carry_nothing, insert};
+use super::{Edit, EditResult, Edits, MOST_COPIED, UNROLL, carry_nothing, insert};
 
-/// Where the loop of whole groups ends, and what runs the iterations that are left.
+/// The end of the loop over whole groups, and the bounds of a loop over the remaining iterations.
 struct Split {
-    /// The upper bound of the groups, if it is another one.
+    /// The upper bound of the groups, if it changes.
     high: Option<String>,
-    /// The lower bound of the rest, if there is one.
+    /// The lower bound of the remaining iterations, if there are any.
     rest: Option<String>,
 }
 
@@ -24,7 +25,7 @@ impl Edits<'_> {
             if trips % size == 0 {
                 return Ok(Split { high: None, rest: None });
             }
-            // At most the last value of the variable.
+            // This is at most the last value of the variable.
             let end = (low + (trips / size) * by).to_string();
             return Ok(Split { high: Some(end.clone()), rest: Some(end) });
         }
@@ -34,13 +35,14 @@ impl Edits<'_> {
         }
         let back = low.checked_neg().ok_or("the lower bound is too large")?;
         let end = format!("((d0 + {back}) floordiv {by}) * {by} + {low}");
-        // Without an iteration the groups would end below the first one.
+        // For a loop without iterations the groups would end below its start.
         let rest = format!("max affine_map<(d0) -> ({end}, {low})>({high})");
         Ok(Split { high: Some(format!("affine_map<(d0) -> ({end})>({high})")), rest: Some(rest) })
     }
 
-    /// The edits that let a loop go on by several iterations, and a loop behind it do what is left.
-    fn grouped(&self, it: &Header, split: &Split) -> Made {
+    /// Returns the edits that make a loop run several iterations at once, followed by a loop for
+    /// the rest.
+    fn grouped(&self, it: &Header, split: &Split) -> EditResult {
         let step = it.step.checked_mul(UNROLL).ok_or("the step is too large")?;
         let old = self.end_of_high(it);
         let mut out = Vec::new();
@@ -64,8 +66,9 @@ impl Edits<'_> {
         Ok(out)
     }
 
-    /// The text of a loop from somewhere in its header on, for a loop behind it that goes on with what it carries; before it, the results of
-    /// that loop, which get the name of the first one's, while these get another one.
+    /// Returns the text of a loop from `from` in its header on, for a second loop that continues
+    /// with its carried values. Before it come the results of the first loop, which take the name
+    /// of the original results; the second loop gets another name.
     fn going_on(
         &self,
         it: &Header,
@@ -95,14 +98,14 @@ impl Edits<'_> {
         fresh(&self.text(&self.ir.range(function)), name, suffix)
     }
 
-    /// What the iterations behind the first one of a group do, in a body whose own text is `inside`; and the values that the last one passes
-    /// on.
+    /// Returns the text of the iterations after the first one of a group, in a body whose own text
+    /// is `inside`, and the values that the last one passes on.
     fn copies(&self, it: &Header, inside: &str, body_of: &Header) -> (String, Vec<String>) {
         let function = self.ir.function_of(it.op).unwrap_or(it.op);
         let all = self.text(&self.ir.range(function));
         let mut names = names::definitions(self.source, body_of.op);
         if body_of.op != it.op {
-            // The variables of the loops between stay.
+            // The variables of the loops in between stay.
             let mut around = vec![body_of.iv.clone()];
             around.extend(self.chain(it).iter().map(|it| it.iv.clone()));
             names.retain(|name| !around.contains(name));
@@ -133,7 +136,7 @@ impl Edits<'_> {
         (out, passed)
     }
 
-    /// The loops right in each other, from a loop to the innermost one.
+    /// Returns the perfectly nested loops, from a loop to the innermost one.
     fn chain(&self, it: &Header) -> Vec<Header> {
         let mut out = vec![it.clone()];
         while let Some(inner) = out.last().and_then(|it| self.inner(it)) {
@@ -142,7 +145,7 @@ impl Edits<'_> {
         out
     }
 
-    pub(super) fn unroll(&self, it: &Header) -> Made {
+    pub(super) fn unroll(&self, it: &Header) -> EditResult {
         let split = self.split(it, UNROLL)?;
         let inside = self.inside(it);
         may_copy(inside.len())?;
@@ -163,14 +166,14 @@ impl Edits<'_> {
         Ok(out)
     }
 
-    /// Several iterations of a loop share the loops in it; not there if none is.
-    pub(super) fn unroll_and_jam(&self, it: &Header) -> Option<Made> {
+    /// Unrolls a loop into the loops inside it. `None` if there are none.
+    pub(super) fn unroll_and_jam(&self, it: &Header) -> Option<EditResult> {
         let chain = self.chain(it);
         let innermost = chain.last().filter(|last| last.op != it.op)?;
         Some(self.jam(it, &chain[1..], innermost))
     }
 
-    fn jam(&self, it: &Header, inner: &[Header], innermost: &Header) -> Made {
+    fn jam(&self, it: &Header, inner: &[Header], innermost: &Header) -> EditResult {
         carry_nothing(&[it])?;
         carry_nothing(&inner.iter().collect::<Vec<_>>())?;
         if let Some(reader) = inner.iter().find(|inner| self.reads(inner, &it.iv)) {
@@ -190,7 +193,7 @@ impl Edits<'_> {
         Ok(out)
     }
 
-    pub(super) fn peel(&self, it: &Header) -> Made {
+    pub(super) fn peel(&self, it: &Header) -> EditResult {
         let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
             return Err("the bounds are not numbers".to_owned());
         };
@@ -218,7 +221,7 @@ impl Edits<'_> {
     }
 }
 
-/// Whether a text of so many bytes may be copied.
+/// Returns true if a text of this size may be copied.
 fn may_copy(n_bytes: usize) -> Result<(), String> {
     if n_bytes > MOST_COPIED {
         return Err(format!("the body has {n_bytes} bytes, and at most {MOST_COPIED} are copied"));

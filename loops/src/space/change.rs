@@ -1,26 +1,25 @@
 //! Other orders of the iterations of one or two loops.
 
-use super::{Part, Point};
+use super::{Point, PointPart};
 
-/// Another order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The inner loop outside.
+    /// Interchange: the inner loop runs outside.
     Interchange,
-    /// The outer variable is added to the inner one.
+    /// Skew: the outer variable is added to the inner one.
     Skew,
-    /// Skewed, then interchanged: diagonals one behind the other.
+    /// Skewed, then interchanged: one diagonal after the other.
     Wavefront,
     /// The outer loop, or the only one, runs backwards.
     ReverseOuter,
     /// The inner loop runs backwards.
     ReverseInner,
-    /// Squares of so many iterations each way.
+    /// Tiles of this many iterations each way.
     Tile(i64),
 }
 
 impl Change {
-    /// A word for it.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Change::Interchange => "interchange",
@@ -32,7 +31,7 @@ impl Change {
         }
     }
 
-    /// What it does to loops over these variables.
+    /// Returns a description of its effect on loops with these variables.
     pub fn title(self, ivs: &[String]) -> String {
         let iv = |at: usize| ivs.get(at).map_or("", String::as_str);
         let (outer, inner) = (iv(0), iv(1));
@@ -46,7 +45,7 @@ impl Change {
         }
     }
 
-    /// The new variables as sums of the old ones, outermost first; tiles have none.
+    /// Returns the new variables as sums of the old ones, outermost first. Tiles have none.
     pub(super) fn rows(self, n_loops: usize) -> Option<Vec<Vec<i64>>> {
         let rows: [[i64; 2]; 2] = match self {
             Change::Interchange => [[0, 1], [1, 0]],
@@ -59,7 +58,7 @@ impl Change {
         Some(rows[..n_loops].iter().map(|it| it[..n_loops].to_vec()).collect())
     }
 
-    /// The names of the new variables.
+    /// Returns the names of the new variables.
     pub fn axes(self, ivs: &[String]) -> Vec<String> {
         let Some(rows) = self.rows(ivs.len()) else { return ivs.to_vec() };
         let name = |row: &Vec<i64>| {
@@ -77,23 +76,24 @@ impl Change {
         rows.iter().map(name).collect()
     }
 
-    /// Where an iteration comes to stand: its new variables, outermost first.
+    /// Returns the new position of an iteration: its new variables, outermost first.
     pub fn place(self, at: &[i64]) -> Vec<i64> {
         let Some(rows) = self.rows(at.len()) else { return at.to_vec() };
-        // The variables of drawn points are far from the ends of 64 bits: see `Space::new`.
+        // This cannot overflow: see `Space::new`.
         rows.iter().map(|row| row.iter().zip(at).map(|(by, it)| by * it).sum()).collect()
     }
 
-    /// The tile of an iteration, in tiles counted from the first point and sizes in values of the variables.
+    /// Returns the tile of an iteration, counted from the first point, with sizes in values of the
+    /// variables.
     pub fn tile(self, at: &[i64], first: &[i64], steps: &[i64]) -> Option<Vec<i64>> {
         let Change::Tile(size) = self else { return None };
         let one = |(it, (low, step)): (&i64, (&i64, &i64))| (it - low).div_euclid(size * step);
         Some(at.iter().zip(first.iter().zip(steps)).map(one).collect())
     }
 
-    /// When an iteration runs, compared from the first number on.
+    /// Returns the time of an iteration, compared from the first number on.
     pub(super) fn time(self, point: &Point, first: &[i64], steps: &[i64]) -> Vec<i64> {
-        debug_assert_eq!(point.part, Part::Whole, "only perfect nests are reordered");
+        debug_assert_eq!(point.part, PointPart::Whole, "only perfect nests are reordered");
         let mut out = self.tile(&point.at, first, steps).unwrap_or_default();
         out.extend(self.place(&point.at));
         out

@@ -1,4 +1,4 @@
-//! The points and arrows of a nest, and what other orders do to them.
+//! The points and arrows of a nest, and the effect of other orders on them.
 
 use std::cmp::Ordering;
 
@@ -6,29 +6,28 @@ use noisy_syntax::{Ir, Op, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::run::{Extent, Run, Stop};
-use super::{Arrow, Change, Changed, Part, Point, Size, Space};
-use crate::body::{Body, Kind};
+use super::{Arrow, Change, Changed, DrawingSize, Point, PointPart, Space};
+use crate::body::{Body, ScopeKind};
 use crate::dependence::{Flow, Limits, paths};
 use crate::legality::Legality;
 use crate::memory::{Aliasing, Meeting};
 use crate::nest::{LIMITS, Nest, line};
 use crate::refusal;
 
-/// Iterations and accesses that are looked at.
+/// Most iterations and accesses that are visited.
 pub(super) const MOST_LOOKED_AT: usize = 400_000;
-/// Notes on accesses that are not drawn.
+/// Most notes on accesses that are not drawn.
 const MOST_NOTES: usize = 5;
-/// Variables of drawn points are below this: sums of them stay far from the ends of 64 bits.
+/// Bound of the variables of drawn points, so that sums of them do not overflow.
 const MOST_VALUE: i64 = 1 << 40;
 
-/// The access of an element: in which point, which access, in which iteration of all loops around.
+/// An access of an element: its point, its access, and its iteration of all enclosing loops.
 struct Instance {
     point: usize,
     access: usize,
     ivs: Vec<i64>,
 }
 
-/// The variables of loops.
 pub(super) fn names(ir: &Ir, body: &Body, loops: &[u32]) -> Vec<String> {
     let name = |it: &u32| {
         body.loops[*it as usize].iv.map_or("the loop".to_owned(), |it| ir.value_text(it))
@@ -36,7 +35,7 @@ pub(super) fn names(ir: &Ir, body: &Body, loops: &[u32]) -> Vec<String> {
     loops.iter().map(name).collect()
 }
 
-/// Which of two instances runs first.
+/// Compares the times of two instances.
 fn compare(paths: &[Vec<u32>], a: &Instance, b: &Instance) -> Ordering {
     let common = paths[a.access].iter().zip(&paths[b.access]).take_while(|(a, b)| a == b).count();
     a.ivs[..common]
@@ -45,18 +44,19 @@ fn compare(paths: &[Vec<u32>], a: &Instance, b: &Instance) -> Ordering {
         .then_with(|| a.ivs.cmp(&b.ivs))
 }
 
-/// One try to draw.
+/// One attempt at a drawing.
 pub(super) struct Attempt<'a> {
     pub(super) source: &'a Source,
     pub(super) ir: &'a Ir,
     pub(super) nest: &'a Nest,
     pub(super) drawn: &'a [u32],
-    pub(super) size: Size,
+    pub(super) size: DrawingSize,
     pub(super) aliasing: Aliasing,
 }
 
 impl Attempt<'_> {
-    /// Draws so many iterations of each drawn loop, and looks at so many of the loops inside.
+    /// Draws some number of iterations of each drawn loop, and visits some number of iterations of
+    /// the inner loops.
     pub(super) fn draw(&self, n_points: i64, n_inner: i64) -> Result<Space, Stop> {
         let body = &self.nest.body;
         let outermost = self.drawn[0];
@@ -65,9 +65,9 @@ impl Attempt<'_> {
         for &it in self.drawn {
             extents[it as usize] = Extent::First(n_points);
         }
-        // The loops around stay in their first iteration in which the drawn ones run.
+        // The enclosing loops stay in the first iteration in which the drawn ones run.
         let scope_of = |loop_: u32| {
-            body.scopes.iter().position(|it| it.kind == Kind::Loop(loop_)).map(|it| it as u32)
+            body.scopes.iter().position(|it| it.kind == ScopeKind::Loop(loop_)).map(|it| it as u32)
         };
         let innermost = scope_of(*self.drawn.last().unwrap_or(&outermost));
         let mut around = body.loops_around(innermost);
@@ -99,9 +99,9 @@ impl Attempt<'_> {
         let step = |it: &u32| body.loops[*it as usize].step.and_then(|it| i64::try_from(it).ok());
         out.steps = self.drawn.iter().map(step).collect::<Option<_>>().ok_or(Stop::Unknown)?;
         let mut run = Run::new(body, self.size.points, extents, MOST_LOOKED_AT);
-        let mut places: FxHashMap<(Part, Vec<i64>), usize> = FxHashMap::default();
+        let mut places: FxHashMap<(PointPart, Vec<i64>), usize> = FxHashMap::default();
         let mut points = Vec::new();
-        let mut point = |part: Part, at: Vec<i64>, is_used: bool| -> Result<usize, Stop> {
+        let mut point = |part: PointPart, at: Vec<i64>, is_used: bool| -> Result<usize, Stop> {
             if at.iter().any(|it| it.abs() > MOST_VALUE) {
                 return Err(Stop::Unknown);
             }
@@ -114,7 +114,7 @@ impl Attempt<'_> {
         };
         run.each(innermost, &mut |it| {
             let at = self.drawn.iter().map(|&at| it.iv(at)).collect::<Result<_, _>>()?;
-            point(Part::Whole, at, false).map(|_| ())
+            point(PointPart::Whole, at, false).map(|_| ())
         })?;
         // The accesses, by the elements that they touch.
         let (classes, mut notes) = self.classes();
@@ -127,7 +127,7 @@ impl Attempt<'_> {
             };
             let Ok(element) = &access.element else { continue };
             let is_whole = self.drawn.iter().all(|it| path.contains(it));
-            let part = if is_whole { Part::Whole } else { self.part(access.op) };
+            let part = if is_whole { PointPart::Whole } else { self.part(access.op) };
             let done = run.each(access.scope, &mut |it| {
                 it.left = it.left.checked_sub(1).ok_or(Stop::Spent)?;
                 let ivs = path.iter().map(|&at| it.iv(at)).collect::<Result<Vec<i64>, _>>()?;
@@ -150,14 +150,14 @@ impl Attempt<'_> {
             }
         }
         let mut arrows = Vec::new();
-        // In any order: arrows are sorted behind.
+        // The order does not matter: arrows are sorted later.
         let elements: Vec<Vec<Instance>> = elements.into_values().collect();
         for mut all in elements {
             all.sort_by(|a, b| compare(&paths, a, b));
             self.chain(&all, &mut arrows);
         }
         self.carried_values(&points, &mut arrows);
-        // Points in the order in which they run.
+        // The points in execution order.
         let mut order: Vec<usize> = (0..points.len()).collect();
         let key = |it: &Point| (it.at[0], it.part, it.at.get(1).copied());
         order.sort_by_key(|&it| key(&points[it]));
@@ -185,14 +185,19 @@ impl Attempt<'_> {
         Ok(out)
     }
 
-    /// Whether an op stands before the inner loop or behind it.
-    fn part(&self, op: Op) -> Part {
+    /// Tells if an op comes before the inner loop or after it.
+    fn part(&self, op: Op) -> PointPart {
         let start = |op: Op| self.ir.range(op).start;
         let inner = self.drawn.last().map(|&it| self.nest.body.loops[it as usize].op);
-        if inner.is_some_and(|inner| start(inner) < start(op)) { Part::After } else { Part::Before }
+        if inner.is_some_and(|inner| start(inner) < start(op)) {
+            PointPart::After
+        } else {
+            PointPart::Before
+        }
     }
 
-    /// Memrefs with elements in common have the same number, as far as that is known, and a note else.
+    /// Gives memrefs that share elements the same number if that is known, and adds a note
+    /// otherwise.
     fn classes(&self) -> (Vec<Option<usize>>, Vec<String>) {
         let all = &self.nest.body.accesses;
         let line = |it: usize| line(self.source, all[it].op);
@@ -228,7 +233,7 @@ impl Attempt<'_> {
         (out, notes)
     }
 
-    /// The arrows between the accesses of one element, in their order.
+    /// Adds the arrows between the accesses of one element, in their order.
     fn chain(&self, all: &[Instance], out: &mut Vec<Arrow>) {
         let body = &self.nest.body;
         let mut seen: FxHashSet<(usize, usize, usize, usize)> = FxHashSet::default();
@@ -264,7 +269,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// The arrows of values that a drawn loop hands to its next iteration.
+    /// Adds the arrows of the values that a drawn loop carries.
     fn carried_values(&self, points: &[Point], out: &mut Vec<Arrow>) {
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by_key(|&it| (points[it].at[0], points[it].part, points[it].at.get(1).copied()));
@@ -279,7 +284,11 @@ impl Attempt<'_> {
                 let (a, b) = (&points[from], &points[to]);
                 let is_next = match depth {
                     0 => a.at[0] != b.at[0],
-                    _ => a.at[0] == b.at[0] && a.part == Part::Whole && b.part == Part::Whole,
+                    _ => {
+                        a.at[0] == b.at[0]
+                            && a.part == PointPart::Whole
+                            && b.part == PointPart::Whole
+                    }
                 };
                 if is_next {
                     out.push(Arrow { from, to, source: line, target: line, flow: None });
@@ -325,9 +334,9 @@ impl Attempt<'_> {
         out
     }
 
-    /// The other orders, and whether they are allowed.
+    /// Returns the other orders, and which are allowed.
     fn change(&self, space: &mut Space) {
-        if space.points.iter().any(|it| it.part != Part::Whole) {
+        if space.points.iter().any(|it| it.part != PointPart::Whole) {
             space.notes.push("Squares are ops before or after the inner loop; because of them no other order is shown.".to_owned());
             return;
         }

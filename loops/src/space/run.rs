@@ -1,44 +1,46 @@
-//! A nest run by its bounds, guards and subscripts alone: which access touches which element in which iteration.
+//! Execution of a nest by its bounds, guards and subscripts alone: the element of each access in
+//! each iteration.
 //!
 //! *Cost.* Linear in iterations and accesses, up to a budget.
 
 use noisy_syntax::Value;
 use rustc_hash::FxHashSet;
 
-use crate::body::{Body, Constraint, Kind};
+use crate::body::{Body, Constraint, ScopeKind};
 use crate::form::{Form, Term};
 
-/// Why a run ended before its time.
+/// The reason why a run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// A bound, a guard or a subscript has no value that is known.
+    /// A bound, a guard or a subscript has an unknown value.
     Unknown,
-    /// There are too many iterations.
+    /// The budget of iterations is spent.
     Spent,
-    /// Whoever looks has seen enough.
+    /// The visitor ended the run.
     Enough,
 }
 
-/// How far loops run.
+/// The range of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extent {
-    /// Only in this iteration.
+    /// Only this iteration.
     At(i64),
-    /// So many iterations at most.
+    /// At most this many iterations.
     First(i64),
 }
 
-/// A run. Symbols have all the same value, but for those that only loops begin with, which are 0.
+/// A run. All symbols have the same value, except those that occur only in lower bounds, which are
+/// 0.
 pub(super) struct Run<'a> {
     pub(super) body: &'a Body,
     pub(super) symbol: i64,
-    /// By the number of a loop.
+    /// The ranges, by index of the loop.
     pub(super) extents: Vec<Extent>,
-    /// How many iterations may still be looked at.
+    /// The number of iterations that may still be visited.
     pub(super) left: usize,
-    /// Loops that have more iterations than were looked at.
+    /// Loops that have more iterations than were visited.
     pub(super) cut: FxHashSet<u32>,
-    /// Symbols that were given the value.
+    /// Symbols that were replaced by the value.
     pub(super) symbols: FxHashSet<Value>,
     /// Symbols in lower bounds and in no upper one.
     pub(super) lows: FxHashSet<Value>,
@@ -63,7 +65,7 @@ impl<'a> Run<'a> {
         Self { body, symbol, extents, left, cut, symbols, lows, ivs }
     }
 
-    /// Calls for each time that a scope is entered, in order.
+    /// Calls `enter` for each entry of a scope, in order.
     pub(super) fn each(
         &mut self,
         scope: Option<u32>,
@@ -82,14 +84,14 @@ impl<'a> Run<'a> {
         let Some((&scope, inner)) = scopes.split_first() else { return visit(self) };
         let scope = &self.body.scopes[scope as usize];
         match scope.kind {
-            Kind::Choice(_) => Err(Stop::Unknown),
-            Kind::Guard => {
+            ScopeKind::Choice(_) => Err(Stop::Unknown),
+            ScopeKind::Guard => {
                 if self.holds(&scope.when)? {
                     self.enter(inner, visit)?;
                 }
                 Ok(())
             }
-            Kind::Loop(at) => {
+            ScopeKind::Loop(at) => {
                 let it = &self.body.loops[at as usize];
                 let step = it.step.filter(|it| *it > 0).ok_or(Stop::Unknown)?;
                 let low = self.ends(it.lower.as_deref())?.into_iter().max();
@@ -138,7 +140,7 @@ impl<'a> Run<'a> {
         Ok(false)
     }
 
-    /// The value of a form in this iteration.
+    /// Returns the value of a form in this iteration.
     pub(super) fn value(&mut self, form: &Form) -> Result<i128, Stop> {
         let mut sum = form.constant;
         for &(term, by) in &form.terms {
@@ -160,7 +162,7 @@ impl<'a> Run<'a> {
         Ok(sum)
     }
 
-    /// The variable of a loop in this iteration.
+    /// Returns the variable of a loop in this iteration.
     pub(super) fn iv(&self, loop_: u32) -> Result<i64, Stop> {
         let it = self.ivs[loop_ as usize].ok_or(Stop::Unknown)?;
         i64::try_from(it).map_err(|_| Stop::Unknown)

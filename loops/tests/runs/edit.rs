@@ -1,10 +1,10 @@
-//! Edits of the text: what they copy has names that are names.
+//! Edits of the text: copied names are valid names.
 
 use noisy_loops::edit::names::fresh;
 use noisy_loops::edit::{Edit, Options, offers};
 use noisy_syntax::{OpKind, Source};
 
-/// A text after edits, which do not overlap.
+/// Returns a text after edits, which do not overlap.
 fn edited(text: &str, edits: &[Edit]) -> String {
     let mut edits: Vec<_> = edits.iter().collect();
     edits.sort_by_key(|it| (it.range.start, it.range.end));
@@ -17,7 +17,7 @@ fn edited(text: &str, edits: &[Edit]) -> String {
     out + &text[at..]
 }
 
-/// What can be done with the loops of a text, and what becomes of it.
+/// Returns the transformations of the loops of a text, with their results.
 fn all(text: &str) -> Vec<(String, String)> {
     let source = Source::new(text);
     assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());
@@ -71,7 +71,7 @@ fn copies_of_numbered_values_have_names() {
 }
 
 #[test]
-fn names_that_an_unknown_header_only_uses_stay_in_copies() {
+fn keeps_names_that_an_unknown_header_only_uses() {
     let text = "func.func @f(%A: memref<8xf32>) {
   affine.for %i = 0 to 8 {
     foo.each %x in %A {
@@ -89,11 +89,11 @@ fn names_that_an_unknown_header_only_uses_stay_in_copies() {
 }
 
 #[test]
-fn a_fresh_name_begins_with_no_digit_and_is_nobodys() {
+fn fresh_names_begin_with_no_digit_and_are_unused() {
     assert_eq!(fresh("%a = %0", "%a", "_1"), "%a_1");
     assert_eq!(fresh("%a = %a_1", "%a", "_1"), "%a_1_0");
     assert_eq!(fresh("%a = %0", "%0", "_1"), "%v0_1");
-    // `%v0` with this suffix is another one.
+    // `%v0` with this suffix is another name.
     assert_eq!(fresh("%0 = %v0", "%0", "_1"), "%vv0_1");
     assert_eq!(fresh("%0 = %v0", "%v0", "_1"), "%v0_1");
 }

@@ -1,4 +1,5 @@
-//! Dependences against the plainest way to find them: run the program, note who touches which element when, compare all pairs.
+//! Compares dependences with an enumeration: run the program, record the accesses of each element,
+//! compare all pairs.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ fn expected(instances: &[Instance]) -> Found {
 }
 
 #[test]
-fn dependences_are_those_of_a_run() {
+fn dependences_equal_those_of_a_run() {
     let mut n_found = 0;
     for seed in 1..=600_u64 {
         let program = Program::new(seed, 4);

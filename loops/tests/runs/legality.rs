@@ -1,12 +1,13 @@
-//! Legality against the plainest way to find out: run the program in the new order and look at each two instances that touch the same
-//! element.
+//! Compares legality with an enumeration: run the program in the new order and check each two
+//! instances that touch the same element.
 
 use noisy_loops::{Body, Legality, Limits, Obstacle};
 use noisy_syntax::Source;
 
 use crate::program::{Instance, Node, Program};
 
-/// The loops of a program in order: the address of each, the loops around, outermost first.
+/// Returns the loops of a program in order: the address of each, and the enclosing loops, outermost
+/// first.
 fn loops(nodes: &[Node], around: &mut Vec<usize>, out: &mut Vec<(usize, Vec<usize>)>) {
     for node in nodes {
         match node {
@@ -30,7 +31,8 @@ fn value(it: &Instance, name: usize) -> Option<i64> {
     it.iteration.iter().find(|it| it.0 == name).map(|it| it.1)
 }
 
-/// Pairs of instances, in order, that touch the same element, one of them a store, in the same iteration of the loops around.
+/// Returns pairs of instances, in order, that touch the same element, one of them a store, in the
+/// same iteration of the enclosing loops.
 fn pairs<'a>(all: &'a [Instance], around: &[usize]) -> Vec<(&'a Instance, &'a Instance)> {
     let mut out = Vec::new();
     for (at, s) in all.iter().enumerate() {
@@ -44,7 +46,8 @@ fn pairs<'a>(all: &'a [Instance], around: &[usize]) -> Vec<(&'a Instance, &'a In
     out
 }
 
-/// Whether each pair inside of a loop keeps its order if times decide, first to last; pairs that have no time do not.
+/// Returns true if each pair inside a loop keeps its order under the given times, first to last.
+/// Pairs without times do not.
 fn keeps(
     pairs: &[(&Instance, &Instance)],
     root: usize,
@@ -60,7 +63,7 @@ fn keeps(
 const ORDERS: [&[usize]; 6] = [&[1, 0], &[0, 2, 1], &[1, 0, 2], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]];
 
 #[test]
-fn what_is_allowed_is_what_a_run_allows() {
+fn allows_exactly_what_a_run_allows() {
     let mut counts = [[0_usize; 2]; 4];
     for seed in 1..=500_u64 {
         let program = Program::new(seed, 4);
@@ -82,7 +85,7 @@ fn what_is_allowed_is_what_a_run_allows() {
             let parallel = keeps(&met, *name, |it| Some(vec![value(it, *name)?, 0]))
                 && keeps(&met, *name, |it| Some(vec![-value(it, *name)?, 0]));
             check(0, legality.is_parallel(number(*name)), parallel);
-            // Bands that start at this loop.
+            // Returns the bands that start at this loop.
             for (inner, path) in &all {
                 let Some(start) = path.iter().position(|it| it == name) else { continue };
                 let band: Vec<usize> = path[start..].iter().copied().chain([*inner]).collect();
@@ -103,7 +106,8 @@ fn what_is_allowed_is_what_a_run_allows() {
                             which /= sizes.len();
                         }
                         keeps(&met, *name, |it| {
-                            // Loops start near 0; 500 puts all values into one tile of 1000.
+                            // Loops start near 0, so an offset of 500 puts all values into one tile
+                            // of 1000.
                             let tile = |(loop_, size): (&usize, &i64)| {
                                 Some((value(it, *loop_)? + 500).div_euclid(*size))
                             };
@@ -115,7 +119,7 @@ fn what_is_allowed_is_what_a_run_allows() {
                     check(2, legality.tiles(&numbers), is_fine);
                 }
             }
-            // Loops behind this one, under the same loops.
+            // Returns the loops after this one under the same loops.
             for (second, path) in all.iter().filter(|it| it.0 != *name && it.1 == *around) {
                 if number(*second) < number(*name) {
                     continue;
@@ -129,6 +133,6 @@ fn what_is_allowed_is_what_a_run_allows() {
             }
         }
     }
-    // Each question was answered both ways, often.
+    // Each question got both answers, often.
     assert!(counts.iter().flatten().all(|it| *it > 50), "{counts:?}");
 }

@@ -1,4 +1,4 @@
-//! Random programs, run in the plainest way, against what the crate says of them.
+//! Compares the results of the crate with simple executions of random programs.
 
 mod edit;
 mod enumeration;

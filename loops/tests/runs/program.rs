@@ -1,8 +1,7 @@
-//! Random programs of affine loops over one memref, and a run of them.
+//! Random programs of affine loops over one memref, and their execution.
 
 use std::fmt::Write as _;
 
-/// Random numbers by xorshift.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -18,7 +17,8 @@ impl Random {
     }
 }
 
-/// A sum of variables and a constant, divided (`Some((true, by))`) or reduced (`Some((false, by))`).
+/// A sum of variables and a constant, divided (`Some((true, by))`) or reduced
+/// (`Some((false, by))`).
 #[derive(Clone)]
 pub(crate) struct Expr {
     terms: Vec<(usize, i64)>,
@@ -172,7 +172,8 @@ pub(crate) fn print(nodes: &[Node], depth: usize, rank: usize, out: &mut String)
     }
 }
 
-/// An instance of an access: which, the loops around (by the number of the loop) and their variables, the element.
+/// An instance of an access: its index, the enclosing loops (by the number of the loop) and their
+/// variables, and the element.
 pub(crate) struct Instance {
     pub(crate) id: usize,
     pub(crate) is_store: bool,
@@ -213,7 +214,8 @@ pub(crate) fn run(nodes: &[Node], around: &mut Vec<(usize, i64)>, out: &mut Vec<
     }
 }
 
-/// A random program of nests `depth` deep, its text, and what it touches in order. Loops are told by the address of their node.
+/// Returns the text of a random program of nests with this depth, and its accesses in order. A loop
+/// is identified by the address of its node.
 pub(crate) struct Program {
     pub(crate) nodes: Vec<Node>,
     pub(crate) text: String,

@@ -1,14 +1,14 @@
-//! Iteration spaces against the plainest way to find them: run the program, compare all pairs of accesses.
+//! Compares iteration spaces with an enumeration: run the program, compare all pairs of accesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use noisy_loops::space::{Change, Part, Size, Space};
+use noisy_loops::space::{Change, DrawingSize, PointPart, Space};
 use noisy_loops::{Aliasing, Body};
 use noisy_syntax::Source;
 
 use crate::program::{Instance, Node, Program};
 
-/// The accesses of a loop that stand before the loop at this address, if that is in it.
+/// Returns the accesses of a loop before the loop at this address, if that is in it.
 fn before(nodes: &[Node], stop: usize, out: &mut BTreeSet<usize>) -> bool {
     nodes.iter().any(|node| match node {
         Node::For { body, .. } => {
@@ -22,7 +22,7 @@ fn before(nodes: &[Node], stop: usize, out: &mut BTreeSet<usize>) -> bool {
     })
 }
 
-/// The address of each loop, in order.
+/// Returns the address of each loop, in order.
 fn loops(nodes: &[Node], out: &mut Vec<usize>) {
     for node in nodes {
         match node {
@@ -39,7 +39,7 @@ fn loops(nodes: &[Node], out: &mut Vec<usize>) {
     }
 }
 
-/// When a point runs in another order; tiles by two, from the first values on.
+/// Returns the time of a point in another order. Tiles have size two, from the first values on.
 fn time(change: Change, at: &[i64], first: &[i64], steps: &[i64]) -> Vec<i64> {
     match (change, at) {
         (Change::ReverseOuter, [i]) => vec![-i],
@@ -57,7 +57,7 @@ fn time(change: Change, at: &[i64], first: &[i64], steps: &[i64]) -> Vec<i64> {
 }
 
 #[test]
-fn arrows_are_the_dependences_of_a_run() {
+fn arrows_equal_the_dependences_of_a_run() {
     let (mut n_arrows, mut n_forbidden, mut n_allowed, mut n_parts) = (0, 0, 0, 0);
     for seed in 1..=120_u64 {
         let program = Program::new(seed, 4);
@@ -71,12 +71,12 @@ fn arrows_are_the_dependences_of_a_run() {
         let line_of_loop = |it: usize| line(ir.range(body.loops[it].op).start);
         let line_of_access = |id: usize| line(ir.range(body.accesses[id].op).start);
         for number in 0..body.loops.len() {
-            let size = Size { points: 100, tile: 2 };
+            let size = DrawingSize { points: 100, tile: 2 };
             let Ok(space) = Space::new(&source, body.loops[number].op, size, Aliasing::default())
             else {
                 continue;
             };
-            // Which loops are drawn, and which iterations of those around.
+            // The drawn loops, and the iterations of those around them.
             let of_line =
                 |line: usize| names[(0..names.len()).find(|&it| line_of_loop(it) == line).unwrap()];
             let drawn: Vec<usize> = space.lines.iter().map(|&it| of_line(it)).collect();
@@ -91,13 +91,13 @@ fn arrows_are_the_dependences_of_a_run() {
                 let inner = drawn.get(1).map(|name| it.iteration.iter().find(|it| it.0 == *name));
                 let outer = it.iteration[at].1;
                 Some(match inner {
-                    None => (vec![outer], Part::Whole),
-                    Some(Some(inner)) => (vec![outer, inner.1], Part::Whole),
-                    Some(None) if is_before.contains(&it.id) => (vec![outer], Part::Before),
-                    Some(None) => (vec![outer], Part::After),
+                    None => (vec![outer], PointPart::Whole),
+                    Some(Some(inner)) => (vec![outer, inner.1], PointPart::Whole),
+                    Some(None) if is_before.contains(&it.id) => (vec![outer], PointPart::Before),
+                    Some(None) => (vec![outer], PointPart::After),
                 })
             };
-            let numbers: BTreeMap<(Vec<i64>, Part), usize> = space
+            let numbers: BTreeMap<(Vec<i64>, PointPart), usize> = space
                 .points
                 .iter()
                 .enumerate()
@@ -113,7 +113,7 @@ fn arrows_are_the_dependences_of_a_run() {
             for (at, it) in space.points.iter().enumerate() {
                 assert_eq!(it.is_used, used.contains(&at), "seed {seed}, {it:?}\n{text}");
             }
-            // All pairs, and those that arrows lead to.
+            // Compare all pairs with those that arrows connect.
             let mut pairs = BTreeSet::new();
             let mut by_lines = BTreeSet::new();
             for (at, (p, s)) in met.iter().enumerate() {
@@ -145,7 +145,7 @@ fn arrows_are_the_dependences_of_a_run() {
                 assert!(reached.contains(&q), "seed {seed}: no way from {p} to {q}\n{text}");
             }
             n_arrows += space.arrows.len();
-            n_parts += usize::from(space.points.iter().any(|it| it.part != Part::Whole));
+            n_parts += usize::from(space.points.iter().any(|it| it.part != PointPart::Whole));
             // Other orders.
             let low = |at: usize| space.points.iter().map(|it| it.at[at]).min().unwrap();
             for it in &space.changes {
@@ -155,7 +155,8 @@ fn arrows_are_the_dependences_of_a_run() {
                 let what = format!("seed {seed}, {:?}: {:?}\n{text}", it.change, it.verdict);
                 assert_eq!(is_violated, !it.backward.is_empty(), "{what}");
                 assert!(it.order.windows(2).all(|pair| time(pair[0]) < time(pair[1])), "{what}");
-                // What is forbidden for tiles of any size, or elsewhere, may be fine here.
+                // An order that is forbidden for tiles of any size, or for other points, may be
+                // allowed here.
                 let is_all = space.around.is_empty() && !matches!(it.change, Change::Tile(_));
                 assert!(!is_violated || it.verdict.is_err(), "{what}");
                 assert!(!is_all || is_violated || it.verdict.is_ok(), "{what}");

@@ -1,4 +1,5 @@
-//! Requests of the server to the client. A task of its own makes each and waits for the answer, for a limited time.
+//! Requests of the server to the client. Each runs in a task of its own and waits for the answer
+//! for a limited time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use tower_lsp::ls_types as lsp;
 
 use super::Connection;
 
-/// How long the server waits for an answer of the client.
+/// Time limit for an answer of the client.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Makes requests in a task.
@@ -25,7 +26,8 @@ where
     });
 }
 
-/// Asks the client to request again what depends on settings: hints, diagnostics and lenses.
+/// Asks the client to request everything again that depends on settings: hints, diagnostics and
+/// lenses.
 pub(crate) fn refresh(connection: &Connection) {
     let capabilities = connection.capabilities().clone();
     ask(connection, move |client| async move {
@@ -48,7 +50,8 @@ pub(crate) fn refresh_lenses(connection: &Connection) {
     }
 }
 
-/// Asks the client to apply an edit, and shows a report to the user, or why the client did not apply it.
+/// Asks the client to apply an edit, and shows the user a report, or the reason why the client
+/// refused it.
 pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, report: String) {
     let asking = connection.clone();
     ask(connection, |client| async move {
@@ -65,10 +68,11 @@ pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, repo
     });
 }
 
-/// The names of configuration files, as a pattern of the protocol.
+/// Names of configuration files, as a pattern of the protocol.
 const CONFIG_FILES: &str = "**/{noisy,.noisy}.toml";
 
-/// What is registered for configuration files, and with what. A client that opens them of its own accord is answered, too.
+/// Registrations for configuration files. A client that opens them without registration is answered
+/// too.
 fn for_config_files() -> Vec<lsp::Registration> {
     let selector = json!([{ "pattern": CONFIG_FILES }]);
     let triggers = ["[", ".", "=", "\"", " "];
@@ -87,7 +91,7 @@ fn for_config_files() -> Vec<lsp::Registration> {
     .to_vec()
 }
 
-/// Registers for changes of settings and of configuration files, and for configuration files that are open.
+/// Registers for changes of settings and of configuration files, and for open configuration files.
 pub(crate) fn register(connection: &Connection) {
     let mut wanted = Vec::new();
     if connection.capabilities().registers_configuration {

@@ -1,83 +1,84 @@
-//! What the client can do, as far as it matters here.
+//! Capabilities of the client, as far as the server uses them.
 
 use tower_lsp::ls_types as lsp;
 
 use crate::text::encoding::Encoding;
 use crate::text::position::negotiate;
 
-/// What the client can do, as far as it matters here.
+/// Capabilities of the client.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each capability")]
 pub(crate) struct ClientCapabilities {
-    /// What columns count.
+    /// The unit of columns.
     pub encoding: Encoding,
-    /// It asks for diagnostics itself.
+    /// The client pulls diagnostics.
     pub pulls_diagnostics: bool,
-    /// It shows places that explain a diagnostic.
+    /// Shows related information of a diagnostic.
     pub related_information: bool,
-    /// It shows what is unnecessary or deprecated.
+    /// Shows unnecessary and deprecated code.
     pub tags: bool,
-    /// It shows titles of edits.
+    /// Shows titles of edits.
     pub annotates_edits: bool,
-    /// It takes edits of versions of documents.
+    /// Accepts edits of document versions.
     pub document_changes: bool,
-    /// It takes symbols as a tree.
+    /// Accepts symbols as a tree.
     pub symbol_tree: bool,
-    /// It shows details beside the labels of completions.
+    /// Shows details beside the labels of completions.
     pub label_details: bool,
-    /// It takes completions with placeholders.
+    /// Accepts completions with placeholders.
     pub snippets: bool,
-    /// It takes lazily resolved edits of code actions.
+    /// Resolves the edits of code actions lazily.
     pub resolves_actions: bool,
-    /// It takes literal code actions at all.
+    /// Accepts literal code actions.
     pub action_literals: bool,
-    /// It lets the server ask for new inlay hints.
+    /// Lets the server request new inlay hints.
     pub refreshes_hints: bool,
-    /// It lets the server ask for new code lenses.
+    /// Lets the server request new code lenses.
     pub refreshes_lenses: bool,
-    /// It shows actions that cannot be done, with the reason.
+    /// Shows disabled actions with the reason.
     pub disabled_actions: bool,
-    /// It shows the progress of the server.
+    /// Shows progress of the server.
     pub progress: bool,
-    /// It shows how the server is.
+    /// Shows the status of the server.
     pub server_status: bool,
-    /// It follows links from codes.
+    /// Follows links of diagnostic codes.
     pub code_description: bool,
-    /// It keeps the data of diagnostics.
+    /// Keeps the data of diagnostics.
     pub diagnostic_data: bool,
-    /// It lets the server ask for new diagnostics.
+    /// Lets the server request new diagnostics.
     pub refreshes_diagnostics: bool,
-    /// It answers questions about its configuration.
+    /// Answers questions about its configuration.
     pub configuration: bool,
-    /// It lets the server register for changes of its configuration.
+    /// Lets the server register for changes of its configuration.
     pub registers_configuration: bool,
-    /// It lets the server register for changes of files.
+    /// Lets the server register for changes of files.
     pub registers_watching: bool,
-    /// It lets the server register for documents of other names, and for what is asked of them.
+    /// Lets the server register for documents of other names and for requests about them.
     pub registers_documents: bool,
-    /// It takes semantic tokens as differences.
+    /// Accepts semantic tokens as differences.
     pub token_deltas: bool,
-    /// It shows only whole lines as folded.
+    /// Folds whole lines only.
     pub folds_lines: bool,
-    /// It takes links from definitions.
+    /// Accepts links from definitions.
     pub definition_links: bool,
-    /// It applies edits that the server asks for.
+    /// Applies edits on request of the server.
     pub applies_edits: bool,
-    /// It asks what a rename would rename before it asks for the rename.
+    /// Asks for the range of a rename before it asks for the rename.
     pub prepares_renames: bool,
-    /// It shows hovers, and what looks like them, without markup.
+    /// Shows hovers without markup.
     pub plain_hovers: bool,
-    /// It shows the documentation of completions without markup.
+    /// Shows the documentation of completions without markup.
     pub plain_completions: bool,
-    /// It shows the documentation of signatures without markup.
+    /// Shows the documentation of signatures without markup.
     pub plain_signatures: bool,
-    /// It takes parameters of a signature as places in its label.
+    /// Accepts parameters of a signature as ranges of its label.
     pub parameter_places: bool,
-    /// The kinds of completions that it shows; nothing stands for those of the first version of the protocol.
+    /// Kinds of completions that the client shows; `None` means those of the first version of the
+    /// protocol.
     pub completion_kinds: Option<Vec<lsp::CompletionItemKind>>,
 }
 
-/// The kinds of completions of the first version of the protocol.
+/// Kinds of completions of the first version of the protocol.
 const FIRST_KINDS: [lsp::CompletionItemKind; 18] = {
     use lsp::CompletionItemKind as Kind;
     [
@@ -102,15 +103,16 @@ const FIRST_KINDS: [lsp::CompletionItemKind; 18] = {
     ]
 };
 
-/// Whether texts must be plain, by the formats that the client takes; one that names none is taken to show markup.
+/// True if texts must be plain, by the formats that the client accepts. A client that names none is
+/// assumed to show markup.
 fn is_plain(formats: Option<&Vec<lsp::MarkupKind>>) -> bool {
     formats.is_some_and(|it| !it.is_empty() && !it.contains(&lsp::MarkupKind::Markdown))
 }
 
 impl ClientCapabilities {
-    /// Reads them out of the client's capabilities.
+    /// Reads the client's capabilities.
     pub(crate) fn of(capabilities: &lsp::ClientCapabilities) -> Self {
-        // A path of optional fields that ends in a value or in nothing.
+        // A path of optional fields that ends in a value or in `None`.
         macro_rules! has {
             ($first:ident $(. $rest:ident)*) => {
                 capabilities.$first.as_ref()$(.and_then(|it| it.$rest.as_ref()))*
@@ -180,7 +182,7 @@ impl ClientCapabilities {
         }
     }
 
-    /// A kind of completions, if the client shows it.
+    /// A kind of completion, if the client shows it.
     pub(crate) fn completion_kind(
         &self,
         kind: lsp::CompletionItemKind,

@@ -1,7 +1,8 @@
-//! What the editor says about settings: `initializationOptions`, and the section `noisy` of its configuration.
+//! Settings of the editor: `initializationOptions`, and the section `noisy` of its configuration.
 //!
-//! A setting that the editor leaves out, or gives as `null`, is decided by `noisy.toml` or its default; one that it gives counts more than
-//! the file. Unknown keys are ignored, since clients send settings of their own along.
+//! A setting that the editor leaves out, or gives as `null`, is decided by `noisy.toml` or its
+//! default; a given one overrides the file. Unknown keys are ignored, because clients send settings
+//! of their own along.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,24 +15,25 @@ use serde_json::Value;
 /// All settings of the editor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Config {
-    /// What counts more than any file.
+    /// Settings that override any file.
     pub overrides: Overrides,
-    /// The configuration file to use in place of the nearest.
+    /// The configuration file to use instead of the nearest.
     pub file: Option<PathBuf>,
-    /// Solve in the background, so that the titles of actions say what they will do.
+    /// Search for placements in the background, so that the titles of actions show their result.
     pub background: bool,
-    /// How long a fix on save waits for a search that is under way.
+    /// Time that a fix on save waits for a running search.
     pub save_wait: Duration,
     /// Show a line above each function.
     pub lenses: bool,
-    /// Only what is about noise: no syntax, name and type errors, no navigation, no symbols, no completion; for those who have another
-    /// server for the same files. Not said, it holds in programs of HEIR while there is another server.
+    /// Serve only noise: no syntax, name and type errors, no navigation, no symbols, no completion;
+    /// for users of another server for the same files. The default is true in programs of HEIR
+    /// while there is another server.
     pub only_noise: Option<bool>,
-    /// Whether the client says that another server for MLIR sees the same files.
+    /// True if the client says that another MLIR server sees the same files.
     pub other_server: bool,
 }
 
-/// As the editor writes it.
+/// The settings as the editor writes them.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Section {
@@ -69,13 +71,14 @@ struct Features {
 }
 
 impl Config {
-    /// The settings of an editor that says nothing.
+    /// The settings of an editor that sets nothing.
     pub(crate) fn new() -> Self {
         let save_wait = Duration::from_millis(500);
         Self { background: true, save_wait, lenses: true, ..Self::default() }
     }
 
-    /// Reads the settings out of what the client sent: the section itself, or an object that has it as `noisy`.
+    /// Reads the settings from the client's message: the section itself, or an object that contains
+    /// it as `noisy`.
     pub(crate) fn read(settings: &Value) -> Result<Self, String> {
         let section = settings.get("noisy").unwrap_or(settings);
         if section.is_null() {
@@ -93,7 +96,7 @@ impl Config {
         let mut toml = String::new();
         let mut set = |key: &str, value: &Value| {
             if !value.is_null() {
-                // Strings, numbers and words of JSON are such of TOML.
+                // Strings, numbers and words of JSON have the same syntax in TOML.
                 let _ = writeln!(toml, "{key} = {value}");
             }
         };
@@ -143,13 +146,13 @@ impl Config {
         })
     }
 
-    /// Whether all that is not about noise is left to another server, whatever the program.
+    /// True if everything but noise is left to another server, in any program.
     pub(crate) fn is_only_noise(&self) -> bool {
         self.only_noise == Some(true)
     }
 
-    /// Whether it is in a program, which may be one of HEIR's: those have a server of their own, and the preset for them is to stand
-    /// beside it.
+    /// True if everything but noise is left to another server in this program. Programs of HEIR
+    /// have a server of their own, and the default for them is to run beside it.
     pub(crate) fn is_only_noise_in(&self, is_of_heir: bool) -> bool {
         self.only_noise.unwrap_or(self.other_server && is_of_heir)
     }

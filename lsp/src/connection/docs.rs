@@ -1,5 +1,5 @@
-//! The documentation of codes, where an editor can open it: files in the user's cache, written once for each version of the server, so that
-//! the links of diagnostics lead somewhere without a network.
+//! Documentation of codes as files in the user's cache, written once for each version of the
+//! server, so that the links of diagnostics work without a network.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,10 +12,10 @@ use tower_lsp::ls_types as lsp;
 use super::Connection;
 use crate::log;
 
-/// Where the documentation of each code is.
+/// The page of each code.
 pub(crate) type Links = FxHashMap<&'static str, lsp::Uri>;
 
-/// Writes them before any document is opened, for clients that follow such links.
+/// Writes the pages before any document is opened, for clients that follow such links.
 pub(crate) fn write(connection: &Connection) {
     let Some(folder) = folder().filter(|_| connection.capabilities().code_description) else {
         return;
@@ -26,7 +26,7 @@ pub(crate) fn write(connection: &Connection) {
     }
 }
 
-/// Where the documentation of a code is.
+/// The page of a code.
 pub(crate) fn link(connection: &Connection, code: &str) -> Option<lsp::Uri> {
     connection.docs()?.get(code).cloned()
 }
@@ -54,7 +54,7 @@ fn write_all(folder: &Path) -> std::io::Result<Links> {
         if fs::read_to_string(&path).is_ok_and(|it| it == text) {
             continue;
         }
-        // Other servers may read and write the same; each sees a whole file.
+        // Other servers may read and write the same file; each sees a complete one.
         let new = folder.join(format!("{code}.{}", std::process::id()));
         fs::write(&new, text)?;
         fs::rename(&new, &path)?;

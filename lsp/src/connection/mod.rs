@@ -1,4 +1,5 @@
-//! The other end of the wire: what the client can do, its settings, what it is told and asked. Nothing here knows a document.
+//! The client: its capabilities, its settings, messages and questions to it. Nothing here knows a
+//! document.
 
 pub(crate) mod ask;
 pub(crate) mod capabilities;
@@ -27,15 +28,14 @@ use status::Status;
 /// One connection to a client.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// The way to the client.
+    /// Sends messages to the client.
     pub outbox: Outbox,
-    /// Whether the server is at work.
+    /// The status of the server.
     pub status: Status,
-    /// The work that the user may cancel.
+    /// Work that the user may cancel.
     pub progress: Cancellable,
-    /// The settings.
     pub settings: Store,
-    /// What is wrong with the settings.
+    /// Mistakes in the settings.
     pub problems: Problems,
     runtime: Handle,
     capabilities: OnceLock<ClientCapabilities>,
@@ -45,7 +45,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A connection to a client that said nothing yet; its tasks run in a runtime.
+    /// A connection to a client that has sent nothing yet; its tasks run in `runtime`.
     pub(crate) fn new(runtime: Handle) -> Self {
         Self {
             outbox: Outbox::default(),
@@ -61,17 +61,17 @@ impl Connection {
         }
     }
 
-    /// Runs a task on the runtime; any thread may ask for it.
+    /// Runs a task on the runtime. Any thread may call this.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         self.runtime.spawn(task)
     }
 
-    /// Drops something large on a thread that nobody waits for.
+    /// Drops a large value on another thread.
     pub(crate) fn discard(&self, it: impl Send + 'static) {
         self.runtime.spawn_blocking(move || drop(it));
     }
 
-    /// What the client can do: nothing, before `initialize`.
+    /// The capabilities of the client; none before `initialize`.
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
         static NONE: OnceLock<ClientCapabilities> = OnceLock::new();
         self.capabilities.get().unwrap_or_else(|| {
@@ -79,7 +79,7 @@ impl Connection {
         })
     }
 
-    /// Keeps what the client said in `initialize`; only the first call counts.
+    /// Keeps the capabilities from `initialize`; only the first call counts.
     pub(crate) fn set_capabilities(&self, capabilities: &lsp::ClientCapabilities) {
         let _ = self.capabilities.set(ClientCapabilities::of(capabilities));
     }
@@ -99,17 +99,17 @@ impl Connection {
         self.docs.get()
     }
 
-    /// The pages about codes are written.
+    /// Keeps the pages about codes.
     pub(crate) fn set_docs(&self, links: Links) {
         let _ = self.docs.set(links);
     }
 
-    /// How much of its work the server reports in `$/logTrace`.
+    /// The level of reports in `$/logTrace`.
     pub(crate) fn trace(&self) -> lsp::TraceValue {
         *self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client sets how much is reported.
+    /// Sets the level of reports in `$/logTrace`.
     pub(crate) fn set_trace(&self, trace: lsp::TraceValue) {
         *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = trace;
     }

@@ -1,5 +1,6 @@
-//! What is wrong with the settings: each problem is shown once, until the settings change. A configuration file that is open in the
-//! editor has the diagnostics of the text there, any other those of what is on the disk.
+//! Mistakes in the settings. Each is shown once, until the settings change. A configuration file
+//! that is open in the editor has the diagnostics of its text there; any other has those of the
+//! file on the disk.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +9,7 @@ use tower_lsp::ls_types as lsp;
 
 use super::{Connection, status};
 
-/// The problems, and the configuration files whose diagnostics show them.
+/// The mistakes, and the configuration files whose diagnostics show them.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     state: Mutex<State>,
@@ -17,9 +18,9 @@ pub(crate) struct Problems {
 #[derive(Debug, Default)]
 struct State {
     messages: Vec<String>,
-    /// The diagnostics of what is on the disk.
+    /// Diagnostics of the files on the disk.
     on_disk: FxHashMap<lsp::Uri, Vec<lsp::Diagnostic>>,
-    /// The files that are open.
+    /// The open files.
     open: FxHashSet<lsp::Uri>,
 }
 
@@ -28,13 +29,13 @@ impl Problems {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of them, a line each.
+    /// All mistakes, one line each.
     pub(crate) fn summary(&self) -> Option<String> {
         let state = self.state();
         (!state.messages.is_empty()).then(|| state.messages.join("\n"))
     }
 
-    /// Adds a problem; whether it is new.
+    /// Adds a mistake; returns true if it is new.
     fn add(&self, message: &str) -> bool {
         let mut state = self.state();
         let is_new = !state.messages.iter().any(|it| it == message);
@@ -45,7 +46,7 @@ impl Problems {
     }
 }
 
-/// Shows a problem of the editor's settings.
+/// Shows a mistake in the editor's settings.
 pub(crate) fn show(connection: &Connection, why: &str) -> bool {
     let message = format!("noisy: {why}");
     let is_new = connection.problems.add(&message);
@@ -56,7 +57,7 @@ pub(crate) fn show(connection: &Connection, why: &str) -> bool {
     is_new
 }
 
-/// Shows the problems of a configuration file, also as diagnostics at their places.
+/// Shows the mistakes of a configuration file, also as diagnostics at their ranges.
 pub(crate) fn show_invalid(connection: &Connection, invalid: &noisy_settings::Invalid) {
     if !show(connection, &invalid.to_string()) {
         return;
@@ -81,7 +82,7 @@ pub(crate) fn show_invalid(connection: &Connection, invalid: &noisy_settings::In
     state.on_disk.insert(uri, diagnostics);
 }
 
-/// A configuration file is open, and these are the diagnostics of its text there.
+/// Takes the diagnostics of a configuration file that is open.
 pub(crate) fn set_open(
     connection: &Connection,
     uri: &lsp::Uri,
@@ -93,7 +94,7 @@ pub(crate) fn set_open(
     publish(connection, uri, Some(version), &found);
 }
 
-/// A configuration file is closed: what is on the disk counts.
+/// A configuration file was closed: its diagnostics are those of the disk again.
 pub(crate) fn set_closed(connection: &Connection, uri: &lsp::Uri) {
     let mut state = connection.problems.state();
     state.open.remove(uri);
@@ -101,7 +102,7 @@ pub(crate) fn set_closed(connection: &Connection, uri: &lsp::Uri) {
     publish(connection, uri, None, found);
 }
 
-/// Forgets all problems, since the settings may have changed; those that remain are shown again.
+/// Forgets all mistakes, because the settings may have changed; those that remain are shown again.
 pub(crate) fn forget(connection: &Connection) {
     let mut state = connection.problems.state();
     state.messages.clear();

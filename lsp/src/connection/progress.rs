@@ -1,4 +1,5 @@
-//! Progress that the user sees, and may end: `$/progress` for what takes longer than a moment.
+//! Progress that the user sees and may cancel: `$/progress` for work that takes longer than a
+//! moment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,12 +15,12 @@ use tower_lsp::ls_types as lsp;
 use super::Connection;
 use super::ask::PATIENCE;
 
-/// What is done before this is over is not worth showing.
+/// Shorter work shows no progress.
 const MOMENT: Duration = Duration::from_millis(400);
-/// How often it is said how far it is.
+/// Time between two reports.
 const TICK: Duration = Duration::from_millis(500);
 
-/// What can be ended, by the token that the client knows.
+/// Running work by the client's token.
 #[derive(Debug, Default)]
 pub(crate) struct Cancellable {
     last: AtomicU64,
@@ -28,12 +29,12 @@ pub(crate) struct Cancellable {
 
 #[derive(Debug)]
 struct Flags {
-    /// Tells who works to stop.
+    /// Tells the worker to stop.
     stop: Arc<AtomicBool>,
-    /// It was the user who said so.
+    /// True once the user has cancelled the work.
     cancelled: cell::Sender<bool>,
     done: AtomicBool,
-    /// Where it stands, for the next report.
+    /// The latest state, for the next report.
     standing: Arc<Mutex<Option<Standing>>>,
 }
 
@@ -42,7 +43,7 @@ impl Cancellable {
         self.flags.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client says that what has this token shall end.
+    /// The client cancels the work with this token.
     pub(crate) fn cancel(&self, token: &lsp::NumberOrString) {
         let lsp::NumberOrString::String(token) = token else { return };
         if let Some(flags) = self.flags().get(token) {
@@ -52,7 +53,7 @@ impl Cancellable {
     }
 }
 
-/// Something that is going on; dropped when it is over.
+/// Running work; dropped when it is over.
 #[derive(Debug)]
 pub(crate) struct Progress {
     connection: Arc<Connection>,
@@ -61,8 +62,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shows that something is going on, unless it is over in a moment; `stop` is set when the user ends it. With a time limit
-    /// the share of it that has passed is shown.
+    /// Shows that work is running, unless it ends within a moment; `stop` is set when the user
+    /// cancels it. With a time limit the passed share is shown.
     pub(crate) fn begin(
         connection: &Arc<Connection>,
         title: &str,
@@ -89,13 +90,13 @@ impl Progress {
         it
     }
 
-    /// Waits until the user ends it.
+    /// Waits until the user cancels the work.
     pub(crate) async fn cancelled(&self) {
-        // The sender lives as long as this does.
+        // The sender lives as long as `self`.
         let _ = self.flags.cancelled.subscribe().wait_for(|it| *it).await;
     }
 
-    /// What keeps where it stands up to date.
+    /// Receives the state of the work.
     pub(crate) fn watch(&self) -> Watch {
         let standing = self.flags.standing.clone();
         Watch::new(move |it| {

@@ -1,7 +1,9 @@
-//! The settings of each document: `noisy.toml`, and on top of it the settings of the editor, for each root of the workspace by itself.
+//! The settings of each document: `noisy.toml`, overridden by the editor, for each root of the
+//! workspace separately.
 //!
-//! *Law.* A document's settings are those that `noisy-check` finds for its file, except for those that the editor sets. Files are read on
-//! the threads of documents and of the watch only, never on the thread that reads from the client.
+//! *Law.* A document has the settings that `noisy-check` finds for its file, except for those that
+//! the editor sets. Files are read only on the threads of documents and of the file watcher, never
+//! on the thread that reads from the client.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,18 +18,17 @@ use crate::connection::config::Config;
 /// The settings of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Effective {
-    /// What a file may say.
+    /// Settings that a file can contain.
     pub file: Arc<Settings>,
-    /// What only the editor says.
+    /// Settings that only the editor has.
     pub editor: Arc<Config>,
 }
 
 /// A root of the workspace.
 #[derive(Debug)]
 struct Root {
-    /// Its name in the protocol, for questions about its settings; nothing for documents outside of all roots.
+    /// Its URI, for questions about its settings; `None` for documents outside of all roots.
     uri: Option<lsp::Uri>,
-    /// Its folder.
     path: Option<PathBuf>,
     editor: Arc<Config>,
     files: Arc<Resolver>,
@@ -43,7 +44,7 @@ impl Root {
 
 fn resolver(editor: &Config, root: Option<&Path>) -> Arc<Resolver> {
     let origin = match &editor.file {
-        // A path from the root, unless it is absolute.
+        // A path relative to the root, unless it is absolute.
         Some(file) => Origin::File(root.map_or_else(|| file.clone(), |root| root.join(file))),
         None => Origin::Nearest,
     };
@@ -53,13 +54,13 @@ fn resolver(editor: &Config, root: Option<&Path>) -> Arc<Resolver> {
 /// All settings of a connection.
 #[derive(Debug)]
 pub(crate) struct Store {
-    /// What the editor said at the start, as long as it said nothing later.
+    /// Settings from `initialize`, until the editor sends others.
     initial: Mutex<Option<Config>>,
-    /// The first is for what is outside of all others.
+    /// The first is for documents outside of all others.
     roots: Mutex<Vec<Root>>,
-    /// How many turns were given ([`Store::turn`]).
+    /// Number of turns given ([`Store::turn`]).
     turns: AtomicU64,
-    /// The latest turn in which settings of the editor were taken.
+    /// The latest turn that took settings of the editor.
     latest: Mutex<u64>,
 }
 
@@ -80,7 +81,8 @@ impl Store {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the roots of the workspace; those that stay keep what the editor said of them, and new ones have what it said of all.
+    /// Replaces the roots of the workspace. Remaining ones keep their settings, new ones get those
+    /// for all roots.
     pub(crate) fn set_roots(&self, add: Vec<lsp::Uri>, remove: &[lsp::Uri]) {
         let mut roots = self.roots();
         roots.retain(|it| {
@@ -92,19 +94,20 @@ impl Store {
         }
     }
 
-    /// The roots to ask the client's settings for, in order; nothing stands for those outside of all roots.
+    /// The roots to ask the client's settings for, in order; `None` stands for documents outside of
+    /// all roots.
     pub(crate) fn scopes(&self) -> Vec<Option<lsp::Uri>> {
         self.roots().iter().map(|it| it.uri.clone()).collect()
     }
 
-    /// The next turn to take settings of the editor in: a number for each question and for each notification, in the order in which they
-    /// are asked and come.
+    /// The next turn to take settings of the editor: a number for each question and notification,
+    /// in their order.
     pub(crate) fn turn(&self) -> u64 {
         self.turns.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Takes settings with `take`, unless a later turn took some: an answer may be looked at after that of a later question. What `take`
-    /// returns, if it ran.
+    /// Runs `take`, unless a later turn has taken settings: answers may arrive out of order.
+    /// Returns the result of `take`, if it ran.
     pub(crate) fn in_turn<T>(&self, turn: u64, take: impl FnOnce() -> T) -> Option<T> {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         (turn > *latest).then(|| {
@@ -113,18 +116,18 @@ impl Store {
         })
     }
 
-    /// Keeps what the editor says at the start, or forgets it.
+    /// Keeps or forgets the settings from `initialize`.
     pub(crate) fn set_initial(&self, config: Option<Config>) {
         *self.initial.lock().unwrap_or_else(PoisonError::into_inner) = config;
     }
 
-    /// What counts where the editor says nothing.
+    /// The settings where the editor sets nothing.
     pub(crate) fn initial(&self) -> Config {
         let initial = self.initial.lock().unwrap_or_else(PoisonError::into_inner);
         initial.as_ref().map_or_else(Config::new, Config::clone)
     }
 
-    /// Takes what the editor says: of one root, or of all. Whether that is something new.
+    /// Takes the editor's settings for one root or for all. Returns true if they are new.
     pub(crate) fn set_editor(&self, scope: Option<&Option<lsp::Uri>>, config: Config) -> bool {
         let config = Arc::new(config);
         let mut changed = false;
@@ -139,17 +142,19 @@ impl Store {
         changed
     }
 
-    /// What the editor says where nothing more precise is known.
+    /// The editor's settings where no root applies.
     pub(crate) fn editor(&self) -> Arc<Config> {
         self.roots()[0].editor.clone()
     }
 
-    /// The settings of a document. A configuration that cannot be used is told, and the defaults count in its place.
+    /// The settings of a document. An invalid configuration is reported and replaced by the
+    /// defaults.
     pub(crate) fn of(&self, uri: &lsp::Uri) -> (Effective, Option<Arc<Invalid>>) {
         let path = uri.to_file_path();
         let (editor, files, root) = {
             let roots = self.roots();
-            // The innermost root that holds it; what has no path is in the first one.
+            // The innermost root that contains the file; a document without a path belongs to the
+            // first root.
             let holds = |it: &&Root| match (&path, &it.path) {
                 (Some(path), Some(root)) => path.starts_with(root),
                 (None, Some(_)) => true,
@@ -185,12 +190,12 @@ impl Store {
         }
     }
 
-    /// Forgets what was read of files.
+    /// Forgets the contents of configuration files.
     pub(crate) fn forget(&self) {
         self.roots().iter().for_each(|it| it.files.forget());
     }
 
-    /// The files that could hold settings of documents, with what tells that they changed.
+    /// The files that could hold settings of documents, with stamps that tell when they change.
     pub(crate) fn stamps<'a>(
         &self,
         documents: impl Iterator<Item = &'a lsp::Uri>,

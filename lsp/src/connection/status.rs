@@ -1,4 +1,5 @@
-//! Whether the server is well and at work: `experimental/serverStatus`, the notification of rust-analyzer, for clients that announce it.
+//! The health and activity of the server: `experimental/serverStatus`, the notification of
+//! rust-analyzer, for clients that announce it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,18 +8,18 @@ use serde_json::json;
 
 use super::Connection;
 
-/// What the server is doing.
+/// The activity of the server.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
-    /// How many runs of the optimizer are under way.
+    /// Number of running optimizers.
     runs: AtomicUsize,
 }
 
-/// Stands for a run of the optimizer, which ends when this is dropped.
+/// A running optimizer; dropped when it ends.
 #[derive(Debug)]
 pub(crate) struct Busy(Arc<Connection>);
 
-/// A run of the optimizer begins.
+/// Registers a running optimizer.
 pub(crate) fn busy(connection: &Arc<Connection>) -> Busy {
     if connection.status.runs.fetch_add(1, Ordering::SeqCst) == 0 {
         send(connection);

@@ -1,16 +1,19 @@
-//! The actor of a document: it owns the document's text and everything derived from it, and takes its messages in the
-//! order in which they came from the client.
+//! The actor of a document owns its text and everything derived from it, and takes messages in the
+//! order in which the client sent them.
 //!
-//! *A thread for each document that has something to do*, not one for all: reading a file of 100,000 ops takes a fifth of a second, during
-//! which no other document should stand still. One that waits has none (`pool.rs`). The state needs no lock.
+//! *A thread for each busy document*, not one for all: reading a file of 100,000 ops takes a fifth
+//! of a second, during which no other document should wait. An idle document has no thread
+//! (`pool.rs`). The state needs no lock.
 //!
 //! *Laws.*
-//! - Edits are applied in order, each exactly once. What has arrived is applied before anything is published, so nothing is
-//!   published that is older than the newest edit read, and every version published is published once.
+//! - Edits are applied in order, each exactly once. Everything that has arrived is applied before
+//! anything is published, so every
+//! published version is the newest one read, and is published once.
 //! - A query sees exactly the edits sent before it.
-//! - A query that takes longer is a [`Job`]: it runs in steps between other messages and ends with
-//!   "content modified" when an edit comes.
-//! - A panic loses what caused it: the query, or what was derived from the text, which is then derived anew. The text survives.
+//! - A long query is a [`Job`]: it runs in steps between other messages and ends with "content
+//! modified" when an edit comes.
+//! - A panic loses only its cause: the query, or the data derived from the text, which is then
+//! derived again. The text survives.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,21 +41,20 @@ pub(super) enum Message {
     Refresh,
     Query(Box<dyn FnOnce(&mut View<'_>) + Send>),
     Job(Box<dyn Steps>),
-    /// A job about a part of the text, done before those about all of it.
+    /// A job about a part of the text, done before those about the whole text.
     Near(Box<dyn Steps>),
-    /// Search now; the sender is told the version once the search is over.
+    /// Search now; the sender receives the version once the search is over.
     Search(oneshot::Sender<i32>),
-    /// The user has not typed for a while since a version.
+    /// The user has not typed for a while since this version.
     Still(i32),
     /// The search in a version is over.
     Solved(i32, Vec<Solution>),
     Close,
 }
 
-/// An open document, seen from outside.
+/// A handle of an open document.
 #[derive(Clone)]
 pub(crate) struct Document {
-    /// Its name.
     pub uri: lsp::Uri,
     mailbox: Messages<Actor>,
 }
@@ -84,7 +86,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// When there is no thread for it.
+    /// If no thread can be started.
     pub(crate) fn open(
         connection: &Arc<Connection>,
         uri: lsp::Uri,
@@ -125,26 +127,25 @@ impl Document {
         self.mailbox.post(Message::Change(version, changes));
     }
 
-    /// Ends the actor after what was sent before.
+    /// Ends the actor after all messages sent before.
     pub(crate) fn close(&self) {
         self.mailbox.post(Message::Close);
     }
 
-    /// Looks up its settings again, and publishes if they changed.
+    /// Looks up the settings again, and publishes if they changed.
     pub(crate) fn refresh(&self) {
         self.mailbox.post(Message::Refresh);
     }
 
-    /// Searches for placements at once if that was not done yet. The search has begun when this returns; the future is the
-    /// version it is about, once
-    /// the search is over.
+    /// Searches for placements at once if that was not done yet. The search has begun when this
+    /// returns; the future resolves to its version once the search is over.
     pub(crate) fn search(&self) -> impl Future<Output = Result<i32, NoAnswer>> + Send + use<> {
         let (sender, receiver) = oneshot::channel();
         self.mailbox.post(Message::Search(sender));
         async { receiver.await.map_err(|_| NoAnswer::Modified) }
     }
 
-    /// Asks something. The question is on its way when this returns; the future is for the answer.
+    /// Runs a query. It is on its way when this returns; the future is for the answer.
     pub(crate) fn query<T, F>(
         &self,
         ask: F,
@@ -164,7 +165,7 @@ impl Document {
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
     }
 
-    /// As [`Document::query`], for what may take longer.
+    /// Like [`Document::query`], for long queries.
     pub(crate) fn run<J: Job>(
         &self,
         job: J,
@@ -174,7 +175,8 @@ impl Document {
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
     }
 
-    /// As [`Document::run`], before all jobs that were given there: what the user sees does not wait for the rest of the file.
+    /// Like [`Document::run`], before all jobs given there: the visible part of a file does not
+    /// wait for the rest.
     pub(crate) fn run_near<J: Job>(
         &self,
         job: J,
@@ -185,7 +187,7 @@ impl Document {
     }
 }
 
-/// The settings of a document; problems of its configuration file are shown.
+/// The settings of a document; mistakes in its configuration file are shown.
 fn settings_of(connection: &Connection, uri: &lsp::Uri) -> Arc<Effective> {
     let (settings, invalid) = connection.settings.of(uri);
     if let Some(invalid) = invalid {
@@ -202,20 +204,20 @@ pub(super) struct Actor {
     epoch: Epoch,
     version: i32,
     content: Content,
-    /// Messages that came, and how many of them are changes.
+    /// Received messages, and the number of changes among them.
     inbox: VecDeque<Message>,
     n_changes: usize,
     jobs: VecDeque<Box<dyn Steps>>,
-    /// How many of the jobs are about a part of the text; they come first.
+    /// Number of jobs about a part of the text; they come first.
     n_near: usize,
-    /// Also for what the actor tells itself later.
+    /// Also receives messages that the actor sends itself.
     mailbox: Messages<Actor>,
-    /// Nothing was published yet.
+    /// True if nothing was published yet.
     is_new: bool,
     cache: Cache,
-    /// The search for placements that is under way, always in the present version.
+    /// The running search for placements, always in the current version.
     search: Option<Search>,
-    /// Those who wait for the search.
+    /// Saves that wait for the search.
     savers: Vec<oneshot::Sender<i32>>,
 }
 
@@ -244,7 +246,7 @@ impl Actor {
         self.inbox.push_back(message);
     }
 
-    /// Takes in what has arrived.
+    /// Takes the messages that have arrived.
     fn drain(&mut self) {
         while let Some(message) = self.mailbox.take() {
             self.put(message);
@@ -297,7 +299,7 @@ impl Actor {
         }
     }
 
-    /// Ends all jobs. What they found so far may be large; another thread drops it.
+    /// Ends all jobs. Their partial results may be large; another thread drops them.
     fn end_jobs(&mut self) {
         let mut jobs = std::mem::take(&mut self.jobs);
         self.n_near = 0;
@@ -355,11 +357,11 @@ impl Actor {
         })
     }
 
-    /// The text or the settings are others: publishes what is found, unless the client asks for it, and searches once the user
-    /// has not typed for a while.
+    /// Publishes the diagnostics of a new text or new settings, unless the client pulls them, and
+    /// searches once the user has not typed for a while.
     fn publish(&mut self) {
         self.search = None;
-        // They were about an earlier version.
+        // They waited for an earlier version.
         self.savers.clear();
         search::when_still(&self.connection, &self.mailbox, Message::Still(self.version));
         if self.connection.capabilities().pulls_diagnostics {
@@ -392,7 +394,7 @@ impl Actor {
         self.search = Some(found);
     }
 
-    /// Tells all who wait that there is nothing more to wait for.
+    /// Tells all waiting saves that the search is over.
     fn end_search(&mut self) {
         for saver in self.savers.drain(..) {
             let _ = saver.send(self.version);
@@ -411,7 +413,7 @@ mod tests {
     /// A step of a job about a whole file, made at the first step.
     type Step = Box<dyn FnMut(&mut View<'_>) -> bool + Send>;
 
-    /// The jobs, each finding so much in so many steps that an edit comes in the middle.
+    /// The jobs; each has enough steps that an edit comes in the middle.
     fn jobs() -> Vec<(&'static str, Step)> {
         let mut tokens = None;
         let mut folds = None;
@@ -506,7 +508,7 @@ mod tests {
         for (version, (name, mut step)) in (2..).zip(jobs()) {
             let n_steps = Arc::new(AtomicUsize::new(0));
             let (steps, editor) = (n_steps.clone(), document.clone());
-            // The edit arrives while the third step is at work.
+            // The edit arrives during the third step.
             let job = move |view: &mut View<'_>| {
                 let before = walk::n_steps();
                 let more = step(view);

@@ -1,9 +1,10 @@
-//! Answers that may take longer than a moment: computed between other messages, in steps, and written as JSON on the way
+//! Long queries: computed between other messages, in steps, and written as JSON on the way
 //! ([`crate::wire::json`]).
 //!
-//! *Law.* A step is small: it looks at a bounded number of items, whatever the size of the file, in tens of microseconds. The actor looks
-//! at its messages between any two steps, so an edit waits for at most one. Each step converts and writes what it finds; no work on the
-//! whole answer is left for the end.
+//! *Law.* A step is small: it visits a bounded number of items, whatever the size of the file, in
+//! tens of microseconds. The actor takes messages between any two steps, so an edit waits for at
+//! most one step. Each step converts and writes its results; no work on the whole answer is left
+//! for the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,12 +13,12 @@ use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use crate::proto::view::View;
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
     /// The document was closed, or nothing can be derived from its text.
     Gone,
-    /// The computation panicked.
+    /// The query panicked.
     Panicked,
     /// The document changed meanwhile.
     Modified,
@@ -32,12 +33,12 @@ impl From<NoAnswer> for Error {
     }
 }
 
-/// A computation over a document, in steps.
+/// A query about a document, in steps.
 pub(crate) trait Job: Send + 'static {
-    /// What comes out.
+    /// The answer.
     type Output: Send + 'static;
 
-    /// Goes on a little; the output, when there is nothing left to do.
+    /// Runs one step; returns the answer after the last one.
     fn step(&mut self, view: &mut View<'_>) -> Option<Self::Output>;
 }
 
@@ -53,11 +54,11 @@ where
     }
 }
 
-/// A job with the way to who waits for it.
+/// A job with the channel for its answer.
 pub(crate) trait Steps: Send {
-    /// Goes on by a step; whether it is done with.
+    /// Runs one step; returns true if the job is done.
     fn step(&mut self, view: &mut View<'_>) -> bool;
-    /// Ends it because the document changed.
+    /// Ends the job because the document changed.
     fn end(&mut self);
 }
 
@@ -68,7 +69,7 @@ pub(crate) struct Waiting<J: Job> {
 }
 
 impl<J: Job> Waiting<J> {
-    /// A job for who waits at the other end of a channel.
+    /// A job whose answer goes to `answer`.
     pub(crate) fn new(job: J, answer: oneshot::Sender<Result<J::Output, NoAnswer>>) -> Self {
         Self { job, answer: Some(answer) }
     }

@@ -1,5 +1,5 @@
-//! The open documents: each has an actor that owns its text, answers questions about it, and searches for a placement while the user
-//! thinks.
+//! Open documents. Each has an actor that owns its text, answers queries about it, and searches for
+//! a placement while the user thinks.
 
 pub(crate) mod actor;
 pub(crate) mod job;

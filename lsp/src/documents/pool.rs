@@ -1,8 +1,9 @@
-//! Threads for those documents that have something to do.
+//! Threads for busy documents.
 //!
-//! *Law.* An actor is run by one thread at a time, and takes its messages in the order in which they were posted. One that waits for a
-//! message has no thread. *Cost.* Threads that nobody needs stay for a while, so that a message is handed over as fast as to a thread of
-//! one's own; there are [`MOST`] at most, and they end after [`LINGER`].
+//! *Law.* An actor runs on one thread at a time and takes messages in the order in which they were
+//! posted. An idle actor has no thread. *Cost.* Idle threads stay for a while, so that a message is
+//! handed over as fast as to a dedicated thread. There are at most [`MOST`] of them, and they end
+//! after [`LINGER`].
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,13 +12,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
+/// Deeply nested programs are walked by recursion; an unused stack costs nothing.
 const STACK: usize = 64 << 20;
 
-/// So many documents are worked at side by side; those that come later wait for one of them.
+/// Maximum number of documents that work at the same time; others wait.
 const MOST: usize = 32;
 
-/// So long a thread stays that has nothing to do.
+/// Time that an idle thread stays.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// The threads of all documents.
@@ -25,7 +26,7 @@ static THREADS: Pool = Pool::new();
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads that come when there is work.
+/// Threads that are started when there is work.
 struct Pool {
     state: Mutex<State>,
     work_came: Condvar,
@@ -47,11 +48,11 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a thread do some work.
+    /// Runs work on a thread.
     ///
     /// # Errors
     ///
-    /// When there is no thread at all, and none can be started; the work is dropped.
+    /// If there is no thread and none can be started; the work is dropped.
     fn run(&'static self, work: Work) -> io::Result<()> {
         let mut state = self.lock();
         state.waiting.push_back(work);
@@ -77,7 +78,7 @@ impl Pool {
         Err(error)
     }
 
-    /// A thread: works until there was nothing to do for a while.
+    /// The loop of a thread: works until there was nothing to do for a while.
     fn work(&self) {
         let mut state = self.lock();
         loop {
@@ -99,19 +100,18 @@ impl Pool {
     }
 }
 
-/// What takes the messages of a mailbox.
+/// The receiver of a mailbox.
 pub(super) trait Actor: Send + Sized + 'static {
-    /// What it takes.
     type Message: Send;
 
-    /// Takes messages and works until it has nothing to do; nothing if it is at its end.
+    /// Takes messages and works until idle; returns `None` at the end of its life.
     fn run(self, messages: &Messages<Self>) -> Option<Self>;
 }
 
-/// Where an actor waits, and what waits for it.
+/// A shared mailbox.
 pub(super) type Messages<A> = Arc<Mailbox<A>>;
 
-/// The messages of an actor, and the actor while it has nothing to do.
+/// The messages of an actor, and the actor while it is idle.
 pub(super) struct Mailbox<A: Actor>(Mutex<Inside<A>>);
 
 struct Inside<A: Actor> {
@@ -126,11 +126,11 @@ enum Place<A> {
 }
 
 impl<A: Actor> Mailbox<A> {
-    /// The mailbox of an actor that is made on its first thread.
+    /// The mailbox of an actor that is created on its first thread.
     ///
     /// # Errors
     ///
-    /// When there is no thread for it.
+    /// If no thread can be started.
     pub(super) fn open(
         new: impl FnOnce(&Messages<A>) -> A + Send + 'static,
     ) -> io::Result<Messages<A>> {
@@ -141,11 +141,11 @@ impl<A: Actor> Mailbox<A> {
         Ok(mailbox)
     }
 
-    /// Sends a message. One to an actor that is gone is dropped.
+    /// Sends a message. A message to an ended actor is dropped.
     pub(super) fn post(self: &Arc<Self>, message: A::Message) {
         let mut inside = self.lock();
         if matches!(inside.place, Place::Gone) {
-            // Dropping it may tell somebody.
+            // Dropping the message may send an answer, which needs the lock.
             drop(inside);
             return;
         }
@@ -159,12 +159,12 @@ impl<A: Actor> Mailbox<A> {
         }
     }
 
-    /// The next message that has come.
+    /// The next message.
     pub(super) fn take(&self) -> Option<A::Message> {
         self.lock().messages.pop_front()
     }
 
-    /// On a thread: runs the actor until nothing is left to do. If it panics, it is gone.
+    /// Runs the actor on this thread until it is idle. A panic ends it.
     fn work(self: &Arc<Self>, actor: impl FnOnce() -> A) {
         let run = || {
             let mut actor = actor();
@@ -183,7 +183,7 @@ impl<A: Actor> Mailbox<A> {
         }
     }
 
-    /// There is no actor any more; who waits for an answer is told so.
+    /// The actor has ended; waiting senders are told.
     fn close(&self) {
         let mut inside = self.lock();
         inside.place = Place::Gone;
@@ -204,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    /// Tells which messages came, and on which thread.
+    /// Reports received messages and their threads.
     struct Teller(usize, Sender<(usize, usize, thread::ThreadId)>);
 
     impl Actor for Teller {

@@ -1,7 +1,9 @@
-//! The optimizer in the background: when a document with noise over the budget has not been edited for a while, a search begins. Then the
-//! titles of actions and lenses can say what they will do, and a fix on save has its placement ready.
+//! Repairs in the background: when a document with a diagnostic that the optimizer repairs has not
+//! been edited for a while, a search begins. Then the titles of actions and lenses are exact, and a
+//! fix on save has its placement ready.
 //!
-//! *Law.* A search is about one version. An edit stops it, and its solutions are applied to that version only.
+//! *Law.* A search is about one version. An edit stops it, and its solutions are applied to that
+//! version only.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,18 +20,19 @@ use crate::features::cursor;
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 
-/// How long a document must stand still before it is solved in the background.
+/// Time without an edit before a document is solved in the background.
 const STILL: Duration = Duration::from_millis(300);
-/// Longer texts, in bytes, are solved on request only.
+/// Maximum size of a text, in bytes, for a search in the background.
 const MAX_BACKGROUND: usize = 2 << 20;
-/// With more functions over the budget than this, only the file as a whole is solved in the background.
+/// With more functions over the budget than this, only the file as a whole is solved in the
+/// background.
 const MAX_FUNCTIONS: usize = 16;
 
-/// A search that is under way; dropped, it stops.
+/// A running search; dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct Search {
     task: AbortHandle,
-    /// Tells the solver to stop, which runs on a thread of its own.
+    /// Stops the solver, which runs on a thread of its own.
     _stop: StopOnDrop,
 }
 
@@ -60,7 +63,7 @@ impl Drop for Search {
     }
 }
 
-/// Sends a message once a document may have stood still.
+/// Sends a message once the document may have been still for long enough.
 pub(super) fn when_still<A: Actor>(
     connection: &Connection,
     mailbox: &Messages<A>,
@@ -75,8 +78,9 @@ pub(super) fn when_still<A: Actor>(
     });
 }
 
-/// What is worth solving in a document that was not solved yet: the file first, whose functions are then known.
-/// Repairs that need no optimizer are made for a save only: they take no time.
+/// Returns the repairs worth searching for in a document without solutions: the file first, whose
+/// functions are then cached. Repairs that need no optimizer are made for a save only: they take no
+/// time.
 pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<RepairRequest>> {
     let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == view.version);
     if is_known || view.text().len_bytes() > MAX_BACKGROUND {

@@ -46,18 +46,19 @@ pub(crate) enum Action {
     Repair(RepairRequest, Vec<Diagnostic>),
     /// A fix at hand, and the diagnostic that it fixes.
     Fix(Fix, Diagnostic),
-    /// Change the text and not what it computes.
+    /// Change the text but not its computation.
     Refactor(Refactoring),
-    /// Do something with a loop.
+    /// Transform a loop.
     Loop(LoopAction),
-    /// Find the best order for the nest whose outermost loop starts there; see [`nest::best_schedule`].
+    /// Find the best order for the nest whose outermost loop starts at this offset; see
+    /// [`nest::best_schedule`].
     Schedule(usize),
     /// Allow a diagnostic by a comment.
     Allow(Fix, Diagnostic),
 }
 
-/// What can be done about a range. `diagnostics` are those of the document; `is_asked` says that the user opened the menu, where an editor otherwise
-/// asks for the light bulb.
+/// Returns the actions for a range. `diagnostics` are those of the document; `is_asked` is true if
+/// the user opened the menu, and false if the editor asks for the light bulb.
 pub(crate) fn actions(
     document: &Document,
     range: &Range<usize>,

@@ -1,5 +1,5 @@
-//! How much of the noise budget each op uses, and the most that a function uses: what an editor draws beside the text and in its status
-//! line.
+//! The share of the noise budget that each op uses, and the maximum of a function, which an editor
+//! draws beside the text and in its status line.
 
 use std::ops::Range;
 
@@ -10,27 +10,26 @@ use noisy_syntax::{Op, OpKind, Value};
 use super::walk::{BATCH, Item, Walk};
 use super::{cursor, words};
 
-/// What an op uses.
+/// The share of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
-    /// Where its name stands, in bytes.
+    /// Byte offset of its name.
     pub offset: usize,
-    /// Hundredths of the budget that its noisiest result may use; more than 100 if it is over.
+    /// Noise of its noisiest result in percent of the budget; over 100 if it exceeds the budget.
     pub percent: u32,
 }
 
-/// The most that a function uses.
+/// The maximum of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Most {
-    /// The name of the function.
     pub function: String,
     /// In words: `max noise 48 of 26 bits`.
     pub text: String,
-    /// Whether that is over the budget.
+    /// True if it exceeds the budget.
     pub is_over: bool,
 }
 
-/// The ops of a range, and then those of the function at an offset, found bit by bit.
+/// Visits the ops of a range, and then those of the function at an offset, in steps.
 #[derive(Debug)]
 pub(crate) struct Search {
     range: Range<usize>,
@@ -48,7 +47,7 @@ struct InFunction {
 }
 
 impl Search {
-    /// Of a range, and of the function at an offset, if that is asked for.
+    /// Visits a range, and the function at `cursor`, if given.
     pub(crate) fn new(document: &Document, range: Range<usize>, cursor: Option<usize>) -> Self {
         let ir = document.ir();
         let (around, walk) = Walk::from(ir, range.start);
@@ -60,7 +59,7 @@ impl Search {
         Self { range, around, walk, function }
     }
 
-    /// Goes on a little; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(Used)) -> bool {
         for item in std::mem::take(&mut self.around) {
             found_in(document, item, &self.range, found);
@@ -80,7 +79,7 @@ impl Search {
         true
     }
 
-    /// The most that the function uses, once there is no more; nothing if it has no noise.
+    /// The maximum of the function after the last step; `None` without noise.
     pub(crate) fn most(&self, document: &Document) -> Option<Most> {
         let within = self.function.as_ref()?;
         let (most, value) = within.most?;

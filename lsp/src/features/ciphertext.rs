@@ -1,22 +1,23 @@
-//! The words for HEIR's quantities, in one place: hints, hovers and lenses say the same of the same ciphertext.
+//! The words for quantities of HEIR's ciphertexts, in one place: hints, hovers and lenses agree.
 
 use std::fmt::Write as _;
 
 use noisy_analyses::Document;
 use noisy_analyses::explain::{Count, Keys, Tally};
-use noisy_analyses::heir::{self, Ciphertext, Quantity, Work};
 use noisy_analyses::program::depth::Depth;
+use noisy_heir::{Ciphertext, Operation, Quantity};
 use noisy_settings::Hints;
 use noisy_syntax::{Op, Value};
 
 use super::words::{count, width};
 
-/// What is known of a ciphertext; nothing for what is none.
+/// The quantities of a ciphertext; `None` for other values.
 pub(crate) fn known(document: &Document, value: Value) -> Option<Quantity> {
     document.ciphertexts()?.1.of(value)
 }
 
-/// `L3 D2 s45`, `L1 D2 29.3 bits, 27.9 left`: what is wanted of what is known. Nothing if that is nothing.
+/// `L3 D2 s45`, `L1 D2 29.3 bits, 27.9 left`: the wanted ones of the known quantities; `None` if
+/// there are none.
 pub(crate) fn hint(it: &Quantity, wanted: &Hints) -> Option<String> {
     let shown = Quantity {
         level: it.level.filter(|_| wanted.levels),
@@ -40,7 +41,7 @@ pub(crate) fn hint(it: &Quantity, wanted: &Hints) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// All that is known of a ciphertext, in a line or two; nothing for what is none.
+/// All quantities of a ciphertext in a line or two; `None` for other values.
 pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     let (heir, all) = document.ciphertexts()?;
     if !matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. }) {
@@ -78,14 +79,14 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     Some(out)
 }
 
-/// Chains longer than this lose their middle.
+/// Longer chains lose their middle.
 const MAX_STEPS: usize = 12;
 
-/// How a ciphertext came about, as a table; nothing for what is none.
+/// The derivation of a ciphertext as a table; `None` for other values.
 pub(crate) fn chain(document: &Document, value: Value) -> Option<String> {
     let ir = document.ir();
     let (heir, known) = document.ciphertexts()?;
-    let found = heir::derivation(ir, heir, known, value);
+    let found = noisy_heir::derivation(ir, heir, known, value);
     if found.steps.len() < 2 {
         return None;
     }
@@ -120,17 +121,18 @@ pub(crate) fn chain(document: &Document, value: Value) -> Option<String> {
     Some(out)
 }
 
-/// What an op does to levels and polynomials, as a sentence; nothing if it passes them on.
+/// The effect of an op on levels and polynomials as a sentence; `None` if it passes them on.
 pub(crate) fn effect(document: &Document, op: Op) -> Option<String> {
     let (heir, _) = document.ciphertexts()?;
-    let effect = heir::effect(document.ir(), heir, op)?;
+    let effect = noisy_heir::effect(document.ir(), heir, op)?;
     let mut chars = effect.chars();
     let first = chars.next()?;
     Some(format!("{}{}.", first.to_uppercase(), chars.as_str()))
 }
 
-/// What a function or a generic costs, in a line:
-/// `depth 2, 2 of 3 levels used, 3 relinearizations, 1 rotation, about 600 ms; keys: relinearization, rotation by 1`.
+/// The cost of a function or a generic in a line:
+/// `depth 2, 2 of 3 levels used, 3 relinearizations, 1 rotation, about 600 ms; keys:
+/// relinearization, rotation by 1`.
 pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
     let ((heir, _), value) = document.ciphertexts().zip(tally.ciphertext())?;
     let options = document.model().heir;
@@ -147,9 +149,9 @@ pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
         (None, _) => "levels unknown".to_owned(),
     });
     for (work, noun) in [
-        (Work::Bootstrap, "bootstrap"),
-        (Work::Relinearize, "relinearization"),
-        (Work::Rotate, "rotation"),
+        (Operation::Bootstrap, "bootstrap"),
+        (Operation::Relinearize, "relinearization"),
+        (Operation::Rotate, "rotation"),
     ] {
         parts.extend(times(tally.count(work), noun));
     }
@@ -162,7 +164,7 @@ pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
     Some(format!("{}{keys}", parts.join(", ")))
 }
 
-/// `3 rotations`, `12 rotations (3 written)`, `3 rotations in loops`; nothing if there are none.
+/// `3 rotations`, `12 rotations (3 written)`, `3 rotations in loops`; `None` for no ops.
 fn times(it: Count, noun: &str) -> Option<String> {
     Some(match it.executed {
         _ if it.written == 0 => return None,
@@ -172,10 +174,10 @@ fn times(it: Count, noun: &str) -> Option<String> {
     })
 }
 
-/// More distances than this are counted and not listed.
+/// Maximum number of listed distances.
 const MAX_KEYS: usize = 8;
 
-/// The keys that must be made, if any must.
+/// The keys that the program needs, if any.
 fn keys(it: &Keys) -> Option<String> {
     let mut all = Vec::new();
     if it.relinearization {
@@ -230,7 +232,7 @@ mod tests {
         super::super::cursor::arguments_in(ir, function).next().expect("an argument")
     }
 
-    /// Bytes allocated to ask for what is known of the first value.
+    /// Bytes allocated by a query for the quantities of the first value.
     fn price(document: &Document) -> u64 {
         let value = first(document);
         let ask = || {
@@ -244,7 +246,7 @@ mod tests {
         let other = Document::new("func.func @f(%x: !noisy.i32) {\n  return\n}\n");
         assert_eq!((price(&other), other.ciphertexts().is_some()), (0, false));
         let mut document = Document::new(OF_HEIR);
-        // Made at the first question, or before.
+        // Solved at the first query, or before.
         let level = |it: &Document| known(it, first(it)).and_then(|it| it.level);
         let before = level(&document);
         assert_eq!(price(&document), 0);
@@ -252,7 +254,7 @@ mod tests {
         document.edit(at..at + "modreduce".len(), "relinearize");
         assert_ne!(level(&document), before, "the edit counts");
         assert_eq!(price(&document), 0);
-        // The last op that says so goes.
+        // The last op that changes the level is removed.
         let text = document.source().text().to_string();
         document.edit(0..text.len(), "func.func @f(%x: f32) {\n  return\n}\n");
         assert_eq!((price(&document), document.ciphertexts().is_some()), (0, false));

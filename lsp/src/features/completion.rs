@@ -5,38 +5,31 @@ use std::ops::Range;
 use noisy_analyses::Document;
 use noisy_analyses::explain::Saturation;
 use noisy_syntax::dialect::{self, OpKind, TypeClass};
-use noisy_syntax::identifier::is_identifier_byte;
+use noisy_syntax::identifier::{is_bare, is_identifier_byte};
+use noisy_syntax::string::quoted;
 use noisy_syntax::{Ir, Op, Traits, Value};
 use rustc_hash::FxHashSet;
 
 use super::walk::{Item, Walk, regions};
 use super::{cursor, snippet, words};
 
-/// What is completed.
+/// The kind of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// An op.
     Op,
-    /// A value.
     Value,
-    /// A block.
     Block,
-    /// A symbol.
     Symbol,
-    /// A type.
     Type,
-    /// An attribute alias.
     Attribute,
 }
 
 /// One proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proposal {
-    /// What it is.
     pub kind: Kind,
-    /// The text that it stands for.
+    /// The text that is shown and searched.
     pub label: String,
-    /// More about it.
     pub detail: String,
     /// The text with placeholders, if it has any.
     pub snippet: Option<String>,
@@ -45,29 +38,28 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// A proposal without texts.
     fn new(kind: Kind) -> Self {
         Self { kind, label: String::new(), detail: String::new(), snippet: None, noise: None }
     }
 }
 
-/// All proposals for a place.
+/// All proposals at an offset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Completion {
-    /// What they replace, in bytes.
+    /// The range to replace, in bytes.
     pub range: Range<usize>,
-    /// The proposals, the best first.
+    /// The proposals, best first.
     pub proposals: Vec<Proposal>,
-    /// There are more.
+    /// True if there are more.
     pub is_cut: bool,
 }
 
-/// No more proposals than this.
+/// Maximum number of proposals.
 const MAX: usize = 200;
-/// Not more ops than this are looked at for values.
+/// Maximum number of ops that are searched for values.
 const MAX_OPS: usize = 4000;
 
-/// What may stand at an offset.
+/// The proposals at an offset.
 pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
     let rope = document.source().text();
     let line = rope.byte_to_line(offset);
@@ -90,7 +82,7 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
         (Some('%'), Some(op)) => {
             let mut found = values(document, op, offset, prefix);
             if let Some(wanted) = wanted_type(&before[..word_start - start]) {
-                // Those of the type that is wanted first; near ones before those further away.
+                // Values of the wanted type come first, then near values before far ones.
                 found.sort_by_key(|it| !it.detail.starts_with(wanted));
             }
             found
@@ -118,7 +110,7 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
     Completion { range: word_start..offset, proposals, is_cut }
 }
 
-/// Whether an op may start after this part of a line.
+/// True if an op may start after this part of a line.
 fn starts_op(before: &str) -> bool {
     let before = before.trim_end();
     before.is_empty()
@@ -126,7 +118,7 @@ fn starts_op(before: &str) -> bool {
         || (before.ends_with('=') && before.trim_start().starts_with('%'))
 }
 
-/// How the type of the operand that is written starts, where the row of the op tells.
+/// Prefix of the type of the operand at the cursor, if the row of the op determines it.
 fn wanted_type(before: &str) -> Option<&'static str> {
     let body = before.rsplit('=').next()?.trim_start();
     let name = body.split([' ', '\t']).next()?;
@@ -152,14 +144,14 @@ fn wanted_type(before: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a type may start after this part of a line.
+/// True if a type may start after this part of a line.
 fn is_after_colon(before: &str) -> bool {
     let before = before.trim_end();
     let is_type = before.ends_with(':') && !before.ends_with("::");
     is_type || before.ends_with("->") || (before.ends_with(['(', ',']) && before.contains(" : "))
 }
 
-/// The names of builtin types, and the noisy one.
+/// The names of builtin types, and the noisy type.
 fn type_names() -> Vec<Proposal> {
     let type_ = |(label, detail, snippet): &(&str, &str, Option<&str>)| Proposal {
         label: (*label).to_owned(),
@@ -170,7 +162,7 @@ fn type_names() -> Vec<Proposal> {
     TYPES.iter().map(type_).collect()
 }
 
-/// What may be written for a type: its label, what it is, with placeholders.
+/// Types: label, description, text with placeholders.
 const TYPES: [(&str, &str, Option<&str>); 15] = [
     ("!noisy.i32", "a 32-bit integer with noise in its low bits", None),
     ("i1", "a bit", None),
@@ -189,16 +181,16 @@ const TYPES: [(&str, &str, Option<&str>); 15] = [
     ("tuple", "a tuple", Some("tuple<${1:i32}>")),
 ];
 
-/// Whether the name of an attribute may start after this part of a line.
+/// True if the name of an attribute may start after this part of a line.
 fn is_in_attributes(before: &str) -> bool {
     let Some(open) = before.rfind('{') else { return false };
-    // The attributes of an argument stand in the parentheses of a signature, those of an op after a word.
+    // Attributes of an argument are in the parentheses of a signature, those of an op after a word.
     let count = |c: char| before[..open].matches(c).count();
     let is_open = !before[open..].contains('}') && before.trim_end().ends_with(['{', ',']);
     is_open && (count('(') > count(')') || before[..open].trim_end().ends_with("attributes"))
 }
 
-/// The attributes that mean something here.
+/// The attributes with a meaning at this offset.
 fn attributes() -> Vec<Proposal> {
     vec![Proposal {
         label: "noisy.bound".to_owned(),
@@ -229,7 +221,7 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
     let mut at = Some(op);
     let mut n_ops = 0;
     while let Some(inner) = at {
-        // The op that is being written defines nothing yet that it could use.
+        // The op being written cannot use its own result.
         let mut item = if ir.start(inner) >= offset { ir.prev(inner) } else { Some(inner) };
         let mut is_own = true;
         while let Some(it) = item {
@@ -273,7 +265,9 @@ fn symbols(document: &Document) -> Vec<Proposal> {
     while let Some((_, region)) = regions.pop() {
         for op in ir.items(region) {
             if let Some((name, _)) = ir.extra(op).symbol {
-                let label = format!("@{}", ir.interner.str(name));
+                let name = ir.interner.str(name);
+                let label =
+                    if is_bare(name) { format!("@{name}") } else { format!("@{}", quoted(name)) };
                 let detail = ir.op_name(op).to_owned();
                 out.push(Proposal { label, detail, ..Proposal::new(Kind::Symbol) });
             }
@@ -295,7 +289,8 @@ fn types(ir: &Ir, at: Option<Op>, before: usize, prefix: &str) -> Vec<Proposal> 
     out
 }
 
-/// The aliases in the chunk of an op whose names start so, sigil included: those that are defined before an offset, or all.
+/// The aliases in the chunk of an op that start with `prefix`, including the sigil: those defined
+/// before an offset, or all.
 fn aliases(ir: &Ir, from: Op, before: Option<usize>, prefix: &str) -> Vec<Proposal> {
     let (wanted, kind) = if prefix.starts_with('!') {
         (OpKind::TypeAlias, Kind::Type)
@@ -314,18 +309,19 @@ fn aliases(ir: &Ir, from: Op, before: Option<usize>, prefix: &str) -> Vec<Propos
         .collect()
 }
 
-/// Whether this part of a line ends where the location of an op or an argument is written: an alias there may be defined later.
+/// True if this part of a line ends where the location of an op or argument is written: an alias
+/// there may be defined later.
 fn is_after_loc(before: &str) -> bool {
     let before = before.trim_end().strip_suffix("loc(");
     before.is_some_and(|it| !it.trim_end().ends_with(['=', ',', '[', '(']))
 }
 
-/// The ops that may stand in a function, or at the top level; with the name of their result where none is written yet.
+/// The ops that may be in a function, or at the top level; with the name of their result where none
+/// is written yet.
 fn ops(is_top_level: bool, result: Option<&str>) -> Vec<Proposal> {
     let of_top = Traits::SYMBOL | Traits::SYMBOL_TABLE;
     let defines_symbol = |kind: &OpKind| kind.spec().traits.intersects(of_top);
-    let mut out: Vec<_> = dialect::ALL
-        .iter()
+    let mut out: Vec<_> = dialect::ops()
         .filter(|kind| defines_symbol(kind) == is_top_level)
         .map(|kind| {
             let name = kind.spec().name;
@@ -342,7 +338,7 @@ fn ops(is_top_level: bool, result: Option<&str>) -> Vec<Proposal> {
     out
 }
 
-/// Whether a place is outside of all functions.
+/// True if an offset is outside of all functions.
 fn is_top_level(ir: &Ir, at: Option<Op>, offset: usize) -> bool {
     let Some(op) = at else { return true };
     let item = Item { op, start: ir.start(op), depth: 0 };
@@ -351,7 +347,7 @@ fn is_top_level(ir: &Ir, at: Option<Op>, offset: usize) -> bool {
     container.is_none_or(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
 }
 
-/// The first number that is not the name of a value in the function at an op.
+/// The first number that no value in the function at an op has as its name.
 fn new_name(ir: &Ir, at: Option<Op>) -> String {
     let is_in_module = |op: Op| {
         let parent = ir.parent_op(op).map(|it| ir.op(it).kind);
@@ -380,7 +376,7 @@ pub(crate) fn first_sentence(doc: &str) -> String {
     doc.split_inclusive('.').next().unwrap_or_default().to_owned()
 }
 
-/// The documentation of an op or a type that was proposed.
+/// The documentation of a proposed op or type.
 pub(crate) fn documentation(label: &str) -> Option<String> {
     if let Some((_, detail, _)) = TYPES.iter().find(|it| it.0 == label) {
         return Some((*detail).to_owned());
@@ -413,6 +409,32 @@ mod tests {
     }
 
     #[test]
+    fn proposes_ops_that_are_registered_at_run_time() {
+        let mut row = dialect::OpSpec::PURE;
+        row.name = "registered.twice";
+        row.doc = "Doubles an integer. It has a row that no one compiled in.";
+        row.operands = dialect::Count::exactly(1);
+        row.results = dialect::Count::exactly(1);
+        row.syntax = &[
+            dialect::Element::Operands(1),
+            dialect::COLON,
+            dialect::Element::TypeOf(dialect::Bind::All),
+        ];
+        dialect::register(row).unwrap();
+        let proposals = ops(false, None);
+        let found = proposals.iter().find(|it| it.label == "registered.twice").unwrap();
+        assert_eq!(found.detail, "Doubles an integer.");
+        let snippet = snippet::snippet("registered.twice", Some("%r")).unwrap();
+        assert!(snippet.contains("registered.twice ${"), "{snippet}");
+        let text = "func.func @f(%a: i32) {\n  %r = registered.twice %a : i32\n  return\n}\n";
+        let document = Document::new(text);
+        assert!(document.diagnostics().iter().all(|it| it.code == "unused-op"));
+        let at = text.find("registered").unwrap();
+        let hover = super::super::hover::hover(&document, at, noisy_settings::Loops::default());
+        assert!(hover.unwrap().text.contains("Doubles an integer."));
+    }
+
+    #[test]
     fn types_behind_a_colon_and_attributes_in_braces() {
         assert_eq!(first("%0 = arith.addi %a, %b : i$0", 3), ["i1", "i5", "i8"]);
         assert_eq!(first("%0 = noisy.add %a, %b : !$0", 1), ["!noisy.i32"]);
@@ -440,7 +462,8 @@ mod tests {
         }
     }
 
-    /// The name of the result that comes with `noisy.add` at `$0`, when the text came so and when it was edited before.
+    /// The name of the result that comes with `noisy.add` at `$0`, for the text as opened and as
+    /// edited.
     fn result(text: &str, typed: &[&str]) -> String {
         let at = text.find("$0").unwrap_or_default();
         let mut document = Document::new(&text.replacen("$0", "", 1));

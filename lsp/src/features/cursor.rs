@@ -1,47 +1,45 @@
-//! What stands at an offset: a value, a block, a symbol, an alias, the name of an op.
+//! The entity at an offset: a value, a block, a symbol, an alias, the name of an op.
 
 use std::ops::Range;
 
 use noisy_syntax::{Block, Ir, Name, Op, OpKind, Source, Span, Value};
 
-/// An entity that has a name.
+/// An entity with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entity {
-    /// A value.
     Value(Value),
-    /// A block.
     Block(Block),
-    /// A symbol: the op that defines it.
+    /// A symbol, by the op that defines it.
     Symbol(Op),
-    /// An alias, with its sigil, as the op where it stands sees it.
+    /// An alias with its sigil, as visible in this op.
     Alias(Op, Name),
     /// The name of an op.
     OpName(Op),
 }
 
-/// A place where an entity is named.
+/// A mention of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mention {
-    /// The entity.
     pub entity: Entity,
-    /// The op in whose text the name stands.
+    /// The op whose text contains the name.
     pub op: Op,
     /// The name, in bytes of the file.
     pub range: Range<usize>,
 }
 
-/// What is named at an offset, or right before it.
+/// The mention at an offset, or directly before it.
 pub(crate) fn mention_at(source: &Source, offset: usize) -> Option<Mention> {
     let ir = source.ir();
     let here = ir.item_at(offset).and_then(|op| mention_in(ir, op, offset));
-    // A cursor after the last character of a name belongs to it, also if the next item starts there.
+    // A cursor after the last character of a name belongs to it, even if the next item starts
+    // there.
     here.or_else(|| {
         let op = ir.item_at(offset.checked_sub(1)?)?;
         mention_in(ir, op, offset)
     })
 }
 
-/// What an op names at an offset.
+/// The mention in an op at an offset.
 fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
     let data = ir.op(op);
     let rest = ir.extra(op);
@@ -97,17 +95,30 @@ fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
     }
 }
 
-/// The op that a symbol reference means: `first` as seen from an op and, of a longer path, `last` inside of it.
+/// The op that a symbol reference from `first` to `last` means, or the innermost one of its path that is found.
 pub(crate) fn symbol(ir: &Ir, from: Op, first: Name, last: Name) -> Option<Op> {
-    let outer = ir.resolve_symbol(from, first)?;
-    if first == last {
-        return Some(outer);
-    }
-    let regions = ir.op(outer).regions.iter();
-    regions.flat_map(|&(_, region)| ir.symbol_defs(region, last)).next().copied().or(Some(outer))
+    path(ir, from, first, last).last().copied()
 }
 
-/// The block arguments whose names stand in the text of an op: of a label its own, of an op those of the entries of its regions.
+/// The ops that the names of a symbol reference from `first` to `last` mean, each in the one before, as far as they are found.
+pub(crate) fn path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op> {
+    let Some(outer) = ir.resolve_symbol(from, first) else { return Vec::new() };
+    let mut out = vec![outer];
+    if first == last {
+        return out;
+    }
+    let all = ir.interner.symbols_in(ir.extra(from).attrs.iter().map(|it| it.1));
+    let is_meant = |it: &&[Name]| it.first() == Some(&first) && it.last() == Some(&last);
+    for &name in all.into_iter().find(is_meant).map_or(&[last][..], |it| &it[1..]) {
+        let regions = out.last().into_iter().flat_map(|&it| ir.op(it).regions.iter());
+        let Some(&inner) = regions.flat_map(|it| ir.symbol_defs(it.1, name)).next() else { break };
+        out.push(inner);
+    }
+    out
+}
+
+/// The block arguments whose names are in the text of an op: for a label its own, for an op those
+/// of the entry blocks of its regions.
 pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ {
     let data = ir.op(op);
     let own = (data.kind == OpKind::Label).then(|| ir.block(ir.label_block(op)));
@@ -115,14 +126,14 @@ pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ 
     own.into_iter().chain(entries).flat_map(|block| block.args.iter().copied())
 }
 
-/// Where the name of a value is defined, in bytes; nothing if no text does.
+/// The range of the name at the definition of a value; `None` if the text has none.
 pub(crate) fn definition(ir: &Ir, value: Value) -> Option<Range<usize>> {
     let span = ir.value(value).span;
     (span.start < span.end)
         .then(|| ir.absolute(ir.definition_site(value).unwrap_or_else(|| Op::from_index(0)), span))
 }
 
-/// The values that share a name: all of a pack (`%a:2`), else the value alone.
+/// The values that share a name: a whole pack (`%a:2`), or the value alone.
 pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
     let noisy_syntax::Def::Result(op, index) = ir.value(value).def else { return vec![value] };
     let data = ir.op(op);
@@ -141,14 +152,14 @@ pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
     vec![value]
 }
 
-/// The function that an offset is in.
+/// The function that contains an offset.
 pub(crate) fn function_at(ir: &Ir, offset: usize) -> Option<Op> {
     ir.item_at(offset)
         .and_then(|op| ir.function_of(op))
         .or_else(|| ir.function_of(ir.item_at(offset.checked_sub(1)?)?))
 }
 
-/// Whether two ranges have a place in common, their ends included.
+/// True if two ranges overlap or touch.
 pub(crate) fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start <= b.end && b.start <= a.end
 }

@@ -6,18 +6,18 @@ use noisy_syntax::{Ir, Op, OpKind, Source};
 
 use super::cursor::{self, Entity};
 
-/// Where something is defined.
+/// The definition of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
-    /// The mention that was asked about.
+    /// The mention at the cursor.
     pub origin: Range<usize>,
     /// The name at the definition.
     pub name: Range<usize>,
-    /// What defines it, as a whole.
+    /// The whole definition.
     pub whole: Range<usize>,
 }
 
-/// The definition of what stands at an offset.
+/// The definition of the entity at an offset.
 pub(crate) fn definition(source: &Source, offset: usize) -> Option<Definition> {
     let ir = source.ir();
     let mention = cursor::mention_at(source, offset)?;

@@ -1,4 +1,4 @@
-//! Folding: regions, runs of comment lines, and the parts of a split file.
+//! Folding: regions, runs of comment lines, and chunks of a split file.
 
 use std::ops::Range;
 
@@ -6,29 +6,27 @@ use noisy_syntax::{OpKind, Source};
 
 use super::walk::{BATCH, Item, Walk, regions};
 
-/// What is folded.
+/// The kind of a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The inside of braces.
     Region,
-    /// Comment lines.
     Comment,
-    /// A part between `// -----` lines.
+    /// A chunk between `// -----` lines.
     Chunk,
 }
 
-/// Something that can be folded.
+/// A range that can be folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
-    /// What it is.
     pub kind: Kind,
-    /// From the character that stays to the one after what goes, in bytes.
+    /// From the last visible character to the end, in bytes.
     pub range: Range<usize>,
     /// The lines of the ends.
     pub lines: (usize, usize),
 }
 
-/// The folds of a document, found bit by bit.
+/// Finds the folds of a document in steps.
 #[derive(Debug)]
 pub(crate) struct Folds {
     walk: Walk,
@@ -36,13 +34,12 @@ pub(crate) struct Folds {
 }
 
 impl Folds {
-    /// Of a whole document.
     pub(crate) fn new(source: &Source) -> Self {
         let ir = source.ir();
         Self { walk: Walk::all(ir), n_chunks: ir.items(ir.root()).take(2).count() }
     }
 
-    /// Goes on a little; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Fold)) -> bool {
         for _ in 0..BATCH {
             let Some(item) = self.walk.next(source.ir()) else { return false };
@@ -82,7 +79,7 @@ fn comments(source: &Source, trivia: Range<usize>, found: &mut impl FnMut(Fold))
         let body = line.trim();
         let start = at + (line.len() - line.trim_start().len());
         let end = at + line.trim_end().len();
-        // What stands after code on its line does not start a run.
+        // A comment after code on its line does not start a run.
         let is_first = at == trivia.start && at > 0;
         if body.starts_with("//") && !body.starts_with("// -----") && !is_first {
             run = Some(run.map_or(start, |it| it.start)..end);

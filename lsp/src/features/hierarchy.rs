@@ -1,4 +1,4 @@
-//! Call hierarchy: who calls a function, and whom it calls.
+//! Call hierarchy: callers and callees of a function.
 
 use std::ops::Range;
 
@@ -7,10 +7,9 @@ use noisy_syntax::{Ir, Op, Source};
 use super::cursor::{self, Entity};
 use super::reference;
 
-/// A function with the places where it is called, or calls.
+/// A function with its calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Calls {
-    /// The function.
     pub function: Op,
     /// The references.
     pub places: Vec<Range<usize>>,
@@ -24,7 +23,7 @@ pub(crate) fn function_at(source: &Source, offset: usize) -> Option<Op> {
     }
 }
 
-/// The functions that refer to a function.
+/// The callers of a function.
 pub(crate) fn incoming(ir: &Ir, function: Op) -> Vec<Calls> {
     let mut out = Vec::new();
     for (op, place) in reference::symbol_uses(ir, function) {
@@ -35,7 +34,7 @@ pub(crate) fn incoming(ir: &Ir, function: Op) -> Vec<Calls> {
     out
 }
 
-/// The functions that a function refers to.
+/// The callees of a function.
 pub(crate) fn outgoing(ir: &Ir, function: Op) -> Vec<Calls> {
     let mut out = Vec::new();
     for &(_, region) in &ir.op(function).regions {

@@ -1,13 +1,14 @@
-//! Inlay hints: the noise of every noisy value after its name, level, dimension and scale of HEIR's ciphertexts, multiplicative depth,
-//! dependence on encrypted data, ranges of integers, trip counts of loops.
+//! Inlay hints: the noise of every noisy value after its name, level, dimension and scale of HEIR's
+//! ciphertexts, multiplicative depth, dependence on encrypted data, ranges of integers, trip counts
+//! of loops.
 
 use std::ops::Range;
 
 use noisy_analyses::explain::Saturation;
-use noisy_analyses::facts::integers::range;
 use noisy_analyses::program::secretness::Secretness;
 use noisy_analyses::{Assumption, Bits, Document};
 use noisy_dataflow::flow::{self, Flow};
+use noisy_integers::range;
 use noisy_settings::{Hints, Loops};
 use noisy_syntax::{Def, Op, OpKind, Value};
 
@@ -16,22 +17,22 @@ use super::walk::{BATCH, Item, Walk};
 use super::words;
 use super::{ciphertext, cursor};
 
-/// Something shown between the text.
+/// A hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
-    /// Where, in bytes.
+    /// Byte offset.
     pub offset: usize,
-    /// What is shown.
     pub label: String,
-    /// Whether it tells of noise over the budget.
+    /// True if it shows noise over the budget.
     pub is_over: bool,
 }
 
-/// The hints whose place is in a range of bytes, its end included, found bit by bit in textual order of the ops.
+/// Finds the hints in a range of bytes, including its end, in steps and in textual order of the
+/// ops.
 #[derive(Debug)]
 pub(crate) struct Search {
     range: Range<usize>,
-    /// The items around the first one of the walk.
+    /// Ancestors of the first item of the walk.
     around: Vec<Item>,
     walk: Walk,
     nests: Nests,
@@ -41,7 +42,6 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Of a range of a document.
     pub(crate) fn new(
         document: &Document,
         range: Range<usize>,
@@ -73,7 +73,7 @@ impl Search {
         }
     }
 
-    /// Goes on a little; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(
         &mut self,
         document: &Document,
@@ -103,7 +103,8 @@ impl Search {
     }
 }
 
-/// The hints at the names that an item defines, and at its own; `carried` says what a loop carries.
+/// The hints at the names that an item defines, and at its own; `carried` describes the dependences
+/// of a loop.
 fn of_item(
     document: &Document,
     item: Item,
@@ -152,7 +153,7 @@ fn add(
     if span.start >= span.end {
         return;
     }
-    // Where the item stands is known already.
+    // The range of the item is known already.
     let name = match ir.definition_site(value) {
         Some(op) if op == item.op => ir.absolute_at(op, item.start, span),
         _ => match cursor::definition(ir, value) {
@@ -163,7 +164,7 @@ fn add(
     if range.start <= name.end && name.end <= range.end {
         let is_over = document.noise(value).hi().is_some_and(|hi| hi > document.model().budget)
             || ciphertext::known(document, value).is_some_and(|it| it.is_over());
-        // The values of a pack share a name, and so a place.
+        // The values of a pack share a name and so an offset.
         match out.last_mut().filter(|it| it.offset == name.end) {
             Some(last) => {
                 last.label = format!("{} {label}", last.label);
@@ -183,7 +184,7 @@ fn label(
     let is_noisy = document.is_noisy(value);
     let ciphertext = ciphertext::known(document, value);
     let is_secret = || {
-        // Of what has a level everybody sees it.
+        // A value with a level is obviously encrypted.
         !is_noisy
             && ciphertext.is_none()
             && wanted.secrecy
@@ -191,7 +192,7 @@ fn label(
     };
     let other = match (is_noisy, &ciphertext) {
         (true, _) => noise(document, value, wanted, known),
-        // It is encrypted: nobody computes with where it lies.
+        // The range of an encrypted value is of no use.
         (false, Some(_)) => None,
         (false, None) => integer(document, value, wanted),
     };
@@ -204,7 +205,8 @@ fn label(
     parts.into_iter().flatten().reduce(|all, part| format!("{all}, {part}"))
 }
 
-/// `[0, 24]`, what is assumed, and how much is left if that is wanted; of noise over the budget, the budget.
+/// `[0, 24]`, the assumption, and the remaining bits if wanted; for noise over the budget, the
+/// budget.
 fn noise(
     document: &Document,
     value: Value,
@@ -226,9 +228,8 @@ fn noise(
     }
 }
 
-/// Whether a value is an argument that is taken to be fresh because anybody may call its function and no contract says what is
-/// passed. An argument of a
-/// block that is not the entry has what branches pass.
+/// True for an argument that is assumed to be fresh because anybody may call its function and no
+/// contract bounds it. An argument of another block has the noise of the branches.
 fn is_assumed(document: &Document, value: Value) -> bool {
     let ir = document.ir();
     let Def::Argument(block, _) = ir.value(value).def else { return false };
@@ -236,12 +237,12 @@ fn is_assumed(document: &Document, value: Value) -> bool {
     is_entry && matches!(document.assumption(value), Some(Assumption::Fresh { .. }))
 }
 
-/// `in [0, 7]` or `= 7`, of what is not written as a constant anyway.
+/// `in [0, 7]` or `= 7`, unless the value is written as a constant.
 fn integer(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     wanted.ranges.then(|| document.integer_in_words(value)).flatten()
 }
 
-/// What a loop does: how often it runs, and what that does to the noise it carries.
+/// The trip count of a loop, and its effect on the noise it carries.
 fn loop_label(document: &Document, op: Op, wanted: &Hints) -> Option<String> {
     let iterations = wanted.trip_counts.then(|| iterations(document, op)).flatten();
     let growth = wanted.loop_growth.then(|| growth(document, op)).flatten();
@@ -251,7 +252,7 @@ fn loop_label(document: &Document, op: Op, wanted: &Hints) -> Option<String> {
     }
 }
 
-/// How often a loop runs, if that is known. A bound of which nothing is known says no more than how wide its type is.
+/// The trip count of a loop, if known. A bound that only reflects the width of its type is unknown.
 pub(crate) fn iterations(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();
     if !Flow::of(ir, op).is_loop() {
@@ -276,9 +277,8 @@ pub(crate) fn iterations(document: &Document, op: Op) -> Option<String> {
     })
 }
 
-/// What the iterations of a loop do to the noise that it carries: with a known number of them, from where to where it rises;
-/// with any number, by
-/// how much in each.
+/// The effect of a loop on the noise it carries: with a known trip count the start and the end,
+/// otherwise the growth per iteration.
 pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();
     if !Flow::of(ir, op).is_loop() {

@@ -16,21 +16,21 @@ use super::cursor::{self, Entity};
 use super::definition::defining;
 use super::{ciphertext, hint, nest, words};
 
-/// A text about a place.
+/// A text about a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hover {
-    /// The place, in bytes.
+    /// The range, in bytes.
     pub range: Range<usize>,
     /// Markdown.
     pub text: String,
-    /// Whether it is about something noisy.
+    /// True if it is about a noisy entity.
     pub is_of_noise: bool,
 }
 
-/// A signature longer than this is cut.
+/// Maximum length of a signature.
 const MAX_CODE: usize = 400;
 
-/// What there is to say about what stands at an offset.
+/// The hover at an offset.
 pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<Hover> {
     let mention = cursor::mention_at(document.source(), offset)?;
     let ir = document.ir();
@@ -75,7 +75,7 @@ fn code(text: &str) -> String {
     format!("{fence}mlir\n{}{more}\n{fence}\n", &text[..end])
 }
 
-/// The text of an op up to its first region, without comments in front.
+/// The text of an op up to its first region, without comments before it.
 fn head(document: &Document, op: Op) -> String {
     let range = document.ir().head_range(op);
     let end = range.end.min(range.start + 4 * MAX_CODE);
@@ -144,21 +144,20 @@ fn about_value(document: &Document, value: Value) -> String {
     out
 }
 
-/// Last uses are looked for among at most so many.
+/// Maximum number of uses that are searched for last uses.
 const MAX_USES: usize = 4096;
-/// Liveness is solved in regions of at most so many bytes.
+/// Maximum size of a region, in bytes, for which liveness is solved.
 const MAX_REGION: usize = 1 << 18;
-/// No more lines or names than this are listed.
+/// Maximum number of listed lines or names.
 const MAX_LIST: usize = 8;
 
-/// The liveness of a region with labels, if the region is not too long for the moment that a hover has.
+/// The liveness of a region with labels, if the region is short enough for a hover.
 fn liveness(ir: &Ir, region: Region) -> Option<Liveness> {
     (ir.region_len(region) <= MAX_REGION).then(|| Liveness::new(ir, region))
 }
 
-/// The lines, from 1, of the uses after which a value is no longer live, one on each way that control takes; none if that
-/// would take long to find or
-/// long to read.
+/// The lines, from 1, of the last uses of a value, one on each path of control flow; empty if the
+/// search or the list would be long.
 fn last_uses(document: &Document, value: Value) -> Vec<usize> {
     let ir = document.ir();
     let uses = &ir.value(value).uses;
@@ -170,7 +169,7 @@ fn last_uses(document: &Document, value: Value) -> Vec<usize> {
     starts.sort_unstable();
     if ir.has_labels(region) {
         let Some(liveness) = liveness(ir, region) else { return Vec::new() };
-        // Ops of the region; the uses may stand in regions of theirs.
+        // The uses may be in nested regions; these are the ops of this region.
         let ops = liveness.last_uses(ir, region, value).into_iter().map(|it| ir.range(it));
         let last = ops.filter_map(|it| starts[..starts.partition_point(|&at| at < it.end)].last());
         let mut last: Vec<usize> = last.copied().collect();
@@ -188,17 +187,18 @@ fn last_uses(document: &Document, value: Value) -> Vec<usize> {
     lines
 }
 
-/// Depth and secrecy are solved for texts of at most so many bytes, whose every op they look at first.
+/// Maximum size of a text, in bytes, for which depth and secrecy are solved: they visit every op
+/// first.
 const MAX_TEXT: usize = 1 << 22;
 
-/// What a value has to do with encryption: its multiplicative depth if anything was multiplied, and that it depends on encrypted data
-/// where its type does not say so.
+/// The multiplicative depth of a value, if anything was multiplied, and its dependence on encrypted
+/// data, if its type does not show it.
 fn encryption(document: &Document, value: Value) -> Option<String> {
     let depth = document.depth(value);
     let depth = words::depth(depth).filter(|_| depth != Depth::AtMost(0));
     let depth = depth.map(|it| format!("multiplicative {it}"));
     let is_secret = document.secretness(value) == Secretness::Secret;
-    // Of a ciphertext it is told as what it is.
+    // The hover of a ciphertext already says that it is encrypted.
     let is_told = document.is_noisy(value) || ciphertext::known(document, value).is_some();
     let secret = (is_secret && !is_told).then_some("depends on encrypted data");
     match (depth, secret) {
@@ -207,7 +207,7 @@ fn encryption(document: &Document, value: Value) -> Option<String> {
     }
 }
 
-/// The values that are live where a block starts, besides its arguments, in words.
+/// The values besides its arguments that are live at the start of a block, in words.
 fn live_in(document: &Document, block: Block) -> Option<String> {
     let ir = document.ir();
     let liveness = liveness(ir, ir.block(block).region)?;
@@ -222,7 +222,7 @@ fn live_in(document: &Document, block: Block) -> Option<String> {
     (!names.is_empty()).then(|| format!("Live where it starts: {}.", names.join(", ")))
 }
 
-/// Chains longer than this are shown with their middle left out.
+/// Longer chains lose their middle.
 const MAX_STEPS: usize = 12;
 
 /// The verdict on the noise of a value, in a line.
@@ -233,7 +233,7 @@ fn verdict(document: &Document, value: Value, out: &mut String) {
     }
 }
 
-/// How the noise of a value came about.
+/// The derivation of the noise of a value.
 fn chain(document: &Document, value: Value, out: &mut String) {
     if document.noise(value).hi().is_none() && !document.is_noisy(value) {
         return;
@@ -241,7 +241,7 @@ fn chain(document: &Document, value: Value, out: &mut String) {
     let derivation = document.derivation(value);
     let ir = document.ir();
     if let [step] = &*derivation.steps {
-        // Of a parameter it is told what is assumed.
+        // For a parameter the assumption is shown instead.
         if document.assumption(value).is_none() {
             let _ = writeln!(out, "{}\n", step.rule);
         }
@@ -296,7 +296,8 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
             Growth::Sum(k) => format!("the sum of the operands' noise + {k}"),
             Growth::Reset(level) => format!("{level} bits, whatever the operand has"),
         };
-        // The model, which may be the user's own, says what happens to noise; the documentation would say it again.
+        // The noise model, which may be the user's own, describes the noise; the documentation
+        // would repeat it.
         let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(&doc));
     } else if doc.is_empty() {
         if !is_encrypted {
@@ -320,7 +321,8 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
     out
 }
 
-/// What is known of the ciphertext that an op gives, or takes if it ends a region; whether there is any.
+/// Describes the ciphertext that an op produces, or consumes if it ends a region. Returns true if
+/// there is one.
 fn about_ciphertext(document: &Document, op: Op, out: &mut String) -> bool {
     let data = document.ir().op(op);
     let operands = data.operands.iter().filter_map(|it| it.value);
@@ -337,7 +339,7 @@ fn about_ciphertext(document: &Document, op: Op, out: &mut String) -> bool {
 
 fn about_symbol(document: &Document, op: Op) -> String {
     let mut out = code(&head(document, op));
-    // Comment lines right above it are its documentation.
+    // Comment lines directly above an op are its documentation.
     let ir = document.ir();
     let start = ir.start(op);
     let lead = (ir.op(op).lead as usize).min(4096);

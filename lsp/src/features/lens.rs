@@ -1,5 +1,6 @@
-//! Code lenses: the noise of each function at a glance, and the way to bring it down; what each function and each `secret.generic` of
-//! HEIR costs, once where the function costs what its only generic does.
+//! Code lenses: the maximum noise of each function with the action that lowers it; the cost of each
+//! function and each `secret.generic` of HEIR, shown once if the function costs the same as its
+//! only generic.
 
 use std::ops::Range;
 
@@ -14,19 +15,18 @@ use super::{ciphertext, words};
 /// A line above a function or a generic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lens {
-    /// The function's name, or the name of the op.
+    /// The name of the function or of the op.
     pub range: Range<usize>,
-    /// Where the function starts, leading trivia left out, and its name, if a placement in it may help.
+    /// Offset of the function, without leading trivia, and its name, if a placement in it may help.
     pub function: Option<(usize, String)>,
-    /// What it says.
     pub title: String,
 }
 
-/// The lenses of a document, found bit by bit.
+/// Finds the lenses of a document in steps.
 #[derive(Debug)]
 pub(crate) struct Lenses {
     walk: Walk,
-    /// The function that the walk is in, and the generics in it, innermost last.
+    /// The function of the walk and the generics in it, innermost last.
     open: Vec<Holder>,
     is_of_heir: bool,
     /// The name of the op that reduces noise, if the document has it.
@@ -34,24 +34,23 @@ pub(crate) struct Lenses {
     known: Saturation,
 }
 
-/// A function or a generic that the walk is in.
+/// A function or generic of the walk.
 #[derive(Debug)]
 struct Holder {
     item: Item,
-    /// The most noise so far, and a value that has it.
+    /// The maximum noise so far, and a value that has it.
     most: Option<(Bits, Value)>,
-    /// How many ops reduce noise.
+    /// Number of ops that reduce noise.
     n_reduces: usize,
-    /// Of a program of HEIR's.
+    /// Costs in a program of HEIR.
     tally: Option<Tally>,
-    /// The lens of the one generic in it so far, which is told of only if it says something else.
+    /// The lens of the only generic in it so far, shown only if it differs.
     inner: Option<Lens>,
-    /// Whether there was a generic in it.
+    /// True if it contained a generic.
     has_inner: bool,
 }
 
 impl Lenses {
-    /// Of a whole document.
     pub(crate) fn new(document: &Document) -> Self {
         let ir = document.ir();
         Self {
@@ -63,7 +62,7 @@ impl Lenses {
         }
     }
 
-    /// Goes on a little; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(Lens)) -> bool {
         for _ in 0..BATCH {
             let Some(item) = self.walk.next(document.ir()) else {
@@ -94,13 +93,13 @@ impl Lenses {
             let (most, inner) = (None, None);
             self.open.push(Holder { item, most, n_reduces: 0, tally, inner, has_inner: false });
         }
-        // The arguments of regions stand in what the op opens.
+        // Arguments of regions belong to the op that opens them.
         if self.is_of_heir {
             self.add_arguments(document, item.op);
         }
     }
 
-    /// Adds the noise of an op to all that holds it.
+    /// Adds the noise of an op to everything that contains it.
     fn add(&mut self, document: &Document, data: &OpData) {
         let is_reduce = Some(data.name) == self.reset_op;
         for holder in &mut self.open {
@@ -114,7 +113,7 @@ impl Lenses {
         }
     }
 
-    /// Adds what an op of HEIR's costs to all that holds it.
+    /// Adds the cost of an op of HEIR to everything that contains it.
     fn add_op(&mut self, document: &Document, op: Op) {
         let Some((heir, _)) = document.ciphertexts() else { return };
         let data = document.ir().op(op);
@@ -133,7 +132,8 @@ impl Lenses {
             return self.add_values(document, &ir.block(ir.label_block(op)).args);
         }
         for &(_, region) in &ir.op(op).regions {
-            // The header of an op that is not known may name what are no arguments; a label says which are.
+            // The header of an unknown op may name values that are no arguments; a label says which
+            // are.
             let entry = ir.block(flow::entry_block(ir, region));
             if entry.label.is_none() {
                 self.add_values(document, &entry.args);
@@ -151,7 +151,7 @@ impl Lenses {
         }
     }
 
-    /// Tells of all that is over where an item of some depth starts.
+    /// Emits everything that ends before an item of this depth.
     fn close(&mut self, document: &Document, depth: usize, found: &mut impl FnMut(Lens)) {
         while let Some(holder) = self.open.pop_if(|it| it.item.depth >= depth) {
             self.tell(document, holder, found);
@@ -165,7 +165,7 @@ impl Lenses {
         noise(document, &holder, &mut self.known).into_iter().chain(inner).for_each(&mut *found);
         let is_function = document.ir().op(holder.item.op).kind == OpKind::FuncFunc;
         match self.open.last_mut().filter(|_| !is_function) {
-            // What is around a generic may cost the same.
+            // The outer one may cost the same as the generic.
             Some(outer) if !outer.has_inner => (outer.has_inner, outer.inner) = (true, cost),
             Some(outer) => outer.inner.take().into_iter().chain(cost).for_each(found),
             None => cost.into_iter().for_each(found),
@@ -186,7 +186,7 @@ fn noise(document: &Document, holder: &Holder, known: &mut Saturation) -> Option
     })
 }
 
-/// What a function or a generic of HEIR costs.
+/// The cost of a function or generic of HEIR.
 fn cost(document: &Document, holder: &Holder) -> Option<Lens> {
     let title = ciphertext::cost(document, holder.tally.as_ref()?)?;
     Some(Lens { range: name(document, holder.item)?, function: None, title })
@@ -201,7 +201,7 @@ fn name(document: &Document, item: Item) -> Option<Range<usize>> {
     Some(ir.absolute_at(item.op, item.start, span))
 }
 
-/// The most noise in a function, at a value, and how many of its ops reduce noise.
+/// The maximum noise of a function, at a value, and its number of ops that reduce noise.
 fn title(document: &Document, value: Value, n_reduces: usize, known: &mut Saturation) -> String {
     let reduces = match n_reduces {
         0 => String::new(),

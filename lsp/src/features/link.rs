@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use noisy_syntax::Source;
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A place in a file: its path as it is written, line and column from 1, 0 if none is given.
+    /// A position in a file: the path as written, line and column from 1, 0 if not given.
     File(String, u32, u32),
     /// The documentation of a code.
     Code(String),
@@ -16,31 +16,30 @@ pub(crate) enum Target {
 /// A link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// What is clicked, in bytes.
+    /// The clickable range, in bytes.
     pub range: Range<usize>,
-    /// Where it leads.
     pub target: Target,
 }
 
-/// A piece of text that is looked at in one step is about so long. Longer lines are cut.
+/// Approximate length of the text searched in one step. Longer lines are cut.
 const PIECE: usize = 4096;
-/// A link that is longer, or split by an end of a piece further from its start, is not found.
+/// A longer link, or one cut further from its start, is not found.
 const LONGEST: usize = 1024;
 
-/// The links of a document, found bit by bit.
+/// Finds the links of a document in steps.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     at: usize,
 }
 
 impl Links {
-    /// Goes on by a piece; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Link)) -> bool {
         let text = source.text();
         let end = text.len_bytes();
         let boundary = |at: usize| text.char_to_byte(text.byte_to_char(at.min(end)));
         let next = boundary(self.at + PIECE).max(boundary(self.at + 1));
-        // Looked at beyond the piece, for links that start in it.
+        // Reads beyond the piece, for links that start in it.
         let piece = source.slice(self.at..boundary(next + LONGEST));
         links(&piece, next - self.at, &mut |mut link| {
             link.range = self.at + link.range.start..self.at + link.range.end;
@@ -73,7 +72,9 @@ fn links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
     }
 }
 
-/// The strings in a location, which may be nested: `loc(fused["a.mlir":1:2, "b.mlir":3:4])`; those without a line are names.
+/// The files in a location, which may be nested:
+/// `loc(callsite("a.py":7:5 at fused["b.mlir":1:2, "c.mlir":3:4]))`. A string without a line
+/// is a name. The search ends at a nested `loc(`, which is a mistake, so that it stays linear.
 fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
     let mut depth = 1;
     let mut at = start;
@@ -82,27 +83,44 @@ fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
         match bytes[at] {
             b'(' | b'[' => depth += 1,
             b')' | b']' => depth -= 1,
-            b'\n' => return,
+            b'l' if text[at..].starts_with("loc(") => return,
             b'"' => {
-                let Some(len) = text[at + 1..].find('"') else { return };
+                let Some(len) = string_length(&bytes[at + 1..]) else { return };
                 let path = &text[at + 1..at + 1 + len];
-                let end = at + len + 2;
-                let mut numbers =
-                    text[end..].split([',', ')', ']', '\n']).next().unwrap_or_default().split(':');
-                let is_place = numbers.next() == Some("");
-                let mut number = || numbers.next().and_then(|it| it.trim().parse::<u32>().ok());
-                if let (true, Some(line)) =
-                    (is_place && !path.is_empty() && !path.contains('\\'), number())
+                at += 1 + len;
+                if let Some((line, rest)) = number_behind_colon(&text[at + 1..])
+                    && !path.is_empty()
+                    && !path.contains('\\')
                 {
-                    let target = Target::File(path.to_owned(), line, number().unwrap_or(0));
-                    found(Link { range: at + 1..at + 1 + len, target });
+                    let column = number_behind_colon(rest).map_or(0, |it| it.0);
+                    let target = Target::File(path.to_owned(), line, column);
+                    found(Link { range: at - len..at, target });
                 }
-                at = end - 1;
             }
             _ => {}
         }
         at += 1;
     }
+}
+
+/// The length of the text of a string, up to its closing quote, which stands in its line.
+fn string_length(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at),
+            b'\n' => return None,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// The number in `: 7`, with the text behind it.
+fn number_behind_colon(text: &str) -> Option<(u32, &str)> {
+    let text = text.trim_start().strip_prefix(':')?.trim_start();
+    let n = text.bytes().take_while(u8::is_ascii_digit).count();
+    Some((text[..n].parse().ok()?, &text[n..]))
 }
 
 #[cfg(test)]
@@ -137,7 +155,35 @@ mod tests {
             &[("a-b", Target::Code("a-b".into())), ("c", Target::Code("c".into()))],
         );
         check("loc(\"a", &[]);
+        check("loc(\"a\\\"b.mlir\":1:2) loc(\"c.mlir\":3:4)", &[("c.mlir", file("c.mlir", 3, 4))]);
         check("loc(\"a\":x:1) loc() loc(unknown) noisy: allow(", &[]);
+    }
+
+    #[test]
+    fn finds_lines_and_columns_in_every_nesting() {
+        let place = |path, line, column| (path, file(path, line, column));
+        for (text, wanted) in [
+            (
+                "callsite(\"a.py\":7:5 at \"b.py\":1:1)",
+                &[place("a.py", 7, 5), place("b.py", 1, 1)][..],
+            ),
+            (
+                "callsite(callsite(\"a\":1:2 at \"b\":3:4) at callsite(\"c\":5:6 at \"d\":7:8))",
+                &[place("a", 1, 2), place("b", 3, 4), place("c", 5, 6), place("d", 7, 8)],
+            ),
+            (
+                "callsite(\"f\"(\"a\":1:2) at fused<\"x\">[\"b\":3:4, \"g\"(callsite(\"c\":5:6\tat \"d\":7:8))])",
+                &[place("a", 1, 2), place("b", 3, 4), place("c", 5, 6), place("d", 7, 8)],
+            ),
+            ("callsite(\"f\" at \"b\":3:4)", &[place("b", 3, 4)]),
+            ("callsite( \"a\" : 1 : 2 at\n  \"b\":3:4)", &[place("a", 1, 2), place("b", 3, 4)]),
+            ("\"a\":1:2 to 3:4", &[place("a", 1, 2)]),
+            ("\"a\":1:2 to :4", &[place("a", 1, 2)]),
+            ("\"a\":0:0", &[place("a", 0, 0)]),
+            ("\"a\":7", &[place("a", 7, 0)]),
+        ] {
+            check(&format!("#l = loc({text})\n"), wanted);
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Linked editing: all mentions of a value, a block, a symbol or an alias, to be typed over at once.
+//! Linked editing: all mentions of a value, block, symbol or alias, edited together.
 
 use std::ops::Range;
 
@@ -7,10 +7,11 @@ use noisy_syntax::Source;
 use super::cursor::{self, Entity};
 use super::{reference, rename};
 
-/// More mentions than this are not edited with each key.
+/// Maximum number of mentions that are edited with each key.
 const MAX: usize = 500;
 
-/// The mentions of what stands at an offset, each the same text without its sigil; nothing if there is only one.
+/// The mentions of the entity at an offset, each the same text without its sigil; empty if there is
+/// only one.
 pub(crate) fn linked(source: &Source, offset: usize) -> Vec<Range<usize>> {
     let Some(mention) = cursor::mention_at(source, offset) else { return Vec::new() };
     if matches!(mention.entity, Entity::OpName(_)) {
@@ -28,7 +29,7 @@ pub(crate) fn linked(source: &Source, offset: usize) -> Vec<Range<usize>> {
     let here = bare(mention.range);
     let text = source.slice(here.clone());
     out.retain(|it| source.slice(it.clone()) == text);
-    // Names in quotes are not what is typed.
+    // Quoted names are not typed this way.
     let is_plain = !text.contains('"') && !text.is_empty();
     if out.len() < 2 || !is_plain || offset < here.start { Vec::new() } else { out }
 }

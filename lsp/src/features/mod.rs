@@ -1,5 +1,5 @@
-//! What an editor asks for, one file each: functions from a document and an offset or a range to plain data in bytes. Nothing
-//! here knows the protocol.
+//! Editor features, one file each: functions from a document and an offset or a range to plain data
+//! in bytes. Nothing here knows the protocol.
 
 pub(crate) mod action;
 pub(crate) mod budget;
@@ -28,7 +28,7 @@ pub(crate) mod words;
 
 #[cfg(test)]
 mod tests {
-    //! What a step of a job does is bounded, whatever the size of the file.
+    //! The work of a step is bounded, whatever the size of the file.
 
     use noisy_analyses::Document;
 
@@ -38,7 +38,7 @@ mod tests {
     use crate::text::encoding::Encoding;
     use crate::wire::json::JsonArray;
 
-    /// The most that one step does: bytes allocated, items walked over.
+    /// The maximum work of a step: bytes allocated, items visited.
     fn most(mut step: impl FnMut() -> bool) -> (u64, usize) {
         let mut most = (0, 0);
         let mut more = true;
@@ -50,7 +50,7 @@ mod tests {
         most
     }
 
-    /// The jobs, each with its most, with what they find written as the requests write it.
+    /// The jobs with their maximum work; results are written as the requests write them.
     fn all(text: &str) -> Vec<(&'static str, (u64, usize))> {
         let document = Document::new(text);
         let source = document.source();
@@ -97,7 +97,8 @@ mod tests {
         let function =
             |n: usize| format!("// Two\n// lines.\nfunc.func @f{n}() {{\n  return\n}}\n");
         let functions = |n: usize| (0..n).map(function).collect::<String>();
-        // Ten times as much and more. A list that moves as it grows, or a walk over all, would show.
+        // A file ten times as large may cost this much more. A list that is copied as it grows, or
+        // a walk over everything, would show.
         let slack = 100_000;
         for (few, many) in
             [(straight(2000), straight(50_000)), (functions(2000), functions(30_000))]

@@ -1,7 +1,9 @@
-//! Affine loops: the dependences that each carries, in hints and hovers, and the transformations that are offered for it, as actions.
+//! Affine loops: the dependences that each loop carries, in hints and hovers, and the available
+//! transformations, as actions.
 //!
-//! *Incremental.* The dependences of a nest follow from its text and from the definitions of what it uses. They are cached by these, so
-//! after an edit only nests with another text or other definitions are analyzed again.
+//! *Incremental.* The dependences of a nest follow from its text and from the definitions that it
+//! uses. They are cached by these, so an edit only affects nests with a changed text or changed
+//! definitions.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +16,7 @@ use noisy_settings::Loops;
 use noisy_syntax::{Def, Ir, Op, OpKind, Source};
 use rustc_hash::FxHashMap;
 
-/// What the loops of nests carry, by what it follows from; shared by those who ask.
+/// Cached dependences of nests, shared by all queries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nests(Arc<Mutex<Known>>);
 
@@ -24,26 +26,26 @@ struct Known {
     n_computed: usize,
 }
 
-/// More nests than this are not kept.
+/// Maximum number of cached nests.
 const MOST_KEPT: usize = 1024;
-/// A nest that uses more values of others is kept under the whole text of its function.
+/// A nest that uses more outer values than this is cached by the whole text of its function.
 const MOST_OUTER: usize = 256;
 
-/// The nest that was asked about last, for a walk over a text that does not change.
+/// The last nest, for a walk over an unchanged text.
 #[derive(Debug, Default)]
 pub(crate) struct Last(Option<(Op, Arc<[Verdict]>, Vec<Op>)>);
 
-/// What is taken for granted of different memrefs.
+/// The aliasing assumption about different memrefs.
 fn aliasing(settings: Loops) -> Aliasing {
     Aliasing { arguments_may_alias: settings.arguments_may_alias }
 }
 
-/// Whether an op is a loop whose dependences are told between the text.
+/// True if the hints show the dependences of a loop.
 fn is_told(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::AffineFor)
 }
 
-/// The loops of a nest that are told of, outermost first, in the order of the text.
+/// The loops of a nest that have hints, outermost first, in the order of the text.
 fn loops(ir: &Ir, root: Op) -> Vec<Op> {
     let mut out = Vec::new();
     let mut look = |op: Op| {
@@ -59,7 +61,7 @@ fn loops(ir: &Ir, root: Op) -> Vec<Op> {
 }
 
 impl Nests {
-    /// What a loop carries, in a few words.
+    /// The dependences of a loop in a few words.
     pub(crate) fn label(
         &self,
         source: &Source,
@@ -102,14 +104,15 @@ impl Nests {
         verdicts
     }
 
-    /// How many nests were asked for anew.
+    /// Number of nests that were analyzed.
     #[cfg(test)]
     fn n_computed(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).n_computed
     }
 }
 
-/// All that the dependences of a nest follow from: its text, and how what it uses is defined.
+/// Everything that the dependences of a nest follow from: its text, and the definitions of the
+/// values it uses.
 fn key(source: &Source, root: Op) -> String {
     let ir = source.ir();
     let mut out = source.slice(ir.range(root));
@@ -142,7 +145,7 @@ fn key(source: &Source, root: Op) -> String {
     out
 }
 
-/// What a hover says of a loop or of an access.
+/// The hover text of a loop or an access.
 pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<String> {
     let source = document.source();
     let ir = source.ir();
@@ -186,16 +189,15 @@ pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<Stri
     })
 }
 
-/// Something to do with a loop.
+/// A transformation of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LoopAction {
-    /// What it is called.
     pub title: String,
-    /// How, or why not.
+    /// The edits, or the reason why there are none.
     pub edits: Result<Vec<TextEdit>, String>,
 }
 
-/// The loop whose header an offset is in.
+/// The loop whose header contains an offset.
 fn loop_at(document: &Document, offset: usize) -> Option<Op> {
     let ir = document.ir();
     let op = ir.item_at(offset).filter(|&it| is_told(ir, it))?;
@@ -203,7 +205,7 @@ fn loop_at(document: &Document, offset: usize) -> Option<Op> {
     (head.start <= offset && offset <= head.end).then_some(op)
 }
 
-/// What can be done with the loop whose header an offset is in.
+/// The transformations of the loop whose header contains an offset.
 pub(crate) fn actions(document: &Document, offset: usize, settings: Loops) -> Vec<LoopAction> {
     let Some(op) = loop_at(document, offset) else { return Vec::new() };
     let options = edit::Options {
@@ -215,17 +217,19 @@ pub(crate) fn actions(document: &Document, offset: usize, settings: Loops) -> Ve
     edit::offers(document.source(), op, &options).into_iter().map(of).collect()
 }
 
-/// The start of the nest whose outermost loop has an offset in its header, if a schedule may be found for it.
+/// The start of the nest whose outermost loop has the offset in its header, if a schedule may be
+/// found for it.
 pub(crate) fn schedulable(document: &Document, offset: usize) -> Option<usize> {
     let ir = document.ir();
     let op = loop_at(document, offset).filter(|&it| noisy_opt::passes::is_nest_root(ir, it))?;
     Some(ir.range(op).start)
 }
 
-/// The edits that put the nest that starts there into its best order; it takes integer programs to find that.
+/// The edits that put a nest into its best order, which integer programs find.
 ///
 /// # Errors
-/// Why there are none.
+///
+/// The reason why there are none.
 pub(crate) fn best_schedule(
     document: &Document,
     start: usize,
@@ -262,7 +266,7 @@ mod tests {
             text += "  affine.for %i = 1 to %n {\n    %x = affine.load %A[%i - 1] : memref<?xf32>\n    affine.store %x, %A[%i] : memref<?xf32>\n  }\n";
         }
         text += "  return\n}\n";
-        // Nests that read the same are one; here each is another one.
+        // Equal nests would be one cache entry; here each differs.
         let mut n = 0;
         while let Some(at) = text.find("= 1 to") {
             n += 1;
@@ -278,7 +282,8 @@ mod tests {
         expected[0] = "parallel";
         assert_eq!(labels(&nests, &source), expected);
         assert_eq!(nests.n_computed(), 61);
-        // A comment before changes nothing, a definition that nests use changes them.
+        // A comment before the nest changes nothing; a changed definition that nests use affects
+        // them.
         source.edit(0..0, "// new\n");
         assert_eq!(labels(&nests, &source), expected);
         assert_eq!(nests.n_computed(), 61);
@@ -302,7 +307,7 @@ mod tests {
             out
         };
         let may_alias = Loops { arguments_may_alias: true, ..Loops::default() };
-        // The same store of nests answers both.
+        // The same store answers both.
         assert_eq!(labels(Loops::default()), ["parallel", "parallel"]);
         let found = labels(may_alias);
         assert!(found[0].starts_with("carries"), "{found:?}");

@@ -1,10 +1,12 @@
-//! Refactorings: rename the values of a function, extract ops into a function, inline a call, write an op in the other form, declare the
-//! bounds that callers keep, clean up a function, or one op.
+//! Refactorings: rename the values of a function, extract ops into a function, inline a call, write
+//! an op in the other form, declare the bounds that callers keep, clean up a function, or one op.
 //!
-//! *Laws.* The program computes the same: what is renamed or written in another form prints the same in the generic form, and no
-//! refactoring brings an error. Bytes that it is not about stay, comments above all. [`edits`] proves this on a copy of the text, and
-//! gives none otherwise. The proof knows only what was read: an op whose custom form is not known is not written anew. Offering one costs
-//! O(what it is about); its edits cost as much as reading the file three times.
+//! *Laws.* The program computes the same: renamed ops or ops in the other form print the same in
+//! the generic form, and no refactoring introduces an error. All other bytes stay, above all
+//! comments. [`edits`] proves this on a copy of the text, and returns no edits otherwise. The proof
+//! only covers ops whose syntax is known: an op with an unknown custom form is not rewritten.
+//! Offering a refactoring costs O(size of its range); its edits cost as much as reading the file
+//! three times.
 
 mod clean;
 mod contract;
@@ -24,7 +26,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor;
 
-/// The kinds of refactorings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {
@@ -52,19 +53,18 @@ pub(crate) enum Kind {
     Drop,
 }
 
-/// Something that can be done.
+/// An offered refactoring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refactoring {
-    /// What.
     pub kind: Kind,
-    /// With what, in bytes.
+    /// The affected range, in bytes.
     pub range: Range<usize>,
-    /// What it is called.
     pub title: String,
 }
 
-/// What is offered for a range. `diagnostics` are those of the document: a function with an error other than too much noise is left
-/// alone, for a name in it may not be what it seems. `is_asked` says that the user opened the menu.
+/// The refactorings offered for a range. `diagnostics` are those of the document: a function with
+/// an error other than too much noise is left alone, because a name in it may be wrong. `is_asked`
+/// is true if the user opened the menu.
 pub(crate) fn offered(
     document: &Document,
     range: &Range<usize>,
@@ -120,7 +120,7 @@ pub(crate) fn offered(
     out
 }
 
-/// The edits of a refactoring, or why there are none.
+/// The edits of a refactoring, or the reason why there are none.
 pub(crate) fn edits(
     document: &Document,
     kind: Kind,
@@ -145,7 +145,7 @@ pub(crate) fn edits(
     Ok(edits)
 }
 
-/// Holds the laws of the module against a copy of the text.
+/// Checks the laws of the module on a copy of the text.
 fn prove(document: &Document, kind: Kind, edits: &[TextEdit]) -> Result<(), String> {
     let before = document.source().text().to_string();
     let after = text::applied(&before, 0, edits).ok_or("two edits overlap")?;
@@ -169,13 +169,13 @@ fn errors(document: &Document) -> Vec<Diagnostic> {
     document.diagnostics_in_brief(&[]).into_iter().filter(is_error).collect()
 }
 
-/// Whether something is wrong with a function besides too much noise.
+/// True if a function has an error other than too much noise.
 fn has_error(document: &Document, function: Op, diagnostics: &[Diagnostic]) -> bool {
     let range = document.ir().range(function);
     diagnostics.iter().any(|it| is_error(it) && cursor::touch(&range, &it.range))
 }
 
-/// Whether an offset is in the words of a function up to its name.
+/// True if an offset is in the header of a function, up to its name.
 fn is_in_head(document: &Document, function: Op, offset: usize) -> bool {
     let ir = document.ir();
     let name = ir.extra(function).symbol.map(|it| ir.absolute(function, it.1));

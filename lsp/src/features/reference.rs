@@ -1,4 +1,4 @@
-//! Find all references, highlight them, rename: one search for all.
+//! Find all references, highlight and rename: one search for all.
 
 use std::ops::Range;
 
@@ -8,35 +8,34 @@ use super::cursor::{self, Entity};
 use super::definition::defining;
 use super::walk::{BATCH, Walk};
 
-/// A place that names an entity.
+/// A mention of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// The name.
     pub range: Range<usize>,
-    /// Whether it is defined here.
+    /// True if the entity is defined here.
     pub defines: bool,
 }
 
-/// Everywhere that an entity is named, found bit by bit in no particular order; a place may be found twice.
+/// Finds all mentions of an entity, in steps and in no particular order; a mention may be found
+/// twice.
 #[derive(Debug)]
 pub(crate) struct Search {
     entity: Entity,
     candidates: Candidates,
 }
 
-/// What is still to be looked at.
+/// The rest of a search.
 #[derive(Debug)]
 enum Candidates {
-    /// So many of the uses of a value or a block, which know their places.
+    /// The first so many uses of a value or block, which know their positions.
     Uses(usize),
     /// Ops that may name a symbol.
     Ops(Vec<Op>),
-    /// The items of a chunk, which ends there; an alias may be named in any of them.
+    /// The items of a chunk up to its end; any of them may name an alias.
     Items(Walk, usize),
 }
 
 impl Search {
-    /// For an entity.
     pub(crate) fn new(ir: &Ir, entity: Entity) -> Self {
         let candidates = match entity {
             Entity::Value(value) => Candidates::Uses(ir.value(value).uses.len()),
@@ -53,7 +52,7 @@ impl Search {
         Self { entity, candidates }
     }
 
-    /// Goes on a little; whether there is more. The definition is found last.
+    /// Runs one step; returns true if more remain. The definition is found last.
     pub(crate) fn step(&mut self, ir: &Ir, found: &mut impl FnMut(Reference)) -> bool {
         let mut used = |range| found(Reference { range, defines: false });
         match (self.entity, &mut self.candidates) {
@@ -99,14 +98,15 @@ impl Search {
     }
 }
 
-/// The last few of the first `n`, which are then no longer among them.
+/// Removes the last few of the first `n` and returns them.
 fn batch<'a, T>(all: &'a [T], n: &mut usize) -> &'a [T] {
     let end = *n;
     *n = end.saturating_sub(BATCH);
     all.get(*n..end).unwrap_or_default()
 }
 
-/// In textual order, each place once: of a definition that counts as a use, too, the definition.
+/// Sorts by position and keeps one of each; a definition that also counts as a use stays a
+/// definition.
 pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bool)) {
     all.sort_unstable_by_key(|it| {
         let (start, defines) = place(it);
@@ -115,9 +115,8 @@ pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bo
     all.dedup_by(|a, b| place(a).0 == place(b).0);
 }
 
-/// Everywhere that an entity is named, and what shares its name: a pack has one, `%a#0` and `%a#1` change together. In textual
-/// order; nothing if
-/// that is more than so many places.
+/// All mentions of an entity and of values that share its name: `%a#0` and `%a#1` of a pack change
+/// together. In textual order; `None` if there are more than `most`.
 pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Reference>> {
     let others = match entity {
         Entity::Value(value) => cursor::pack(ir, value),
@@ -137,21 +136,20 @@ pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Referenc
     (out.len() <= most).then_some(out)
 }
 
-/// The ops that may refer to a symbol, each once.
-fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
-    let Some((name, _)) = ir.extra(target).symbol else { return Vec::new() };
-    let mut users = ir.symbol_users(name).to_vec();
+/// The ops that may refer to a symbol, each once: a reference that goes through it starts with it or with a symbol around it.
+pub(crate) fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
+    let around = std::iter::successors(Some(target), |&it| ir.parent_op(it));
+    let named = around.filter_map(|it| ir.extra(it).symbol);
+    let mut users: Vec<Op> = named.flat_map(|it| ir.symbol_users(it.0).iter().copied()).collect();
     users.sort_unstable();
     users.dedup();
     users
 }
 
-/// Where an op refers to a symbol.
+/// The references of an op to a symbol.
 fn symbol_uses_in(ir: &Ir, op: Op, target: Op) -> impl Iterator<Item = Range<usize>> + '_ {
-    let name = ir.extra(target).symbol.map(|it| it.0);
     ir.extra(op).symbol_uses.iter().filter_map(move |&(last, first, span)| {
-        let is_it = cursor::symbol(ir, op, first, last) == Some(target)
-            || (Some(first) == name && ir.resolve_symbol(op, first) == Some(target));
+        let is_it = cursor::path(ir, op, first, last).contains(&target);
         is_it.then(|| ir.absolute(op, span))
     })
 }

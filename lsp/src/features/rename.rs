@@ -1,33 +1,35 @@
-//! Rename: values (a pack as a whole), blocks, symbols and aliases. What would change the meaning of the program is refused.
+//! Rename: values (a pack as a whole), blocks, symbols and aliases. A rename that would change the
+//! meaning of the program is refused.
 
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
-use noisy_syntax::identifier::{is_bare, is_suffix, unquoted};
+use noisy_syntax::identifier::{is_bare, is_suffix};
 use noisy_syntax::lex::lex;
+use noisy_syntax::string::{bytes_of, text_of, unquoted};
 use noisy_syntax::{Ir, Name, Op, OpKind, Region, Source, Token, TokenKind, Value};
 
 use super::cursor::{self, Entity};
 use super::definition::defining;
 use super::reference;
 
-/// What would be renamed: the name without its sigil and `#number`.
+/// The name to rename, without its sigil and `#number`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// The name under the cursor, sigil included.
+    /// The name under the cursor, including the sigil.
     pub range: Range<usize>,
-    /// Its text.
     pub text: String,
 }
 
-/// What a rename at an offset would rename.
+/// The name that a rename at an offset would change.
 pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
     let (entity, range) = named_at(source, offset)?;
     defining(source.ir(), entity)?;
     Some(Target { text: source.slice(range.clone()), range })
 }
 
-/// What is named at an offset, and where: of `@m::@f` the part at the offset, of `%a#1` the name.
+/// The entity named at an offset, and its name: of `@m::@f` the part at the offset, of `%a#1` the
+/// name.
 fn named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
     let mention = cursor::mention_at(source, offset)?;
     let is_definition =
@@ -41,7 +43,7 @@ fn named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
     Some((Entity::Symbol(part.target?), part.range))
 }
 
-/// The part of a mention that is the name: without `#1`, and of `@m::@f` only what names the entity.
+/// The name within a mention: without `#1`, and of `@m::@f` only the part that names the entity.
 pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> Range<usize> {
     let ir = source.ir();
     match entity {
@@ -58,7 +60,7 @@ pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> R
     }
 }
 
-/// The names of a symbol reference, without their sigils, quotes and escapes, and where they stand with them.
+/// The names of a symbol reference, and where they stand with their sigils, quotes and escapes.
 fn names(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
     let text = source.slice(range.clone());
     let tokens = lex(&text).tokens.into_iter().filter(|it| it.kind == TokenKind::At);
@@ -75,8 +77,8 @@ struct Part {
     target: Option<Op>,
 }
 
-/// The names of a symbol reference in an op, each with what it means: the first as seen from the op, each other one inside of
-/// what is before it.
+/// The names of a symbol reference in an op with their meanings: the first as visible from the op,
+/// each other one inside of the previous one.
 fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<Part> {
     let ir = source.ir();
     let mut outer = None;
@@ -97,8 +99,8 @@ fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<Part> {
     names(source, &range).into_iter().enumerate().map(part).collect()
 }
 
-/// Everywhere that the name of a value stands, without a number behind it, in textual order. Ops of `affine` name a value several times and
-/// have it as an operand once: `%m[%i, %i + 1]`.
+/// All occurrences of the name of a value, without pack index, in textual order. Ops of `affine`
+/// may name an operand several times: `%m[%i, %i + 1]`.
 pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
     let ir = source.ir();
     let entity = Entity::Value(value);
@@ -123,7 +125,7 @@ pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
     out
 }
 
-/// Where an entity is named, its definition included; nothing if that is not in this file.
+/// The mentions of an entity, including its definition; `None` if that is not in this file.
 fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
     let ir = source.ir();
     let (_, definition) = defining(ir, entity)?;
@@ -136,13 +138,7 @@ fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
         }
     };
     let mut out = vec![definition];
-    // A reference that goes through it starts with it or with something around it.
-    let around = std::iter::successors(Some(target), |&it| ir.parent_op(it));
-    let named = around.filter_map(|it| ir.extra(it).symbol);
-    let mut users: Vec<Op> = named.flat_map(|it| ir.symbol_users(it.0).iter().copied()).collect();
-    users.sort_unstable();
-    users.dedup();
-    for op in users {
+    for op in reference::symbol_users(ir, target) {
         for &(.., span) in &ir.extra(op).symbol_uses {
             let parts = parts(source, op, ir.absolute(op, span)).into_iter();
             out.extend(parts.filter(|it| it.target == Some(target)).map(|it| it.range));
@@ -153,7 +149,8 @@ fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
     Some(out)
 }
 
-/// The edits that give what stands at an offset a new name (its sigil may be left out), or why there are none.
+/// The edits that rename the entity at an offset (`new` may omit the sigil), or the reason why
+/// there are none.
 pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<TextEdit>, String> {
     let ir = source.ir();
     let (entity, _) = named_at(source, offset).ok_or("there is nothing here to rename")?;
@@ -168,14 +165,16 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     let bare = bare.strip_prefix(sigil).unwrap_or(bare);
     let is_symbol = matches!(entity, Entity::Symbol(_));
     let is_quoted = is_symbol && bare.len() >= 2 && bare.starts_with('"') && bare.ends_with('"');
-    let bare = if is_quoted { unquoted(bare) } else { bare.into() };
+    let bare =
+        if is_quoted { unquoted(bare) } else { text_of(bare.to_owned().into_bytes()).into() };
     if bare.is_empty() || (!is_symbol && !is_suffix(&bare)) {
         return Err(format!(
             "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
         ));
     }
-    // In a string MLIR takes some control characters for its end.
-    if is_symbol && bare.contains(|it: char| it.is_control() || "\"\\".contains(it)) {
+    // In a string MLIR takes some control characters for its end. Bytes that are not UTF-8 are written as escapes.
+    let is_bad = |it: char| it.is_control() || "\"\\".contains(it);
+    if is_symbol && bytes_of(&bare).utf8_chunks().any(|it| it.valid().contains(is_bad)) {
         return Err(format!("{new:?} is not a name of a symbol"));
     }
     if matches!(entity, Entity::Alias(..)) && bare.contains('.') {
@@ -197,7 +196,7 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     Ok(edits.collect())
 }
 
-/// Why an entity cannot be called that.
+/// The reason why an entity cannot have a name.
 fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
     match entity {
         Entity::Value(value) => {
@@ -206,7 +205,7 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             let is_other =
                 |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
             let region = ir.def_region(value);
-            // Names never shadow: neither around may it be defined, nor inside.
+            // Names never shadow: the name must be free in all ancestors and inside.
             let mut taken = false;
             let mut outer = Some(region);
             while let Some(it) = outer {
@@ -232,7 +231,22 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
         Entity::Symbol(op) => {
             let name = ir.interner.find_name(new)?;
             let others = ir.symbol_defs(ir.op(op).parent, name);
-            others.iter().any(|it| *it != op).then(|| format!("@{new} is defined already"))
+            if others.iter().any(|it| *it != op) {
+                return Some(format!("@{new} is defined already"));
+            }
+            // Behind an op of an unknown kind the names further out are visible, too: there one may hide another.
+            let users = reference::symbol_users(ir, op).into_iter();
+            let is_hidden = users
+                .filter_map(|it| ir.resolve_symbol(it, name))
+                .any(|it| it != op && ir.encloses(ir.op(op).parent, it));
+            let hides = ir.symbol_users(name).iter().any(|&user| {
+                ir.encloses(ir.op(op).parent, user)
+                    && ir
+                        .resolve_symbol(user, name)
+                        .is_some_and(|it| it != op && !ir.encloses(ir.op(op).parent, it))
+            });
+            (is_hidden || hides)
+                .then(|| format!("@{new} is defined already where both are visible"))
         }
         Entity::Alias(from, old) => {
             let sigil = &ir.interner.str(old)[..1];
@@ -248,7 +262,7 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The text after what stands at `~` has another name.
+    /// The text after the entity at `~` is renamed.
     fn renamed(text: &str, new: &str) -> Result<String, String> {
         let at = text.find('~').unwrap_or_default();
         let mut text = text.replacen('~', "", 1);
@@ -308,6 +322,14 @@ mod tests {
                 "module @q { func.func @f() { return } }\n\"t.x\"() {c = @q::@f} : () -> ()\n",
             ),
             (
+                "func.func private @~a()\n\"t.x\"() {c = [@\"\\61\", @\"\\\\61\"]} : () -> ()\n",
+                "func.func private @q()\n\"t.x\"() {c = [@q, @\"\\\\61\"]} : () -> ()\n",
+            ),
+            (
+                "func.func private @~\"\\FF\"()\n\"t.x\"() {c = [@\"\\ff\", @\"\\\\FF\", @\"\\FE\"]} : () -> ()\n",
+                "func.func private @q()\n\"t.x\"() {c = [@q, @\"\\\\FF\", @\"\\FE\"]} : () -> ()\n",
+            ),
+            (
                 "module @~\"\\61\" { func.func @f() { return } }\n\"t.x\"() {c = @a::@f} : () -> ()\n",
                 "module @q { func.func @f() { return } }\n\"t.x\"() {c = @q::@f} : () -> ()\n",
             ),
@@ -317,11 +339,61 @@ mod tests {
     }
 
     #[test]
+    fn symbols_are_renamed_through_every_nesting() {
+        for (text, wanted) in [
+            // A function in a function's region is no symbol of the module.
+            (
+                "func.func private @~c()\nfunc.func @f() {\n  \"t.x\"() {sym_name = \"c\"} : () -> ()\n  call @c() : () -> ()\n  return\n}\n",
+                "func.func private @q()\nfunc.func @f() {\n  \"t.x\"() {sym_name = \"c\"} : () -> ()\n  call @q() : () -> ()\n  return\n}\n",
+            ),
+            // An op of an unknown kind may be a symbol table, or not.
+            (
+                "func.func private @~c()\n\"t.w\"() ({\n  func.func @f() {\n    call @c() : () -> ()\n    return\n  }\n}) : () -> ()\n",
+                "func.func private @q()\n\"t.w\"() ({\n  func.func @f() {\n    call @q() : () -> ()\n    return\n  }\n}) : () -> ()\n",
+            ),
+            (
+                "func.func private @c()\ngpu.module @m {\n  func.func private @~c()\n  func.func @f() {\n    call @c() : () -> ()\n    return\n  }\n}\n\"t.x\"() {a = @m::@c, b = @c} : () -> ()\n",
+                "func.func private @c()\ngpu.module @m {\n  func.func private @q()\n  func.func @f() {\n    call @q() : () -> ()\n    return\n  }\n}\n\"t.x\"() {a = @m::@q, b = @c} : () -> ()\n",
+            ),
+            // Nothing outside of a module is meant in it.
+            (
+                "func.func private @~c()\nmodule {\n  func.func private @c()\n  \"t.x\"() {a = @c} : () -> ()\n}\n",
+                "func.func private @q()\nmodule {\n  func.func private @c()\n  \"t.x\"() {a = @c} : () -> ()\n}\n",
+            ),
+            (
+                "func.func @f(%b: i1) {\n  scf.if %b {\n    builtin.module {\n      func.func private @~c()\n      \"t.x\"() {a = @c} : () -> ()\n    }\n  }\n  \"t.x\"() {a = @c} : () -> ()\n  return\n}\n",
+                "func.func @f(%b: i1) {\n  scf.if %b {\n    builtin.module {\n      func.func private @q()\n      \"t.x\"() {a = @q} : () -> ()\n    }\n  }\n  \"t.x\"() {a = @c} : () -> ()\n  return\n}\n",
+            ),
+        ] {
+            assert_eq!(renamed(text, "q"), Ok(wanted.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_would_hide_another_one_is_refused() {
+        for text in [
+            "func.func private @~c()\n\"t.w\"() ({\n  func.func private @d()\n  \"t.x\"() {a = @c} : () -> ()\n}) : () -> ()\n",
+            "func.func private @d()\n\"t.w\"() ({\n  func.func private @~c()\n  \"t.x\"() {a = @d} : () -> ()\n}) : () -> ()\n",
+        ] {
+            let why = "@d is defined already where both are visible".to_owned();
+            assert_eq!(renamed(text, "d"), Err(why), "{text}");
+        }
+        let text = "func.func private @~c()\nmodule {\n  func.func private @d()\n  \"t.x\"() {a = @d} : () -> ()\n}\n";
+        assert_eq!(renamed(text, "d"), Ok(text.replace("~c", "d")));
+    }
+
+    #[test]
     fn a_symbol_has_no_control_characters_and_may_be_given_in_quotes() {
         let text = "func.func @~f() { return }\n";
         for new in ["a\u{c}b", "a\u{b}b", "a\tb", "a\nb", "\u{c}", "\"a\\0Cb\"", "a\"b", "a\\b"] {
             assert!(renamed(text, new).is_err(), "{new:?}");
         }
+        assert_eq!(renamed(text, "\"\\fF\""), Ok(text.replace("~f", "\"\\FF\"")));
+        for new in ["\\FF", "\"\\\\FF\"", "\"\\FF\\0A\""] {
+            assert!(renamed(text, new).is_err(), "{new:?}");
+        }
+        let taken = format!("{text}func.func private @\"\\FF\"()\n");
+        assert!(renamed(&taken, "\"\\FF\"").is_err());
         let wanted = text.replace("~f", "\"a b\"");
         for new in ["a b", "@a b", "@\"a b\"", "\"a b\""] {
             assert_eq!(renamed(text, new), Ok(wanted.clone()), "{new}");

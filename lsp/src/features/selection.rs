@@ -1,4 +1,5 @@
-//! Expand selection: from the name under the cursor to its op, the inside of its region, the op around that, the file.
+//! Expand selection: from the name under the cursor to its op, the inside of its region, the parent
+//! op, the file.
 
 use std::ops::Range;
 
@@ -7,10 +8,10 @@ use noisy_syntax::Source;
 use super::cursor;
 use super::walk::{Walk, regions};
 
-/// Selections beyond so many do not grow: editors have no more cursors at once, and an answer takes 15 KB for each.
+/// Maximum number of cursors. Editors have no more at once, and an answer takes 15 KB for each.
 pub(crate) const MAX_CURSORS: usize = 10_000;
 
-/// More steps than anybody takes; clients read the answer by recursion.
+/// Maximum number of ranges; clients read the answer by recursion.
 const MAX_STEPS: usize = 64;
 
 /// The ranges around an offset, innermost first, each larger than the one before.

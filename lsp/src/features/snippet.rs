@@ -1,16 +1,16 @@
-//! How ops are written, with the places to fill in: the templates of their rows, as the protocol wants them.
+//! Snippets of ops: the templates of their rows, in the syntax of the protocol.
 
 use std::ops::Range;
 
 use noisy_syntax::OpKind;
 
-/// How a known op is written: its template, from its row.
+/// The template of a known op, from its row.
 fn template(name: &str) -> Option<String> {
     let kind = OpKind::of(name);
     (kind != OpKind::Unknown).then(|| kind.spec().template())
 }
 
-/// What an op computes, without its result.
+/// A template without its result.
 fn body(template: &str) -> &str {
     match template.split_once(" = ") {
         Some((result, body)) if result.starts_with("«%r»") => body,
@@ -18,7 +18,8 @@ fn body(template: &str) -> &str {
     }
 }
 
-/// An op as a snippet of the protocol. `result` is the name of its result, where that is to be written, too.
+/// An op as a snippet of the protocol. `result` is the name of its result, if that is to be written
+/// as well.
 pub(crate) fn snippet(name: &str, result: Option<&str>) -> Option<String> {
     let whole = template(name)?;
     let mut rest = if result.is_some() { &whole } else { body(&whole) };
@@ -33,7 +34,7 @@ pub(crate) fn snippet(name: &str, result: Option<&str>) -> Option<String> {
     Some(out + rest)
 }
 
-/// The first line of an op as it is shown, and the places to fill in, in bytes of it.
+/// The first line of an op, and the ranges of its placeholders in bytes.
 pub(crate) fn shown(name: &str) -> Option<(String, Vec<Range<usize>>)> {
     let whole = template(name)?;
     let mut rest = body(&whole).lines().next()?;
@@ -47,7 +48,7 @@ pub(crate) fn shown(name: &str) -> Option<(String, Vec<Range<usize>>)> {
     Some((out + rest, places))
 }
 
-/// What is before the first place of a template, the place, and what is after it.
+/// The text before the first placeholder of a template, the placeholder, and the text after it.
 fn split(template: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = template.split_once('«')?;
     let (place, after) = rest.split_once('»')?;

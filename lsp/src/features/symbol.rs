@@ -1,57 +1,53 @@
 //! The outline: every op that defines a symbol, and every module.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use noisy_syntax::{Ir, OpKind, Source, Traits};
 
 use super::walk::{BATCH, Item, Walk};
 
-/// Symbols nest this deep; deeper ones are shown as children of the last level. Clients read answers by recursion.
+/// Maximum depth of symbols; deeper ones are shown as children of the last level. Clients read
+/// answers by recursion.
 const MAX_DEPTH: usize = 48;
 
-/// What kind of symbol it is.
+/// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A module.
     Module,
-    /// A function.
     Function,
-    /// Anything else.
     Other,
 }
 
-/// A symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol {
-    /// Its name without `@`, or the name of the op.
+    /// Its name without `@`, visible, or the name of the op.
     pub name: String,
     /// The name of the op.
     pub detail: String,
-    /// What it is.
     pub kind: Kind,
-    /// The op.
+    /// The range of the op.
     pub range: Range<usize>,
-    /// Its name.
+    /// The range of its name.
     pub name_range: Range<usize>,
-    /// How many symbols hold it.
+    /// Number of symbols that contain it.
     pub depth: usize,
 }
 
-/// The symbols of a document in textual order, found bit by bit.
+/// Finds the symbols of a document in steps and in textual order.
 #[derive(Debug)]
 pub(crate) struct Outline {
     walk: Walk,
-    /// The items around the next one that are symbols.
+    /// Symbols that contain the next item.
     around: Vec<Item>,
 }
 
 impl Outline {
-    /// Of a whole document.
     pub(crate) fn new(source: &Source) -> Self {
         Self { walk: Walk::all(source.ir()), around: Vec::new() }
     }
 
-    /// Goes on a little; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Symbol)) -> bool {
         for _ in 0..BATCH {
             let Some(item) = self.walk.next(source.ir()) else { return false };
@@ -71,7 +67,7 @@ impl Outline {
             found(symbol);
             self.around.push(item);
         }
-        // What functions hold defines no symbols; it may be 100,000 ops.
+        // Functions contain no symbols; a function may have 100,000 ops.
         let kind = ir.op(item.op).kind;
         if kind == OpKind::FuncFunc || (kind != OpKind::Unknown && !kind.has(Traits::SYMBOL_TABLE))
         {
@@ -93,16 +89,44 @@ fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
     };
     let (name, name_range) = match ir.extra(item.op).symbol {
         Some((name, span)) => {
-            (ir.interner.str(name).to_owned(), ir.absolute_at(item.op, item.start, span))
+            let name = ir.interner.str(name);
+            let name = if name.is_empty() { detail.clone() } else { visible_name(name) };
+            (name, ir.absolute_at(item.op, item.start, span))
         }
         None if data.kind == OpKind::BuiltinModule => {
             ("module".to_owned(), ir.absolute_at(item.op, item.start, data.name_span))
         }
         None => return None,
     };
-    let name = if name.is_empty() { detail.clone() } else { name };
     let name_range = name_range.start.max(range.start)..name_range.end.min(range.end);
     Some(Symbol { name, detail, kind, range, name_range, depth })
+}
+
+/// The name of a symbol as clients can show it: the protocol forbids blank ones. A name without a visible character is quoted, as in the
+/// text, with escapes for all but blanks.
+pub(crate) fn visible_name(name: &str) -> String {
+    let is_invisible = |it: char| {
+        it.is_whitespace()
+            || it.is_control()
+            || matches!(
+                it,
+                '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            )
+            || matches!(it, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}')
+            || matches!(it, '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
+    };
+    if !name.chars().all(is_invisible) {
+        return name.to_owned();
+    }
+    let mut out = String::from('"');
+    for byte in name.bytes() {
+        if byte == b' ' {
+            out.push(' ');
+        } else {
+            let _ = write!(out, "\\{byte:02X}");
+        }
+    }
+    out + "\""
 }
 
 /// Whether the characters of a query occur in a name, in order and in any case.
@@ -113,4 +137,35 @@ pub(crate) fn matches(name: &str, query: &str) -> bool {
         .chars()
         .flat_map(char::to_lowercase)
         .all(|c| rest.any(|it| it == c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_without_a_visible_character_are_quoted() {
+        for (name, shown) in [
+            (" ", "\" \""),
+            ("", "\"\""),
+            ("\t \n", "\"\\09 \\0A\""),
+            ("\u{a0}", "\"\\C2\\A0\""),
+            ("\u{200b}", "\"\\E2\\80\\8B\""),
+            ("a b", "a b"),
+            (" a", " a"),
+            ("\u{e9}", "\u{e9}"),
+        ] {
+            assert_eq!(visible_name(name), shown, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn no_symbol_of_an_outline_is_blank() {
+        let source = Source::new(
+            "func.func private @\" \"()\nmodule @\"\\09\" {\n  func.func private @\"\\E3\\80\\80\"()\n}\nmodule {}\n\"t.x\"() {sym_name = \"\"} : () -> ()\n",
+        );
+        let (mut outline, mut names) = (Outline::new(&source), Vec::new());
+        while outline.step(&source, &mut |it| names.push(it.name)) {}
+        assert_eq!(names, ["\" \"", "\"\\09\"", "\"\\E3\\80\\80\"", "module", "t.x"]);
+    }
 }

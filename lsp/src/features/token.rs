@@ -1,6 +1,8 @@
-//! Semantic tokens, from the text alone: they are there while a program is broken, and cost what is shown.
+//! Semantic tokens, from the text alone: they exist while a program is broken, and cost the visible
+//! part.
 //!
-//! The text is lexed in pieces that start and end where items do, so that a piece is a few kilobytes of a file of any size.
+//! The text is lexed in pieces that start and end with items, so a piece is a few kilobytes of a
+//! file of any size.
 
 use std::ops::Range;
 
@@ -10,19 +12,16 @@ use noisy_syntax::{OpKind, Source, Token, TokenKind};
 use super::walk::Walk;
 use crate::text::encoding::Encoding;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Comments.
     Comment,
-    /// Strings.
     String,
-    /// Numbers.
     Number,
-    /// Names of ops, and words of the syntax.
+    /// Names of unknown ops, and words of the syntax.
     Keyword,
-    /// Names of ops that are known.
+    /// Names of known ops.
     Op,
     /// `%value`.
     Value,
@@ -30,7 +29,6 @@ pub(crate) enum Kind {
     Symbol,
     /// `^block`.
     Block,
-    /// Types.
     Type,
     /// `#attribute`.
     Attribute,
@@ -55,48 +53,48 @@ impl Kind {
     ];
 }
 
-/// The modifier of a name that is defined here, a bit.
+/// The bit of a name that is defined here.
 pub(crate) const DEFINITION: u32 = 1;
-/// The modifier of what belongs to the noisy dialect, a bit.
+/// The bit of the noisy dialect.
 pub(crate) const NOISY: u32 = 2;
 
-/// A piece to lex is at least so long, but for the last, and that of a shorter range.
+/// Minimum size of a lexed piece, except for the last one and for short ranges.
 const PIECE: usize = 16 * 1024;
-/// So many tokens at most are one step; a single item may have a million.
+/// Maximum number of tokens per step; a single item may have a million.
 const BATCH: usize = 1024;
 
-/// The tokens of a range of a document, found bit by bit.
+/// Finds the tokens of a range of a document in steps.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     range: Range<usize>,
     encoding: Encoding,
     at: usize,
     piece: Option<Piece>,
-    /// The line and column of the last token.
+    /// Line and column of the last token.
     last: (u32, u32),
     data: Numbers,
 }
 
-/// Some items that are being lexed.
+/// Items that are being lexed.
 #[derive(Debug)]
 struct Piece {
-    /// Where they start in the document.
+    /// Offset in the document.
     start: usize,
     text: String,
     lexer: Lexer,
-    /// The last token that was looked at, and the one after it.
+    /// The last token, and the one after it.
     before: Option<Token>,
     token: Token,
     cursor: Cursor,
 }
 
-/// Many numbers, five for each token, in blocks that stay where they are when others come.
+/// Many numbers, five for each token, in blocks that do not move when others are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     blocks: Vec<Vec<u32>>,
 }
 
-/// The numbers of a block, but for the last one.
+/// Size of a block, except for the last one.
 const BLOCK: usize = 5 * 4096;
 
 impl Numbers {
@@ -104,7 +102,7 @@ impl Numbers {
         match self.blocks.last_mut().filter(|it| it.len() < BLOCK) {
             Some(last) => last.extend_from_slice(&token),
             None => {
-                // What is short stays small.
+                // A short list stays small.
                 let mut block = Vec::with_capacity(if self.blocks.is_empty() { 5 } else { BLOCK });
                 block.extend_from_slice(&token);
                 self.blocks.push(block);
@@ -112,12 +110,12 @@ impl Numbers {
         }
     }
 
-    /// How many there are.
+    /// Number of numbers.
     pub(crate) fn len(&self) -> usize {
         self.blocks.last().map_or(0, |it| (self.blocks.len() - 1) * BLOCK + it.len())
     }
 
-    /// Those in a range of their indices, in slices.
+    /// A range of the numbers, in slices.
     pub(crate) fn slices(&self, range: Range<usize>) -> impl Iterator<Item = &[u32]> {
         let range = range.start..range.end.max(range.start).min(self.len());
         let n_blocks = range.end.div_ceil(BLOCK);
@@ -135,14 +133,14 @@ impl Numbers {
 }
 
 impl Tokens {
-    /// Of the items that a range of bytes meets, cut to the range.
+    /// The tokens of the items that a range of bytes touches, cut to the range.
     pub(crate) fn new(source: &Source, range: Range<usize>, encoding: Encoding) -> Self {
         let ir = source.ir();
         let start = ir.item_at(range.start).map_or(0, |op| ir.start(op)).min(range.start);
         Self { range, encoding, at: start, piece: None, last: (0, 0), data: Numbers::default() }
     }
 
-    /// Goes on a little; whether there is more.
+    /// Runs one step; returns true if more remain.
     pub(crate) fn step(&mut self, source: &Source) -> bool {
         let mut piece = match self.piece.take() {
             Some(piece) => piece,
@@ -159,12 +157,12 @@ impl Tokens {
         self.piece.is_some() || self.at < self.range.end
     }
 
-    /// What was found, five numbers for each token, as the protocol wants them; nothing is left here.
+    /// Takes the numbers found so far, five for each token, as the protocol wants them.
     pub(crate) fn take(&mut self) -> Numbers {
         std::mem::take(&mut self.data)
     }
 
-    /// Lexes on in a piece; whether there is more of it.
+    /// Lexes the next part of a piece; returns true if more remains.
     fn lex(&mut self, piece: &mut Piece) -> bool {
         let Piece { start, text, lexer, before, token, cursor } = piece;
         for _ in 0..BATCH {
@@ -192,7 +190,7 @@ impl Tokens {
         true
     }
 
-    /// Adds a token, line by line: the protocol's tokens end with their line.
+    /// Adds a token line by line: tokens of the protocol end with their line.
     fn push(
         &mut self,
         cursor: &mut Cursor,
@@ -216,7 +214,7 @@ impl Tokens {
         }
     }
 
-    /// Adds a token that stands on one line.
+    /// Adds a token within one line.
     #[inline]
     fn push_line(
         &mut self,
@@ -250,7 +248,7 @@ impl Piece {
     }
 }
 
-/// The first start of an item at least so many bytes after an offset.
+/// The first start of an item at least `len` bytes after an offset.
 fn boundary(source: &Source, offset: usize, len: usize) -> usize {
     let ir = source.ir();
     let end = source.text().len_bytes();
@@ -266,7 +264,7 @@ fn boundary(source: &Source, offset: usize, len: usize) -> usize {
     end
 }
 
-/// Counts lines and columns while going forward through a text.
+/// Counts lines and columns on the way through a text.
 #[derive(Debug)]
 struct Cursor {
     encoding: Encoding,
@@ -281,7 +279,7 @@ impl Cursor {
         if self.is_ascii { range.len() as u32 } else { self.encoding.width(&text[range]) as u32 }
     }
 
-    /// Moves to an offset on the same line; how far that is.
+    /// Moves to an offset on the same line; returns the distance.
     fn pass(&mut self, text: &str, to: usize) -> u32 {
         let width = self.width(text, self.at..to);
         self.column += width;
@@ -293,12 +291,12 @@ impl Cursor {
     fn go(&mut self, text: &str, to: usize) -> (u32, u32) {
         let (from, bytes) = (self.at, text.as_bytes());
         for (n, &byte) in bytes[from..to].iter().enumerate() {
-            // Blanks are above both, and the rest of a gap is, too.
+            // Blanks are greater than both, and so is the rest of a gap.
             if byte > b'\r' {
                 continue;
             }
             let at = from + n;
-            // The LF of a CRLF ends the line, its CR does not.
+            // The LF of a CRLF ends the line, not its CR.
             if byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')) {
                 self.line += 1;
                 self.column = 0;
@@ -312,7 +310,7 @@ impl Cursor {
 
 /// The comments between two tokens.
 fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
-    // Nearly always there is none.
+    // Almost always there is none.
     let has_one = text.as_bytes().get(trivia.clone()).is_some_and(|it| it.contains(&b'/'));
     let mut at = if has_one { trivia.start } else { trivia.end };
     std::iter::from_fn(move || {
@@ -377,13 +375,14 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Op
     })
 }
 
-/// A name with a dialect is that of an op, whether the dialect is known or not; without one only what is known is.
+/// A name with a dialect is that of an op, known or not; without a dialect only a known name is.
 fn op_kind(name: &str) -> Kind {
     let is_op = name.contains('.') || OpKind::of(name) != OpKind::Unknown;
     if is_op { Kind::Op } else { Kind::Keyword }
 }
 
-/// What is left of a shape after its first size, as `x4xf32` of `tensor<?x4xf32>`: more sizes and the type of the elements.
+/// The rest of a shape after its first size, such as `x4xf32` of `tensor<?x4xf32>`: more sizes and
+/// the element type.
 fn ends_shape(before: Option<Token>, token: Token, word: &str) -> bool {
     let is_size = |it: Token| matches!(it.kind, TokenKind::Int | TokenKind::Question);
     let follows = before.is_some_and(|it| is_size(it) && it.end == token.start);
@@ -414,7 +413,7 @@ fn is_type(word: &str) -> bool {
     }
 }
 
-/// The one edit that makes new data of old: which numbers go, and which of the new ones come in their place.
+/// The single edit from old data to new: the numbers to remove, and the new ones that replace them.
 pub(crate) fn difference(old: &Numbers, new: &Numbers) -> (Range<usize>, Range<usize>) {
     let (n_old, n_new) = (old.len() / 5, new.len() / 5);
     let n = n_old.min(n_new);

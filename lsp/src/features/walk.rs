@@ -1,28 +1,27 @@
-//! Walks over the items of a document that know where each item stands, and can be put aside and gone on with as long as
-//! the document stays as it is.
+//! Walks over the items of a document that know the offset of each item, and can be suspended as
+//! long as the document does not change.
 
 use std::ops::Range;
 
 use noisy_syntax::{Ir, Op, Region};
 
-/// So many items are one step of a job; they take some microseconds.
+/// Number of items in a step of a job; they take some microseconds.
 pub(crate) const BATCH: usize = 64;
 
-/// An item, where it starts (leading trivia included), and how many items hold it.
+/// An item, its offset (including leading trivia), and its depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
-    /// The item.
     pub op: Op,
     /// Its first byte.
     pub start: usize,
-    /// How deep it stands; chunks are at 0.
+    /// Number of ancestors; chunks have none.
     pub depth: usize,
 }
 
-/// A walk in textual order, what holds an item before the item. Costs O(1) for a step.
+/// A walk in textual order, parents first. A step costs O(1).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
-    /// The items around the next one, with the number of the region gone into.
+    /// Ancestors of the next item, each with the number of the region that contains it.
     around: Vec<(Item, usize)>,
     next: Option<Item>,
 }
@@ -34,7 +33,7 @@ impl Walk {
         Self { around: Vec::new(), next }
     }
 
-    /// A walk that starts with the innermost item at an offset and the items around it, outermost first, and goes on with
+    /// The innermost item at an offset with its ancestors, outermost first, and a walk over
     /// everything after it.
     pub(crate) fn from(ir: &Ir, offset: usize) -> (Vec<Item>, Self) {
         let Some(innermost) = ir.item_at(offset) else { return (Vec::new(), Self::default()) };
@@ -55,7 +54,8 @@ impl Walk {
         (around, walk)
     }
 
-    /// The next item. Inlined, so that the item goes through registers: a copy of it in memory was half of the time of all lenses.
+    /// The next item. Inlined, so that the item stays in registers: a copy in memory took half of
+    /// the time of all lenses.
     #[inline]
     pub(crate) fn next(&mut self, ir: &Ir) -> Option<Item> {
         let item = self.next?;
@@ -63,7 +63,7 @@ impl Walk {
         N_STEPS.with(|it| it.set(it.get() + 1));
         let data = ir.op(item.op);
         self.next = if data.regions.is_empty() {
-            // As most are.
+            // The common case.
             self.after(ir, item, data.own_len as usize)
         } else {
             self.enter(ir, item, 0).or_else(|| self.leave(ir, item))
@@ -71,12 +71,12 @@ impl Walk {
         Some(item)
     }
 
-    /// Whether there is no next item.
+    /// True if there is no next item.
     pub(crate) fn is_over(&self) -> bool {
         self.next.is_none()
     }
 
-    /// The next item, none of those inside the last one.
+    /// The next item outside of the last one.
     pub(crate) fn skip(&mut self, ir: &Ir, last: Item) {
         while self.next.is_some_and(|it| it.depth > last.depth) {
             self.around.truncate(last.depth);
@@ -105,7 +105,7 @@ impl Walk {
         self.after(ir, item, ir.len(item.op))
     }
 
-    /// The first item after an item of so many bytes.
+    /// The first item after an item of `len` bytes.
     fn after(&mut self, ir: &Ir, item: Item, len: usize) -> Option<Item> {
         Self::beside(ir, item, len).or_else(|| self.up(ir))
     }
@@ -121,7 +121,7 @@ impl Walk {
         }
     }
 
-    /// The next item of the same region, after an item of so many bytes.
+    /// The next item of the same region, after an item of `len` bytes.
     fn beside(ir: &Ir, item: Item, len: usize) -> Option<Item> {
         let op = ir.next(item.op)?;
         Some(Item { op, start: item.start + len, depth: item.depth })
@@ -133,7 +133,7 @@ thread_local! {
     static N_STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// How many items were walked over so far on this thread.
+/// Number of items visited so far on this thread.
 #[cfg(test)]
 pub(crate) fn n_steps() -> usize {
     N_STEPS.with(std::cell::Cell::get)

@@ -1,11 +1,12 @@
-//! The words for noise, in one place: hints, hovers and lenses say the same of the same value.
+//! The words for noise, in one place: hints, hovers and lenses agree.
 
 use noisy_analyses::explain::{Saturation, saturates};
 use noisy_analyses::program::depth::Depth;
 use noisy_analyses::{Bits, Document, Noise};
 use noisy_syntax::{MOST_PADDING, Value};
 
-/// Noise in a few characters: `[0, 24]`, `unbounded`, `over 2^32 bits`, `noise unknown`; nothing where control never comes.
+/// Noise in a few characters: `[0, 24]`, `unbounded`, `over 2^32 bits`, `noise unknown`; `None` in
+/// unreachable code.
 pub(crate) fn range(document: &Document, value: Value, known: &mut Saturation) -> Option<String> {
     Some(match *document.noise(value) {
         Noise::AtMost(Bits::MAX) => largest(document, value, known).to_owned(),
@@ -15,12 +16,14 @@ pub(crate) fn range(document: &Document, value: Value, known: &mut Saturation) -
     })
 }
 
-/// What the largest number stands for: noise without a bound, or with one that is larger than any number here.
+/// The meaning of the largest number: noise without a bound, or with a bound beyond all numbers
+/// here.
 fn largest(document: &Document, value: Value, known: &mut Saturation) -> &'static str {
     if saturates(document, value, known) { "over 2^32 bits" } else { "unbounded" }
 }
 
-/// The most noise of a value and what it means: `noise may reach 48 bits, **22 over the 26-bit budget**`.
+/// The maximum noise of a value and its meaning: `noise may reach 48 bits, **22 over the 26-bit
+/// budget**`.
 pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     let budget = document.model().budget;
     Some(match *document.noise(value) {
@@ -43,7 +46,7 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     })
 }
 
-/// Noise with the budget, for a line that stands for a function: `max noise 48 of 26 bits`.
+/// Noise with the budget, for the line of a function: `max noise 48 of 26 bits`.
 pub(crate) fn maximum(document: &Document, value: Value, known: &mut Saturation) -> String {
     let budget = document.model().budget;
     match document.noise(value).hi() {
@@ -55,7 +58,8 @@ pub(crate) fn maximum(document: &Document, value: Value, known: &mut Saturation)
     }
 }
 
-/// Multiplicative depth in a few characters: `depth 2`, `depth without a bound`; nothing of what is not encrypted or not known.
+/// Multiplicative depth in a few characters: `depth 2`, `depth without a bound`; `None` for
+/// unencrypted or unknown values.
 pub(crate) fn depth(depth: Depth) -> Option<String> {
     match depth {
         Depth::AtMost(n) => Some(format!("depth {n}")),
@@ -69,7 +73,7 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// How wide a column is; text is padded to no more than that.
+/// Width of a column; text is padded to this maximum.
 pub(crate) fn width<const N: usize>(rows: &[[String; N]], column: usize) -> usize {
     let widest = rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
     widest.min(MOST_PADDING)

@@ -12,11 +12,12 @@ use crate::optimizer::{Found, Solution};
 use crate::proto::params::{PlaceRequest, ResolveData};
 use crate::proto::view::View;
 
-/// The name of the command that places; its argument is a [`PlaceRequest`].
+/// The name of the placement command; its argument is a [`PlaceRequest`].
 pub(crate) const PLACE: &str = "noisy.insertReduceNoise";
 
-/// To a client that does not resolve actions, refactorings of longer texts (bytes) are not offered: each reads the text up to four times, in the
-/// memory of as many documents, before the menu is there.
+/// Refactorings of longer texts (bytes) are not offered to a client that does not resolve actions:
+/// each reads the text up to four times, in the memory of as many documents, before the menu is
+/// shown.
 const MOST_AT_ONCE: usize = 1_000_000;
 
 /// Returns the title of a repair, before or after it was made; `is_placed` says that it will insert
@@ -54,7 +55,7 @@ pub(crate) fn place(view: &View<'_>, repair: &RepairRequest) -> PlaceRequest {
     }
 }
 
-/// The kinds that actions may have; each may be asked for.
+/// The kinds of actions; each can be requested.
 pub(crate) const KINDS: [&str; 5] = [
     "quickfix",
     "refactor.rewrite.noisy",
@@ -82,14 +83,14 @@ pub(crate) fn kind(it: &Action) -> &'static str {
     }
 }
 
-/// The edit of a document that is looked at.
+/// Edits of the viewed document.
 pub(crate) fn workspace(view: &View<'_>, edits: &[TextEdit]) -> lsp::WorkspaceEdit {
     let edits = edit::edits(view.text(), view.connection.capabilities().encoding, edits);
     edit::workspace(view.connection, view.uri, view.version, edits)
 }
 
-/// A code action. What takes time is resolved later, or by a command for clients that resolve nothing; nothing if it cannot
-/// be done and the client has no way to show that.
+/// Returns a code action. Slow edits are resolved later, or by a command for clients that resolve
+/// nothing. `None` if it cannot be made and the client has no way to show that.
 pub(crate) fn action(
     view: &View<'_>,
     it: &Action,
@@ -127,7 +128,7 @@ pub(crate) fn action(
                     if capabilities.resolves_actions {
                         action.data = serde_json::to_value(ResolveData::Place(place)).ok();
                     } else if !capabilities.applies_edits {
-                        // The command would have to ask for the edit.
+                        // The command would have to request the edit.
                         return None;
                     } else {
                         action.command = Some(lsp::Command {

@@ -1,7 +1,7 @@
-//! What is said of a configuration file.
+//! Answers about a configuration file.
 
 use noisy_settings::Problem;
-use noisy_settings::assist::{Explanation, Kind, Proposal, Proposals};
+use noisy_settings::assist::{Explanation, Proposal, ProposalKind, Proposals};
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
@@ -9,7 +9,7 @@ use crate::proto::markup::content;
 use crate::text::config_file::ConfigFile;
 use crate::text::position;
 
-/// The diagnostics of what is wrong with a file.
+/// The diagnostics of a file.
 pub(crate) fn diagnostics(
     connection: &Connection,
     file: &ConfigFile,
@@ -25,7 +25,7 @@ pub(crate) fn diagnostics(
     problems.iter().map(diagnostic).collect()
 }
 
-/// What a key or a value means.
+/// The meaning of a key or a value.
 pub(crate) fn hover(connection: &Connection, file: &ConfigFile, it: Explanation) -> lsp::Hover {
     let capabilities = connection.capabilities();
     lsp::Hover {
@@ -46,9 +46,9 @@ pub(crate) fn completion(
         let snippet = capabilities.snippets.then(|| snippet(&it)).flatten();
         lsp::CompletionItem {
             kind: capabilities.completion_kind(match it.kind {
-                Kind::Key => lsp::CompletionItemKind::PROPERTY,
-                Kind::Table => lsp::CompletionItemKind::MODULE,
-                Kind::Value => lsp::CompletionItemKind::VALUE,
+                ProposalKind::Key => lsp::CompletionItemKind::PROPERTY,
+                ProposalKind::Table => lsp::CompletionItemKind::MODULE,
+                ProposalKind::Value => lsp::CompletionItemKind::VALUE,
             }),
             detail: (!it.detail.is_empty()).then_some(it.detail),
             documentation: Some(it.what).filter(|it| !it.is_empty()).map(|text| {
@@ -70,7 +70,7 @@ pub(crate) fn completion(
     lsp::CompletionList { is_incomplete: false, items }
 }
 
-/// The text of a proposal with its place to fill in; nothing if it has none.
+/// The text of a proposal with a placeholder; `None` if it has none.
 fn snippet(it: &Proposal) -> Option<String> {
     let blank = it.blank.as_ref()?;
     let plain = |text: &str| {
@@ -81,7 +81,7 @@ fn snippet(it: &Proposal) -> Option<String> {
     let place = if blank.choices.is_empty() {
         format!("${{1:{}}}", plain(default))
     } else {
-        // The default comes first, for that is what stands there until another is chosen.
+        // The default comes first: it stays until another is chosen.
         let (first, others): (Vec<_>, Vec<_>) = blank.choices.iter().partition(|it| *it == default);
         let all: Vec<String> = first
             .into_iter()

@@ -7,7 +7,7 @@ use tower_lsp::ls_types as lsp;
 use crate::connection::docs;
 use crate::proto::view::View;
 
-/// The diagnostics of a document: all, or the worst and a note that counts the others.
+/// The diagnostics of a document: all, or the gravest and a note that counts the others.
 pub(crate) fn all(view: &View<'_>) -> Vec<lsp::Diagnostic> {
     let (found, n_left) = worst(view.diagnostics(), MAX_DIAGNOSTICS);
     let mut out: Vec<_> = found.iter().map(|it| diagnostic(view, it)).collect();
@@ -23,7 +23,7 @@ pub(crate) fn all(view: &View<'_>) -> Vec<lsp::Diagnostic> {
     out
 }
 
-/// What is said of a document that cannot be analyzed.
+/// The diagnostic of a document that cannot be analyzed.
 pub(crate) fn failure() -> lsp::Diagnostic {
     lsp::Diagnostic {
         severity: Some(lsp::DiagnosticSeverity::WARNING),
@@ -34,7 +34,6 @@ pub(crate) fn failure() -> lsp::Diagnostic {
     }
 }
 
-/// A diagnostic.
 pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
     let capabilities = view.connection.capabilities();
     let range = view.range(&it.range);
@@ -49,7 +48,7 @@ pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
             relate(view.range(&step.range), step.message.clone());
         }
         if let Some(help) = &it.help {
-            // Views of a problem cut long lines: each sentence has its own.
+            // Problem views cut long lines: each sentence has its own.
             for (n, sentence) in help.split(". ").enumerate() {
                 relate(range, format!("{}{sentence}", if n == 0 { "help: " } else { "" }));
             }

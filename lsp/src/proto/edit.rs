@@ -11,7 +11,7 @@ use crate::connection::Connection;
 use crate::text::encoding::Encoding;
 use crate::text::position;
 
-/// An edit of a text.
+/// One edit of a text.
 pub(crate) fn edit(
     text: &Rope,
     encoding: Encoding,
@@ -28,8 +28,8 @@ pub(crate) fn edits(text: &Rope, encoding: Encoding, edits: &[TextEdit]) -> Vec<
     edits.iter().map(edit).collect()
 }
 
-/// Edits with a title, under which a client that has a preview shows them there. None asks to be confirmed: clients leave out
-/// such edits until the user has marked each.
+/// Edits with a title, shown by clients with a preview. None asks to be confirmed: clients leave
+/// out such edits until the user has marked each.
 pub(crate) fn titled(
     connection: &Connection,
     uri: &lsp::Uri,
@@ -63,7 +63,7 @@ pub(crate) fn titled(
     }
 }
 
-/// Edits of a version of a document.
+/// Edits of a document version.
 pub(crate) fn workspace(
     connection: &Connection,
     uri: &lsp::Uri,

@@ -2,7 +2,7 @@
 
 use tower_lsp::ls_types as lsp;
 
-/// A text in Markdown as a client wants it.
+/// A Markdown text in the client's format.
 pub(crate) fn content(is_plain: bool, text: String) -> lsp::MarkupContent {
     if is_plain {
         return lsp::MarkupContent { kind: lsp::MarkupKind::PlainText, value: plain(&text) };
@@ -10,7 +10,7 @@ pub(crate) fn content(is_plain: bool, text: String) -> lsp::MarkupContent {
     lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: text }
 }
 
-/// A text without the fences around code and the marks of what is bold or code.
+/// A text without code fences and marks of bold text and code.
 fn plain(text: &str) -> String {
     let mut fence = None;
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,5 @@
-//! The rim: from the protocol's types to plain data ([`params`]) and back, by feature. [`view`] is what a question sees of a document.
+//! Converts protocol types to plain data ([`params`]) and back, by feature. [`view`] is the view of
+//! a document that a query sees.
 
 pub(crate) mod action;
 pub(crate) mod config_file;

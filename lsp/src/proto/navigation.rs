@@ -1,4 +1,4 @@
-//! Places in documents.
+//! Positions in documents.
 
 use tower_lsp::ls_types as lsp;
 
@@ -7,7 +7,7 @@ use crate::features::definition::Definition;
 use crate::features::link::{Link, Target};
 use crate::proto::view::View;
 
-/// Definitions, as links where the client takes them.
+/// Definitions, as links if the client accepts them.
 pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitionResponse {
     let name = view.range(&it.name);
     if view.connection.capabilities().definition_links {
@@ -21,16 +21,20 @@ pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitio
     lsp::GotoDefinitionResponse::Array(vec![lsp::Location { uri: view.uri.clone(), range: name }])
 }
 
-/// A link; nothing if it leads nowhere.
+/// A link; `None` if it has no target.
 pub(crate) fn link(view: &View<'_>, it: &Link) -> Option<lsp::DocumentLink> {
     let (target, tooltip) = match &it.target {
         Target::Code(code) => (docs::link(view.connection, code)?, format!("What {code} means")),
         Target::File(path, line, column) => {
             let here = view.uri.to_file_path()?;
             let file = lsp::Uri::from_file_path(here.parent()?.join(path))?;
-            // Editors take the line and the column from the fragment.
-            let place = format!("{}#L{line},{column}", file.as_str());
-            (place.parse().ok()?, format!("{path}:{line}:{column}"))
+            // Editors take the line and the column from the fragment. Both count from 1; in a location, 0 is an unknown one.
+            let (fragment, tooltip) = match (line, column) {
+                (0, _) => (String::new(), path.clone()),
+                (_, 0) => (format!("#L{line}"), format!("{path}:{line}")),
+                _ => (format!("#L{line},{column}"), format!("{path}:{line}:{column}")),
+            };
+            (format!("{}{fragment}", file.as_str()).parse().ok()?, tooltip)
         }
     };
     let (target, tooltip) = (Some(target), Some(tooltip));

@@ -1,4 +1,4 @@
-//! What is shown over the text: hovers, hints, lenses.
+//! Overlays of the text: hovers, hints, lenses.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,7 +14,6 @@ use crate::optimizer::Found;
 use crate::proto::markup::content;
 use crate::proto::view::View;
 
-/// A hover.
 pub(crate) fn hover(view: &View<'_>, it: Hover) -> lsp::Hover {
     let is_plain = view.connection.capabilities().plain_hovers;
     lsp::Hover {
@@ -23,17 +22,16 @@ pub(crate) fn hover(view: &View<'_>, it: Hover) -> lsp::Hover {
     }
 }
 
-/// What an inlay hint carries to be resolved, and for clients that colour those over the budget.
+/// Data of an inlay hint, to resolve it and for clients that colour hints over the budget.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HintData<Uri> {
-    /// The document.
     pub uri: Uri,
-    /// The version that it is about.
+    /// The version of the document.
     pub version: i32,
-    /// Its place in that version, in bytes.
+    /// Byte offset in that version.
     pub offset: usize,
-    /// Whether it tells of noise over the budget.
+    /// True if it shows noise over the budget.
     pub is_over: bool,
 }
 
@@ -48,7 +46,7 @@ pub(crate) struct ShownHint<'a> {
     data: HintData<&'a lsp::Uri>,
 }
 
-/// An inlay hint; one over the budget is marked, since clients show all hints in one colour.
+/// An inlay hint; one over the budget is marked, because clients show all hints in one colour.
 pub(crate) fn hint<'a>(view: &View<'a>, position: lsp::Position, it: Hint) -> ShownHint<'a> {
     ShownHint {
         position,
@@ -64,11 +62,12 @@ pub(crate) fn hint<'a>(view: &View<'a>, position: lsp::Position, it: Hint) -> Sh
     }
 }
 
-/// A code lens; one on a function over the budget places when it is clicked, and says what that will do once that is known.
+/// A code lens. On a function over the budget a click places reductions, and the title shows the
+/// result once it is known.
 pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
     let mut command =
         lsp::Command { title: it.title.clone(), command: String::new(), arguments: None };
-    // A client that applies no edits cannot be told to place.
+    // A client that applies no edits cannot run the placement command.
     let places = view.connection.capabilities().applies_edits;
     if let Some((start, name)) = it.function.as_ref().filter(|_| places) {
         let scope = Scope::Function(*start, name.clone());

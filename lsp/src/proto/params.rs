@@ -1,4 +1,4 @@
-//! From the protocol's types to plain data, where that is more than a position.
+//! Converts protocol types to plain data, where that takes more than a position.
 
 use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
@@ -7,14 +7,13 @@ use tower_lsp::ls_types as lsp;
 use crate::features::action::{RepairRequest, Scope};
 use crate::features::refactor;
 
-/// What a code action, a code lens or a command carries to say what the optimizer shall do.
+/// The task of the optimizer in a code action, a code lens or a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlaceRequest {
-    /// The document.
     pub uri: lsp::Uri,
-    /// The version of the document that it is about; of a command any will do.
+    /// The version of the document; a command accepts any.
     pub version: Option<i32>,
-    /// Where the function starts, in bytes of that version, and its name; all functions if left out.
+    /// The function by its byte offset in that version and its name; all functions if left out.
     pub function: Option<(usize, String)>,
     /// Repair the diagnostics of this code, and place nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,54 +38,49 @@ impl PlaceRequest {
     }
 }
 
-/// What a code action carries to be resolved.
+/// Data of a code action, to resolve it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ResolveData {
     /// Repair a scope.
     Place(PlaceRequest),
-    /// Change the text and not what it computes.
+    /// Change the text without changing the program's meaning.
     Refactor {
-        /// The document.
         uri: lsp::Uri,
-        /// The version of the document that it is about.
+        /// The version of the document.
         version: i32,
-        /// What.
         kind: refactor::Kind,
-        /// With what, in bytes of that version.
+        /// Range in bytes of that version.
         range: std::ops::Range<usize>,
-        /// What it is called.
         title: String,
     },
     /// Find the best order of a nest.
     Schedule {
-        /// The document.
         uri: lsp::Uri,
-        /// The version of the document that it is about.
+        /// The version of the document.
         version: i32,
-        /// Where the nest starts, in bytes of that version.
+        /// Byte offset of the nest in that version.
         nest: usize,
     },
 }
 
-/// What `noisy/budget` is asked with.
+/// Parameters of `noisy/budget`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BudgetParams {
-    /// The document.
     pub text_document: lsp::TextDocumentIdentifier,
-    /// The ops that are asked about.
+    /// The range of the ops.
     pub range: lsp::Range,
-    /// A place in the function that is asked about.
+    /// A position in the function.
     pub position: Option<lsp::Position>,
 }
 
-/// `RequestFailed`: the request is right, but what it asks for cannot be done.
+/// `RequestFailed`: the request is valid but cannot be fulfilled.
 pub(crate) fn refused(why: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
 }
 
-/// Whether actions of a kind are asked for.
+/// True if actions of a kind are requested.
 pub(crate) fn wants(context: &lsp::CodeActionContext, kind: &str) -> bool {
     context.only.as_ref().is_none_or(|only| {
         only.iter().any(|it| {

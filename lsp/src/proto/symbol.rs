@@ -1,4 +1,4 @@
-//! The shape of a document: symbols, folds, selections, calls.
+//! The structure of a document: symbols, folds, selections, calls.
 
 use tower_lsp::ls_types as lsp;
 
@@ -6,7 +6,7 @@ use crate::features::fold::{self, Fold};
 use crate::features::symbol::{self, Symbol};
 use crate::proto::view::View;
 
-/// A symbol, without what it holds.
+/// A symbol without its children.
 pub(crate) fn document_symbol(view: &View<'_>, it: &Symbol) -> lsp::DocumentSymbol {
     #[expect(deprecated, reason = "the field is part of the struct")]
     lsp::DocumentSymbol {
@@ -21,7 +21,7 @@ pub(crate) fn document_symbol(view: &View<'_>, it: &Symbol) -> lsp::DocumentSymb
     }
 }
 
-/// A symbol for clients that take no tree.
+/// A symbol for clients that accept no tree.
 pub(crate) fn information(view: &View<'_>, it: Symbol) -> lsp::SymbolInformation {
     #[expect(deprecated, reason = "the field is part of the struct")]
     lsp::SymbolInformation {
@@ -92,7 +92,7 @@ pub(crate) fn call_item(view: &View<'_>, op: noisy_syntax::Op) -> Option<lsp::Ca
     let ir = view.document.ir();
     let (name, span) = ir.extra(op).symbol?;
     Some(lsp::CallHierarchyItem {
-        name: ir.interner.str(name).to_owned(),
+        name: symbol::visible_name(ir.interner.str(name)),
         kind: lsp::SymbolKind::FUNCTION,
         tags: None,
         detail: Some(ir.op_name(op).to_owned()),

@@ -1,10 +1,10 @@
-//! The legend of semantic tokens: what the protocol calls the kinds and modifiers of [`crate::features::token`].
+//! The legend of semantic tokens: the protocol's names for the kinds and modifiers of
+//! [`crate::features::token`].
 
 use tower_lsp::ls_types as lsp;
 
 use crate::features::token::{DEFINITION, Kind, NOISY};
 
-/// The legend.
 pub(crate) fn legend() -> lsp::SemanticTokensLegend {
     let modifiers = [(DEFINITION, "definition"), (NOISY, "noisy")];
     debug_assert!(modifiers.iter().enumerate().all(|(n, it)| it.0 == 1 << n));

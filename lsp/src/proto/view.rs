@@ -1,4 +1,5 @@
-//! What a question about a document sees: the document as it is at that moment, and positions in the client's encoding.
+//! The view of a document that a query sees: the document at that moment, and positions in the
+//! client's encoding.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,33 +16,32 @@ use crate::features::token::Numbers;
 use crate::optimizer::{Solution, Solutions};
 use crate::text::position;
 
-/// What a query sees.
+/// The view of a query.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     /// Text, IR and facts.
     pub document: &'a analyses::Document,
     /// The version of the text.
     pub version: i32,
-    /// The document's name.
     pub uri: &'a lsp::Uri,
-    /// Its settings.
+    /// The settings of the document.
     pub settings: &'a Arc<Effective>,
-    /// The client and the settings.
+    /// The client and its settings.
     pub connection: &'a Connection,
-    /// What answers leave for later ones.
+    /// Data that answers keep for later ones.
     pub cache: &'a mut Cache,
 }
 
-/// What answers leave for later ones.
+/// Data that answers keep for later ones.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     /// The semantic tokens sent last, with their number.
     pub tokens: Option<(u64, Arc<Numbers>)>,
     /// The number of the semantic tokens sent last.
     pub last_tokens: u64,
-    /// What the optimizer found.
+    /// Results of the optimizer.
     pub solutions: Option<Solutions>,
-    /// What loops carry.
+    /// Dependences of loop nests.
     pub nests: Nests,
 }
 
@@ -52,7 +52,7 @@ impl View<'_> {
         solutions.all.iter().find(|it| it.repair == *repair)
     }
 
-    /// What there is to tell under the document's settings.
+    /// The diagnostics under the document's settings.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = self.settings.file.rules.diagnostics(self.document);
         if self.is_only_noise() {
@@ -61,12 +61,11 @@ impl View<'_> {
         found
     }
 
-    /// Whether another server tells of all that is not about noise.
+    /// True if another server serves everything except noise.
     pub(crate) fn is_only_noise(&self) -> bool {
         self.settings.editor.is_only_noise_in(self.document.is_of_heir())
     }
 
-    /// The text.
     pub(crate) fn text(&self) -> &Rope {
         self.document.source().text()
     }

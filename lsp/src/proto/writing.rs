@@ -24,7 +24,7 @@ pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList
                 completion::Kind::Type => lsp::CompletionItemKind::CLASS,
                 completion::Kind::Attribute => lsp::CompletionItemKind::CONSTANT,
             }),
-            // Beside the label on every row, where the client shows that.
+            // Shown beside the label on every row, if the client supports it.
             label_details: details.then(|| lsp::CompletionItemLabelDetails {
                 detail: it.noise.as_ref().map(|it| format!(" {it}")),
                 description: (it.kind == completion::Kind::Value).then(|| it.detail.clone()),
@@ -45,7 +45,7 @@ pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList
     lsp::CompletionList { is_incomplete: it.is_cut, items }
 }
 
-/// What is said of a proposal: its type and noise, or a sentence.
+/// The detail of a proposal: its type and noise, or a sentence.
 fn detail(it: &completion::Proposal) -> Option<String> {
     let noise = it.noise.as_ref().map(|noise| format!("{} {noise}", it.detail));
     noise.or_else(|| (!it.detail.is_empty()).then(|| it.detail.clone()))
@@ -54,7 +54,7 @@ fn detail(it: &completion::Proposal) -> Option<String> {
 /// The help for a signature.
 pub(crate) fn signature(view: &View<'_>, it: &Signature) -> lsp::SignatureHelp {
     let capabilities = view.connection.capabilities();
-    // Labels are counted in UTF-16 units, whatever the document's positions count.
+    // Labels are counted in UTF-16 units, whatever the encoding of positions.
     let units = |at: usize| Encoding::Utf16.width(&it.label[..at]) as u32;
     let parameter = |range: &std::ops::Range<usize>| lsp::ParameterInformation {
         label: if capabilities.parameter_places {

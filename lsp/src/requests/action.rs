@@ -1,4 +1,4 @@
-//! Code actions, and their edits where those take time.
+//! Code actions, and the edits of slow ones.
 
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
@@ -13,7 +13,7 @@ use crate::proto::params::{self, ResolveData};
 use crate::proto::view::View;
 use crate::session::Session;
 
-/// What can be done about a range.
+/// Returns the actions for a range.
 pub(crate) async fn actions(
     session: &Session,
     params: lsp::CodeActionParams,
@@ -65,7 +65,8 @@ pub(crate) async fn actions(
     Ok(Some(found.unwrap_or_default()))
 }
 
-/// Whether the editor asks on save: it names the kinds of actions it will apply without asking the user.
+/// Returns true if the editor asks on save: it names the kinds of actions that it will apply
+/// without asking the user.
 fn is_on_save(context: &lsp::CodeActionContext) -> bool {
     context.trigger_kind == Some(lsp::CodeActionTriggerKind::AUTOMATIC)
         && context.only.as_ref().is_some_and(|only| !only.is_empty())
@@ -74,12 +75,13 @@ fn is_on_save(context: &lsp::CodeActionContext) -> bool {
             .any(|it| it.starts_with("source") && params::wants(context, it))
 }
 
-/// Waits until a placement was searched for, at most as long as the settings allow a save to take; the version that this is about.
+/// Waits for the search, at most as long as the settings allow a save to take. Returns the version
+/// of the search.
 async fn searched(document: &Document) -> Result<i32> {
     let about = document.query(|view| (view.version, view.settings.editor.save_wait));
     let search = document.search();
     let (version, wait) = about.await?;
-    // When time is up, what is known by then counts.
+    // When time is up, the repairs known by then count.
     if let Ok(searched) = tokio::time::timeout(wait, search).await {
         searched?;
     }
@@ -92,7 +94,7 @@ pub(crate) async fn resolve(
     mut action: lsp::CodeAction,
 ) -> Result<lsp::CodeAction> {
     if let Some(refused) = &action.disabled {
-        // An editor whose menu lets the user choose it all the same.
+        // The menu of this editor lets the user choose it all the same.
         session.connection.show(lsp::MessageType::INFO, &refused.reason);
         return Ok(action);
     }

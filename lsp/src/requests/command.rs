@@ -1,4 +1,4 @@
-//! Commands. Those that are advertised are those that are executed here.
+//! Commands. Exactly the advertised ones are executed here.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use crate::proto::action::PLACE;
 use crate::proto::params::{PlaceRequest, refused};
 use crate::session::Session;
 
-/// The command that prints what there is to know about the server's state.
+/// The command that prints the server's state.
 const DEBUG: &str = "noisy.printDebugInformation";
 
-/// The commands that a client can use: to place it must apply the edit that it is asked to.
+/// The commands that a client can use: placement requires that it applies edits.
 pub(crate) fn all(client: &ClientCapabilities) -> Vec<&'static str> {
     if client.applies_edits { vec![PLACE, DEBUG] } else { vec![DEBUG] }
 }
@@ -48,7 +48,7 @@ pub(crate) async fn execute(
     }
 }
 
-/// The settings and what is open, for reports of faults.
+/// The settings and open documents, for bug reports.
 async fn debug(session: &Session) -> String {
     let mut out = format!(
         "noisy-lsp {}\n{:#?}\n",

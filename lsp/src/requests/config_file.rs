@@ -1,7 +1,8 @@
-//! Configuration files that are open: what is wrong with them, what a key means, what may stand at a place.
+//! Open configuration files: their diagnostics, the meaning of a key, completion.
 //!
-//! Their diagnostics are published to every client, also to those that ask for diagnostics of programs: a file that is not open has
-//! some, too ([`problems`]), and each problem is shown once.
+//! Their diagnostics are published to every client, even to those that pull diagnostics of
+//! programs: a file that is not open has diagnostics too ([`problems`]), and each problem is shown
+//! once.
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use crate::session::{Session, TextNumber};
 use crate::text::config_file::ConfigFile;
 use crate::text::position;
 
-/// A configuration file was opened or changed: what is wrong with it is published, off the thread that reads from the client.
+/// A configuration file was opened or changed: publishes its diagnostics, off the thread that reads
+/// from the client.
 pub(crate) fn check(session: &Arc<Session>, file: ConfigFile, number: TextNumber) {
     let session = session.clone();
     let publishing = session.connection.clone();
@@ -27,12 +29,12 @@ pub(crate) fn check(session: &Arc<Session>, file: ConfigFile, number: TextNumber
         });
     };
     publishing.spawn(async move {
-        // It ends early only if it panics, which the log tells.
+        // The task ends early only if it panics, which is logged.
         let _ = tokio::task::spawn_blocking(check).await;
     });
 }
 
-/// What the key or the value at a position means.
+/// The meaning of the key or value at a position.
 pub(crate) fn hover(session: &Session, params: &lsp::HoverParams) -> Option<lsp::Hover> {
     let at = &params.text_document_position_params;
     let file = session.config_file(&at.text_document.uri)?;
@@ -42,7 +44,7 @@ pub(crate) fn hover(session: &Session, params: &lsp::HoverParams) -> Option<lsp:
     Some(proto::config_file::hover(&session.connection, &file, found))
 }
 
-/// What may stand at a position; nothing if the document is no configuration file.
+/// The proposals at a position; `None` if the document is no configuration file.
 pub(crate) fn completion(
     session: &Session,
     params: &lsp::CompletionParams,

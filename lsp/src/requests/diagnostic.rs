@@ -1,4 +1,4 @@
-//! Diagnostics for clients that ask for them; the others get them from the actor after each edit.
+//! Diagnostics for clients that pull them; others get them from the actor after each edit.
 
 use std::hash::Hasher;
 
@@ -9,7 +9,7 @@ use crate::proto;
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
 
-/// The diagnostics of a document, or that they are those of the last time.
+/// The diagnostics of a document, or that they have not changed.
 pub(crate) async fn pull(
     session: &Session,
     params: lsp::DocumentDiagnosticParams,

@@ -1,4 +1,5 @@
-//! Formatting: of a document, of a range, and while typing. A text that does not follow the grammar is left as it is.
+//! Formatting of a document, of a range, and while typing. A text with syntax errors stays as it
+//! is.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +30,7 @@ pub(crate) async fn document(
     edits(session, &params.text_document.uri, None).await
 }
 
-/// Formats what a range touches.
+/// Formats the lines that a range touches.
 pub(crate) async fn range(
     session: &Session,
     params: lsp::DocumentRangeFormattingParams,
@@ -37,7 +38,7 @@ pub(crate) async fn range(
     edits(session, &params.text_document.uri, Some(params.range)).await
 }
 
-/// Formats a copy of the text on a thread of its own, so that a long text holds up no edit.
+/// Formats a copy of the text on a thread of its own, so that a long text delays no edit.
 async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> Result<Edits> {
     let look = move |view: &mut View<'_>| {
         (view.text().clone(), view.version, range.map(|it| view.offsets(it)))
@@ -49,7 +50,7 @@ async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> 
     let (sender, receiver) = oneshot::channel();
     let work = move || {
         let formatted = catch_unwind(AssertUnwindSafe(|| formatted(&copy, range)));
-        // Nobody receives if the request was cancelled.
+        // A cancelled request has no receiver.
         let _ = sender.send(formatted.map_err(|_| NoAnswer::Panicked));
     };
     std::thread::Builder::new()
@@ -64,7 +65,7 @@ async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> 
     Ok(Some(to_proto(session, &text, &found)))
 }
 
-/// The edits; none of a text that does not follow the grammar, which the diagnostics say.
+/// The edits; none for a text with syntax errors, which the diagnostics report.
 fn formatted(text: &Rope, range: Option<Range<usize>>) -> Vec<Edit> {
     let source = Source::new(&text.to_string());
     let found = match range {

@@ -21,7 +21,7 @@ pub(crate) async fn prepare(
     Ok(Some(session.alone().ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
 }
 
-/// Who calls a function.
+/// The callers of a function.
 pub(crate) async fn incoming(
     session: &Session,
     params: lsp::CallHierarchyIncomingCallsParams,
@@ -41,7 +41,7 @@ pub(crate) async fn incoming(
     Ok(Some(session.alone().ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
 }
 
-/// Whom a function calls.
+/// The callees of a function.
 pub(crate) async fn outgoing(
     session: &Session,
     params: lsp::CallHierarchyOutgoingCallsParams,

@@ -1,4 +1,5 @@
-//! The handlers, by topic: from the protocol's parameters to a question, from its answer to the protocol's.
+//! The handlers by topic: they turn parameters of the protocol into queries, and answers into
+//! results of the protocol.
 
 pub(crate) mod action;
 pub(crate) mod command;

@@ -1,4 +1,4 @@
-//! From a name to where it is defined and used, and giving it another one.
+//! Definitions, references and renames.
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
@@ -10,7 +10,7 @@ use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::{JsonArray, JsonBuffer};
 
-/// Where something is defined.
+/// The definition of an entity.
 pub(crate) async fn definition(
     session: &Session,
     params: lsp::GotoDefinitionParams,
@@ -24,7 +24,7 @@ pub(crate) async fn definition(
     Ok(Some(found.unwrap_or(lsp::GotoDefinitionResponse::Array(Vec::new()))))
 }
 
-/// Where something is named, in textual order, and whether it is defined there.
+/// The mentions of an entity in textual order, each with a flag for definitions.
 async fn named(
     session: &Session,
     at: lsp::TextDocumentPositionParams,
@@ -47,7 +47,7 @@ async fn named(
     Ok(found)
 }
 
-/// Where something is named.
+/// The references of an entity.
 pub(crate) async fn references(
     session: &Session,
     params: lsp::ReferenceParams,
@@ -61,7 +61,7 @@ pub(crate) async fn references(
     Ok(out.take())
 }
 
-/// The same, to be highlighted.
+/// The references of an entity in one document, to highlight them.
 pub(crate) async fn highlights(
     session: &Session,
     params: lsp::DocumentHighlightParams,
@@ -79,7 +79,7 @@ pub(crate) async fn highlights(
     Ok(out.take())
 }
 
-/// What a rename would rename.
+/// The range that a rename would change.
 pub(crate) async fn prepare_rename(
     session: &Session,
     at: lsp::TextDocumentPositionParams,
@@ -92,7 +92,7 @@ pub(crate) async fn prepare_rename(
     Ok(session.alone().ask(&at.text_document.uri, ask).await?.flatten())
 }
 
-/// The edits of a rename, or why there are none.
+/// The edits of a rename, or the reason why there are none.
 pub(crate) async fn rename(
     session: &Session,
     params: lsp::RenameParams,
@@ -109,7 +109,7 @@ pub(crate) async fn rename(
     done.map_err(|why: String| params::refused(why))
 }
 
-/// What is typed over at once.
+/// The ranges of linked editing.
 pub(crate) async fn linked(
     session: &Session,
     params: lsp::LinkedEditingRangeParams,

@@ -1,4 +1,4 @@
-//! The shape of a document: symbols, folds, selections, links.
+//! The structure of a document: symbols, folds, selections, links.
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
@@ -9,10 +9,10 @@ use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::{JsonArray, JsonBuffer, JsonTree};
 
-/// Not more symbols than this are found in a workspace.
+/// Maximum number of symbols found in a workspace.
 const MAX_SYMBOLS: usize = 500;
 
-/// The symbols of a document, as a tree where the client takes one.
+/// The symbols of a document, as a tree if the client accepts one.
 pub(crate) async fn symbols(
     session: &Session,
     params: lsp::DocumentSymbolParams,
@@ -40,7 +40,7 @@ pub(crate) async fn workspace_symbols(
     session: &Session,
     params: lsp::WorkspaceSymbolParams,
 ) -> Result<Option<lsp::WorkspaceSymbolResponse>> {
-    // All documents are asked before the first answer is awaited.
+    // All documents get the query before the first answer is awaited.
     let asked: Vec<_> = session
         .all_documents()
         .into_iter()
@@ -71,7 +71,7 @@ pub(crate) async fn workspace_symbols(
     Ok(Some(lsp::WorkspaceSymbolResponse::Flat(out)))
 }
 
-/// What can be folded.
+/// The folds of a document.
 pub(crate) async fn folds(
     session: &Session,
     params: lsp::FoldingRangeParams,
@@ -90,7 +90,7 @@ pub(crate) async fn folds(
     session.alone().list(&params.text_document.uri, job).await
 }
 
-/// What a selection grows to.
+/// The expanded selections.
 pub(crate) async fn selections(
     session: &Session,
     params: lsp::SelectionRangeParams,
@@ -109,7 +109,7 @@ pub(crate) async fn selections(
     Ok(Some(session.alone().ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
 }
 
-/// What leads elsewhere.
+/// The links of a document.
 pub(crate) async fn links(
     session: &Session,
     params: lsp::DocumentLinkParams,

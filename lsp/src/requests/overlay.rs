@@ -1,4 +1,4 @@
-//! What is shown over the text: hovers, hints, lenses.
+//! Overlays of the text: hovers, hints, lenses.
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::text::position::Forward;
 use crate::wire::json::{JsonArray, JsonBuffer};
 
-/// What there is to say about a position.
+/// The hover at a position.
 pub(crate) async fn hover(
     session: &Session,
     params: lsp::HoverParams,
@@ -30,7 +30,7 @@ pub(crate) async fn hover(
     Ok(session.ask(&at.text_document.uri, ask).await?.flatten())
 }
 
-/// The hints of a range; never null, which some clients take for "as before".
+/// The hints of a range; never null, which some clients take for "unchanged".
 pub(crate) async fn hints(session: &Session, params: lsp::InlayHintParams) -> Result<JsonBuffer> {
     let (mut hints, mut forward, mut out) = (None, None, JsonArray::new());
     let job = move |view: &mut View<'_>| {
@@ -52,7 +52,7 @@ pub(crate) async fn hints(session: &Session, params: lsp::InlayHintParams) -> Re
     Ok(found.unwrap_or_else(|| JsonArray::new().take()))
 }
 
-/// A hint with its tooltip, if the document is still the one it was made for.
+/// A hint with its tooltip, if the document has not changed since.
 pub(crate) async fn resolve_hint(
     session: &Session,
     mut hint: lsp::InlayHint,
@@ -74,7 +74,7 @@ pub(crate) async fn resolve_hint(
     Ok(hint)
 }
 
-/// The lines above functions.
+/// The lenses of a document.
 pub(crate) async fn lenses(session: &Session, params: lsp::CodeLensParams) -> Result<JsonBuffer> {
     let (mut lenses, mut out) = (None, JsonArray::new());
     let job = move |view: &mut View<'_>| {
@@ -90,8 +90,8 @@ pub(crate) async fn lenses(session: &Session, params: lsp::CodeLensParams) -> Re
     session.list(&params.text_document.uri, job).await
 }
 
-/// How much of the budget the ops of a range use, and the most that the function at a place uses: a request of this server, which
-/// docs/editors.md describes.
+/// The share of the budget that the ops of a range use, and the maximum of the function at a
+/// position: a request of this server, documented in docs/editors.md.
 pub(crate) async fn budget(session: &Session, params: BudgetParams) -> Result<JsonBuffer> {
     let uri = params.text_document.uri.clone();
     let (mut search, mut ops) = (None, JsonArray::new());

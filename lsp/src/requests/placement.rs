@@ -1,4 +1,5 @@
-//! The optimizer on demand, when a code action is resolved or the command is executed: with progress for the user and a way to cancel.
+//! Repairs on demand, when a code action is resolved or the command is executed: with progress for
+//! the user and a way to cancel.
 
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
@@ -13,8 +14,8 @@ use crate::proto::params::{self, PlaceRequest};
 use crate::proto::view::View;
 use crate::session::Session;
 
-/// Solves in the version that a request is about, or with none given in the newest: an edit, if there is anything to insert, and a
-/// report for the user.
+/// Repairs the version of a request, or the newest if it states none. Returns an edit, if there is
+/// anything to change, and a report for the user.
 pub(crate) async fn solve(
     session: &Session,
     document: Document,
@@ -44,7 +45,7 @@ pub(crate) async fn solve(
             let mut options = optimizer::options(&settings, &stop);
             let progress = Progress::begin(connection, &what, stop.flag(), options.limits.time);
             options.watch = Some(progress.watch());
-            // Who cancels need not wait for the solver to see it.
+            // Cancelling does not wait for the solver to see it.
             let mut solved = tokio::select! {
                 solved = optimizer::run(connection, &settings, text.clone(), vec![repair], options) => solved.map_err(params::refused)?,
                 () = progress.cancelled() => return Err(Error::request_cancelled()),

@@ -1,4 +1,5 @@
-//! The edits of refactorings, found and proven on a thread of their own, so that a long text holds up no edit.
+//! The edits of refactorings, found and proven on a thread of their own, so that a long text delays
+//! no edit.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +19,7 @@ use crate::session::Session;
 /// Deeply nested programs are walked by recursion.
 const STACK: usize = 64 << 20;
 
-/// The edits of a refactoring of a version of a document; an error says why there are none.
+/// The edits of a refactoring of a document version, or the reason why there are none.
 pub(crate) async fn edits(
     session: &Session,
     uri: &lsp::Uri,
@@ -40,7 +41,7 @@ pub(crate) async fn edits(
             refactor::edits(&document, kind, &range)
         };
         let found = catch_unwind(AssertUnwindSafe(work));
-        // Nobody receives if the request was cancelled.
+        // A cancelled request has no receiver.
         let _ = sender.send(found.map_err(|_| NoAnswer::Panicked));
     };
     std::thread::Builder::new()

@@ -1,4 +1,4 @@
-//! Semantic tokens: of a document, by difference from what was sent last, and of a range.
+//! Semantic tokens: of a document, as a difference from the last ones sent, and of a range.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
 
-/// The tokens of a document, and those that were sent before, each with its number.
+/// The tokens of a document, and those sent before, each with its number.
 struct Sent {
     new: (u64, Arc<Numbers>),
     old: Option<(u64, Arc<Numbers>)>,
@@ -40,7 +40,7 @@ async fn all(session: &Session, uri: &lsp::Uri) -> Result<Option<Sent>> {
     session.alone().run(uri, job).await
 }
 
-/// Writes an answer on a thread that nobody else waits for; it may be megabytes long.
+/// Writes an answer, which may be megabytes long, on a thread of its own.
 async fn write(json: impl FnOnce() -> JsonBuffer + Send + 'static) -> Result<JsonBuffer> {
     tokio::task::spawn_blocking(json).await.map_err(|_| Error::internal_error())
 }
@@ -50,7 +50,8 @@ fn none() -> JsonBuffer {
     JsonBuffer::from(b"null".to_vec())
 }
 
-/// A comma and the digits of each number below 1000, the first in the lowest byte, and how many bits these are.
+/// A comma and the digits of each number below 1000, the first in the lowest byte, and the number
+/// of their bits.
 static SHORT: [(u32, u8); 1000] = {
     let mut all = [(b',' as u32, 8); 1000];
     let mut it = 0;
@@ -77,7 +78,8 @@ fn add(out: &mut JsonBuffer, data: &Numbers, range: Range<usize>) {
     out.push(b"[");
     for (n, slice) in data.slices(range).filter(|it| !it.is_empty()).enumerate() {
         let mut text = Vec::with_capacity(3 * slice.len());
-        // What is not in the text yet. It grows in a register: bytes that were stored apart are slow to load together.
+        // Digits that are not in the text yet. They collect in a register, because loading bytes
+        // that were stored one by one is slow.
         let (mut end, mut bits) = (0u128, 0u32);
         let flush = |text: &mut Vec<u8>, end: &mut u128, bits: &mut u32| {
             let len = text.len() + (*bits / 8) as usize;
@@ -125,7 +127,7 @@ pub(crate) async fn full(
     }
 }
 
-/// The difference from the tokens of an earlier answer; all of them, if that answer is not kept.
+/// The difference from the tokens of an earlier answer; all tokens if that answer is gone.
 pub(crate) async fn delta(
     session: &Session,
     params: lsp::SemanticTokensDeltaParams,

@@ -9,7 +9,7 @@ use crate::proto;
 use crate::proto::view::View;
 use crate::session::Session;
 
-/// What may stand at a position.
+/// The proposals at a position.
 pub(crate) async fn completion(
     session: &Session,
     params: lsp::CompletionParams,
@@ -39,7 +39,7 @@ pub(crate) async fn resolve_completion(
     Ok(item)
 }
 
-/// The signature of what is being written.
+/// The signature at a position.
 pub(crate) async fn signature(
     session: &Session,
     params: lsp::SignatureHelpParams,

@@ -1,4 +1,4 @@
-//! What the server says that it can do.
+//! The capabilities that the server announces.
 
 use tower_lsp::ls_types as lsp;
 
@@ -8,7 +8,7 @@ use crate::proto::token;
 use crate::requests::command;
 use crate::text::position::encoding_kind;
 
-/// For a client and settings.
+/// The capabilities for a client and its settings.
 pub(crate) fn of(connection: &Connection) -> lsp::ServerCapabilities {
     let client = connection.capabilities();
     let all = !connection.settings.editor().is_only_noise();

@@ -1,14 +1,17 @@
-//! The service in front of `tower_lsp`'s: what must happen in the order of the wire happens here, before anything waits.
+//! The service in front of `tower_lsp`'s: everything that must happen in the order of the wire
+//! happens here, before anything waits.
 //!
 //! *Laws.*
-//! - `call` is called by the one thread that reads, in wire order. Notifications about documents and settings take effect in it.
-//! - The future of a request is polled once in it. A handler sends its question to the document's actor before its first
-//!   `await`, so the question stands in the actor's mailbox where the request stood on the wire.
-//! - Every request is answered once: a handler that panics is answered with an internal error, a cancelled one (by
-//!   `tower_lsp`) with -32800, an unknown one with -32601, also if its name starts with `$/`. Before `initialize` all but that are
-//!   answered with -32002, and after `shutdown` all with -32600.
-//! - The answers that handlers write as text ([`Server::write`]) go past `tower_lsp`, which would make a tree of JSON values
-//!   of each. They are cancelled here, by `$/cancelRequest`.
+//! - `call` is called by the one thread that reads, in wire order. Notifications about documents
+//! and settings take effect in it.
+//! - The future of a request is polled once in it. A handler sends its query to the document's
+//! actor before its first `await`, so the query has the same position in the actor's mailbox as the
+//! request on the wire.
+//! - Every request is answered once: a panicking handler with an internal error, a cancelled one
+//! (by `tower_lsp`) with -32800, an unknown one with -32601, even if its name starts with `$/`.
+//! Before `initialize` all others are answered with -32002, and after `shutdown` all with -32600.
+//! - Answers that handlers write as text ([`Server::write`]) bypass `tower_lsp`, which would build
+//! a tree of JSON values for each. They are cancelled here, by `$/cancelRequest`.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -38,7 +41,7 @@ use crate::session::{Session, configuration, watch};
 use crate::text::config_file::{self, ConfigFile};
 use crate::wire::json::JsonBuffer;
 
-/// Where the connection is in its life.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Phase {
@@ -47,17 +50,16 @@ enum Phase {
     ShutDown,
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// One that `tower_lsp` makes.
+    /// An answer that `tower_lsp` makes.
     Plain(Response),
     /// The JSON text of a whole message.
     Written(JsonBuffer),
 }
 
 impl Reply {
-    /// The code of the error that it is.
+    /// The error code, if it is an error.
     fn error(&self) -> Option<i64> {
         match self {
             Reply::Plain(response) => response.error().map(|it| it.code.code()),
@@ -75,7 +77,7 @@ impl Pending {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a message of an answer that is being written, unless the request is cancelled before.
+    /// Turns an answer into a message, unless the request is cancelled before.
     fn reply(&self, id: Id, answer: Written) -> impl Future<Output = Reply> + Send + use<> {
         let (answer, abort) = abortable(answer);
         self.all().insert(id.clone(), abort);
@@ -115,7 +117,7 @@ impl std::fmt::Debug for Ingress {
     }
 }
 
-/// What an editor says about a document in `textDocument/didOpen`; the language is not asked for.
+/// Parameters of `textDocument/didOpen`; the language is not used.
 #[derive(Deserialize)]
 struct Opened {
     #[serde(rename = "textDocument")]
@@ -134,7 +136,7 @@ fn read<T: DeserializeOwned>(params: Option<Value>) -> Option<T> {
     serde_json::from_value(params?).ok()
 }
 
-/// Whether it is a notification that must take effect in order.
+/// True for a notification that must take effect in order.
 fn is_ordered(request: &Request) -> bool {
     request.id().is_none()
         && matches!(
@@ -151,7 +153,7 @@ fn is_ordered(request: &Request) -> bool {
         )
 }
 
-/// A request that takes no parameters, without those that a client gives all the same.
+/// Removes parameters that a client sends with a request that has none.
 fn without_params(request: Request) -> Request {
     let (method, id, _) = request.into_parts();
     let request = Request::build(method);
@@ -162,7 +164,7 @@ fn without_params(request: Request) -> Request {
 }
 
 impl Ingress {
-    /// Puts itself in front of a service.
+    /// Wraps a service.
     pub(crate) fn new(inner: LspService<Server>, server: Server) -> Self {
         let phase = Arc::new(AtomicU8::new(Phase::New as u8));
         Self { inner, server, pending: Pending::default(), phase }
@@ -176,7 +178,7 @@ impl Ingress {
         self.phase.load(Ordering::SeqCst) == phase as u8
     }
 
-    /// Why a request is not looked at, whatever it asks.
+    /// The error for a request that the current phase refuses, whatever it asks.
     fn refusal(&self, method: &str) -> Option<Error> {
         if self.is(Phase::ShutDown) {
             return Some(Error::invalid_request());
@@ -188,7 +190,7 @@ impl Ingress {
         method.starts_with("$/").then(Error::method_not_found)
     }
 
-    /// The code to exit with.
+    /// The exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         u8::from(!self.is(Phase::ShutDown))
     }
@@ -267,7 +269,7 @@ impl Ingress {
         requests::config_file::check(self.session(), file, number);
     }
 
-    /// Has `tower_lsp` answer.
+    /// Lets `tower_lsp` answer.
     fn plain(
         &mut self,
         id: Option<Id>,
@@ -360,7 +362,8 @@ impl Service<Request> for Ingress {
             Ok(reply)
         };
         let mut handled = handled.boxed();
-        // The first poll, in wire order. Nobody is woken: who goes on with the future polls it again.
+        // The first poll, in wire order. No waker is needed: whoever continues the future polls it
+        // again.
         match Pin::new(&mut handled).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(reply) => futures_util::future::ready(reply).boxed(),
             Poll::Pending => handled,

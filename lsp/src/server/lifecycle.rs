@@ -1,4 +1,4 @@
-//! The start.
+//! Initialization.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{capabilities, parent};
 use crate::connection::{ask, docs, status};
 use crate::session::{Session, configuration, watch};
 
-/// Gets to know the client, and says what the server can do.
+/// Reads the client's capabilities, and announces those of the server.
 pub(crate) fn initialize(
     session: &Session,
     params: lsp::InitializeParams,
@@ -40,7 +40,7 @@ pub(crate) fn initialize(
     })
 }
 
-/// The client is ready to be asked.
+/// The client accepts requests from now on.
 pub(crate) fn initialized(session: &Arc<Session>) {
     ask::register(&session.connection);
     configuration::request(session);

@@ -1,7 +1,8 @@
-//! The table of what the server does: each request, and the function in [`crate::requests`] that answers it.
+//! The table of requests, each with the function in [`crate::requests`] that answers it.
 //!
-//! *Law.* A handler sends its question to the document's actor before its first `await`, and awaits nothing but the answer: never
-//! the client. Tasks of their own ask the client, with a time limit (see [`crate::connection::ask`]).
+//! *Law.* A handler sends its query to the document's actor before its first `await`, and awaits
+//! nothing but the answer: never the client. Separate tasks ask the client, with a time limit (see
+//! [`crate::connection::ask`]).
 
 pub(crate) mod capabilities;
 pub(crate) mod ingress;
@@ -29,16 +30,16 @@ use crate::wire::json::JsonBuffer;
 /// The handlers.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
-    /// What all of them work on.
+    /// The state of all handlers.
     pub session: Arc<Session>,
 }
 
 /// An answer that is being written.
 pub(crate) type Written = BoxFuture<'static, Result<JsonBuffer>>;
 
-/// A line for each request: what it takes and gives, and what answers it. `made` are answers of a few items, which `tower_lsp`
-/// makes a tree of JSON
-/// values; `written` are answers about a whole file, of which the handlers write the text.
+/// One line for each request: its types and its handler. `made` are answers of a few items, which
+/// `tower_lsp` turns into a tree of JSON values; `written` are answers about a whole file, which
+/// the handlers write as text.
 macro_rules! table {
     (
         made: $($method:ident($params:ty) -> $answer:ty = $handler:path;)*
@@ -63,7 +64,7 @@ macro_rules! table {
         }
 
         impl Server {
-            /// Answers a request whose answer is written; nothing if it is another request.
+            /// Answers a request whose answer is written; `None` for other requests.
             pub(crate) fn write(&self, method: &str, params: Option<&Value>) -> Option<Written> {
                 let session = self.session.clone();
                 match method {

@@ -1,13 +1,15 @@
-//! The client's process: when it is gone, so is the server.
+//! Ends the server when the client's process is gone.
 
 use std::time::Duration;
 
 use crate::log;
 
-/// Ends the process when the client's does; a client that dies may leave its end of the pipe to others.
+/// Ends the process when the client's does; a client that dies may leave its end of the pipe to
+/// others.
 pub(crate) fn watch(id: u32) {
     let process = std::path::PathBuf::from(format!("/proc/{id}"));
-    // Where there is no such directory nothing is known, for example because the client is in another container.
+    // Without this directory nothing is known, for example because the client is in another
+    // container.
     if !process.exists() {
         return;
     }

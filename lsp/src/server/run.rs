@@ -1,4 +1,4 @@
-//! The connection: reads until there is nothing to read or the client says `exit`.
+//! The main loop: reads until the input ends or the client says `exit`.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -20,12 +20,12 @@ use crate::session::Session;
 use crate::wire::outbox::Outbox;
 use crate::wire::transport::{self, Incoming};
 
-/// How long a client that does not read may hold up the end of the process.
+/// Maximum time that a client which does not read may delay the end of the process.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Serves standard input and output; returns the code to exit with.
+/// Serves standard input and output; returns the exit code.
 pub(crate) fn run() -> io::Result<u8> {
-    // Handlers only wait for answers of actors, so one thread is plenty; solving has threads of its own.
+    // Handlers only wait for actors, so one thread is enough; the optimizer has threads of its own.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
     let _inside = runtime.enter();
@@ -59,7 +59,8 @@ pub(crate) fn run() -> io::Result<u8> {
                 if is_exit {
                     break;
                 }
-                // Ready always: `initialize`, the only future to wait for, is answered in its first poll.
+                // Always ready: `initialize`, the only future to wait for, is answered in its first
+                // poll.
                 if ingress.poll_ready(&mut context).is_pending() {
                     log::line(format_args!("not ready for {}", request.method()));
                 }
@@ -73,7 +74,7 @@ pub(crate) fn run() -> io::Result<u8> {
                 }
             }
             Incoming::Answer(response) => {
-                // The sink takes everything at once, and ignores what answers nothing.
+                // The sink takes everything at once, and ignores unknown answers.
                 let _ = Pin::new(&mut answers).start_send(response);
             }
             Incoming::Broken(reply) => answer(&outbox, reply.map(Reply::Plain)),
@@ -83,7 +84,8 @@ pub(crate) fn run() -> io::Result<u8> {
     Ok(ingress.exit_code())
 }
 
-/// Standard output as a file: the standard library's would write a message in two parts, one up to its last line break.
+/// Standard output as a file: the standard library's would write a message in two parts, the first
+/// up to its last line break.
 fn unbuffered_stdout() -> io::Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
@@ -92,7 +94,7 @@ fn unbuffered_stdout() -> io::Result<File> {
     owned.map(File::from)
 }
 
-/// Tells the user of the documents that have no answers, since their names are no URIs.
+/// Tells the user about documents without answers, because their names are no URIs.
 fn tell_useless_names(outbox: &Outbox) {
     for name in outbox.spellings().take_untold() {
         let message =

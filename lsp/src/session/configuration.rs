@@ -1,4 +1,4 @@
-//! The editor's settings: asked for, taken in, and everything shown again that depends on them.
+//! The editor's settings: requested, taken, and everything refreshed that depends on them.
 
 use std::sync::Arc;
 
@@ -39,13 +39,14 @@ pub(crate) fn request(session: &Arc<Session>) {
     });
 }
 
-/// Takes settings of all roots that the client sent unasked.
+/// Takes settings for all roots that the client sent unasked.
 pub(crate) fn take(session: &Session, section: &Value) {
     let connection = &session.connection;
     change(session, connection.settings.turn(), || set(connection, None, section));
 }
 
-/// Takes settings with `set`, unless a later turn took some already; if it changed any, shows again everything that depends on them.
+/// Takes settings with `set`, unless a later turn has taken some; if they changed, refreshes
+/// everything that depends on them.
 fn change(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
     if session.connection.settings.in_turn(turn, set).unwrap_or(false) {
         session.refresh();
@@ -53,15 +54,15 @@ fn change(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
     }
 }
 
-/// Takes the settings that the client gives at the start. Some clients say all of them here, and answer `null` to every question; these
-/// count until the client says others.
+/// Takes the settings from `initialize`. Some clients send all of them here, and answer `null` to
+/// every question; these count until the client sends others.
 pub(crate) fn start(connection: &Connection, options: &Value) {
     set(connection, None, options);
     connection.settings.set_initial(Config::read(options).ok());
 }
 
-/// Takes settings; whether they differ from before. Invalid ones are told, and the settings stay as they were. With `null` the client says
-/// that nothing is set.
+/// Takes settings; returns true if they changed. Invalid ones are reported, and the settings stay
+/// as they were. `null` means that nothing is set.
 fn set(connection: &Connection, scope: Option<&Option<lsp::Uri>>, section: &Value) -> bool {
     let read = if is_nothing(section) {
         Ok(connection.settings.initial())
@@ -84,7 +85,7 @@ fn set(connection: &Connection, scope: Option<&Option<lsp::Uri>>, section: &Valu
     }
 }
 
-/// Whether nothing is set in what the client sent.
+/// True if the client's message sets nothing.
 fn is_nothing(section: &Value) -> bool {
     section.get("noisy").unwrap_or(section).is_null()
 }

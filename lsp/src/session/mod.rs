@@ -1,4 +1,4 @@
-//! The connection and the open documents: what the handlers of requests work on.
+//! The connection and the open documents, which the handlers of requests work on.
 
 pub(crate) mod configuration;
 pub(crate) mod watch;
@@ -17,13 +17,13 @@ use crate::proto::view::View;
 use crate::text::config_file::ConfigFile;
 use crate::wire::json::{JsonArray, JsonBuffer};
 
-/// So many lines are what a user sees, with some around; they are answered before whole files.
+/// A visible range with its surroundings has at most this many lines; it is answered before whole
+/// files.
 const NEAR: u32 = 1000;
 
 /// A connection with its documents.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The connection.
     pub connection: Arc<Connection>,
     documents: Mutex<FxHashMap<String, Document>>,
     config_files: Mutex<ConfigFiles>,
@@ -36,19 +36,20 @@ struct ConfigFiles {
     n_texts: u64,
 }
 
-/// Which of all texts of configuration files so far something is about. Versions do not tell: a file that is closed and opened
+/// Identifies a text of a configuration file. Versions do not: a file that is closed and opened
 /// again may have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextNumber(u64);
 
 impl Session {
-    /// A session without documents; its tasks run in a runtime.
+    /// A session without documents; its tasks run in `runtime`.
     pub(crate) fn new(runtime: Handle) -> Self {
         let connection = Arc::new(Connection::new(runtime));
         Self { connection, documents: Mutex::default(), config_files: Mutex::default() }
     }
 
-    /// Asks a document; nothing if it is not open. The question is on its way before the first `await`.
+    /// Queries a document; `None` if it is not open. The query is on its way before the first
+    /// `await`.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         uri: &lsp::Uri,
@@ -58,13 +59,13 @@ impl Session {
         answer(document.query(ask).await)
     }
 
-    /// Runs a job on a document; nothing if it is not open.
+    /// Runs a job on a document; `None` if it is not open.
     pub(crate) async fn run<J: Job>(&self, uri: &lsp::Uri, job: J) -> Result<Option<J::Output>> {
         let Some(document) = self.document(uri) else { return Ok(None) };
         answer(document.run(job).await)
     }
 
-    /// Runs a job about a range of a document: a short one before all that is about whole files.
+    /// Runs a job about a range of a document; a short one comes before jobs about whole files.
     pub(crate) async fn run_in<J: Job>(
         &self,
         uri: &lsp::Uri,
@@ -86,7 +87,7 @@ impl Session {
         Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().take()))
     }
 
-    /// The documents as requests see them that another server answers, too, where there is one.
+    /// The documents for requests that another server may answer as well.
     pub(crate) fn alone(&self) -> Alone<'_> {
         Alone(self)
     }
@@ -96,7 +97,7 @@ impl Session {
         self.document(uri).ok_or_else(|| Error::invalid_params("the document is not open"))
     }
 
-    /// Each document looks up its settings again.
+    /// Lets each document look up its settings again.
     pub(crate) fn refresh(&self) {
         self.all_documents().iter().for_each(Document::refresh);
     }
@@ -127,7 +128,7 @@ impl Session {
         self.config_files().all.get(uri.as_str()).map(|it| it.0.clone())
     }
 
-    /// Opens a configuration file, or gives it another text; the number of the text.
+    /// Opens a configuration file or replaces its text; returns the number of the text.
     pub(crate) fn set_config_file(&self, file: ConfigFile) -> TextNumber {
         let mut files = self.config_files();
         files.n_texts += 1;
@@ -136,12 +137,12 @@ impl Session {
         number
     }
 
-    /// Closes a configuration file; whether it was open.
+    /// Closes a configuration file; returns true if it was open.
     pub(crate) fn remove_config_file(&self, uri: &lsp::Uri) -> bool {
         self.config_files().all.remove(uri.as_str()).is_some()
     }
 
-    /// Does something if a configuration file still has a text; no change comes between.
+    /// Runs `act` if the text of a configuration file is still current; no change comes in between.
     pub(crate) fn if_current(&self, uri: &lsp::Uri, number: TextNumber, act: impl FnOnce()) {
         let files = self.config_files();
         if files.all.get(uri.as_str()).is_some_and(|it| it.1 == number) {
@@ -149,26 +150,27 @@ impl Session {
         }
     }
 
-    /// Opens a document in place of any of that name.
+    /// Opens a document, replacing any of that name.
     pub(crate) fn insert(&self, uri: &lsp::Uri, document: Document) {
         if let Some(old) = self.documents().insert(uri.as_str().to_owned(), document) {
             old.close();
         }
     }
 
-    /// Closes a document; whether it was open.
+    /// Closes a document; returns true if it was open.
     pub(crate) fn remove(&self, uri: &lsp::Uri) -> bool {
         let document = self.documents().remove(uri.as_str());
         document.inspect(Document::close).is_some()
     }
 }
 
-/// The documents of which everything is told here; those that are left to another server but for noise are as if they were not open.
+/// The documents that this server serves alone. Those that are left to another server, except for
+/// noise, count as not open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alone<'a>(&'a Session);
 
 impl Alone<'_> {
-    /// As [`Session::ask`].
+    /// See [`Session::ask`].
     pub(crate) async fn ask<T: Send + 'static>(
         self,
         uri: &lsp::Uri,
@@ -178,7 +180,7 @@ impl Alone<'_> {
         Ok(self.0.ask(uri, ask).await?.flatten())
     }
 
-    /// As [`Session::run`].
+    /// See [`Session::run`].
     pub(crate) async fn run<J: Job>(self, uri: &lsp::Uri, mut job: J) -> Result<Option<J::Output>> {
         let job = move |view: &mut View<'_>| {
             if view.is_only_noise() { Some(None) } else { job.step(view).map(Some) }
@@ -186,7 +188,7 @@ impl Alone<'_> {
         Ok(self.0.run(uri, job).await?.flatten())
     }
 
-    /// As [`Session::run_in`].
+    /// See [`Session::run_in`].
     pub(crate) async fn run_in<J: Job>(
         self,
         uri: &lsp::Uri,
@@ -199,7 +201,7 @@ impl Alone<'_> {
         Ok(self.0.run_in(uri, range, job).await?.flatten())
     }
 
-    /// As [`Session::list`].
+    /// See [`Session::list`].
     pub(crate) async fn list<J>(self, uri: &lsp::Uri, job: J) -> Result<JsonBuffer>
     where
         J: Job<Output = JsonBuffer>,

@@ -1,4 +1,5 @@
-//! Configuration files, watched by the server itself: some clients do not watch files, and none watches outside of its workspace.
+//! Watches configuration files: some clients do not watch files, and none watches outside of its
+//! workspace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +7,8 @@ use std::time::Duration;
 use super::Session;
 use crate::connection::{ask, problems, status};
 
-/// How often the server looks for configuration files that came, went or changed; it looks at about twenty names.
+/// Time between two looks for new, deleted or changed configuration files; a look checks about
+/// twenty names.
 const INTERVAL: Duration = Duration::from_secs(2);
 
 /// Watches until the process ends.
@@ -24,7 +26,8 @@ pub(crate) fn start(session: &Arc<Session>) {
             let look =
                 move || looking.connection.settings.stamps(documents.iter().map(|it| &it.uri));
             let Ok(now) = tokio::task::spawn_blocking(look).await else { return };
-            // The first look counts as a change, too: a file may have changed after the settings were read.
+            // The first look counts as a change, too: a file may have changed after the settings
+            // were read.
             if before.as_ref() != Some(&now) {
                 changed(&watched);
             }
@@ -33,7 +36,7 @@ pub(crate) fn start(session: &Arc<Session>) {
     });
 }
 
-/// Reads the configuration files again, since one may have changed, and shows again everything that depends on them.
+/// Reads the configuration files again, and refreshes everything that depends on them.
 pub(crate) fn changed(session: &Session) {
     session.connection.settings.forget();
     problems::forget(&session.connection);

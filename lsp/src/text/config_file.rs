@@ -1,4 +1,5 @@
-//! A configuration file that is open in the editor. Its text is small, and nothing is kept that is derived from it.
+//! A configuration file that is open in the editor. Its text is small, and nothing derived from it
+//! is kept.
 
 use std::path::{Path, PathBuf};
 
@@ -12,15 +13,13 @@ use crate::text::position;
 /// An open configuration file. Clones share their text.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigFile {
-    /// Its name.
     pub uri: lsp::Uri,
     /// The version of its text.
     pub version: i32,
-    /// Its text.
     pub text: Rope,
 }
 
-/// Whether a document is a configuration file, by its name.
+/// True if a document is a configuration file, by its name.
 pub(crate) fn is_config(uri: &lsp::Uri) -> bool {
     let name = uri.path().as_str().rsplit('/').next();
     name.is_some_and(|it| FILE_NAMES.contains(&it))
@@ -47,7 +46,7 @@ impl ConfigFile {
         }
     }
 
-    /// What is wrong with it. Reads the files that it extends.
+    /// Its mistakes. Reads the files that it extends.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let path = self.uri.to_file_path().map_or_else(PathBuf::new, std::borrow::Cow::into_owned);
         noisy_settings::problems(Path::new(&path), &self.text.to_string())

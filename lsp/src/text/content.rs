@@ -1,6 +1,7 @@
-//! The text of a document and what is derived from it.
+//! The text of a document and everything derived from it.
 //!
-//! *Law.* The text survives everything: when deriving panics, the text is there, and the next edit tries again.
+//! *Law.* The text survives everything: if derivation panics, the text is there, and the next edit
+//! tries again.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,9 +10,9 @@ use std::sync::Arc;
 use noisy_analyses::{Document, NoiseModel};
 use ropey::Rope;
 
-/// The text and what is derived from it, if it could be derived.
+/// The text and the derived document, if it could be derived.
 pub(crate) struct Content {
-    /// How noise grows in it.
+    /// The noise model.
     model: Arc<NoiseModel>,
     derived: Derived,
 }
@@ -30,22 +31,21 @@ fn derive(text: &str, model: &Arc<NoiseModel>) -> Derived {
 }
 
 impl Content {
-    /// Of a text under a model.
+    /// Derives a document from a text under a model.
     pub(crate) fn new(text: &str, model: Arc<NoiseModel>) -> Self {
         Self { derived: derive(text, &model), model }
     }
 
-    /// The same text under another model.
+    /// Derives the document again under another model.
     pub(crate) fn set_model(&mut self, model: &Arc<NoiseModel>) {
         if self.model != *model {
             let text = self.text().to_string();
-            // What was derived before goes first: of a large file two do not fit where one does.
+            // The old data goes first: two copies of a large file may not fit into memory.
             self.derived = Derived::Broken(Rope::new());
             *self = Self::new(&text, Arc::clone(model));
         }
     }
 
-    /// The text.
     pub(crate) fn text(&self) -> &Rope {
         match &self.derived {
             Derived::Good(document) => document.source().text(),
@@ -53,7 +53,7 @@ impl Content {
         }
     }
 
-    /// What is derived from the text.
+    /// The derived document.
     pub(crate) fn document(&self) -> Option<&Document> {
         match &self.derived {
             Derived::Good(document) => Some(document),
@@ -63,7 +63,7 @@ impl Content {
 
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
     pub(crate) fn edit(&mut self, bytes: Range<usize>, new: &str) {
-        // A clone of a rope costs nothing; the nodes that the edit touches are copied then.
+        // A clone of a rope costs nothing; only the nodes that the edit touches are copied.
         let mut text = self.text().clone();
         if let Derived::Good(document) = &mut self.derived {
             let bytes = bytes.clone();
@@ -78,7 +78,8 @@ impl Content {
     }
 }
 
-/// The one place where two texts differ: the bytes of the old one, and what stands there in the new one.
+/// The single difference of two texts: the bytes of the old one, and their replacement in the new
+/// one.
 pub(crate) fn difference<'a>(old: &Rope, new: &'a str) -> (Range<usize>, &'a str) {
     let bytes = new.as_bytes();
     let mut prefix = 0;

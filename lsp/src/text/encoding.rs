@@ -1,20 +1,19 @@
-//! What columns of a text count.
+//! The unit of columns in a text.
 
 use ropey::Rope;
 
-/// What columns count.
+/// The unit of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// Bytes.
     Utf8,
-    /// UTF-16 code units, what clients mean that say nothing.
+    /// UTF-16 code units, the default of the protocol.
     Utf16,
     /// Unicode scalar values.
     Utf32,
 }
 
 impl Encoding {
-    /// How many columns a text is wide.
+    /// The width of a text in columns.
     pub(crate) fn width(self, text: &str) -> usize {
         match self {
             Encoding::Utf8 => text.len(),

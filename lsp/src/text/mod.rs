@@ -1,4 +1,4 @@
-//! A text: what is derived from it, and the places in it as clients count them.
+//! Texts, the documents derived from them, and positions as clients count them.
 
 pub(crate) mod config_file;
 pub(crate) mod content;

@@ -10,7 +10,8 @@ use tower_lsp::ls_types as lsp;
 
 use super::encoding::Encoding;
 
-/// The encoding to use of those that a client offers: bytes, which cost nothing, or else its first known one.
+/// The encoding to use of those that a client offers: bytes, which cost nothing, or else its first
+/// known one.
 pub(crate) fn negotiate(offered: &[lsp::PositionEncodingKind]) -> Encoding {
     let known = |kind: &lsp::PositionEncodingKind| match kind.as_str() {
         "utf-8" => Some(Encoding::Utf8),
@@ -24,7 +25,7 @@ pub(crate) fn negotiate(offered: &[lsp::PositionEncodingKind]) -> Encoding {
     offered.iter().find_map(known).unwrap_or(Encoding::Utf16)
 }
 
-/// What the protocol calls an encoding.
+/// The protocol's name of an encoding.
 pub(crate) fn encoding_kind(encoding: Encoding) -> lsp::PositionEncodingKind {
     match encoding {
         Encoding::Utf8 => lsp::PositionEncodingKind::UTF8,
@@ -56,7 +57,7 @@ pub(crate) fn offset(text: &Rope, position: lsp::Position, encoding: Encoding) -
     text.char_to_byte(char)
 }
 
-/// The character after the last of a line, its line break not counted.
+/// The offset after the last character of a line, without its line break.
 fn line_end(text: &Rope, line: usize) -> usize {
     if line + 1 >= text.len_lines() {
         return text.len_chars();
@@ -86,7 +87,7 @@ pub(crate) fn position(text: &Rope, offset: usize, encoding: Encoding) -> lsp::P
     lsp::Position::new(line as u32, column as u32)
 }
 
-/// Positions of byte offsets that mostly go forward: each costs what lies between it and the last one.
+/// Positions of byte offsets that mostly go forward: each costs the distance from the last one.
 #[derive(Debug)]
 pub(crate) struct Forward {
     encoding: Encoding,
@@ -95,7 +96,7 @@ pub(crate) struct Forward {
 }
 
 impl Forward {
-    /// From here on a position is looked up anew.
+    /// From this distance on a position is looked up from the start.
     const FAR: usize = 1024;
 
     /// At the start of a text.
@@ -123,13 +124,14 @@ impl Forward {
         self.position
     }
 
-    /// Goes past a text in pieces; not, if it ends with a CR: whether that ends its line depends on what comes next.
+    /// Passes a text in pieces. Returns false if it ends with a CR: the next character decides
+    /// whether that ends its line.
     fn pass<'a>(&mut self, pieces: impl IntoIterator<Item = &'a str>) -> bool {
         let mut last = b' ';
         for piece in pieces {
             let mut from = 0;
             for (at, &byte) in piece.as_bytes().iter().enumerate() {
-                // The LF of a CRLF ends the line, its CR does not.
+                // The LF of a CRLF ends the line, not its CR.
                 if byte == b'\n' || last == b'\r' {
                     self.position = lsp::Position::new(self.position.line + 1, 0);
                     from = at + usize::from(byte == b'\n');
@@ -186,7 +188,7 @@ mod tests {
         let rope = Rope::from_str(text);
         for encoding in ALL {
             for (byte, _) in text.char_indices().chain([(text.len(), ' ')]) {
-                // Between CR and LF there is no position.
+                // There is no position between CR and LF.
                 if byte > 0 && &text.as_bytes()[byte - 1..=byte.min(text.len() - 1)] == b"\r\n" {
                     continue;
                 }
@@ -196,7 +198,7 @@ mod tests {
         }
     }
 
-    /// The law read off the text, character by character.
+    /// The law computed from the text, character by character.
     fn scanned(text: &str, line: u32, character: u32, encoding: Encoding) -> usize {
         let (mut at_line, mut column) = (0, 0);
         let mut chars = text.char_indices().peekable();

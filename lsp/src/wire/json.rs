@@ -1,6 +1,7 @@
-//! JSON text that is written as it is found, and that may be megabytes long.
+//! JSON text that is written piece by piece and may be megabytes long.
 //!
-//! *Law.* Nothing that was written is moved before it is sent, so that adding to a long text costs no more than adding to a short one.
+//! *Law.* Written text is not moved before it is sent, so that appending to a long text costs no
+//! more than to a short one.
 
 use std::io::{self, Write};
 
@@ -14,10 +15,10 @@ pub(crate) struct JsonBuffer {
 }
 
 impl JsonBuffer {
-    /// A piece is at most so long, unless it came as a whole.
+    /// Maximum size of a piece, unless it came as a whole.
     const PIECE: usize = 1 << 16;
 
-    /// Adds to the end.
+    /// Appends a text.
     pub(crate) fn push(&mut self, mut text: &[u8]) {
         self.len += text.len();
         while !text.is_empty() {
@@ -27,7 +28,7 @@ impl JsonBuffer {
                 last.extend_from_slice(now);
             }
             if !later.is_empty() {
-                // What is long already becomes longer.
+                // A long text will become longer.
                 let is_long = self.len > Self::PIECE;
                 self.all.push(Vec::with_capacity(if is_long { Self::PIECE } else { 0 }));
             }
@@ -35,13 +36,13 @@ impl JsonBuffer {
         }
     }
 
-    /// Adds a text to the end as it is.
+    /// Appends a text without copying it.
     pub(crate) fn append(&mut self, text: Vec<u8>) {
         self.len += text.len();
         self.all.push(text);
     }
 
-    /// Puts a text around it.
+    /// Surrounds the text.
     pub(crate) fn within(mut self, before: Vec<u8>, after: &[u8]) -> Self {
         self.len += before.len();
         self.all.insert(0, before);
@@ -49,12 +50,12 @@ impl JsonBuffer {
         self
     }
 
-    /// How many bytes it has.
+    /// Size in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Writes all of it; what is short in one go.
+    /// Writes everything; a short text in one call.
     pub(crate) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         if self.len <= Self::PIECE {
             return out.write_all(&self.all.concat());
@@ -84,17 +85,16 @@ impl Write for JsonBuffer {
 #[derive(Debug)]
 pub(crate) struct JsonArray {
     text: JsonBuffer,
-    /// An item as it is written.
+    /// Buffer for one item.
     item: Vec<u8>,
 }
 
 impl JsonArray {
-    /// Without items yet.
     pub(crate) fn new() -> Self {
         Self { text: vec![b'['].into(), item: Vec::new() }
     }
 
-    /// Adds an item; one that cannot be written is left out.
+    /// Appends an item; one that cannot be serialized is left out.
     pub(crate) fn push(&mut self, item: &impl Serialize) {
         self.item.clear();
         if self.text.len() > 1 {
@@ -105,28 +105,28 @@ impl JsonArray {
         }
     }
 
-    /// The text; nothing is left here.
+    /// Takes the text.
     pub(crate) fn take(&mut self) -> JsonBuffer {
         self.text.push(b"]");
         std::mem::take(&mut self.text)
     }
 }
 
-/// JSON objects that hold others in a field `children`, written in the order in which a tree is walked.
+/// JSON objects that contain others in a field `children`, written in the order of a tree walk.
 #[derive(Debug)]
 pub(crate) struct JsonTree {
     text: JsonBuffer,
-    /// How many objects are open.
+    /// Number of open objects.
     depth: usize,
 }
 
 impl JsonTree {
-    /// Without objects yet.
     pub(crate) fn new() -> Self {
         Self { text: vec![b'['].into(), depth: 0 }
     }
 
-    /// Adds an object, which must have a field, inside the last one at `depth - 1`; depths grow by at most one.
+    /// Adds an object, which must have a field, inside the last one at `depth - 1`; depths grow by
+    /// at most one.
     pub(crate) fn push(&mut self, depth: usize, object: &impl Serialize) {
         let Ok(json) = serde_json::to_vec(object) else { return };
         let Some((b'}', open)) = json.split_last() else { return };
@@ -142,7 +142,7 @@ impl JsonTree {
         self.depth += 1;
     }
 
-    /// Closes objects until so many are open.
+    /// Closes objects until `depth` are open.
     fn close(&mut self, depth: usize) {
         while self.depth > depth {
             self.depth -= 1;
@@ -150,7 +150,7 @@ impl JsonTree {
         }
     }
 
-    /// The text; nothing is left here.
+    /// Takes the text.
     pub(crate) fn take(&mut self) -> JsonBuffer {
         self.close(0);
         self.text.push(b"]");

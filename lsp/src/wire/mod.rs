@@ -1,5 +1,5 @@
-//! Messages as bytes: read, written, answers written as JSON text, and names of documents as the client spells them. Nothing here
-//! knows what they are about.
+//! Messages as bytes: reading, writing, answers written as JSON text, and document names as the
+//! client spells them. Nothing here knows their contents.
 
 pub(crate) mod json;
 pub(crate) mod outbox;

@@ -1,8 +1,8 @@
-//! Everything that goes to the client, through one queue and one thread that writes it.
+//! Everything that goes to the client passes through one queue and one thread that writes it.
 //!
-//! *Law.* Nobody who sends ever waits: a client that does not read costs memory for the answers to its own requests and one
-//! set of diagnostics per document, and no more. Of a document's diagnostics only the newest are kept, and none are sent that
-//! belong to an earlier opening of it.
+//! *Law.* A sender never waits: a client that does not read costs memory for the answers to its own
+//! requests and one set of diagnostics per document, and no more. Only the newest diagnostics of a
+//! document are kept, and none are sent that belong to an earlier opening of it.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -16,7 +16,7 @@ use tower_lsp::ls_types as lsp;
 use crate::wire::json::JsonBuffer;
 use crate::wire::spelling::Spellings;
 
-/// Which opening of a document something belongs to.
+/// Identifies an opening of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Epoch(u64);
 
@@ -36,7 +36,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Item>,
-    /// Bodies of the diagnostics that wait, by document; each has one item in the queue.
+    /// Waiting diagnostics by document; each has one item in the queue.
     diagnostics: FxHashMap<Arc<str>, Vec<u8>>,
     epochs: FxHashMap<Arc<str>, Epoch>,
     last_epoch: u64,
@@ -50,7 +50,7 @@ enum Item {
     Diagnostics(Arc<str>),
 }
 
-/// The notification that carries diagnostics.
+/// The notification with diagnostics.
 #[derive(Debug, Serialize)]
 struct Publish<'a> {
     uri: &'a str,
@@ -71,7 +71,7 @@ impl Outbox {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How the client writes names of documents.
+    /// The client's spellings of document names.
     pub(crate) fn spellings(&self) -> &Spellings {
         &self.shared.spellings
     }
@@ -97,7 +97,7 @@ impl Outbox {
         self.send(&Notification { jsonrpc: "2.0", method, params });
     }
 
-    /// A document was opened: what is published for an earlier opening from now on is dropped.
+    /// A document was opened: diagnostics of an earlier opening are dropped from now on.
     pub(crate) fn opened(&self, uri: &Arc<str>) -> Epoch {
         let mut state = self.state();
         state.last_epoch += 1;
@@ -106,7 +106,7 @@ impl Outbox {
         epoch
     }
 
-    /// A document was closed; with `clear`, what was shown for it is taken back.
+    /// A document was closed; with `clear`, its diagnostics are removed.
     pub(crate) fn closed(&self, uri: &Arc<str>, clear: bool) {
         let mut state = self.state();
         state.epochs.remove(uri);
@@ -115,7 +115,7 @@ impl Outbox {
         }
     }
 
-    /// Publishes the diagnostics of a version of a document, in place of older ones that still wait.
+    /// Publishes the diagnostics of a document version, replacing older ones that still wait.
     pub(crate) fn publish(
         &self,
         uri: &Arc<str>,
@@ -156,7 +156,7 @@ impl Outbox {
             let body = self.shared.spellings.write(self.next());
             let header = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
             if body.within(header, b"").write_to(&mut out).and_then(|()| out.flush()).is_err() {
-                // The client is gone; its end of stdin tells when to end.
+                // The client is gone; the end of standard input ends the server.
                 self.state().give_up();
             }
         }
@@ -185,8 +185,8 @@ impl Outbox {
         }
     }
 
-    /// Waits until all is written, at most so long, and takes nothing more: after this no message is begun, so that the end of
-    /// the process cuts none in two.
+    /// Waits until all is written, at most for `limit`, and takes nothing more: after this no
+    /// message is begun, so the end of the process cuts none in two.
     pub(crate) fn close(&self, limit: Duration) {
         let state = self.state();
         let unwritten = |state: &mut State| state.writing || !state.queue.is_empty();
@@ -196,7 +196,7 @@ impl Outbox {
 }
 
 impl State {
-    /// Forgets what waits, and takes nothing more.
+    /// Drops waiting messages, and takes nothing more.
     fn give_up(&mut self) {
         self.broken = true;
         self.queue.clear();

@@ -1,7 +1,8 @@
-//! Names of documents that are no URIs as the client writes them: with `[` or `^`, blanks, letters beyond ASCII.
+//! Document names that are no URIs as the client writes them: with `[` or `^`, blanks, letters
+//! beyond ASCII.
 //!
-//! *Law.* In the server such a name is a URI, with those characters percent-encoded. What is sent has it as the client wrote it, since
-//! editors compare names by their text.
+//! *Law.* In the server such a name is a URI, with these characters percent-encoded. Sent messages
+//! contain the client's spelling, because editors compare names by their text.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +13,17 @@ use tower_lsp::ls_types as lsp;
 
 use crate::wire::json::JsonBuffer;
 
-/// The names that the client writes in its own way. Clones share them.
+/// The names that the client spells in its own way. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spellings(Arc<Mutex<Table>>);
 
 #[derive(Debug, Default)]
 struct Table {
-    /// By its URI, how the client wrote each name, as a string of JSON.
+    /// The client's spelling of each name, as a JSON string, by URI.
     written: Arc<FxHashMap<Vec<u8>, Vec<u8>>>,
-    /// What is no URI either way.
+    /// Names that are no URIs even when encoded.
     useless: FxHashSet<String>,
-    /// Those of them that the user was not told of yet.
+    /// Those of them that were not reported to the user yet.
     untold: Vec<String>,
 }
 
@@ -31,7 +32,7 @@ impl Spellings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes URIs of the names in a message that came.
+    /// Turns the names in a received message into URIs.
     pub(crate) fn read(&self, message: &mut Value) {
         match message {
             Value::Object(fields) => {
@@ -64,12 +65,12 @@ impl Spellings {
         }
     }
 
-    /// The names that are no URIs either way, each once.
+    /// The names that are no URIs even when encoded, each once.
     pub(crate) fn take_untold(&self) -> Vec<String> {
         std::mem::take(&mut self.table().untold)
     }
 
-    /// Puts the client's spelling in place of each URI in a message that is sent.
+    /// Replaces each URI in a sent message by the client's spelling.
     pub(crate) fn write(&self, message: JsonBuffer) -> JsonBuffer {
         let written = self.table().written.clone();
         if written.is_empty() {
@@ -95,12 +96,12 @@ impl Spellings {
     }
 }
 
-/// Whether a field of the protocol holds the name of a document.
+/// True if a field of the protocol contains the name of a document.
 fn is_name(key: &str) -> bool {
     key == "uri" || key == "href" || key.ends_with("Uri")
 }
 
-/// The byte after a string of JSON.
+/// The offset after a JSON string.
 fn string_end(json: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while json.get(at).is_some_and(|it| *it != b'"') {
@@ -109,7 +110,7 @@ fn string_end(json: &[u8], start: usize) -> usize {
     (at + 1).min(json.len())
 }
 
-/// A name with all characters percent-encoded that may not stand in the path of a URI.
+/// A name with all characters percent-encoded that the path of a URI cannot contain.
 fn encoded(name: &str) -> String {
     let bytes = name.as_bytes();
     let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);

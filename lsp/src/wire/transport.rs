@@ -1,8 +1,11 @@
-//! The base protocol: messages between `Content-Length` headers, read so that no input ends or confuses the server.
+//! The base protocol: messages between `Content-Length` headers, read so that no input ends or
+//! confuses the server.
 //!
-//! `tower_lsp` has a transport of its own. It ends at the first message that is no JSON, wants header names in one spelling, and
-//! reads, runs and writes in one task, so that each can hold up the others. Here a plain thread reads standard input, which is also the
-//! order of everything; what to do with a message is [`crate::server::ingress`]'s business, and writing is [`crate::wire::outbox`]'s.
+//! `tower_lsp` has a transport of its own. It ends at the first message that is no JSON, accepts
+//! header names in one spelling only, and reads, runs and writes in one task, so that each can
+//! delay the others. Here a plain thread reads standard input, which also defines the order of
+//! everything; [`crate::server::ingress`] dispatches messages and [`crate::wire::outbox`] writes
+//! them.
 
 use std::io::{self, BufRead, Read};
 
@@ -11,21 +14,21 @@ use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 
 use crate::wire::spelling::Spellings;
 
-/// Header lines longer than this are no header lines.
+/// Longer lines are no header lines.
 const MAX_HEADER: u64 = 16 * 1024;
 
-/// What came in.
+/// A received message.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// A request or a notification.
     Call(Request),
-    /// The answer to a request of ours.
+    /// The answer to a request of the server.
     Answer(Response),
-    /// No message; this is to be answered, if anything is.
+    /// No message; the response to send, if any.
     Broken(Option<Response>),
 }
 
-/// Reads the next message; `None` at the end of the input, even if it comes in the midst of a message.
+/// Reads the next message; `None` at the end of the input, even in the middle of a message.
 pub(crate) fn read(
     input: &mut impl BufRead,
     spellings: &Spellings,
@@ -46,7 +49,7 @@ pub(crate) fn read(
             }
         }
         seen = true;
-        // What is left of a body that was longer than announced may stand before the header.
+        // The header may follow the rest of a body that was longer than announced.
         let lower = text.to_ascii_lowercase();
         if let Some(at) = find(&lower, b"content-length:") {
             let value = String::from_utf8_lossy(&text[at + 15..]);
@@ -79,7 +82,7 @@ fn parse_error() -> Response {
     Response::from_error(Id::Null, Error::parse_error())
 }
 
-/// Makes a message of a body, the names of documents in it URIs.
+/// Parses a body and turns the document names in it into URIs.
 fn parse(body: &[u8], spellings: &Spellings) -> Incoming {
     let value = serde_json::from_slice(body).or_else(|error| {
         lone_surrogates_replaced(body).map_or(Err(error), |it| serde_json::from_slice(&it))
@@ -137,8 +140,8 @@ fn id_of(id: Option<Value>) -> Option<Id> {
     }
 }
 
-/// JSON with every `\uD800`..`\uDFFF` escape that is no half of a pair replaced by `\uFFFD`; editors send such halves when a
-/// pair was cut. `None` if there are none.
+/// JSON with every `\uD800`..`\uDFFF` escape that is no half of a pair replaced by `\uFFFD`;
+/// editors send such halves when a pair was cut. `None` if there are none.
 fn lone_surrogates_replaced(body: &[u8]) -> Option<Vec<u8>> {
     let unit = |at: usize| -> Option<u16> {
         let escape = body.get(at..at + 6)?;

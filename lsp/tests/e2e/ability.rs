@@ -1,4 +1,4 @@
-//! What a client says that it cannot do is not asked of it.
+//! The server does not use capabilities that the client lacks.
 
 use serde_json::{Value, json};
 

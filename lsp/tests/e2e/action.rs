@@ -142,7 +142,7 @@ fn all_values_of_a_function_are_renamed() {
         renamed.contains("@f(%arg0: i5)") && renamed.contains("%2 = noisy.mul %1, %1"),
         "{renamed}"
     );
-    // What is stale, or has an error, is left alone.
+    // A stale or broken text is left alone.
     client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
     let error = client.request("codeAction/resolve", found[0].clone()).expect_err("stale");
     assert_eq!(error["code"], -32801);
@@ -280,7 +280,7 @@ fn refactorings_are_made_and_have_a_title_where_the_client_shows_it() {
         assert!(back.starts_with(text), "{back}");
         let found = ask(&mut client, &range(1, 8, 8), "refactor.rewrite");
         assert_eq!(found[0]["title"], "Write noisy.encode in the generic form");
-        // What cannot be done is told.
+        // The reason for a failure is shown.
         client.change(
             URI,
             3,

@@ -9,7 +9,7 @@ fn text(line: &str) -> String {
     format!("{}{}{}", function("a", &[]), function("b", &[line]), illegal().replace("@f", "@c"))
 }
 
-/// What may stand in a line while it is typed.
+/// Text that may be in a line while it is typed.
 const TYPED: [&str; 17] = [
     "",
     "%0",
@@ -83,7 +83,7 @@ impl Asked<'_> {
                 self.about("references", json!({ "position": position, "context": context }));
             }
             "renameProvider" => {
-                // What can be renamed is.
+                // Everything that can be renamed is renamed.
                 if !self.about("prepareRename", at()).is_null() {
                     let params = json!({ "position": position, "newName": "renamed" });
                     assert!(self.about("rename", params).is_object());
@@ -175,7 +175,7 @@ fn client() -> (Client, Value) {
     Client::with(capabilities, json!({ "placement": { "background": false } }))
 }
 
-/// What is asked comes from what the server says that it can do, so that nothing new is forgotten.
+/// Requests follow from the advertised capabilities, so that no new one is forgotten.
 #[test]
 fn no_request_fails_anywhere() {
     let (mut client, server) = client();
@@ -192,7 +192,7 @@ fn no_request_fails_anywhere() {
             for (nth, character) in characters.into_iter().enumerate() {
                 let (line, character) = (line as u32, character as u32);
                 for (provider, options) in providers {
-                    // What takes long or is about the file is asked once.
+                    // Slow requests and those about the whole file are sent once.
                     let is_slow = provider == "executeCommandProvider"
                         || provider == "workspaceSymbolProvider";
                     if !is_slow || (line as usize + 1 == n_lines && nth == 0) {
@@ -263,7 +263,7 @@ fn what_is_not_broken_is_as_ever() {
     let n_answers = wanted.iter().filter(|it| it.2 != "null" && it.2 != "[]").count();
     assert!(n_answers >= 12, "{wanted:?}");
     for (n, line) in TYPED.into_iter().enumerate() {
-        // What opens a region takes what follows with it for as long as it is there.
+        // An opening brace takes everything after it into its region until it is closed.
         if line.contains(['{', '}']) {
             continue;
         }

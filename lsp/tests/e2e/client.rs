@@ -20,7 +20,7 @@ pub(crate) struct Client {
     last_id: i64,
 }
 
-/// What most tests say that they can do.
+/// Capabilities of most tests.
 pub(crate) fn capabilities() -> Value {
     json!({
         "general": { "positionEncodings": ["utf-16"] },

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, URI, capabilities, illegal, range};
 
-/// What `mlir-lsp-server` says that it can do, as of LLVM 19, but for what both add to: hover, diagnostics and code actions.
+/// Capabilities of `mlir-lsp-server` of LLVM 19, without those that both servers contribute to:
+/// hover, diagnostics and code actions.
 const OF_THE_OTHER: [&str; 4] =
     ["completionProvider", "definitionProvider", "documentSymbolProvider", "referencesProvider"];
 
-/// What another server for MLIR may give besides.
+/// Further capabilities that another MLIR server may have.
 const OF_OTHERS: [&str; 9] = [
     "callHierarchyProvider",
     "documentHighlightProvider",

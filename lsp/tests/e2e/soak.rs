@@ -37,7 +37,7 @@ fn programs(folder: &Path, out: &mut Vec<String>) {
     }
 }
 
-/// What is typed, pasted and deleted.
+/// Text that is typed, pasted and deleted.
 const TYPED: [&str; 24] = [
     "",
     "",
@@ -283,7 +283,7 @@ fn an_hour_of_use() {
     if let (Some(early), Some(late)) = (early, soak.client.resident()) {
         assert!(late < early + 24.0, "{early:.1} MB became {late:.1} MB");
     }
-    // What the server has now is what it would have had of the texts as they are.
+    // The state of the server equals that of a server that opens the final texts.
     let open = std::mem::take(&mut soak.open);
     for (n, (uri, it)) in open.into_iter().enumerate() {
         let text: String = it.text.iter().collect();

@@ -51,7 +51,7 @@ fn in_the_background_titles_become_exact() {
         ]
     );
     let fixed = apply(&text, &found[0]["edit"]["documentChanges"][0]["edits"]);
-    // What was solved is about one version only.
+    // A solution belongs to one version.
     client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
     let found = actions(&mut client, json!({ "diagnostics": [], "only": ["source.fixAll"] }));
     assert_eq!(titles(&found), ["Insert optimal reduce_noise in the whole file"]);
@@ -196,7 +196,7 @@ fn the_command_without_a_version_places_in_what_is_open() {
     let shown = client.wait("why not", |it| it["method"] == "window/showMessage");
     assert_eq!(shown["params"]["type"], 2, "{shown}");
     assert_eq!(shown["params"]["message"], "Nothing was inserted: it is locked");
-    // What is legal needs no edit.
+    // A legal program needs no edit.
     let fixed = apply(&illegal(), &edit["params"]["edit"]["documentChanges"][0]["edits"]);
     client.change(URI, 2, None, &fixed);
     assert_eq!(client.request("workspace/executeCommand", params), Ok(Value::Null));
@@ -278,7 +278,7 @@ fn a_long_run_shows_progress_and_can_be_cancelled() {
         (&begin["params"]["token"], &begin["params"]["value"]["cancellable"]),
         (&token, &true.into())
     );
-    // What it does, the best answer so far, and what no answer goes below.
+    // The current step, the best solution so far, and its lower bound.
     client.wait("a report", |it| {
         let message = it["params"]["value"]["message"].as_str().unwrap_or_default();
         message.starts_with("@f: searching, cost ") && message.contains(", lower bound ")

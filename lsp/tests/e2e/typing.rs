@@ -25,7 +25,7 @@ func.func @typed(%a: !noisy.i32, %c: i1, %n: index) -> !noisy.i32 {
 }
 ";
 
-/// What closes what is opened.
+/// Closing brackets by opening ones.
 fn closing(open: char) -> Option<char> {
     match open {
         '(' => Some(')'),
@@ -40,7 +40,7 @@ fn closing(open: char) -> Option<char> {
 struct Editor {
     client: Client,
     version: i32,
-    /// What is typed, and what the editor put after the cursor.
+    /// The typed text, and the text that the editor inserted after the cursor.
     typed: String,
     ahead: String,
     /// Lines before what is typed.
@@ -91,7 +91,7 @@ impl Editor {
     }
 }
 
-/// What is true of a program of which the end is not written, wherever that is told: ops to end blocks with, blocks, functions.
+/// Messages about a program whose end is missing: terminators, blocks, functions.
 const UNFINISHED: [&str; 4] =
     ["empty-block", "missing-terminator", "undefined-block", "empty-body"];
 
@@ -117,7 +117,8 @@ fn what_is_told_is_about_what_is_typed() {
         let typed = editor.typed.clone();
         let head = editor.first_line + 1;
         for (first, last, code) in editor.errors() {
-            // What cannot go on is told of from the end of what stands before on, as the real tools do.
+            // A text that cannot continue is reported from its last valid token on, as the real
+            // tools do.
             let is_here = first <= *lines.end() && last >= *lines.start();
             let is_unfinished =
                 UNFINISHED.contains(&code.as_str()) && (head..=*lines.end()).contains(&first);
@@ -146,7 +147,7 @@ fn what_is_told_is_about_what_is_typed() {
 }
 
 impl Editor {
-    /// Whether nothing is wrong any more.
+    /// True if there are no problems left.
     fn errors_are_gone(&mut self) -> bool {
         self.press('\n');
         self.ahead.is_empty() && self.errors().is_empty()

@@ -1,4 +1,4 @@
-//! The arguments of the tool: what they ask for, or what is wrong with them, as upstream says it.
+//! The arguments of the tool, with errors in the words of upstream.
 
 use noisy_syntax::MOST_PADDING;
 use noisy_syntax::parallel::cores;
@@ -177,7 +177,7 @@ impl Run {
     }
 }
 
-/// The line between parts, if the file is to be split.
+/// The separator of parts, if the file is split.
 fn split_marker(flag: &Flag) -> Option<String> {
     match flag.value.as_deref() {
         None | Some("true" | "") => Some("// -----".to_owned()),
@@ -186,7 +186,7 @@ fn split_marker(flag: &Flag) -> Option<String> {
     }
 }
 
-/// The number that a flag is given.
+/// Returns the numeric value of a flag.
 fn number(flag: &Flag) -> Result<usize, String> {
     let value = flag.value.as_deref().unwrap_or_default();
     value.parse().map_err(|_| {
@@ -223,7 +223,7 @@ fn list() -> String {
     out
 }
 
-/// Reads a pipeline; what is wrong is said with its place.
+/// Parses a pipeline; errors have positions.
 pub(super) fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
     Pipeline::parse(text).map_err(|error| {
         let at = (error.at + 1).min(MOST_PADDING);

@@ -1,8 +1,9 @@
 //! `--bisect CMD`: the first step of a pipeline after which a command fails.
 //!
-//! The steps are those of [`Actions`]: runs of passes, and rewrites in them. *Law.* The command does not fail on the program after the
-//! step before, and fails after the step; if a later program makes it succeed again, another such step may be told. *Cost.* The pipeline and the
-//! command are run once for each time that the number of steps can be halved.
+//! Steps are those of [`Actions`]: runs of passes, and rewrites in them. *Law.* The command
+//! succeeds on the program before the step and fails after it. If a later program makes it succeed
+//! again, another such step may be found. *Cost.* The pipeline and the command run once per halving
+//! of the number of steps.
 
 use super::files::parts;
 use super::script::Script;
@@ -11,16 +12,15 @@ use crate::actions::Actions;
 use crate::diagnostics::Input;
 use crate::timing::Timing;
 
-/// What a pipeline makes of a text with so many steps, and the last of them; nothing if it fails.
+/// Returns the text after this number of steps of a pipeline, and the last step. Nothing if it
+/// fails.
 fn after(run: &Run, text: &str, limit: usize) -> (Option<String>, Actions) {
     let mut actions = Actions::default();
     actions.limit_to(limit);
     let mut timing = Timing::default();
     let mut out = Some(String::new());
-    for (n, (part, first_line)) in
-        parts(text.to_owned(), run.split_at.as_deref()).into_iter().enumerate()
-    {
-        let input = Input::new(&run.shown_file(), part, first_line);
+    for (n, part) in parts(text.to_owned(), run.split_at.as_deref()).into_iter().enumerate() {
+        let input = Input::new(&run.shown_file(), part.text, part.first_line);
         let printed = run.quietly(input, &mut timing, &mut actions);
         let (Some(all), Ok(printed)) = (&mut out, printed) else {
             out = None;
@@ -34,7 +34,7 @@ fn after(run: &Run, text: &str, limit: usize) -> (Option<String>, Actions) {
     (out, actions)
 }
 
-/// Finds the step; what is to be said of it.
+/// Finds the step and returns a report.
 pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String> {
     debug_assert!(matches!(run.goal, Goal::Bisect(_)), "asked for");
     let mut script = Script::new(command);
@@ -45,7 +45,7 @@ pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String
     }
     let (end, all) = after(run, text, usize::MAX);
     let n_steps = all.n_steps();
-    // A pass that fails leaves no program, which is as bad as one on which the command fails.
+    // A pass that fails leaves no program, which counts like a failure of the command.
     let mut is_bad = |out: Option<String>| out.map_or(Ok(true), |it| script.fails(&it));
     if !is_bad(end)? {
         return Err(format!("`{command}` does not fail after all {n_steps} steps"));

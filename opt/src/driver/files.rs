@@ -1,4 +1,4 @@
-//! Files: read, split into parts, and written as a whole or not at all.
+//! Files: reading, splitting, and atomic writing.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -6,8 +6,9 @@ use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 use noisy_output::{MAX_FILE, MAX_STREAM, Output, clean_up_on_signals, reason};
+use noisy_syntax::lex::{SPLIT_MARKER, split_places};
 
-/// The text of a file, `-` for standard input. What is too long is refused before it takes room.
+/// Reads a file, `-` for standard input. Fails early if it is too long.
 pub(super) fn read(file: &str) -> io::Result<String> {
     let bytes = if file == "-" {
         bounded(io::stdin().lock(), MAX_STREAM)?
@@ -31,12 +32,12 @@ fn bounded(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file as a whole, `-` for standard output, as [`Output::to_file`] says.
+/// Writes a file atomically, `-` for standard output, as [`Output::to_file`].
 pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
     if file == "-" {
         return io::stdout().lock().write_all(text.as_bytes());
     }
-    // Only who makes temporary files has a thread that waits for signals.
+    // Only writers of temporary files need the thread that waits for signals.
     clean_up_on_signals();
     let readable = |it: io::Error| io::Error::new(it.kind(), reason(&it));
     let mut out = Output::to_file(Path::new(file)).map_err(readable)?;
@@ -44,61 +45,105 @@ pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
     out.finish()
 }
 
-/// Where a line splits a text: at a marker at its start, or at its end, blanks aside, as in a comment: `// // -----`.
-fn split_of(line: &str, marker: &str) -> Option<usize> {
-    if line.starts_with(marker) {
-        return Some(0);
-    }
-    let before = line.trim_end_matches([' ', '\t', '\r', '\n']).strip_suffix(marker)?;
-    (!before.ends_with('/')).then_some(before.len())
+/// A part of a text between markers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The marker before it, with the rest of its line where MLIR reads nothing in that.
+    pub separator: String,
+    pub text: String,
+    /// The number of lines before it.
+    pub first_line: usize,
 }
 
-/// The parts of a text between markers, each with the number of lines before it.
-pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<(String, usize)> {
-    let Some(marker) = marker else { return vec![(text, 0)] };
-    let mut out = vec![(String::new(), 0)];
-    for (n, line) in text.split_inclusive('\n').enumerate() {
-        let at = split_of(line, marker);
+/// The parts of a text between markers, as `mlir-opt` splits it: wherever a marker stands, but in a
+/// string. Text behind a marker in its line, other than a comment, is the start of the next part.
+pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<Part> {
+    let places = match marker {
+        None => Vec::new(),
+        Some(SPLIT_MARKER) => split_places(&text),
+        Some(marker) => text.match_indices(marker).map(|it| it.0).collect(),
+    };
+    if places.is_empty() {
+        return vec![Part { text, ..Part::default() }];
+    }
+    let marker = marker.unwrap_or_default();
+    let mut out = vec![Part::default()];
+    // The end of the last separator.
+    let mut start = 0;
+    for at in places {
+        // A marker in the rest of the line of another one.
+        if at < start {
+            continue;
+        }
+        let behind = at + marker.len();
+        let line_end = text[behind..].find('\n').map_or(text.len(), |it| behind + it + 1);
+        let rest = text[behind..line_end].trim_start();
+        let end = if rest.is_empty() || rest.starts_with("//") { line_end } else { behind };
+        let (mut n_lines, separator) = (0, text[at..end].to_owned());
         if let Some(last) = out.last_mut() {
-            last.0.push_str(&line[..at.unwrap_or(line.len())]);
+            last.text.push_str(&text[start..at]);
+            n_lines = last.first_line + text[start..end].matches('\n').count();
         }
-        if at.is_some() {
-            out.push((String::new(), n + 1));
-        }
+        out.push(Part { separator, text: String::new(), first_line: n_lines });
+        start = end;
+    }
+    if let Some(last) = out.last_mut() {
+        last.text.push_str(&text[start..]);
     }
     out
 }
 
-/// The marker before a part that starts behind so many lines, with what stands after it in its line.
-pub(super) fn separator<'a>(text: &'a str, marker: &str, first_line: usize) -> &'a str {
-    let line = text.split_inclusive('\n').nth(first_line.wrapping_sub(1));
-    let found = line.and_then(|it| it.get(split_of(it, marker)?..));
-    found.unwrap_or("// -----\n")
-}
-
-/// The text with the lines that would split it made plain comments of the same length.
+/// The text with the markers in its comments made blank, so that none splits it.
 pub(super) fn one_chunk(text: &str) -> Cow<'_, str> {
-    if !text.contains("// -----") {
+    let places = split_places(text);
+    if places.is_empty() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.replace("// -----", "//      "))
+    let mut out = String::with_capacity(text.len());
+    let mut start = 0;
+    for at in places {
+        out.push_str(&text[start..at]);
+        out.push_str("//      ");
+        start = at + SPLIT_MARKER.len();
+    }
+    out.push_str(&text[start..]);
+    Cow::Owned(out)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{parts, separator};
+    use super::{one_chunk, parts};
 
     #[test]
-    fn a_file_is_split_where_mlir_opt_splits_it() {
-        let text = "a\n// -----\nb\n// // -----\t\nc // -----\n/// -----\n// ----- x\nd";
-        let found = parts(text.to_owned(), Some("// -----"));
-        let wanted = [("a\n", 0), ("b\n// ", 2), ("c ", 4), ("/// -----\n", 5), ("d", 7)];
-        assert_eq!(found, wanted.map(|(part, line)| (part.to_owned(), line)));
-        let mut all = found[0].0.clone();
-        for (part, first_line) in &found[1..] {
-            all += separator(text, "// -----", *first_line);
-            all += part;
-        }
+    fn joins_a_text_without_a_change_to_its_strings() {
+        let text = "\"// -----\"\n// -----\n// ----- // -----\n// -----// IR Dump\n";
+        let joined = one_chunk(text);
+        assert_eq!(joined, "\"// -----\"\n//      \n//       //      \n//      // IR Dump\n");
+    }
+
+    /// The parts of a text, each with the number of lines before it.
+    fn split(text: &str, marker: &str, wanted: &[(&str, usize)]) {
+        let found = parts(text.to_owned(), Some(marker));
+        let shown: Vec<(&str, usize)> = found.iter().map(|it| (&*it.text, it.first_line)).collect();
+        assert_eq!(shown, wanted, "{text:?}");
+        let all: String = found.iter().flat_map(|it| [&*it.separator, &*it.text]).collect();
         assert_eq!(all, text, "nothing is lost or doubled");
+    }
+
+    #[test]
+    fn splits_a_file_where_mlir_opt_does() {
+        // `mlir-opt` reads ` x` as the start of a part, and an error there.
+        let text = "a\n// -----\nb\n// // -----\t\nc // -----\n// ----- x\nd";
+        split(text, "// -----", &[("a\n", 0), ("b\n// ", 2), ("c ", 4), ("", 5), (" x\nd", 5)]);
+        for line in ["// ----- //", "// -----//", "// -----\t// x", "// ----- // // -----"] {
+            split(&format!("a\n{line}\nb\n"), "// -----", &[("a\n", 0), ("b\n", 2)]);
+        }
+        split("a\n// y // ----- //\nb\n", "// -----", &[("a\n// y ", 0), ("b\n", 2)]);
+        let code = "a\n// ----- func.func private @b()\nc\n";
+        split(code, "// -----", &[("a\n", 0), (" func.func private @b()\nc\n", 1)]);
+        for text in ["//-----\n", "// ---- //\n", "\"// -----\"\n", "!e.f<// ----- //>\n", ""] {
+            split(text, "// -----", &[(text, 0)]);
+        }
+        split("a\n// cut\nb\n", "// cut", &[("a\n", 0), ("b\n", 2)]);
     }
 }

@@ -1,6 +1,7 @@
-//! Flags in LLVM's spelling: `-x` and `--x`, `--x=v`, `--x v` where a value must follow, everything else is a file.
+//! Flags in LLVM's syntax: `-x` and `--x`, `--x=v`, and `--x v` if a value is required. Everything
+//! else is a file.
 //!
-//! A flag that is the name of a pass adds that pass; its value are the pass's options.
+//! The name of a pass as a flag adds that pass; its value are the options of the pass.
 
 use crate::passes;
 
@@ -9,22 +10,22 @@ use crate::passes;
 pub struct Flag {
     /// Without dashes.
     pub name: String,
-    /// What stands behind `=`, or what must follow.
+    /// The value after `=`, or the next argument.
     pub value: Option<String>,
 }
 
-/// What a flag takes.
+/// The value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     /// Nothing, or `=true` and `=false`.
     Bool,
-    /// A value, behind `=` or as the next argument.
+    /// A value, after `=` or as the next argument.
     Value,
-    /// A value behind `=`, or nothing.
+    /// A value after `=`, or nothing.
     Maybe,
 }
 
-/// The flags of the tool that are no passes, each with what it takes and what it does.
+/// The flags of the tool other than passes, with their values and help texts.
 const FLAGS: &[(&str, Takes, &str)] = &[
     ("allow-unregistered-dialect", Takes::Bool, "Allow operations of dialects that are not known"),
     ("bisect", Takes::Value, "Find the first step after which a command fails on the program"),
@@ -135,7 +136,7 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     ("version", Takes::Bool, "Print the version"),
 ];
 
-/// The help text of the tool's own flags.
+/// Returns the help text of the tool's own flags.
 pub fn help() -> String {
     let mut out = String::new();
     for (name, _, text) in FLAGS {
@@ -144,10 +145,11 @@ pub fn help() -> String {
     out
 }
 
-/// Reads the arguments, in order; `is_pass` knows the names of passes. A flag without a name is the input.
+/// Parses the arguments, in order; `is_pass` knows the names of passes. A flag without a name is
+/// the input.
 ///
 /// # Errors
-/// What is wrong, as LLVM says it.
+/// An error in the words of LLVM.
 pub fn parse(args: &[String], is_pass: &dyn Fn(&str) -> bool) -> Result<Vec<Flag>, String> {
     let mut out = Vec::new();
     let mut args = args.iter();
@@ -200,13 +202,13 @@ fn is_bool(value: &str) -> bool {
 }
 
 impl Flag {
-    /// Whether a flag without a value, or with one of truth, is on.
+    /// Returns true if a boolean flag is on.
     pub(crate) fn is_on(&self) -> bool {
         self.value.as_deref().is_none_or(|it| matches!(it, "true" | "TRUE" | "True" | "1"))
     }
 }
 
-/// The name that is most like another one, if any is much like it.
+/// Returns the most similar name, if any is similar.
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let scored = names.map(|it| (strsim::jaro_winkler(name, it), it));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;

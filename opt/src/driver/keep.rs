@@ -1,13 +1,17 @@
-//! What a pipeline does, as edits of the text: ops that stay keep their bytes, names and comments.
+//! The effect of a pipeline as edits of the text: ops that stay keep their bytes, names and
+//! comments.
 //!
-//! Three programs are compared: the text with its places, the program that it says, and what the pipeline made of that. Ops have one id in all three, so
-//! that who stays, who moved and who is new is known and not guessed. An op that stays gets other names for other operands; one that moved takes its text,
-//! with the comments right above it, along; one that is new or otherwise another one is printed. Comments above what goes stay; those behind it, on its line,
-//! go. Constants go back to where they stood, if they reach all their users from there.
+//! Three programs are compared: the text with its positions, the program parsed from it, and the
+//! result of the pipeline. Ops have the same id in all three, which tells exactly which ops stayed,
+//! moved or are new. An op that stays gets other names for changed operands. One that moved takes
+//! its text along, with the comments right above it. One that is new or changed in another way is
+//! printed. Comments above a removed op stay; those behind it on its line go. Constants return to
+//! their old position if they dominate all users from there.
 //!
-//! *Law.* The text after the edits was read again, and is the program that the pipeline left, but for the places of constants. No op is printed of
-//! which the print would lose something: one whose custom form is not known, or one that is not known and has properties. *Cost.* Linear, but for the
-//! logarithms of places; the text is read four times.
+//! *Law.* The edited text is parsed again, and equals the result of the pipeline except for the
+//! positions of constants. No op is printed if the print would lose something: an op of unknown
+//! custom form, or an unknown op with properties. *Cost.* Linear, except for the logarithm in
+//! position lookups; the text is parsed four times.
 
 mod layout;
 mod regions;
@@ -28,14 +32,15 @@ use crate::actions::Actions;
 use crate::diagnostics::{Input, Sink};
 use crate::timing::Timing;
 
-/// So many bytes may be printed of what is new, whatever the text.
+/// Most bytes that are printed for new ops, independent of the text.
 const ROOM: usize = 64 << 20;
 
-/// The edits of a text that do what a pipeline does to it, in order; to one op that starts at a byte if one is given, which is an op of the anchor of the
-/// pipeline, else to the module.
+/// Returns the edits of a text that have the effect of a pipeline, in order. The pipeline runs on
+/// the op that starts at a given byte, which must match its anchor, or else on the module.
 ///
 /// # Errors
-/// Why there are none: the text has errors, a pass failed, or what it did cannot be said by edits.
+/// The reason why there are none: the text has errors, a pass failed, or edits cannot express the
+/// change.
 pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<TextEdit>, String> {
     let source = Source::new(text);
     if let Some((_, _, problem)) = source.problems().first() {
@@ -71,7 +76,7 @@ pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<T
     Err(why)
 }
 
-/// All ops of a program.
+/// Returns all ops of a program.
 fn ops_from_top(ir: &Ir) -> impl Iterator<Item = Op> + '_ {
     let mut ops = Vec::new();
     ir.walk(ir.root(), &mut |op| ops.push(op));
@@ -92,7 +97,7 @@ fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline) -> Result<(), String> {
     Err(format!("a pass failed: {first}"))
 }
 
-/// Holds the text after the edits against the program that is wanted.
+/// Compares the edited text with the wanted program.
 fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Result<(), String> {
     let source = Source::new(&TextEdit::apply_all(edits, text));
     if let Some((_, _, problem)) = source.problems().first() {
@@ -109,7 +114,7 @@ fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Resu
     }
 }
 
-/// Moves constants back to where they stood, where they reach all of their users from there.
+/// Moves constants back to their old positions if they dominate all users from there.
 fn settle_constants(before: &Ir, after: &mut Ir) {
     for op in ops_from_top(before) {
         let stays = before.op(op).kind.has(Traits::CONSTANT)
@@ -120,7 +125,7 @@ fn settle_constants(before: &Ir, after: &mut Ir) {
             continue;
         }
         let old = before.op(op).parent;
-        // What stood next to it and still stands there.
+        // The neighbor that is still there.
         let holds = |it: Op, after: &Ir| {
             after.is_alive(it)
                 && after.op(it).parent == old
@@ -167,26 +172,26 @@ fn settle_constants(before: &Ir, after: &mut Ir) {
     }
 }
 
-/// The texts and programs that are compared.
+/// The compared texts and programs.
 #[derive(Debug)]
 struct Keep<'a> {
     text: &'a str,
-    /// The text, with the places of what it says.
+    /// The text with its positions.
     source: &'a Source,
-    /// What the text says, before the passes.
+    /// The program before the passes.
     before: &'a Ir,
-    /// What the passes made of it.
+    /// The program after the passes.
     after: &'a Ir,
     names: Names,
-    /// Ops that changed in any way, or moved, are printed.
+    /// Print every op that changed in any way or moved.
     is_strict: bool,
-    /// How many bytes may still be printed; `None`: something was longer.
+    /// Number of bytes that may still be printed; `None` after an overflow.
     room: Cell<Option<usize>>,
-    /// An op that was printed though its text says more.
+    /// An op whose text contains more than its print.
     lost: Cell<Option<Op>>,
 }
 
-/// Names for all values and blocks of the new program: those that stayed have theirs.
+/// Returns names for all values and blocks of the new program. Those that stayed keep theirs.
 fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
     let ir = source.ir();
     let mut counts: FxHashMap<Name, usize> = FxHashMap::default();
@@ -212,7 +217,8 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
     }
     let mut names =
         Fresh { taken, blocks, next: FxHashMap::default(), n_blocks: 0, out: Names::default() };
-    // A name that several values have is kept by one that did not move to where it may mean another one.
+    // A shared name is kept by a value that did not move to where the name could mean another
+    // value.
     let is_unique = |value: Value| counts.get(&ir.value(value).name) == Some(&1);
     let old = |value: Value, has_moved: bool| {
         let is_there = value.index() < ir.bounds().1 && ir.value(value).name != Name::EMPTY;
@@ -250,19 +256,19 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
     names.out
 }
 
-/// Names under construction.
+/// Names that are being assigned.
 #[derive(Debug)]
 struct Fresh {
     taken: FxHashSet<String>,
     blocks: FxHashSet<String>,
-    /// Of each stem, the number to try next: no name becomes free again.
+    /// The next number for each stem; no name becomes free again.
     next: FxHashMap<String, usize>,
     n_blocks: usize,
     out: Names,
 }
 
 impl Fresh {
-    /// A name that nothing has: this one, or with a number after it.
+    /// Returns an unused name: this one, or with a number appended.
     fn fresh(&mut self, stem: &str) -> String {
         let has_number = matches!(stem, "" | "arg");
         if !has_number && self.taken.insert(stem.to_owned()) {
@@ -292,7 +298,7 @@ impl Fresh {
         }
     }
 
-    /// The label of a block that stayed, or a new one.
+    /// Returns the label of a block that stayed, or a new one.
     fn block(&mut self, old: &Ir, after: &Ir, block: Block) {
         let label = after.block(block).label;
         let kept = label.filter(|it| it.index() < old.bounds().0).and_then(|it| {
@@ -326,7 +332,7 @@ impl<'a> Keep<'a> {
         Self { text, source, before, after, names, is_strict, room, lost: Cell::new(None) }
     }
 
-    /// The edits of a program, from an op that stays on.
+    /// Returns the edits of a program, from an op that stays on.
     fn document(&self, top: Op) -> Result<Vec<TextEdit>, String> {
         let mut edits = Vec::new();
         if self.after.origin(top).is_some() {
@@ -357,12 +363,12 @@ impl<'a> Keep<'a> {
         })
     }
 
-    /// Where an op stands in the text.
+    /// Returns the position of an op in the text.
     fn range(&self, op: Op) -> Range<usize> {
         self.source.ir().range(op)
     }
 
-    /// What is printed while there is room; nothing after that, and then there are no edits.
+    /// Appends printed text within the limit. Beyond it there are no edits.
     fn within_room(&self, printed: impl FnOnce(usize) -> Option<String>) -> String {
         let room = self.room.get();
         let text = room.and_then(printed);
@@ -370,7 +376,8 @@ impl<'a> Keep<'a> {
         text.unwrap_or_default()
     }
 
-    /// An op as it is now, its lines but the first indented. What is in it and stays keeps its bytes.
+    /// Returns the text of an op, with all lines but the first indented. Contents that stay keep
+    /// their bytes.
     fn printed(&self, op: Op, indent: &str) -> String {
         let style = Style { is_custom: true, ..Style::default() };
         let plain = |op: Op| {
@@ -397,7 +404,7 @@ impl<'a> Keep<'a> {
         layout::reindented(&(out + rest), "", indent)
     }
 
-    /// Whether the text of an op says more than its print does.
+    /// Returns true if the text of an op contains more than its print does.
     fn says_more(&self, op: Op) -> bool {
         if !self.stays(op) {
             return false;
@@ -411,7 +418,7 @@ impl<'a> Keep<'a> {
         }
     }
 
-    /// Notes what is lost where an op is printed with all that is in it.
+    /// Records if printing an op with its contents loses something.
     fn note_lost(&self, op: Op) {
         let mut look = |it: Op| {
             if self.says_more(it) {
@@ -424,7 +431,7 @@ impl<'a> Keep<'a> {
         }
     }
 
-    /// Whether an item is one of the text.
+    /// Returns true if an item is in the text.
     fn stays(&self, op: Op) -> bool {
         let after = self.after;
         if !after.is_alive(op) {
@@ -445,7 +452,7 @@ impl<'a> Keep<'a> {
 mod tests {
     use super::*;
 
-    /// What the passes make of a text if all ops that change are printed.
+    /// Returns the text after the passes if all changed ops are printed.
     fn printed_anew(text: &str, passes: &str) -> Result<String, String> {
         let source = Source::new(text);
         let (mut before, mut after) = (Source::new(text).into_ir(), Source::new(text).into_ir());

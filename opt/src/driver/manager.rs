@@ -1,8 +1,8 @@
-//! The pass manager: runs a pipeline on a program and tells of each step.
+//! The pass manager: runs a pipeline on a program and reports each step.
 //!
-//! Passes run one after the other, all passes of a nested pipeline on one op before the next op, in textual order, so that what is printed
-//! and told is the same each time. After each element of the outermost pipeline the program is verified; a program that a pass has
-//! made invalid is an error that names the passes.
+//! Passes run one after the other, all passes of a nested pipeline on one op before the next op, in
+//! textual order, so that output is reproducible. The program is verified after each element of the
+//! outermost pipeline. An invalid program is an error that names the passes.
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -20,25 +20,25 @@ use crate::pass::{Around, Context, FUNCTIONS, Failure, Nested, Options, PassInfo
 use crate::rewrite::outermost;
 use crate::timing::Timing;
 
-/// When the program is printed around passes.
+/// Options for printing the program around passes.
 #[derive(Clone, Debug, Default)]
 pub struct PrintIr {
-    /// Before these passes; `None`: before all.
+    /// Print before these passes.
     pub before: Option<Which>,
-    /// After these passes.
+    /// Print after these passes.
     pub after: Option<Which>,
-    /// After a pass, only if it changed something.
+    /// Print after a pass only if it changed something.
     pub(crate) only_changed: bool,
-    /// After a pass, only if it failed.
+    /// Print after a pass only if it failed.
     pub(crate) only_failed: bool,
-    /// The whole program, not the op that the pass runs on.
+    /// Print the whole program, not only the op of the pass.
     pub whole: bool,
-    /// After a pass, what it changed, not what it left.
+    /// Print a diff after each pass.
     pub(crate) as_diff: bool,
 }
 
 impl PrintIr {
-    /// Whether nothing is printed, whatever happens.
+    /// Returns true if nothing is ever printed.
     pub fn is_never(&self) -> bool {
         self.before.is_none() && self.after.is_none() && !self.only_failed
     }
@@ -47,9 +47,9 @@ impl PrintIr {
 /// A set of passes.
 #[derive(Clone, Debug)]
 pub enum Which {
-    /// Each.
+    /// All passes.
     All,
-    /// Those of these names.
+    /// The passes with these names.
     These(Vec<String>),
 }
 
@@ -62,24 +62,23 @@ impl Which {
     }
 }
 
-/// What the manager does besides running passes.
+/// The options of the manager.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// See [`PrintIr`].
     pub print_ir: PrintIr,
-    /// How ops are printed.
+    /// Options of the printer.
     pub style: Style,
-    /// What passes over loops take for granted of different memrefs.
+    /// The aliasing of memrefs that passes on loops assume.
     pub aliasing: Aliasing,
-    /// The program is verified after each element of the pipeline.
+    /// Verify the program after each element of the pipeline.
     pub verify_each: bool,
-    /// On how many threads programs are read and verified, with none on the caller's.
+    /// Number of threads that parse and verify; with none, the calling thread does.
     pub n_threads: usize,
-    /// The program is kept as it was before each pass, for [`FailedPass::before`].
+    /// Keep a copy of the program before each pass, for [`FailedPass::before`].
     pub keeps_before: bool,
 }
 
-/// A pass failed, or left an invalid program; it was told of.
+/// A pass failed or left an invalid program; the error was reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed;
 
@@ -98,16 +97,16 @@ pub struct Manager<'a> {
 /// The pass that failed first.
 #[derive(Clone, Debug)]
 pub struct FailedPass {
-    /// Its class and the op it ran on, as messages name them.
+    /// Its class and its op, as in messages.
     pub what: String,
-    /// The pipeline that runs it and nothing else.
+    /// The pipeline of this pass alone.
     pub pipeline: String,
-    /// The program before it, if that was to be kept.
+    /// The program before it, if it was kept.
     pub before: Option<String>,
 }
 
 impl<'a> Manager<'a> {
-    /// A manager that tells its diagnostics to a sink.
+    /// Returns a manager that reports diagnostics to a sink.
     pub fn new(
         settings: &'a Settings,
         sink: &'a mut Sink,
@@ -125,12 +124,12 @@ impl<'a> Manager<'a> {
         }
     }
 
-    /// What passes counted: class and name of the pass, what was counted, how many.
+    /// Returns the statistics: class and name of the pass, counter, and count.
     pub fn statistics(&self) -> &[(&'static str, &'static str, &'static str, usize)] {
         &self.statistics
     }
 
-    /// The pass that failed, if one did.
+    /// Returns the pass that failed, if one did.
     pub fn failure(&self) -> Option<&FailedPass> {
         self.failure.as_ref()
     }
@@ -178,7 +177,7 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Runs pipelines on the ops right inside of an op.
+    /// Runs pipelines on the ops directly inside an op.
     fn nested(
         &mut self,
         ir: &mut Ir,
@@ -192,7 +191,7 @@ impl<'a> Manager<'a> {
             let name = format!("Pipeline Collection : [{}]", names.join(", "));
             self.timing.enter_slot(&name, slot);
         }
-        // So that the report lists pipelines that had nothing to run on.
+        // The report also lists pipelines without ops.
         for name in &names {
             self.timing.enter_slot(&format!("{name} Pipeline"), slot);
             self.timing.leave();
@@ -270,7 +269,7 @@ impl<'a> Manager<'a> {
         let before = (is_after && compares).then(|| self.text(ir, op));
         self.timing.enter_slot(info.class, slot);
         let settings = self.settings;
-        // The programs before passes that passes run.
+        // The programs before passes that other passes run.
         let inner = RefCell::new(Vec::new());
         let around = |ir: &Ir, op: Op, info: &'static PassInfo, is_before: bool| {
             let print = &settings.print_ir;
@@ -356,13 +355,14 @@ impl<'a> Manager<'a> {
     }
 }
 
-/// The op as it is shown around passes, or all that is around it.
+/// Returns the text of the op, or of the whole program, for printing around passes.
 fn shown(settings: &Settings, ir: &Ir, op: Op) -> String {
     let op = if settings.print_ir.whole { outermost(ir, op) } else { op };
     print::op_in(ir, op, settings.style)
 }
 
-/// What failed, and the pipeline of just that: the ops around, from the outermost on, then the pass.
+/// Records the failed pass and its own pipeline: the ops around it from the outermost on, then the
+/// pass.
 fn failed_pass(
     ir: &Ir,
     op: Op,
@@ -383,7 +383,7 @@ fn failed_pass(
     FailedPass { what, pipeline, before }
 }
 
-/// Shows what a pass left, or as a diff what it changed in the program before, if that is wanted.
+/// Prints the program after a pass, or a diff to the program before it.
 fn dump_after(settings: &Settings, ir: &Ir, op: Op, info: &'static PassInfo, before: Option<&str>) {
     let print = &settings.print_ir;
     let what = format!("After {} ({})", info.class, info.name);
@@ -419,7 +419,7 @@ fn write_dump(settings: &Settings, ir: &Ir, op: Op, what: &str, text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// A pipeline that a pass runs by itself: not timed, not printed around, not verified in between.
+/// Runs a pipeline for a pass: without timing, printing and verification in between.
 fn nested(text: &str) -> Result<Nested, Failure> {
     let pipeline = Pipeline::parse(text).map_err(|it| Failure(Some(it.message)))?;
     Ok(Box::new(move |cx, op| {

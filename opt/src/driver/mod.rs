@@ -1,6 +1,6 @@
-//! The tool: flags, files, pipelines, diagnostics, exit codes, in the manner of `mlir-opt`.
+//! The tool: flags, files, pipelines, diagnostics and exit codes, like `mlir-opt`.
 //!
-//! Nothing is written half: the output is written when all of it is there.
+//! Output is written only when all of it is complete.
 
 mod arguments;
 mod bisect;
@@ -27,11 +27,11 @@ use crate::actions::Actions;
 use crate::diagnostics::{Input, Severity, Sink};
 use crate::timing::{Display, Timing};
 use arguments::parse_pipeline;
-use files::{one_chunk, parts, read, separator, write};
+use files::{one_chunk, parts, read, write};
 use manager::{FailedPass, Manager, Settings};
 use pipeline::Pipeline;
 
-/// Runs the tool; its exit code.
+/// Runs the tool and returns its exit code.
 pub fn main(args: &[String]) -> u8 {
     match Run::from_args(args) {
         Ok(run) => run.run(),
@@ -50,15 +50,15 @@ fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Why nothing is run.
+/// The reason to run nothing.
 enum Stop {
-    /// All was said.
+    /// The text to print, such as that of `--help`.
     Done(String),
     /// The arguments are wrong.
     Wrong(String),
 }
 
-/// What the arguments ask for.
+/// The options of a run.
 #[derive(Debug)]
 struct Run {
     input: String,
@@ -78,22 +78,22 @@ struct Run {
     actions: Actions,
     prints_counters: bool,
     goal: Goal,
-    /// The output takes the place of the input.
+    /// Write the output to the input file.
     is_in_place: bool,
-    /// The output is the text with what passes changed.
+    /// Edit the text instead of printing the program.
     keeps_source: bool,
-    /// Where the page goes that steps through what passes do.
+    /// The page that replays the steps of the passes.
     replay: Option<String>,
 }
 
-/// What is done besides running passes.
+/// The goal of a run.
 #[derive(Debug)]
 enum Goal {
-    /// Nothing.
+    /// Run the passes on the program.
     Transform,
-    /// The first step after which a command fails.
+    /// Find the first step after which a command fails.
     Bisect(String),
-    /// A small program on which a command fails.
+    /// Find a small program on which a command fails.
     Reduce(String),
 }
 
@@ -153,14 +153,11 @@ impl Run {
         let mut out = String::new();
         let mut is_fine = true;
         let marker = self.split_at.clone();
-        // What stands between parts is looked up in it.
-        let whole = if self.keeps_source { text.clone() } else { String::new() };
-        for (n, (part, first_line)) in parts(text, marker.as_deref()).into_iter().enumerate() {
+        for (n, part) in parts(text, marker.as_deref()).into_iter().enumerate() {
             if n > 0 && is_fine {
-                let marker = marker.as_deref().filter(|_| self.keeps_source);
-                out += marker.map_or("// -----\n", |it| separator(&whole, it, first_line));
+                out += if self.keeps_source { &part.separator } else { "// -----\n" };
             }
-            let input = Input::new(&self.shown_file(), part, first_line);
+            let input = Input::new(&self.shown_file(), part.text, part.first_line);
             actions.restart_counters();
             if let Some(it) = &recorder {
                 it.open(&input);
@@ -187,7 +184,7 @@ impl Run {
         self.leave(&out, is_fine)
     }
 
-    /// Writes the output, all of it or nothing; the exit code.
+    /// Writes the output atomically and returns the exit code.
     fn leave(&self, out: &str, is_fine: bool) -> u8 {
         if (is_fine || self.output == "-")
             && let Err(error) = write(&self.output, out)
@@ -202,7 +199,7 @@ impl Run {
         if self.input == "-" { "<stdin>".to_owned() } else { shown_line(&self.input).into() }
     }
 
-    /// Processes a part of the file; what it becomes.
+    /// Processes a part of the file and returns its output.
     fn part(&self, input: Input, timing: &mut Timing, actions: &mut Actions) -> Result<String, ()> {
         let mut sink = Sink::new(input, self.verify_diagnostics);
         let outcome = self.transform(&mut sink, timing, actions);
@@ -216,7 +213,7 @@ impl Run {
         outcome
     }
 
-    /// As [`Run::part`], of what is not told.
+    /// [`Run::part`] without diagnostics.
     fn quietly(
         &self,
         input: Input,
@@ -282,13 +279,13 @@ impl Run {
         let out = print::document(&ir, self.settings.style);
         timing.leave();
         if self.split_at.is_none() {
-            // The tool ends here; the system takes back all at once what would be freed piece by piece.
+            // The process ends here. The system frees memory faster than drops would.
             std::mem::forget(ir);
         }
         Ok(out)
     }
 
-    /// Writes a program that fails as this one did, and tells of it.
+    /// Writes a reproducer of the failure and reports it.
     fn write_reproducer(
         &self,
         file: &str,
@@ -316,7 +313,8 @@ impl Run {
     }
 }
 
-/// Reads a part, on so many threads, with none on this one, with locations or without; what is wrong with it is told.
+/// Parses a part on some threads, or on this one if there are none, with or without locations.
+/// Reports its problems.
 fn parse(
     sink: &mut Sink,
     allows_unregistered: bool,
@@ -356,7 +354,7 @@ fn parse(
         let data = ir.op(op);
         data.form != Form::Opaque && (data.kind != OpKind::Unknown || allows_unregistered)
     };
-    // In no order first, which takes a third of the time.
+    // In arbitrary order first, which takes a third of the time.
     if (0..ir.bounds().0).map(Op::from_index).all(is_known) {
         return Ok(ir);
     }
@@ -393,7 +391,7 @@ fn only_op(ir: &Ir) -> Option<Op> {
     ops.next().is_none().then_some(first)
 }
 
-/// The module of a program: the only op, else one that is put around all.
+/// Returns the module of a program: its only op, or a new one around all ops.
 pub fn wrap(ir: &mut Ir) -> Op {
     if let Some(only) = only_op(ir).filter(|&it| ir.op(it).kind == OpKind::BuiltinModule) {
         return only;
@@ -424,7 +422,7 @@ fn statistics(all: &[(&'static str, &'static str, &'static str, usize)]) -> Stri
     out
 }
 
-/// A program with the pipeline that failed on it.
+/// Returns a program with the pipeline that failed on it.
 fn reproducer(text: &str, pipeline: &str, is_threaded: bool, verify_each: bool) -> String {
     let pipeline = pipeline.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
@@ -434,7 +432,7 @@ fn reproducer(text: &str, pipeline: &str, is_threaded: bool, verify_each: bool) 
     )
 }
 
-/// The pipeline that a reproducer holds.
+/// Returns the pipeline of a reproducer.
 fn reproduced(text: &str) -> Option<String> {
     let section = &text[text.rfind("mlir_reproducer:")?..];
     let behind = section.split_once("pipeline:")?.1.split_once('"')?.1;

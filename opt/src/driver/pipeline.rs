@@ -1,36 +1,36 @@
-//! Pipelines as text: `pipeline ::= anchor '(' element (',' element)* ')'`, where an element is a pass with options in braces or a
-//! pipeline.
+//! Pipelines as text: `pipeline ::= anchor '(' element (',' element)* ')'`, where an element
+//! is a pass with options in braces or a pipeline.
 
 use super::flags::nearest;
 use crate::pass::{FUNCTIONS, Options, PassInfo};
 use crate::passes;
 
-/// Passes to run on each op of a kind.
+/// The passes to run on each op of a kind.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     /// The name of the ops, or `any`.
     pub anchor: String,
-    /// What is run, in order.
+    /// The elements, in order.
     pub elements: Vec<Element>,
 }
 
-/// A step of a pipeline.
+/// An element of a pipeline.
 #[derive(Clone, Debug)]
 pub enum Element {
     /// A pass.
     Pass(&'static PassInfo, Options),
-    /// A pipeline on ops right inside.
+    /// A pipeline on the ops directly inside.
     Nested(Pipeline),
 }
 
-/// What is wrong with a pipeline.
+/// An error in a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineError {
-    /// Where, in bytes of the text.
+    /// Its position in the text, in bytes.
     pub at: usize,
-    /// As upstream says it.
+    /// The message, in the words of upstream.
     pub message: String,
-    /// A name that may have been meant.
+    /// A similar name.
     pub(crate) suggestion: Option<String>,
 }
 
@@ -40,15 +40,15 @@ struct Parser<'a> {
 }
 
 impl Pipeline {
-    /// A pipeline without passes.
+    /// Returns a pipeline without passes.
     pub fn new(anchor: &str) -> Self {
         Self { anchor: anchor.to_owned(), elements: Vec::new() }
     }
 
-    /// Reads a whole pipeline with its anchor.
+    /// Parses a whole pipeline with its anchor.
     ///
     /// # Errors
-    /// What is wrong first, and where.
+    /// The first error.
     pub fn parse(text: &str) -> Result<Self, PipelineError> {
         let mut parser = Parser { text, at: 0 };
         parser.blanks();
@@ -70,14 +70,14 @@ impl Pipeline {
         parser.elements(&mut out)?;
         parser.blanks();
         if parser.at < text.len() {
-            // The parenthesis that closed the whole was meant to be the last one.
+            // The parenthesis that closed the whole is the extra one.
             let message = "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline";
             return Err(Parser::wrong(message, parser.at - 1));
         }
         Ok(out)
     }
 
-    /// Adds a pass by its flag, within a pipeline on the ops that it is restricted to.
+    /// Adds a pass by its flag, inside a pipeline for the ops to which it is restricted.
     ///
     /// # Errors
     /// If it runs on functions and the pipeline on something else.
@@ -102,12 +102,13 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The text of the pipeline, with blanks between its elements as upstream's reproducers have them.
+    /// Returns the text of the pipeline, with blanks between its elements as in upstream's
+    /// reproducers.
     pub(crate) fn spaced_text(&self) -> String {
         format!("{}({})", self.anchor, self.element_texts().join(", "))
     }
 
-    /// The text of the pipeline, options with their values.
+    /// Returns the text of the pipeline, with all options.
     pub fn text(&self) -> String {
         format!("{}({})", self.anchor, self.element_texts().join(","))
     }
@@ -142,7 +143,8 @@ impl Parser<'_> {
         rest[..len].trim()
     }
 
-    /// What stands behind `(`, up to and with `)`. A stack of open pipelines, so that no depth is too deep.
+    /// Parses the text after `(` up to its `)`. Open pipelines are on a stack, so no depth is too
+    /// deep.
     fn elements(&mut self, out: &mut Pipeline) -> Result<(), PipelineError> {
         let mut open: Vec<Pipeline> = vec![Pipeline::new(&out.anchor)];
         loop {
@@ -168,7 +170,7 @@ impl Parser<'_> {
                     Self::pass(around, &name, &options, start)?;
                 }
                 _ if name.is_empty() => {
-                    // `()` is an empty pipeline; an empty element is nothing.
+                    // `()` is an empty pipeline; empty elements are ignored.
                     let is_empty_pipeline = next == Some(')') && around.elements.is_empty();
                     if !is_empty_pipeline {
                         return Err(Self::unknown("", start));
@@ -176,7 +178,7 @@ impl Parser<'_> {
                 }
                 _ => Self::pass(around, &name, "", start)?,
             }
-            // Behind an element: the end of any number of pipelines, then a comma.
+            // After an element: the end of any number of pipelines, then a comma.
             loop {
                 self.blanks();
                 match self.text[self.at..].chars().next() {
@@ -212,7 +214,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Where the `}` of the `{` at hand stands.
+    /// Returns the position of the `}` of the current `{`.
     fn options_end(&self) -> Result<usize, PipelineError> {
         let mut depth = 0_usize;
         for (i, c) in self.text[self.at..].char_indices() {
@@ -271,7 +273,8 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a pass that runs on functions may stand in a pipeline on these ops; in one on any ops that is seen when it runs.
+/// Returns true if a pass on functions may be in a pipeline on these ops. In one on any ops that is
+/// checked when it runs.
 fn may_schedule(info: &PassInfo, anchor: &str) -> bool {
     info.anchor != Some(FUNCTIONS) || anchor == "any" || anchor == "func.func"
 }

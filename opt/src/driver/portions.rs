@@ -1,13 +1,15 @@
-//! Files of functions, a portion at a time: each portion is read, run through the passes and printed by itself, on all cores, so that
-//! the program takes the room of a few portions and not of the file.
+//! Processing of large files in portions: each portion is parsed, run through the passes and
+//! printed separately, on all cores. So the memory is that of a few portions and not of the file.
 //!
-//! That is done where nobody could tell: all passes are local (what they do to a function depends on that function alone), nobody logs,
-//! counts, times or prints in between, and the file holds functions and nothing else, perhaps in one module. Whatever turns out to be
-//! otherwise (anything is wrong, a call of a function of another portion, an alias in the output) has the file processed as a whole.
+//! Portions are used only if nobody can tell: all passes are local (their effect on a function
+//! depends on that function alone), nothing is logged, counted, timed or printed in between, and
+//! the file contains only functions, perhaps in one module. If anything turns out to be different
+//! (an error, a call of a function of another portion, an alias in the output) the file is
+//! processed as a whole.
 //!
-//! *Law.* The output is that of the file as a whole. It rests on this: a portion ends before a line that starts with `func.func `,
-//! and what is read without a problem up to there, and from there on, is read so without the end, as no string or comment goes on
-//! behind its line.
+//! *Law.* The output is that for the whole file. It relies on this: a portion ends before a line
+//! that starts with `func.func `; if both sides parse without error, they parse in the same way
+//! together, because no string or comment continues after its line.
 
 use noisy_syntax::parallel::in_order;
 use noisy_syntax::{Ir, OpKind, print};
@@ -21,20 +23,21 @@ use crate::diagnostics::{Input, Sink};
 use crate::passes;
 use crate::timing::Timing;
 
-/// A portion ends with the first function that ends after so many bytes.
+/// Least bytes of a portion, which ends with a function.
 pub(super) const PORTION: usize = 1 << 17;
 
-/// A text of functions, cut.
+/// A text of functions, split.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut<'t> {
-    /// The line that opens the module around all functions, with what stands before it; empty if there is none.
+    /// The line that opens the module around all functions, with the text before it; may be empty.
     head: &'t str,
     /// The functions.
     portions: Vec<&'t str>,
 }
 
 impl<'t> Cut<'t> {
-    /// Cuts a text into portions of at least so many bytes; `None` if it does not look like functions, or makes no two portions.
+    /// Splits a text into portions of at least this many bytes. `None` if it does not look like
+    /// functions or gives fewer than two portions.
     fn new(text: &'t str, size: usize) -> Option<Self> {
         const START: &str = "func.func ";
         let first = text.find(START)?;
@@ -65,7 +68,7 @@ impl<'t> Cut<'t> {
         (indent.trim().is_empty() && portions.len() > 1).then_some(Self { head, portions })
     }
 
-    /// A portion as a file.
+    /// Returns a portion as a file.
     fn file(&self, n: usize) -> String {
         let portion = self.portions[n];
         if self.head.is_empty() {
@@ -76,13 +79,13 @@ impl<'t> Cut<'t> {
     }
 }
 
-/// The text from some byte on, or from the next character.
+/// Returns the text from a byte on, or from the next character.
 fn tail_of(text: &str, at: usize) -> Option<&str> {
     (at..text.len()).find_map(|it| text.get(it..))
 }
 
 impl Pipeline {
-    /// Whether what it does to an isolated op depends on that op alone.
+    /// Returns true if its effect on an isolated op depends on that op alone.
     fn is_local(&self) -> bool {
         self.elements.iter().all(|it| match it {
             Element::Pass(info, _) => passes::is_local(info, &self.anchor),
@@ -92,7 +95,8 @@ impl Pipeline {
 }
 
 impl Run {
-    /// What a file becomes, portion by portion; `None` if it must be processed as a whole.
+    /// Returns the output for a file, portion by portion. `None` if it must be processed as a
+    /// whole.
     pub(super) fn by_portions(&self, text: &str, actions: &Actions, size: usize) -> Option<String> {
         let is_unseen = self.timing.is_none()
             && !self.statistics
@@ -128,7 +132,7 @@ impl Run {
     }
 }
 
-/// What is done to each portion.
+/// The work on each portion.
 struct Work<'a> {
     pipeline: &'a Pipeline,
     settings: Settings,
@@ -136,7 +140,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// What a portion becomes, and the names of its functions.
+    /// Returns the result of a portion, and the names of its functions.
     fn on(&self, text: String) -> Option<(String, Vec<String>)> {
         let mut sink = Sink::new(Input::new("", text, 0), true);
         let mut ir =
@@ -150,7 +154,7 @@ impl Work<'_> {
     }
 }
 
-/// The names of the functions in a module that holds nothing else.
+/// Returns the names of the functions in a module that contains nothing else.
 fn functions(ir: &Ir, module: noisy_syntax::Op) -> Option<Vec<String>> {
     let around = ir.items(ir.op(module).parent).count();
     let region = ir.op(module).regions.first()?.1;
@@ -158,23 +162,23 @@ fn functions(ir: &Ir, module: noisy_syntax::Op) -> Option<Vec<String>> {
         let (name, _) = ir.extra(op).symbol?;
         (ir.op(op).kind == OpKind::FuncFunc).then(|| ir.interner.str(name).to_owned())
     };
-    // Alone but for the label that stands before ops that were read.
+    // Only the label of parsed ops precedes them.
     let is_alone = around - ir.labels(ir.op(module).parent).count() == 1;
     let items = ir.items(region).filter(|&it| ir.op(it).kind != OpKind::Label);
     items.map(name).collect::<Option<Vec<_>>>().filter(|it| is_alone && !it.is_empty())
 }
 
-/// Modules that become one.
+/// Joins modules.
 #[derive(Debug, Default)]
 struct Joined {
     out: String,
-    /// The line that closes the module.
+    /// The last line of the module.
     end: String,
     names: FxHashSet<String>,
 }
 
 impl Joined {
-    /// Adds the functions of another module; whether that may be.
+    /// Adds the functions of another module. Returns false if that is impossible.
     fn add(&mut self, module: &str, names: Vec<String>) -> bool {
         let ends = module
             .strip_suffix('\n')
@@ -182,7 +186,7 @@ impl Joined {
         let Some((first, last)) = ends.filter(|it| it.0 < it.1) else { return false };
         let (head, end) = (&module[..first], &module[last..]);
         if self.out.is_empty() {
-            // Else aliases are defined above it.
+            // Otherwise aliases are defined above it.
             let is_module = ["module", "\"builtin.module\""].iter().any(|it| head.starts_with(it));
             if !is_module {
                 return false;
@@ -211,7 +215,7 @@ mod tests {
         Run::from_args(&args).unwrap_or_else(|_| panic!("{flags:?}"))
     }
 
-    /// The file as a whole, as texts of less than a portion are processed.
+    /// Processes the file as a whole, like texts that are shorter than a portion.
     fn whole(run: &Run, text: &str) -> Option<String> {
         assert!(text.len() < PORTION, "the text is short");
         let input = Input::new("", text.to_owned(), 0);
@@ -222,7 +226,7 @@ mod tests {
         run.by_portions(text, &Actions::default(), size)
     }
 
-    /// Functions in which something folds, is dead, is computed twice and branches, with comments between them.
+    /// Functions with foldable, dead and repeated ops, branches, and comments between them.
     fn functions(n: usize, indent: &str) -> String {
         let mut out = String::new();
         for n in 0..n {
@@ -271,7 +275,7 @@ mod tests {
     fn what_portions_cannot_tell_is_left_to_the_whole() {
         let fine = functions(3, "");
         let others = [
-            // Read by themselves, both would be fine.
+            // Separately, both would be valid.
             format!("{fine}{fine}"),
             format!("module {{\n{0}}}\nmodule {{\n{0}}}\n", functions(2, "  ")),
             format!("module {{\n{}", functions(2, "  ")),
@@ -291,7 +295,7 @@ mod tests {
         for text in others {
             assert_eq!(by_portions(&run_of(&["--canonicalize"]), &text, 1), None, "{text}");
         }
-        // What is told, timed, counted or printed in between is so as a whole.
+        // Diagnostics, timing, counters and prints need the file as a whole.
         let text = functions(5, "");
         for flags in [
             &["--canonicalize", "--mlir-timing"][..],

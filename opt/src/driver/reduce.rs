@@ -1,8 +1,9 @@
 //! `--reduce CMD`: a smaller program on which a command still fails.
 //!
-//! Ops are taken out, many at once at first, what they gave being replaced by an operand of theirs or by zero; branches lose a way; and passes that make
-//! programs smaller are tried. *Law.* What is kept is a valid program on which the command fails. *Cost.* A command for each trial, which the numbers of ops
-//! times their logarithm bound in each round; rounds end when one of them took nothing out.
+//! Ops are removed, many at once at first, and their results replaced by an operand or by zero.
+//! Branches lose alternatives, and passes that make programs smaller are tried. *Law.* The result
+//! is a valid program on which the command fails. *Cost.* A command per trial; in each round the
+//! number of ops times their logarithm bounds the trials. Rounds end when one removes nothing.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Traits, Type, TypeData, Value, print};
@@ -24,7 +25,7 @@ const PASSES: [&str; 4] = [
     "builtin.module(remove-dead-values)",
 ];
 
-/// Finds a small program; its text.
+/// Finds a small program and returns its text.
 pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String> {
     if run.split_at.is_some() {
         return Err("`--reduce` takes no `--split-input-file`".to_owned());
@@ -72,7 +73,7 @@ impl Reducer<'_> {
         Some((ir, top))
     }
 
-    /// Keeps a program if it is smaller, valid, and the command fails on it.
+    /// Keeps a program if it is smaller and valid and the command fails on it.
     fn offer(&mut self, ir: &Ir) -> Result<bool, String> {
         if !ir.verify().is_empty() {
             return Ok(false);
@@ -87,7 +88,7 @@ impl Reducer<'_> {
         Ok(is_better)
     }
 
-    /// Takes ops out, halves of them at first, single ones in the end.
+    /// Removes ops, halves of them at first, single ones in the end.
     fn without_ops(&mut self) -> Result<(), String> {
         let mut size = usize::MAX;
         loop {
@@ -97,7 +98,8 @@ impl Reducer<'_> {
             if size == 0 {
                 return Ok(());
             }
-            // From the end, so that users go before what they use, and the places of those before stay.
+            // From the end, so that users go before their operands and positions of earlier ops
+            // stay valid.
             let mut end = n;
             while end > 0 {
                 let start = end.saturating_sub(size);
@@ -116,7 +118,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Lets branches go one way.
+    /// Reduces branches to one alternative.
     fn without_ways(&mut self) -> Result<(), String> {
         let mut at = 0;
         loop {
@@ -128,11 +130,11 @@ impl Reducer<'_> {
             let Some(&branch) = branches.get(at) else { return Ok(()) };
             let n_ways = ir.extra(branch).successors.len();
             let mut is_taken = false;
-            // What is left when the other ways are gone, then what is left as it is.
+            // First try the program without the other alternatives' blocks, then with them.
             for (is_cleaned, way) in
                 [true, false].into_iter().flat_map(|it| (0..n_ways).map(move |way| (it, way)))
             {
-                // Ids are the same each time that a text is read.
+                // Ids are the same each time a text is parsed.
                 let Some((mut ir, top)) = self.read() else { return Ok(()) };
                 let Some(block) = ir.extra(branch).successors[way].block else { continue };
                 let passed = ir.passed_operands(branch, way);
@@ -149,7 +151,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Runs passes.
+    /// Tries passes.
     fn passed(&mut self, passes: &str) -> Result<(), String> {
         let Some((mut ir, top)) = self.read() else { return Ok(()) };
         if self.run_on(&mut ir, top, passes) {
@@ -158,7 +160,7 @@ impl Reducer<'_> {
         Ok(())
     }
 
-    /// Runs passes on a program; whether they end well.
+    /// Runs passes on a program. Returns true if they succeed.
     fn run_on(&self, ir: &mut Ir, top: Op, passes: &str) -> bool {
         let Ok(pipeline) = Pipeline::parse(passes) else { return false };
         let input = Input::new("", String::new(), 0);
@@ -169,14 +171,14 @@ impl Reducer<'_> {
     }
 }
 
-/// The ops that may be taken out, in order.
+/// Returns the removable ops, in order.
 fn removable(ir: &Ir, top: Op) -> Vec<Op> {
     let mut ops = nested(ir, top);
     ops.retain(|&it| ir.op(it).kind.is_op() && !ir.op(it).kind.has(Traits::TERMINATOR));
     ops
 }
 
-/// Takes ops out with all that is in them; whether any could be.
+/// Removes ops with their regions. Returns true if any could be removed.
 fn take_out(ir: &mut Ir, ops: &[Op]) -> bool {
     let mut n = 0;
     for &op in ops.iter().rev() {
@@ -198,7 +200,7 @@ fn take_out(ir: &mut Ir, ops: &[Op]) -> bool {
     n > 0
 }
 
-/// Something of the type of a result that reaches all of its users.
+/// Returns a value of the type of a result that dominates all users of the result.
 fn instead(ir: &mut Ir, op: Op, result: Value) -> Option<Value> {
     let ty = ir.value(result).ty;
     let mut same = operands(ir, op).into_iter().filter(|&it| ir.value(it).ty == ty);

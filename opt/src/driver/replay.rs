@@ -1,9 +1,11 @@
-//! `--replay FILE`: a page that steps through what passes did, or a line of JSON for each step.
+//! `--replay FILE`: a page that replays the steps of passes, or a line of JSON per step.
 //!
-//! A step is recorded as the lines that it changed. The program is printed op by op under names that stay ([`Lines`]); an op is printed
-//! anew where what it says has another fingerprint. *Law.* The lines after the last step are the program that the pipeline left, but that
-//! of very long ones only start and end are kept. *Cost.* A step looks at what it changed (`replay/edits.rs`), or, where that is much, at
-//! the whole program, as the last one does. Where that is too much, the steps that are left are counted, and told as one.
+//! A step is recorded as changed lines. The program is printed op by op under stable names
+//! ([`Lines`]); an op is printed again if its fingerprint changed. *Law.* The lines after the last
+//! step are the result of the pipeline, but of very long lines only start and end are kept. *Cost.*
+//! A step visits the ops that it changed (`replay/edits.rs`), or the whole program if these are
+//! many; the last step always does. If that is too much, the remaining steps are counted and
+//! recorded as one.
 
 mod edits;
 
@@ -19,19 +21,19 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::actions::{Actions, Step, Watch};
 use crate::diagnostics::Input;
 
-/// Ops and blocks looked at after which no step is recorded: some 2 seconds.
+/// Visits of ops and blocks after which no step is recorded: some 2 seconds.
 const MAX_LOOKED: usize = 10_000_000;
-/// An op of so many operands and results more counts as one more.
+/// Operands and results that count as another op.
 const FEW_VALUES: usize = 8;
 
-/// What a step is called that no pass told of.
+/// The name of a step outside of passes.
 const REST: &str = "the rest of what the pass did";
 
-/// A recording under construction, as whoever started it holds it.
+/// A recording under construction, shared with its owner.
 #[derive(Debug)]
 pub(super) struct Recorder(Arc<Mutex<State>>);
 
-/// Records what is done from now on.
+/// Records all changes from now on.
 pub(super) fn record(actions: &mut Actions) -> Recorder {
     let state = Arc::new(Mutex::new(State::default()));
     actions.watch_by(Box::new(Watcher(Arc::clone(&state))));
@@ -43,7 +45,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl Recorder {
-    /// Another part of the file follows.
+    /// Starts another part of the file.
     pub(super) fn open(&self, input: &Input) {
         let mut state = locked(&self.0);
         let recording = std::mem::take(&mut state.recording);
@@ -53,7 +55,7 @@ impl Recorder {
         *state = State { recording, has_begun, input: Some(input), n_looked, ..State::default() };
     }
 
-    /// The page, or lines of JSON if the name of the file says so.
+    /// Returns the page, or lines of JSON if the name of the file says so.
     pub(super) fn finish(self, file: &str, shown: &str) -> String {
         let state = locked(&self.0);
         let is_rows = std::path::Path::new(file).extension().is_some_and(|it| it == "jsonl");
@@ -61,7 +63,7 @@ impl Recorder {
     }
 }
 
-/// As the passes know it.
+/// The name that passes use.
 struct Watcher(Arc<Mutex<State>>);
 
 impl Watch for Watcher {
@@ -72,7 +74,7 @@ impl Watch for Watcher {
         } else {
             let hunks = state.changes(ir);
             state.settle(hunks, REST);
-            // There is nothing of this, but the law shall not stand on that.
+            // This should not occur, but the law must not depend on it.
             let hunks = state.all_changes(ir);
             state.settle(hunks, "what nobody noted");
         }
@@ -83,12 +85,12 @@ impl Watch for Watcher {
     }
 }
 
-/// An op as it was last printed.
+/// The last print of an op.
 #[derive(Debug, Default)]
 struct Printed {
     fingerprint: u64,
     depth: usize,
-    /// Lines before, between and behind its regions.
+    /// Lines before, between and after its regions.
     pieces: Vec<Vec<Text>>,
     regions: Vec<ShownRegion>,
 }
@@ -96,7 +98,7 @@ struct Printed {
 /// Lines of the program.
 #[derive(Debug, Default)]
 struct Rows {
-    /// The op that each is part of, or the label.
+    /// The op or label that owns each line.
     owners: Vec<Op>,
     lines: Vec<Text>,
 }
@@ -111,19 +113,19 @@ impl Rows {
 #[derive(Debug, Default)]
 struct State {
     recording: Recording,
-    /// Whether a part of the file was begun.
+    /// True after the start of a part of the file.
     has_begun: bool,
     input: Option<Input>,
     lines: Lines,
-    /// By op.
+    /// The prints, by op.
     printed: Vec<Printed>,
     labels: FxHashMap<Block, (u64, Text)>,
-    /// Whose the lines are that the recording has.
+    /// The owners of the recorded lines.
     owners: Vec<Op>,
-    /// How many changes of the program the lines have.
+    /// Number of changes of the program that the lines contain.
     n_seen: usize,
     pass: Text,
-    /// Ops and blocks looked at so far.
+    /// Visits of ops and blocks so far.
     n_looked: usize,
 }
 
@@ -143,7 +145,7 @@ impl State {
         self.recording.end(Recorded { what, hunks, ..Recorded::default() });
     }
 
-    /// Records what was done and not told of, by these hunks: as a step of the pass that ran last.
+    /// Records unreported changes, as a step of the last pass.
     fn settle(&mut self, hunks: Vec<Hunk>, what: &str) {
         if !hunks.is_empty() {
             let what = self.recording.text(what);
@@ -153,7 +155,7 @@ impl State {
 
     fn step(&mut self, ir: &Ir, step: &Step) {
         if self.recording.is_full() || self.n_looked > MAX_LOOKED {
-            // What is left is one step, at the end.
+            // The rest is recorded as one step at the end.
             self.recording.leave_out(1);
             return;
         }
@@ -188,7 +190,7 @@ impl State {
         first.unwrap_or_else(|| self.recording.text(ir.op_name(op)))
     }
 
-    /// How the lines changed since the last time, by what is noted of changes.
+    /// Returns the changes of lines since the last call, from the recorded changes.
     fn changes(&mut self, ir: &Ir) -> Vec<Hunk> {
         match self.edits(ir) {
             Some(hunks) => hunks,
@@ -196,14 +198,14 @@ impl State {
         }
     }
 
-    /// How the lines changed since the last time, by all of them.
+    /// Returns the changes of lines since the last call, by comparing all lines.
     fn all_changes(&mut self, ir: &Ir) -> Vec<Hunk> {
         let now = self.program(ir);
         self.owners = now.owners;
         hunks(&self.recording, 0, self.recording.now(), &now.lines)
     }
 
-    /// The lines of the program.
+    /// Returns the lines of the program.
     fn program(&mut self, ir: &Ir) -> Rows {
         let mut out = Rows::default();
         let region = ir.block(ir.top()).region;
@@ -213,7 +215,7 @@ impl State {
         out
     }
 
-    /// Appends the lines of an op. `home` is the isolated op around.
+    /// Appends the lines of an op. `home` is the isolated op around it.
     fn op(&mut self, ir: &Ir, op: Op, depth: usize, home: Op, out: &mut Rows) {
         let n_values = ir.op(op).operands.len() + ir.op(op).results.len();
         self.n_looked += 1 + n_values / FEW_VALUES;
@@ -278,7 +280,7 @@ impl State {
     }
 }
 
-/// A number that is another one where an op is printed otherwise, what stands in its regions left out.
+/// Returns a fingerprint of the print of an op without the contents of its regions.
 fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
     let mut state = FxHasher::default();
     let (data, extra) = (ir.op(op), ir.extra(op));
@@ -294,14 +296,14 @@ fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
         successor.block.hash(&mut state);
     }
     for &(_, region) in &data.regions {
-        // Its header names arguments; it leaves out a terminator, a label, or an empty region.
+        // The header names arguments and may imply a terminator, a label, or an empty region.
         let first = ir.entry_block(region);
         (region, ir.has_labels(region), ir.only_block(region)).hash(&mut state);
         for &arg in &ir.block(first).args {
             (arg, ir.value(arg).ty).hash(&mut state);
         }
         ir.block(first).preds.is_empty().hash(&mut state);
-        // Only one that says nothing is left out.
+        // Only a terminator without operands may be implicit.
         let says_nothing =
             |it: &Op| ir.op(*it).operands.is_empty() && ir.extra(*it).successors.is_empty();
         ir.last_op(first).filter(says_nothing).hash(&mut state);
@@ -309,7 +311,7 @@ fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
     state.finish()
 }
 
-/// How lines from one on became others.
+/// Returns how lines from one on changed into others.
 fn hunks(recording: &Recording, start: usize, old: &[Text], new: &[Text]) -> Vec<Hunk> {
     let same = old.iter().zip(new).take_while(|it| it.0 == it.1).count();
     let (a, b) = (&old[same..], &new[same..]);

@@ -1,30 +1,30 @@
-//! A command of the user that judges programs: it is run on a file, and fails by its exit code.
+//! A user command that judges programs: it runs on a file, and its exit code decides.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use noisy_output::shown_path;
 
-/// A command, and the file that it gets.
+/// A command and its file.
 #[derive(Debug)]
 pub(super) struct Script {
     command: String,
     file: PathBuf,
-    /// How often it was run.
+    /// Number of runs.
     pub n_runs: usize,
 }
 
 impl Script {
-    /// A command of the shell; the file stands where it says `{}`, or at its end.
+    /// A shell command; `{}` stands for the file, which is appended otherwise.
     pub(super) fn new(command: &str) -> Self {
         let file = std::env::temp_dir().join(format!("noisy-opt-{}.mlir", std::process::id()));
         Self { command: command.to_owned(), file, n_runs: 0 }
     }
 
-    /// Whether the command fails on a program.
+    /// Returns true if the command fails on a program.
     ///
     /// # Errors
-    /// If the file cannot be written, or no command can be run.
+    /// If the file cannot be written, or the command cannot run.
     pub(super) fn fails(&mut self, text: &str) -> Result<bool, String> {
         self.n_runs += 1;
         std::fs::write(&self.file, text)
@@ -42,7 +42,7 @@ impl Script {
             .stderr(Stdio::null())
             .status()
             .map_err(|it| format!("cannot run `sh`: {it}"))?;
-        // As shells say that there is no such command, or that it may not be run.
+        // The exit codes of shells for a missing or a forbidden command.
         match status.code() {
             Some(code @ (126 | 127)) => {
                 Err(format!("`{}` cannot be run: exit code {code}", self.command))

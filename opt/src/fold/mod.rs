@@ -1,29 +1,30 @@
-//! Folds: what an op gives without running, as a constant or as a value that is there already.
+//! Folds: the result of an op without running it, as a constant or an existing value.
 //!
-//! Constants are folded by the table of the constants analysis ([`noisy_analyses::facts::integers::fold`]); there is no other. An operand
-//! that is no constant is handed to it as a name of its own: a fold that gives one operand back (`x + 0`) gives that name back. What
-//! cannot be said of operands alone (`(a - b) + b`) stands in `values.rs`.
+//! Constants are folded by the table of the constants analysis
+//! ([`noisy_integers::fold`]), the only one. An operand that is no constant is
+//! represented by a unique name: a fold that returns an operand (`x + 0`) returns that name.
+//! Folds that depend on more than operands (`(a - b) + b`) are in `values.rs`.
 
 mod values;
 
-use noisy_analyses::facts::integers::constant::Constant;
-use noisy_analyses::facts::integers::{compare, elements::Lists, fold};
+use noisy_integers::constant::Constant;
+use noisy_integers::{compare, elements::Lists, fold};
 use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 
 use crate::predicate;
 use crate::rewrite::{Rewriter, constants, operand};
 
-/// What a result of an op folds to.
+/// The result of a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folded {
-    /// A value that is there.
+    /// An existing value.
     Value(Value),
     /// A constant.
     Constant(Constant),
 }
 
-/// The name of operand number `n` where it is no constant: an attribute that no program has.
+/// Returns the name for operand number `n` that is no constant: an attribute that no program has.
 fn stand_in(n: usize) -> Constant {
     Constant::Other(Attr::from_index(u32::MAX as usize - 1 - n))
 }
@@ -38,13 +39,14 @@ fn operand_of(constant: Constant, n: usize) -> Option<usize> {
     }
 }
 
-/// What the results of an op fold to; empty if it does not fold.
+/// Returns the folds of the results of an op; empty if it does not fold.
 pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
     let data = ir.op(op);
     if !is_folded(data.kind) || data.results.is_empty() {
         return SmallVec::new();
     }
-    if let Some(value) = values::fold(ir, op) {
+    // In a block that nothing reaches, an op may give its own result back.
+    if let Some(value) = values::fold(ir, op).filter(|it| !data.results.contains(it)) {
         return SmallVec::from_slice(&[Folded::Value(value)]);
     }
     let mut known: SmallVec<[Constant; 3]> = SmallVec::new();
@@ -74,7 +76,7 @@ pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1
     out
 }
 
-/// What an op of constants gives that are, or that gives, integers without bits: of those there is one, zero.
+/// Folds an op with integers of zero bits, of which there is only one: zero.
 fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
     let has_no_bits = |it: Value| {
         let ty = constants::element_type(ir, ir.value(it).ty).unwrap_or(ir.value(it).ty);
@@ -113,7 +115,7 @@ fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
     data.operands.iter().all(|it| it.value.is_some_and(is_constant)).then_some(folded)
 }
 
-/// Whether the table has folds of this kind of op.
+/// Returns true if the table has folds for this kind of op.
 fn is_folded(kind: OpKind) -> bool {
     kind.is_pure()
         && !kind.has(Traits::TERMINATOR)
@@ -123,12 +125,13 @@ fn is_folded(kind: OpKind) -> bool {
 }
 
 impl Rewriter<'_> {
-    /// Folds an op if it folds; says whether it did. The op is erased then; constants stand where it stood.
+    /// Folds an op if possible. Returns true if it did: then the op is erased, and constants are in
+    /// its place.
     pub(crate) fn try_fold(&mut self, op: Op) -> bool {
         self.fold_with(op, &mut |it, attr, ty| it.constant_attr(attr, ty, op))
     }
 
-    /// As [`Rewriter::try_fold`], with constants at the start of their scope.
+    /// [`Rewriter::try_fold`] with constants at the start of their scope.
     pub(crate) fn fold_into(&mut self, op: Op, uniqued: &mut constants::Uniqued) -> bool {
         self.fold_with(op, &mut |it, attr, ty| uniqued.get(it, attr, ty, op))
     }
@@ -144,7 +147,7 @@ impl Rewriter<'_> {
         }
         let results = self.ir.op(op).results.iter().map(|&it| self.ir.value(it).ty);
         let types: SmallVec<[Type; 2]> = results.collect();
-        // All results have their values before anything changes.
+        // Compute all results before changing anything.
         let mut attrs: SmallVec<[Option<Attr>; 2]> = SmallVec::new();
         for (it, &ty) in folded.iter().zip(&types) {
             let attr = match *it {
@@ -170,7 +173,8 @@ impl Rewriter<'_> {
         true
     }
 
-    /// Puts the operands of an op in their canonical order: constants last where they may be exchanged. Says whether it changed any.
+    /// Puts operands into canonical order: constants last if the op is commutative. Returns true if
+    /// any changed.
     pub(crate) fn order_operands(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         let kind = data.kind;
@@ -200,7 +204,7 @@ impl Rewriter<'_> {
         true
     }
 
-    /// Gives a comparison another predicate.
+    /// Replaces the predicate of a comparison.
     pub(crate) fn set_predicate(&mut self, op: Op, predicate: i128) {
         let attr = noisy_syntax::AttrData::Int { value: predicate, ty: noisy_syntax::Type::I64 };
         let attr = self.ir.interner.attr(attr);

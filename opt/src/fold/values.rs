@@ -1,13 +1,13 @@
-//! Folds to a value that is defined further up: `(a - b) + b` is `a`.
+//! Folds to existing values: `(a - b) + b` is `a`.
 
-use noisy_analyses::facts::integers::compare::predicate;
-use noisy_analyses::facts::integers::constant;
+use noisy_integers::compare::predicate;
+use noisy_integers::constant;
 use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 
 use crate::rewrite::constants::int_of;
 use crate::rewrite::operand;
 
-/// The value that the only result of an op is.
+/// Returns the value to which the only result of an op folds.
 pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
     let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1));
     let of =
@@ -48,7 +48,7 @@ pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
         }
         (OpKind::ArithBitcast, None) => (ir.value(a).ty == result_type(ir, op)).then_some(a),
         (kind @ (OpKind::ArithIndexCast | OpKind::ArithIndexCastui), None) => {
-            // Nothing is lost on the way.
+            // The conversion loses nothing.
             let from = at(of(a, kind)?, 0)?;
             let width = |it: Value| constant::width(ir, ir.value(it).ty);
             let is_kept = width(a)? >= width(from)?;
@@ -68,7 +68,7 @@ fn result_type(ir: &Ir, op: Op) -> Type {
     ir.op(op).results.first().map_or(Type::UNKNOWN, |&it| ir.value(it).ty)
 }
 
-/// `(a & b) & a` is `a & b`; a mask of all bits that a widened number may have keeps it.
+/// `(a & b) & a` is `a & b`; a mask of all possible bits of a widened number keeps it.
 fn and(ir: &Ir, a: Value, b: Value) -> Option<Value> {
     let inner = ir.defining_op(a)?;
     match ir.op(inner).kind {
@@ -87,7 +87,7 @@ fn and(ir: &Ir, a: Value, b: Value) -> Option<Value> {
     }
 }
 
-/// `(a * b) / b` is `a` where the product does not overflow.
+/// `(a * b) / b` is `a` if the product does not overflow.
 fn quotient(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
     let product = ir.defining_op(a).filter(|&it| ir.op(it).kind == OpKind::ArithMuli)?;
     let (nsw, nuw) = crate::patterns::arith::overflow(ir, product);
@@ -102,7 +102,7 @@ fn quotient(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
     }
 }
 
-/// Comparisons of a truth value, widened or not, with a constant.
+/// Comparisons of a boolean, widened or not, with a constant.
 fn comparison(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
     let (predicate, number) = (predicate(ir, op)?, int_of(ir, b)?);
     let (is_ne, is_eq) = (predicate == 1, predicate == 0);
@@ -145,7 +145,7 @@ fn select(ir: &Ir, op: Op, condition: Value, a: Value) -> Option<Value> {
     }
 }
 
-/// A cast that changes nothing, or goes back.
+/// A cast that changes nothing, or is undone.
 fn cast(ir: &Ir, op: Op, a: Value) -> Option<Value> {
     let to = result_type(ir, op);
     if ir.value(a).ty == to {
@@ -156,7 +156,7 @@ fn cast(ir: &Ir, op: Op, a: Value) -> Option<Value> {
     (ir.value(from).ty == to).then_some(from)
 }
 
-/// A map that gives one of its operands.
+/// A map that returns one of its operands.
 fn affine(ir: &Ir, op: Op) -> Option<Value> {
     use noisy_syntax::affine::{Body, Expr};
     let map = ir.interner.affine(ir.attr(op, "map")?)?;

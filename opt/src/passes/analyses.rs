@@ -1,6 +1,7 @@
-//! Passes that print what analyses find, by which upstream tests its analyses: `test-liveness-analysis`, `test-print-dominance`.
+//! Passes that print analyses, used by upstream's tests of them: `test-liveness-analysis`,
+//! `test-print-dominance`.
 //!
-//! *Cost.* The dominance of all pairs of blocks is printed: it is for small programs.
+//! *Cost.* The dominance of all pairs of blocks is printed, so programs should be small.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -60,12 +61,12 @@ fn liveness(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The dominator tree of a region, or that of its blocks backwards from where they end.
+/// The dominator tree of a region, or its postdominator tree.
 #[derive(Debug)]
 struct Tree {
     cfg: Cfg,
     dominators: DominatorTree,
-    /// How many nodes stand before the blocks: backwards, one for all ends.
+    /// Number of nodes before the blocks: one exit node for postdominators.
     n_before: usize,
 }
 
@@ -86,7 +87,7 @@ impl Tree {
                 edges[target as usize + 1].push(node as u32 + 1);
             }
         }
-        // What never ends is an end by itself, from its last block on.
+        // An infinite loop counts as an exit from its last block.
         loop {
             let dominators = DominatorTree::new(&edges);
             match (0..n).rev().find(|it| !dominators.is_reachable(it + 1)) {
@@ -104,7 +105,7 @@ impl Tree {
         self.node(a).zip(self.node(b)).is_some_and(|(a, b)| self.dominators.dominates(a, b))
     }
 
-    /// The last block on every way to both.
+    /// Returns the nearest common dominator of both.
     fn nearest(&self, a: Block, b: Block) -> Option<Block> {
         let (mut at, b) = (self.node(a)?, self.node(b)?);
         while !self.dominators.dominates(at, b) {
@@ -114,7 +115,7 @@ impl Tree {
     }
 }
 
-/// The blocks of a function, the module's included, with their trees.
+/// The blocks of a function, including that of the module, with their trees.
 struct Trees<'a> {
     ir: &'a Ir,
     trees: FxHashMap<(Region, bool), Tree>,
@@ -128,7 +129,7 @@ impl Trees<'_> {
             .or_insert_with(|| Tree::new(ir, region, is_backward))
     }
 
-    /// The block that a block is in or is, in a region.
+    /// Returns the block of a region that contains a block, or is it.
     fn within(&self, region: Region, block: Block) -> Option<Block> {
         let mut at = block;
         while self.ir.block(at).region != region {
@@ -160,7 +161,7 @@ impl Trees<'_> {
     }
 }
 
-/// The dominance of all pairs of so many blocks is printed at most.
+/// Most blocks for which the dominance of all pairs is printed.
 const MOST_BLOCKS: usize = 1000;
 
 fn dominance(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {

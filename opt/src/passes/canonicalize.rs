@@ -1,5 +1,5 @@
-//! `canonicalize`, `test-patterns`, `test-constant-fold` and trivial dead code: the greedy driver with all folds and patterns, or with folds
-//! alone.
+//! `canonicalize`, `test-patterns`, `test-constant-fold` and trivial dead code: the greedy driver
+//! with all folds and patterns, or with folds alone.
 
 use noisy_syntax::{Op, Region, Traits};
 
@@ -138,7 +138,8 @@ fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), F
     rewrite(cx, op, &patterns, config, options.is_on("test-convergence"))
 }
 
-/// The greedy driver with folds alone: upstream's patterns are for the ops of its test dialect, which are opaque here.
+/// The greedy driver with folds alone: upstream's patterns are for its test dialect, whose ops are
+/// opaque here.
 fn test_patterns(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let config = Config {
         top_down: options.is_on("top-down"),
@@ -150,7 +151,7 @@ fn test_patterns(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), 
     rewrite(cx, op, &Patterns::new([]), config, false)
 }
 
-/// An option that is a number; below 0: no limit.
+/// Returns a numeric option; no limit if it is negative.
 fn limit(options: &Options, name: &str) -> Option<usize> {
     options.int(name).and_then(|it| usize::try_from(it).ok())
 }
@@ -184,7 +185,7 @@ pub(super) fn rewrite(
     Ok(())
 }
 
-/// Folds each op once, from the end; constants are made one.
+/// Folds each op once, from the end, and merges equal constants.
 fn fold_all(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     for region in regions {

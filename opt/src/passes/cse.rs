@@ -1,9 +1,9 @@
-//! `cse`: an op that computes what another one that dominates it has computed gives way to it.
+//! `cse`: an op is replaced by an equal one that dominates it.
 //!
-//! *Law* and *cost* are those of [`noisy_analyses::facts::same`].
+//! *Law* and *cost*: see [`noisy_analyses::facts::same`].
 
 use noisy_analyses::facts::effects;
-use noisy_analyses::facts::same::{Next, Walk};
+use noisy_analyses::facts::same::{Walk, WalkEvent};
 use noisy_syntax::{Op, Traits};
 
 use super::{Context, Failure, Options, PassInfo};
@@ -28,8 +28,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut dead: Vec<Op> = Vec::new();
     while let Some(next) = walk.step().filter(|_| cx.actions.goes_on()) {
         let op = match next {
-            Next::Op(op) => op,
-            Next::Region(region) => {
+            WalkEvent::Op(op) => op,
+            WalkEvent::Region(region) => {
                 cx.timing.enter("(A) DominanceInfo");
                 walk.open(rewriter.ir, region);
                 cx.timing.leave();

@@ -1,9 +1,10 @@
-//! `test-dead-code-analysis`: prints which blocks and branches may be reached, and from where control comes, as upstream's does.
+//! `test-dead-code-analysis`: prints which blocks and branches are live, and their control
+//! predecessors, as upstream does.
 
 use std::fmt::Write as _;
 
-use noisy_analyses::facts::integers::constant::Constant;
 use noisy_dataflow::flow::{self, Flow, Interval};
+use noisy_integers::constant::Constant;
 use noisy_syntax::{AttrData, Block, Ir, Op, OpKind, Region, Traits, print};
 
 use super::facts::ConstantFacts;
@@ -21,7 +22,7 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// From where control comes; whether that is all.
+/// Control predecessors; false if there may be others.
 type Sources = (Vec<Op>, bool);
 
 struct Printer<'a> {
@@ -48,7 +49,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 
 impl Printer<'_> {
     fn op(&mut self, op: Op) {
-        // A function of which all calls are known and none is live.
+        // A function whose calls are all known and none of them live.
         let is_function = self.ir.op(op).kind == OpKind::FuncFunc;
         let is_never = self.behind(op).is_some_and(|(calls, is_all)| calls.is_empty() && is_all);
         let is_entered = !(is_function && is_never);
@@ -77,7 +78,7 @@ impl Printer<'_> {
         self.ir.op(op).regions.iter().map(|it| it.1).collect()
     }
 
-    /// The branches to a block, the last first, as upstream's lists have them.
+    /// Returns the branches to a block, the last first, as in upstream's lists.
     fn branches(&mut self, block: Block, blocks: &[Block]) {
         for &(branch, successor) in self.ir.block(block).preds.iter().rev() {
             let from = self.ir.block_of(branch);
@@ -100,7 +101,7 @@ impl Printer<'_> {
         flow::may_take(self.ir, op, index, interval)
     }
 
-    /// The live ends of a region.
+    /// Returns the live terminators of a region.
     fn ends(&self, region: Region) -> Vec<Op> {
         let last = self.ir.blocks(region).into_iter().filter_map(|it| self.ir.last_op(it));
         let ends = last.filter(|&it| {
@@ -110,7 +111,7 @@ impl Printer<'_> {
         ends.collect()
     }
 
-    /// From where control enters a region of a choice or loop.
+    /// Returns the control predecessors of a region of a choice or loop.
     fn sources_of(&self, op: Op, region: Region) -> Option<Sources> {
         if !self.facts.0.is_block_live(self.ir.entry_block(region)) {
             return None;
@@ -126,7 +127,7 @@ impl Printer<'_> {
         Some((sources, true))
     }
 
-    /// From where control comes behind an op, or into a function.
+    /// Returns the control predecessors after an op, or of a function.
     fn behind(&self, op: Op) -> Option<Sources> {
         let regions = self.regions(op);
         let all_ends = || regions.iter().flat_map(|&it| self.ends(it)).collect::<Vec<Op>>();

@@ -1,17 +1,18 @@
-//! The analyses that passes share ([`Analysis`]): constants, ranges, needed values.
+//! The analyses that passes share ([`Analysis`]): constants, ranges, live values.
 //!
-//! *Cost.* Constants and ranges are linear in the program but for loops; to compare two of each, linear in its values.
+//! *Cost.* Constants and ranges are linear in the program except for loops; comparing two results
+//! is linear in the values.
 
-use noisy_analyses::Integers;
-use noisy_analyses::facts::integers::constants::Constants;
 use noisy_dataflow::sparse::{Input, Sparse};
+use noisy_integers::Integers;
+use noisy_integers::constants::Constants;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 
 use super::remove_dead::{Live, needed_values};
 use crate::analysis::Analysis;
 use crate::rewrite::nested;
 
-/// The blocks and ops in the regions of an op, in order.
+/// Returns the blocks and ops in the regions of an op, in order.
 pub(super) fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
     let ops = nested(ir, op);
     let mut regions: Vec<Region> = ir.op(op).regions.iter().map(|it| it.1).collect();
@@ -22,7 +23,8 @@ pub(super) fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
     (blocks, ops)
 }
 
-/// Whether something holds of all values that are defined in an op, and of all blocks.
+/// Returns true if predicates hold for all values that are defined in an op, and for all its
+/// blocks.
 fn all(
     ir: &Ir,
     op: Op,
@@ -35,12 +37,12 @@ fn all(
     args.chain(results).all(|&it| of_value(it)) && blocks.iter().all(|&it| of_block(it))
 }
 
-/// Whether a pass that runs on an op knows nothing of what is outside: on a function.
+/// Returns true if a pass on this op knows nothing about the outside: if it is a function.
 fn is_by_itself(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::FuncFunc
 }
 
-/// What the constants analysis knows of the values in an op; in a function, nothing of what is passed to it.
+/// The constants among the values in an op. Arguments of a function are unknown.
 pub(super) struct ConstantFacts(pub(super) Sparse<Constants>);
 
 impl Analysis for ConstantFacts {
@@ -61,7 +63,7 @@ impl Analysis for ConstantFacts {
     }
 }
 
-/// The ranges of integers: of the whole program, or of a function by itself.
+/// The ranges of integers, for the whole program or for one function.
 pub(super) struct Ranges(pub(super) Integers);
 
 impl Analysis for Ranges {
@@ -100,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Functions with a branch, a loop and a call, of different length.
+    /// Functions of different length with a branch, a loop and a call.
     fn functions(n: usize) -> String {
         let function = |at: usize| {
             let more = "    %more = arith.addi %i, %c3 : index\n".repeat(1 + at % 3);

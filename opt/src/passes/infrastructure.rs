@@ -1,4 +1,4 @@
-//! Passes that do nothing, or fail, by which pass managers are tested; named as upstream's.
+//! Passes for tests of the pass manager, which do nothing or fail; named like upstream's.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{AttrData, Op, Traits, print};
@@ -180,19 +180,19 @@ pub(super) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Puts an op that nobody may put there into a function, to see that the manager notices.
+/// Adds an invalid op to a function, to test that the manager notices.
 fn invalid(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let region = cx.ir.op(op).regions.first().map(|it| it.1);
     let block = region.map(|it| cx.ir.entry_block(it));
     if let Some(block) = block.filter(|_| options.is_on("emit-invalid-ir")) {
-        // A branch that is not the last op of its block.
+        // The op is a branch that is not the last op of its block.
         cx.ir.insert(NewOp::new("func.return"), Point::Start(block));
         cx.ir.insert(NewOp::new("func.return"), Point::Start(block));
     }
     if options.is_on("signal-pass-failure") { Err(Failure(None)) } else { Ok(()) }
 }
 
-/// Puts a call of a function that nobody defines into a function: it is the module that is wrong then.
+/// Adds a call of an undefined function to a function, which makes the module invalid.
 fn call_nobody(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let Some(region) = cx.ir.op(op).regions.first().map(|it| it.1) else { return Ok(()) };
     let name = cx.ir.interner.name("some_unknown_func");
@@ -202,7 +202,7 @@ fn call_nobody(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure>
     Ok(())
 }
 
-/// Runs a pipeline, which an option holds, on an op of one of these names.
+/// Runs the pipeline in an option on ops of the given names.
 fn dynamic(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let pipeline = options.text("dynamic-pipeline");
     let kind = cx.ir.op_name(op).to_owned();

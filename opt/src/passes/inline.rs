@@ -1,9 +1,9 @@
-//! `inline`: calls of functions with a body become that body.
+//! `inline`: replaces calls of functions with bodies by the bodies.
 //!
-//! Callees come before their callers, so that each body is copied when it is done. *Law.* A function that may call itself, through others
-//! included, is not copied into itself; what nothing calls any more and nobody outside can see is erased. *Cost.* Linear in the ops
-//! that are copied. Where each function calls the one before twice these double with each: a call of a body for which there is no room any
-//! more stays a call, and the first one is told of.
+//! Callees come before callers, so that finished bodies are copied. *Law.* A recursive function,
+//! also an indirectly recursive one, is not copied into itself. Private functions without calls are
+//! erased. *Cost.* Linear in the copied ops. If each function calls the previous one twice these
+//! double each time: calls beyond a limit stay, and the first one is reported.
 
 use noisy_dataflow::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -11,13 +11,13 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::canonicalize::rewrite;
-use super::symbols::{Visibility, symbol, visibility};
+use super::symbols::{Visibility, is_owned, symbol, visibility};
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::{Rewriter, nested, operands, preorder};
 
-/// So many ops are copied in one run, and so many times as many as the program has.
+/// Limits of the copied ops: a constant, and a multiple of the ops of the program.
 const MOST_OPS: usize = 400_000;
 const MOST_TIMES: usize = 8;
 
@@ -54,7 +54,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let run = is_other.then(|| (cx.nested)(&format!("func.func({pipeline})"))).transpose()?;
     let mut n_copied = 0;
     let mut has_left = false;
-    // How many ops are in each function that is done.
+    // Number of ops of each finished function.
     let mut sizes: FxHashMap<Op, usize> = FxHashMap::default();
     let mut n = 0;
     for function in order {
@@ -66,11 +66,13 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
             let mut is_changed = false;
             for call in calls {
                 let Some(callee) = flow::callee(cx.ir, call) else { continue };
-                // A callee that may call itself is left a call.
+                // Calls of a recursive callee stay.
                 let may_inline = !circular.contains(&callee)
                     && flow::body(cx.ir, callee).is_some()
                     && cx.ir.attr(call, "no_inline").is_none()
-                    && cx.ir.attr(callee, "no_inline").is_none();
+                    && cx.ir.attr(callee, "no_inline").is_none()
+                    // Symbols in the body mean the same at the call.
+                    && cx.ir.symbol_table_around(call) == cx.ir.parent_op(callee);
                 if !may_inline {
                     continue;
                 }
@@ -104,13 +106,14 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
             run(cx, function)?;
         }
     }
-    // What nothing mentions any more.
+    // Erase functions without uses.
     let mut is_changed = true;
     while is_changed {
         is_changed = false;
         for &function in &functions {
             if !cx.ir.is_alive(function)
                 || visibility(cx.ir, function) != Visibility::Private
+                || !is_owned(cx.ir, function)
                 || !cx.actions.goes_on()
             {
                 continue;
@@ -128,13 +131,13 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The functions that a function calls.
+/// Returns the functions that a function calls.
 fn callees(ir: &Ir, function: Op) -> Vec<Op> {
     let calls = nested(ir, function).into_iter().filter(|&it| ir.op(it).kind == OpKind::FuncCall);
     calls.filter_map(|it| flow::callee(ir, it)).collect()
 }
 
-/// Functions, callees before callers; and those that may call themselves.
+/// Returns the functions, callees before callers, and the recursive ones.
 fn bottom_up(ir: &Ir, functions: &[Op]) -> (Vec<Op>, FxHashSet<Op>) {
     let calls: FxHashMap<Op, Vec<Op>> = functions.iter().map(|&it| (it, callees(ir, it))).collect();
     let of = |it: Op| calls.get(&it).map_or(&[][..], Vec::as_slice);
@@ -151,7 +154,8 @@ fn bottom_up(ir: &Ir, functions: &[Op]) -> (Vec<Op>, FxHashSet<Op>) {
             }
         }
     }
-    // Components of the call graph, by its transpose in the reverse order (Kosaraju).
+    // Strongly connected components of the call graph, by its transpose in reverse order
+    // (Kosaraju).
     let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
     for &function in functions {
         for &callee in of(function) {
@@ -181,7 +185,7 @@ fn bottom_up(ir: &Ir, functions: &[Op]) -> (Vec<Op>, FxHashSet<Op>) {
     (order, circular)
 }
 
-/// Puts the body of a function in place of a call; says whether it could.
+/// Inlines a call. Returns false if that is impossible.
 fn inline(ir: &mut Ir, call: Op, callee: Op) -> bool {
     let Some(body) = flow::body(ir, callee) else { return false };
     let blocks = ir.blocks(body);
@@ -206,7 +210,7 @@ fn inline(ir: &mut Ir, call: Op, callee: Op) -> bool {
         return false;
     }
     let around = ir.parent_op(call).map(|it| ir.op(it).kind);
-    // Several blocks fit only where several may stand.
+    // Several blocks are possible only in regions that allow them.
     if blocks.len() > 1 && !matches!(around, Some(OpKind::FuncFunc | OpKind::ScfExecuteRegion)) {
         return false;
     }
@@ -233,7 +237,8 @@ fn inline(ir: &mut Ir, call: Op, callee: Op) -> bool {
     true
 }
 
-/// Splits the block of a call, puts copies of the blocks between, and lets what returned branch behind the call.
+/// Splits the block of a call, inserts copies of the blocks, and turns returns into branches to the
+/// second half.
 fn inline_blocks(
     rewriter: &mut Rewriter<'_>,
     call: Op,
@@ -259,7 +264,7 @@ fn inline_blocks(
         copies.insert(from, copy);
         last = copy;
     }
-    // Values may be used in blocks before those that define them; so first all ops, then all operands.
+    // Blocks may use values of later blocks, so copy all ops first, then set all operands.
     let mut copied: Vec<Op> = Vec::new();
     let mut branches: Vec<(Op, Block)> = Vec::new();
     for &from in blocks {
@@ -312,6 +317,6 @@ fn inline_blocks(
         rewriter.insert(new, Point::End(to));
     }
     let entry = copies[&blocks[0]];
-    // Nothing branches to the first block of a function.
+    // Nothing branches to the entry block of a function.
     rewriter.merge_blocks(entry, block, &[]);
 }

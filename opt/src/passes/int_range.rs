@@ -1,9 +1,9 @@
-//! Passes on what the ranges say: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
+//! Passes that use integer ranges: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
 
-use noisy_analyses::Integers;
 use noisy_analyses::facts::effects;
-use noisy_analyses::facts::integers::compare::predicate;
-use noisy_analyses::facts::integers::constant::Constant;
+use noisy_integers::Integers;
+use noisy_integers::compare::predicate;
+use noisy_integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Traits, Value};
 
@@ -33,7 +33,8 @@ pub(super) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Values of one number become constants; a remainder of what is below the divisor is that.
+/// Values with a single possible number become constants. A remainder is its dividend if that is
+/// below the divisor.
 fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let facts = cx.analyses.of::<Ranges>(cx.ir, op);
     let facts = &facts.0;
@@ -64,14 +65,16 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let results = rewriter.ir.op(op).results.to_vec();
         let at = cx.actions.target(rewriter.ir, op);
         let before = n;
-        // Behind an op with regions, what stands for its results must not stand in them.
+        // After an op with regions, the replacement must not be inside them.
         for value in results {
             n += usize::from(constant(&mut rewriter, facts, value, op));
         }
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
-        } else if is_trivial_remainder(rewriter.ir, facts, op) {
-            let value = rewriter.operand(op, 0);
+        } else if is_trivial_remainder(rewriter.ir, facts, op)
+            && let value = rewriter.operand(op, 0)
+            && !rewriter.ir.op(op).results.contains(&value)
+        {
             rewriter.replace(op, &[value]);
             n += 1;
         }
@@ -83,14 +86,14 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     rewrite(cx, op, &Patterns::new([]), Config::default(), false)
 }
 
-/// Lets the users of a value use a constant before an op, if its range is one number; says whether it is.
+/// Replaces a value by a constant before an op if its range is one number. Returns true if it did.
 fn constant(rewriter: &mut Rewriter<'_>, facts: &Integers, value: Value, before: Op) -> bool {
     if rewriter.ir.value(value).uses.is_empty() {
         return false;
     }
     let Constant::Int(number) = facts.constant(rewriter.ir, value) else { return false };
     let ty = rewriter.ty(value);
-    let lists = noisy_analyses::facts::integers::elements::Lists::default();
+    let lists = noisy_integers::elements::Lists::default();
     let Some(attr) = constants::to_attr(rewriter.ir, &lists, Constant::Int(number), ty) else {
         return false;
     };
@@ -109,13 +112,13 @@ fn is_trivial_remainder(ir: &Ir, facts: &Integers, op: Op) -> bool {
         return false;
     };
     match kind {
-        // Of numbers that are not negative; the divisor is above, so above zero.
+        // For nonnegative numbers below the divisor, which is then positive.
         OpKind::ArithRemsi => a.smin >= 0 && a.smax < b.smin,
         _ => a.umax < b.umin,
     }
 }
 
-/// Signed ops on numbers that are never negative become unsigned ones.
+/// Signed ops on nonnegative numbers become unsigned ones.
 fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let facts = cx.analyses.of::<Ranges>(cx.ir, op);
     let facts = &facts.0;

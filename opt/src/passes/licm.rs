@@ -1,7 +1,7 @@
-//! `loop-invariant-code-motion`: what computes the same in each iteration is computed before the loop.
+//! `loop-invariant-code-motion`: moves loop-invariant computations before the loop.
 //!
-//! *Law.* Only what has no effects and is defined for all operands moves: it may run although the loop does not. *Cost.* Linear: each
-//! op is looked at once per loop around it that it leaves.
+//! *Law.* Only ops without effects that are defined for all operands move, because they may then
+//! run although the loop does not. *Cost.* Linear: each op is visited once per loop that it leaves.
 
 use noisy_analyses::facts::invariant::{is_loop, leaves};
 use noisy_syntax::rewrite::Point;
@@ -24,7 +24,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut loops = nested(cx.ir, op);
     loops.retain(|&it| is_loop(cx.ir, it));
     let mut n = 0;
-    // Inner loops first, so that what leaves them may leave the next one too.
+    // Inner loops first, so that their ops may leave outer loops, too.
     for it in loops.into_iter().rev() {
         n += hoist(cx.ir, it, cx.actions);
     }
@@ -32,12 +32,13 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Moves what is invariant before a loop; how many ops that were.
+/// Moves invariant ops before a loop and returns their number.
 fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
     let regions: Vec<_> = ir.op(of).regions.iter().map(|it| it.1).collect();
     let mut n = 0;
     for region in regions {
-        // Ops right in the loop, in order: who defines an operand has moved before its users are looked at.
+        // The direct ops of the loop in order, so that definitions have moved before their users
+        // are visited.
         let ops: Vec<Op> = ir.items(region).filter(|&it| ir.op(it).kind.is_op()).collect();
         for op in ops {
             if !actions.goes_on() {

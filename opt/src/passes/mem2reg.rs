@@ -1,17 +1,19 @@
-//! `mem2reg`: a slot, a buffer of one element on the stack that is only loaded and stored, becomes values.
+//! `mem2reg`: promotes slots to values. A slot is a stack buffer of one element that is only loaded
+//! and stored.
 //!
-//! *Law.* A load reads what the last store before it wrote. Blocks where several stores arrive and a load may follow get an argument, which
-//! each branch to them passes. A slot that was not written holds anything; upstream says 0.
-//! *Method.* Pruned SSA construction (Cytron et al., 1991): the arguments stand at the iterated dominance frontier of the blocks with stores,
-//! where the slot is live. What branches pass is written once, for all slots. *Cost.* For a slot that one block uses, its uses, sorted; else
-//! the blocks and branches of the region too.
+//! *Law.* A load reads the value of the last store before it. Blocks that several stores reach and
+//! in which a load may follow get an argument, passed by each branch to them. An unwritten slot
+//! holds any value; upstream uses 0. *Method.* Pruned SSA construction (Cytron et al., 1991):
+//! arguments are placed at the iterated dominance frontier of the blocks with stores, where the
+//! slot is live. The operands of branches are written once for all slots. *Cost.* For a slot used
+//! in one block, its uses, sorted; otherwise also the blocks and branches of the region.
 
 use std::collections::BTreeMap;
 
-use noisy_analyses::facts::integers::constant::Constant;
-use noisy_analyses::facts::integers::elements::Lists;
 use noisy_analyses::facts::values::{element_type, to_attr};
 use noisy_dataflow::cfg::Cfg;
+use noisy_integers::constant::Constant;
+use noisy_integers::elements::Lists;
 use noisy_syntax::dominance::DominatorTree;
 use noisy_syntax::{Attr, Block, Dim, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
 use rustc_hash::FxHashMap;
@@ -25,7 +27,7 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     class: "Mem2Reg",
     anchor: None,
     summary: "Promotes memory slots into values.",
-    // It changes nothing, as in LLVM 19.
+    // Without effect, as in LLVM 19.
     options: &[OptionInfo {
         name: "region-simplify",
         default: "true",
@@ -67,18 +69,18 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A buffer of one element that is only loaded and stored, in the region that it stands in.
+/// A slot: a buffer of one element that is only loaded and stored, in its region.
 struct Slot {
     alloca: Op,
     element: Type,
-    /// What it holds before it is written.
+    /// Its value before the first store.
     zero: Attr,
 }
 
 impl Slot {
     fn of(ir: &mut Ir, alloca: Op) -> Option<Self> {
         let data = ir.op(alloca);
-        // In a region without an order nothing comes before anything.
+        // A graph region has no order.
         let around = ir.op(ir.parent_op(alloca)?).kind;
         if !around.is_op() || around == OpKind::Unknown || around.has(Traits::GRAPH_REGION) {
             return None;
@@ -117,9 +119,9 @@ impl Slot {
 struct Graph {
     cfg: Cfg,
     tree: DominatorTree,
-    /// What each block immediately dominates.
+    /// The blocks that each block immediately dominates.
     children: Vec<Vec<u32>>,
-    /// The dominance frontier of each block: where its dominance ends.
+    /// Returns the dominance frontier of each block: the blocks where its dominance ends.
     frontier: Vec<Vec<u32>>,
 }
 
@@ -148,16 +150,16 @@ impl Graph {
     }
 }
 
-/// Where the content of a slot goes.
+/// The dataflow of a slot.
 struct Ways {
     /// The loads and stores of each block, in order.
     accesses: BTreeMap<u32, Vec<Op>>,
-    /// The blocks that get an argument, in order.
+    /// The blocks with an argument, in order.
     merges: Vec<u32>,
 }
 
 impl Ways {
-    /// None if a block needs an argument that a branch to it cannot pass.
+    /// `None` if a block needs an argument that a branch to it cannot pass.
     fn of(ir: &Ir, graph: &Graph, slot: &Slot) -> Option<Self> {
         let node = |op: Op| graph.cfg.node(ir.block_of(op)).map(|it| it as u32);
         let home = node(slot.alloca)?;
@@ -179,7 +181,7 @@ impl Ways {
         let mut waiting = Vec::new();
         for (&block, ops) in &accesses {
             writes[block as usize] |= ops.iter().any(is_store);
-            // The home block has the slot from the alloca on.
+            // In the block of the alloca the slot exists from the alloca on.
             if block != home && !is_store(&ops[0]) {
                 is_live[block as usize] = true;
                 waiting.push(block);
@@ -212,16 +214,17 @@ impl Ways {
     }
 }
 
-/// What branches are to pass to new arguments besides what they pass. To write it for each slot would cost the operands of a branch each time.
+/// Additional operands of branches for new arguments. Writing them for each slot separately would
+/// cost the operands of a branch each time.
 #[derive(Default)]
 struct Passed {
-    /// In the order of the arguments.
+    /// The operands, in the order of the arguments.
     list: Vec<PassedValue>,
-    /// Where in the list the results of loads stand: those of another slot are replaced in their turn.
+    /// The positions of results of loads of other slots, which are replaced later.
     loads: FxHashMap<Value, Vec<u32>>,
 }
 
-/// A value for one successor of a branch.
+/// Adds an operand for one successor of a branch.
 struct PassedValue {
     branch: (Op, u32),
     block: Block,
@@ -236,7 +239,7 @@ impl Passed {
         self.list.push(it);
     }
 
-    /// The result of a load is another value.
+    /// Replaces the result of a load.
     fn replace(&mut self, ir: &Ir, old: Value, new: Value) {
         let Some(places) = self.loads.remove(&old) else { return };
         for &it in &places {
@@ -264,7 +267,7 @@ fn is_loaded(ir: &Ir, value: Value) -> bool {
     ir.defining_op(value).is_some_and(|it| ir.op(it).kind == OpKind::MemrefLoad)
 }
 
-/// Replaces the loads of a slot and erases it; what branches pass is still to be written.
+/// Replaces the loads of a slot and erases it. The operands of branches are written later.
 fn promote(
     rewriter: &mut Rewriter<'_>,
     graph: &Graph,
@@ -289,8 +292,8 @@ fn promote(
     for &it in &ways.merges {
         arguments[it as usize] = Some(rewriter.ir.add_argument(block_of(it), slot.element));
     }
-    // What the slot holds at the end of each block, if it was written. What cannot be reached comes last, and in no order, so nothing is said
-    // of its end.
+    // The value of the slot at the end of each block, if it was written. Unreachable blocks come
+    // last in no order, so the value at their end is unknown.
     let mut at_end = vec![None; n];
     let mut waiting: Vec<(u32, Option<Value>)> = (0..n as u32)
         .filter(|&it| it != 0 && !graph.tree.is_reachable(it as usize))

@@ -1,6 +1,7 @@
-//! The passes, each a function on an op, and the tables of them.
+//! The passes and their tables. A pass is a function on an op.
 //!
-//! To add a pass, add a row to a table of `TABLES`: name, class (as upstream's messages call it), anchor, options and the function.
+//! To add a pass, add a row to a table in `TABLES`: name, class (as in upstream's messages),
+//! anchor, options and the function.
 
 mod affine;
 mod analyses;
@@ -27,7 +28,7 @@ pub use affine::schedule::{best_schedule, is_nest_root};
 
 pub use crate::pass::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 
-/// The passes of each family. Passes that other crates bring stand in one row here.
+/// The passes of each family. Passes from other crates have one row here.
 const TABLES: &[&[PassInfo]] = &[
     affine::coalesce::PASSES,
     affine::dependence_check::PASSES,
@@ -64,17 +65,18 @@ const TABLES: &[&[PassInfo]] = &[
     symbols::PASSES,
 ];
 
-/// All passes.
+/// Returns all passes.
 pub(crate) fn all() -> impl Iterator<Item = &'static PassInfo> {
     TABLES.iter().copied().flatten()
 }
 
-/// The pass of a name.
+/// Returns the pass with a name.
 pub(crate) fn find(name: &str) -> Option<&'static PassInfo> {
     all().find(|it| it.name == name)
 }
 
-/// Passes that look at no more than the isolated op that they change: what they do to one function depends on that function alone.
+/// Passes that read only the isolated op that they change: their effect on a function depends on
+/// that function alone.
 const LOCAL: &[&str] = &[
     "arith-int-narrowing",
     "canonicalize",
@@ -86,11 +88,12 @@ const LOCAL: &[&str] = &[
     "trivial-dce",
 ];
 
-/// Passes that look at the whole program, but at one function only where they run on functions (`facts.rs`).
+/// Passes that read the whole program, but only one function if they run on functions (`facts.rs`).
 const LOCAL_ON_FUNCTIONS: &[&str] =
     &["arith-unsigned-when-equivalent", "int-range-optimizations", "sccp"];
 
-/// Whether what a pass does to an isolated op, of the kind that its pipeline is anchored at, depends on that op alone.
+/// Returns true if the effect of a pass on an isolated op, of the kind of the pipeline's anchor,
+/// depends on that op alone.
 pub fn is_local(pass: &PassInfo, anchor: &str) -> bool {
     LOCAL.contains(&pass.name) || anchor == "func.func" && LOCAL_ON_FUNCTIONS.contains(&pass.name)
 }

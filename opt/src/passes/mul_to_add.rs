@@ -1,7 +1,8 @@
-//! `mul-to-add`: products with a constant as sums, as the MLIR tutorial (j2kun/mlir-tutorial) has it.
+//! `mul-to-add`: turns products with a constant into sums, as in the MLIR tutorial
+//! (j2kun/mlir-tutorial).
 //!
-//! *Cost.* At most two sums per bit of the constant: an even product is twice that with half of the constant, an odd one that with the
-//! constant before it and once more the value.
+//! *Cost.* At most two sums per bit of the constant: an even product is twice the product with half
+//! of the constant, and an odd one is the product with the previous constant plus the value.
 
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, Sign, TypeData};
@@ -35,8 +36,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     rewrite(cx, op, &Patterns::new(PATTERNS.iter().copied()), config, true)
 }
 
-/// The product of a value and a constant that is positive, or a power of two of its width. Sums wrap as products do, and promise
-/// nothing of overflow.
+/// Returns the product of a value and a constant that is positive, or a power of two of its width.
+/// Sums wrap like products and have no overflow flags.
 fn product_as_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (value, by) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let ty = rewriter.ty(by);

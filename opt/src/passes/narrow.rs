@@ -1,11 +1,12 @@
-//! `arith-int-narrowing`: arithmetic on numbers that were extended from fewer bits is done in the fewest supported bits that hold its result.
+//! `arith-int-narrowing`: arithmetic on extended numbers is done in the fewest supported bits that
+//! hold its result.
 //!
-//! *Law.* The result of the narrow op, extended as its operands were, is the result of the wide one: the width is that which any result of
-//! operands of these widths needs, and it is less than the width of the op. *Cost.* Linear in ops, in rounds: as many as ops that become
-//! narrow only after others.
+//! *Law.* The narrow result, extended like the operands, equals the wide one: the width suffices
+//! for any operands of these widths and is less than the width of the op. *Cost.* Linear in the ops
+//! per round; each round narrows at least one op.
 
-use noisy_analyses::facts::integers::constant::{self, Constant};
 use noisy_analyses::facts::values::{element_type, with_element};
+use noisy_integers::constant::{self, Constant};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
@@ -56,7 +57,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Narrows an op; none if it stays.
+/// Narrows an op. `None` if it stays.
 fn narrow(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     match rewriter.ir.op(op).kind {
         OpKind::ArithSitofp => of_float(rewriter, op, OpKind::ArithExtsi, widths),
@@ -65,13 +66,14 @@ fn narrow(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     }
 }
 
-/// How many bits the result of an op needs whose operands, extended in this way, have `n` bits; none if such operands say nothing of it.
+/// Returns the number of bits of the result of an op whose operands, extended in this way, have `n`
+/// bits. `None` if these do not determine it.
 fn needed(kind: OpKind, extension: OpKind, n: u32) -> Option<u32> {
     let is_signed = extension == OpKind::ArithExtsi;
     match kind {
         OpKind::ArithAddi => Some(n + 1),
         OpKind::ArithMuli => Some(2 * n),
-        // The least number by -1 needs one bit more.
+        // The least number divided by -1 needs one bit more.
         OpKind::ArithSubi | OpKind::ArithDivsi if is_signed => Some(n + 1),
         OpKind::ArithMaxsi | OpKind::ArithMinsi if is_signed => Some(n),
         OpKind::ArithDivui | OpKind::ArithMaxui | OpKind::ArithMinui if !is_signed => Some(n),
@@ -79,7 +81,7 @@ fn needed(kind: OpKind, extension: OpKind, n: u32) -> Option<u32> {
     }
 }
 
-/// An op on an extended number and another one, or a constant.
+/// Narrows an op on an extended number and another one, or a constant.
 fn of_two(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     let kind = rewriter.ir.op(op).kind;
     needed(kind, OpKind::ArithExtsi, 1).or_else(|| needed(kind, OpKind::ArithExtui, 1))?;
@@ -98,7 +100,7 @@ fn of_two(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     Some(())
 }
 
-/// A conversion to floats.
+/// Narrows a conversion to floats.
 fn of_float(rewriter: &mut Rewriter<'_>, op: Op, extension: OpKind, widths: &[u32]) -> Option<()> {
     let value = operand(rewriter.ir, op, 0)?;
     let n = bits(rewriter, value, extension)?;
@@ -108,7 +110,7 @@ fn of_float(rewriter: &mut Rewriter<'_>, op: Op, extension: OpKind, widths: &[u3
     Some(())
 }
 
-/// How many bits hold a value, if what extends it does that in this way.
+/// Returns the number of bits of a value before extension in this way.
 fn bits(rewriter: &mut Rewriter<'_>, value: Value, extension: OpKind) -> Option<u32> {
     let width = constant::width(rewriter.ir, rewriter.ty(value))?;
     let of_number = |it: i128| match (extension, it) {
@@ -134,7 +136,8 @@ fn bits(rewriter: &mut Rewriter<'_>, value: Value, extension: OpKind) -> Option<
     }
 }
 
-/// The type with the fewest supported bits, of at least `n`, if these are fewer than those of `ty`.
+/// Returns the type with the fewest supported bits, at least `n`, if these are fewer than those of
+/// `ty`.
 fn narrower(ir: &mut Ir, ty: Type, n: u32, widths: &[u32]) -> Option<Type> {
     let now = constant::width(ir, ty)?;
     let width = *widths.iter().find(|it| **it >= n)?;

@@ -1,8 +1,9 @@
-//! `noisy-reduce-noise`: the cheapest `noisy.reduce_noise` ops that keep every value within the noise budget. `noisy-rewrite`: an equal
-//! program that needs fewer of them.
+//! `noisy-reduce-noise`: inserts the cheapest `noisy.reduce_noise` ops that keep every value within
+//! the noise budget. `noisy-rewrite`: finds an equal program that needs fewer of them.
 //!
-//! *Law.* The program that was analyzed again and found legal is the one that the pass leaves: both are printed and compared.
-//! *Cost.* That of the placement; reading, following and comparing are linear.
+//! *Law.* The resulting program equals the one that was analyzed again and found legal: both are
+//! printed and compared. *Cost.* That of the placement; parsing, following and comparing are
+//! linear.
 
 mod adopt;
 mod follow;
@@ -17,7 +18,7 @@ use regex::Regex;
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::diagnostics::Severity;
 
-/// The pass, under its own name and under that of the MLIR tutorial (j2kun/mlir-tutorial).
+/// The pass, under its own name and that of the MLIR tutorial (j2kun/mlir-tutorial).
 pub(super) const PASSES: &[PassInfo] =
     &[row("noisy-reduce-noise"), row("noisy-reduce-noise-optimizer"), REWRITE];
 
@@ -75,7 +76,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let (meant, asked): (Vec<Op>, Vec<Op>) = meant.unzip();
     let outcome =
         insert_reduces(&program, &asked, &placing).map_err(|why| Failure(Some(why.to_string())))?;
-    // Lines of the program as it was printed are no lines of the file.
+    // Lines of the printed program are not lines of the file.
     let line = Regex::new(r" on line \d+").map_err(|_| defect("a pattern"))?;
     let mut is_refused = false;
     for (function, of) in meant.iter().zip(&outcome.functions) {

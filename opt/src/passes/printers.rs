@@ -1,4 +1,4 @@
-//! Passes that print what they find: `print-op-stats`, `print-ir`.
+//! Passes that print information: `print-op-stats`, `print-ir`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -37,7 +37,7 @@ pub(super) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Writes what a pass prints.
+/// Writes the output of a pass.
 pub(super) fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,7 +1,8 @@
-//! `remove-dead-values`: values that nothing needs, results of functions and arguments of private ones included.
+//! `remove-dead-values`: removes values that nothing needs, including results of functions and
+//! arguments of private ones.
 //!
-//! *Law.* A function changes its signature only if it is private and each mention of it is a call that is seen. *Cost.* Linear in the
-//! ops, once for each round in which something went.
+//! *Law.* A function changes its signature only if it is private and each use of it is a known
+//! call. *Cost.* Linear in the ops, per round that removed something.
 
 mod live;
 
@@ -41,7 +42,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         if !cx.actions.goes_on() {
             return Ok(());
         }
-        // A call in a block that nothing reaches went with it.
+        // Calls in unreachable blocks are already gone.
         let mut calls = known_calls(cx.ir, op);
         losses.retain_mut(|it| calls.remove(&it.function).map(|calls| it.calls = calls).is_some());
         let n_gone = shrink(cx.ir, losses)?;
@@ -58,12 +59,12 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The values in an op that are needed.
+/// Returns the live values in an op.
 pub(super) fn needed_values(ir: &Ir, op: Op) -> Live {
     Live::new(ir, op, known_calls(ir, op))
 }
 
-/// The calls of each private function of which all are known.
+/// Returns the calls of each private function whose calls are all known.
 fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
     let mut out = FxHashMap::default();
     for function in nested(ir, op) {
@@ -81,7 +82,7 @@ fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
     out
 }
 
-/// What a function loses.
+/// The arguments and results that a function loses.
 #[derive(Debug)]
 struct Loss {
     function: Op,
@@ -90,7 +91,7 @@ struct Loss {
     results: Vec<usize>,
 }
 
-/// What private functions lose, and the values that are needed.
+/// The arguments and results that private functions lose, and the live values.
 fn shrinkable(ir: &Ir, calls: &FxHashMap<Op, Vec<Op>>, live: Live) -> (Vec<Loss>, Live) {
     let mut functions: Vec<Op> = calls.keys().copied().collect();
     functions.sort_unstable();
@@ -117,7 +118,7 @@ fn shrinkable(ir: &Ir, calls: &FxHashMap<Op, Vec<Op>>, live: Live) -> (Vec<Loss>
     (out, live)
 }
 
-/// Lets loops carry unchanged what nobody needs, so that it need not be carried.
+/// Makes loops carry dead values unchanged, so that they need not be carried.
 fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
     for it in nested(ir, op) {
         let regions: Vec<_> = ir.op(it).regions.iter().map(|it| it.1).collect();
@@ -141,20 +142,21 @@ fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
     }
 }
 
-/// What does not go; `gone` is in ascending order.
+/// Returns the items that stay; `gone` is in ascending order.
 fn kept<T: Copy>(list: &[T], gone: &[usize]) -> Vec<T> {
     let stays = |at: usize| gone.binary_search(&at).is_err();
     list.iter().enumerate().filter(|it| stays(it.0)).map(|it| *it.1).collect()
 }
 
-/// Whether all uses of a value are operands of calls, or of what returns, that go.
+/// Returns true if all uses of a value are removed operands of calls or returns.
 fn is_free(ir: &Ir, value: Value, going: &FxHashSet<(Op, u32)>) -> bool {
     ir.value(value).uses.iter().all(|it| going.contains(it))
 }
 
-/// Takes dead arguments and results off private functions and their calls; how many there were.
+/// Removes dead arguments and results from private functions and their calls, and returns their
+/// number.
 fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
-    // What is still used by anything but what goes itself stays, and so does what that needs in turn.
+    // Values with other users stay, and so do the values that those need.
     loop {
         let mut going: FxHashSet<(Op, u32)> = FxHashSet::default();
         for loss in &losses {
@@ -213,7 +215,7 @@ fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
     Ok(losses.iter().map(|it| it.args.len() + it.results.len()).sum())
 }
 
-/// The type of a function, what it returns, and the attributes of what is left; the arguments themselves stay.
+/// Updates the type, the returns and the attributes of a function. The arguments themselves stay.
 fn change_signature(ir: &mut Ir, loss: &Loss) {
     let Some([inputs, results]) = signature(ir, loss.function) else { return };
     let data = TypeData::Function {
@@ -232,7 +234,7 @@ fn change_signature(ir: &mut Ir, loss: &Loss) {
     }
 }
 
-/// The attributes of arguments and results of a function or a call, without those that go.
+/// Returns the attributes of the remaining arguments or results of a function or a call.
 fn shrink_attrs(ir: &mut Ir, op: Op, loss: &Loss) {
     for (name, gone) in [("arg_attrs", &loss.args), ("res_attrs", &loss.results)] {
         let list: Option<Box<[Attr]>> =

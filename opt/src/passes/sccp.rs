@@ -1,8 +1,8 @@
-//! `sccp`: values that the constants analysis knows become constants.
+//! `sccp`: values with a known constant become that constant.
 
-use noisy_analyses::facts::integers::constant::Constant;
-use noisy_analyses::facts::integers::constants::Constants;
 use noisy_dataflow::sparse::Sparse;
+use noisy_integers::constant::Constant;
+use noisy_integers::constants::Constants;
 use noisy_syntax::{Block, Ir, Op, Region, Value};
 
 use super::facts::ConstantFacts;
@@ -76,14 +76,14 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What values are known to be, with the constants that stand for them.
+/// The known values, with the ops of their constants.
 struct Known<'a> {
     facts: &'a Sparse<Constants>,
     uniqued: Uniqued,
 }
 
 impl Known<'_> {
-    /// Lets the users of a value use a constant, if it is known to be one; says whether it is.
+    /// Replaces a value by a constant if it is known. Returns true if it did.
     fn replace(&mut self, rewriter: &mut Rewriter<'_>, value: Value, user: Op) -> bool {
         let fact = self.facts.fact(value).copied().unwrap_or(Constant::Unknown);
         let ty = rewriter.ty(value);

@@ -1,6 +1,7 @@
-//! `control-flow-sink`: what only one of the regions of a choice needs is computed in that region.
+//! `control-flow-sink`: moves computations into the only region of a choice that needs them.
 //!
-//! *Law.* Only what has no effects moves, into a region that runs at most once, at a place that all its users are behind.
+//! *Law.* Only ops without effects move, into a region that runs at most once, before all their
+//! users.
 
 use noisy_analyses::facts::effects;
 use noisy_dataflow::cfg::Cfg;
@@ -38,7 +39,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Moves what only a region uses to its start; how many ops that were.
+/// Moves ops that only a region uses to its start, and returns their number.
 fn sink_into(ir: &mut Ir, choice: Op, region: Region, actions: &mut Actions) -> usize {
     let entry = ir.entry_block(region);
     let cfg = Cfg::new(ir, region);
@@ -46,7 +47,7 @@ fn sink_into(ir: &mut Ir, choice: Op, region: Region, actions: &mut Actions) -> 
     let mut waiting: Vec<Op> = preorder(ir, region);
     waiting.reverse();
     let mut n = 0;
-    // Users first, and what was moved is a user too.
+    // Users first, because moved ops are users, too.
     let mut queue: std::collections::VecDeque<Op> = waiting.into_iter().rev().collect();
     while let Some(user) = queue.pop_front() {
         for value in operands(ir, user) {
@@ -80,7 +81,7 @@ fn used_only_in(
 ) -> bool {
     ir.op(op).results.iter().all(|&it| {
         ir.value(it).uses.iter().all(|&(user, _)| {
-            // The block of the region that the user stands in.
+            // Returns the block of the region that contains the user.
             let mut at = user;
             loop {
                 if ir.op(at).parent == region {

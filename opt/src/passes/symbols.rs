@@ -1,10 +1,9 @@
-//! `symbol-dce`, `symbol-privatize`: symbols that nothing can reach go.
+//! `symbol-dce`, `symbol-privatize`: removal of unreachable symbols, and visibility.
 
-use noisy_syntax::{AttrData, Ir, Name, Op, Region, Traits};
+use noisy_syntax::{AttrData, Ir, Name, Op, OpKind, Traits};
 use rustc_hash::FxHashSet;
 
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::nested;
 
 pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -30,7 +29,7 @@ pub(super) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// How far a symbol can be seen.
+/// Returns the visibility of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visibility {
     Public,
@@ -50,14 +49,26 @@ pub(super) fn visibility(ir: &Ir, op: Op) -> Visibility {
     }
 }
 
-/// The name that an op defines, if it is a symbol.
+/// Returns the name of an op that defines a symbol.
 pub(super) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
     ir.extra(op).symbol.map(|it| it.0)
 }
 
-/// Whether the symbols in the region of an op are its own. Of an op that is not known, they may be.
+/// Returns true if an op is a symbol table. An op of an unknown kind may be one.
 fn is_table(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind.has(Traits::SYMBOL_TABLE)
+}
+
+/// Returns true if a pass may erase a symbol, or change its visibility, once its uses are known:
+/// its kind is known to be a symbol, and every op around it is a symbol table or has another known
+/// meaning. An op of an unknown kind may refer to what it holds in ways that the text does not
+/// show.
+pub(super) fn is_owned(ir: &Ir, op: Op) -> bool {
+    let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it))
+        .filter(|&it| ir.op(it).kind.is_op());
+    ir.op(op).kind.has(Traits::SYMBOL)
+        && ir.parent_op(op).is_some_and(|it| is_table(ir, it) || !ir.op(it).kind.is_op())
+        && around.all(|it| ir.op(it).kind != OpKind::Unknown)
 }
 
 fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
@@ -66,31 +77,16 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             "was scheduled to run under SymbolDCE, but does not define a symbol table".to_owned(),
         )));
     }
-    // Whether the table itself can be seen from further out.
+    // Other tables may refer to the nested symbols of this one, unless nothing is around it.
     let is_seen = match cx.ir.parent_op(op).filter(|&it| cx.ir.op(it).kind.is_op()) {
         None => false,
         Some(_) => visibility(cx.ir, op) != Visibility::Private,
     };
-    let mut live: FxHashSet<Op> = FxHashSet::default();
-    let mut stack: Vec<Op> = Vec::new();
-    roots(cx.ir, op, is_seen, &mut live, &mut stack);
-    while let Some(it) = stack.pop() {
-        // What is in a table is live for reasons of its own.
-        let inside = if is_table(cx.ir, it) { Vec::new() } else { nested(cx.ir, it) };
-        for user in std::iter::once(it).chain(inside) {
-            for target in uses(cx.ir, user) {
-                if live.insert(target) {
-                    stack.push(target);
-                    // Symbols of a table that is live may be seen through it.
-                    if is_table(cx.ir, target) {
-                        roots(cx.ir, target, true, &mut live, &mut stack);
-                    }
-                }
-            }
-        }
-    }
+    let mut live = Live::default();
+    live.enter_table(cx.ir, op, is_seen);
+    live.propagate(cx.ir);
     let mut dead = Vec::new();
-    collect_dead(cx.ir, op, &live, &mut dead);
+    collect_dead(cx.ir, op, &live.symbols, &mut dead);
     let n = dead.len();
     for it in dead {
         cx.ir.erase(it).map_err(|it| Failure(Some(it.to_string())))?;
@@ -99,61 +95,117 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The symbols of a table that are live for themselves: those that can be seen, and ops that are no symbols.
-fn roots(ir: &Ir, table: Op, is_seen: bool, live: &mut FxHashSet<Op>, stack: &mut Vec<Op>) {
-    for &(_, region) in &ir.op(table).regions {
-        for op in ir.items(region).filter(|&it| ir.op(it).kind.is_op()) {
-            let is_live = match symbol(ir, op) {
-                None => true,
-                Some(_) => match visibility(ir, op) {
+/// The live symbols, and the live ops whose uses and regions are still to be visited.
+#[derive(Default)]
+struct Live {
+    symbols: FxHashSet<Op>,
+    /// Each op with the visit of its regions.
+    waiting: Vec<(Op, Inside)>,
+}
+
+/// The symbols in the regions of a live op that are live for themselves.
+#[derive(Clone, Copy)]
+enum Inside {
+    /// All: an op around them is of an unknown kind.
+    All,
+    /// Those that other tables, or others than this program, may refer to. The flag says if other
+    /// tables may.
+    Visible(bool),
+}
+
+impl Live {
+    /// Enters the ops directly in a table that are live for themselves.
+    fn enter_table(&mut self, ir: &Ir, table: Op, is_seen: bool) {
+        for op in children(ir, table) {
+            let is_live = !ir.op(op).kind.has(Traits::SYMBOL)
+                || match visibility(ir, op) {
                     Visibility::Private => false,
                     Visibility::Nested => is_seen,
                     Visibility::Public => true,
-                },
-            };
-            if is_live && live.insert(op) {
-                stack.push(op);
-                if is_table(ir, op) {
+                };
+            if is_live {
+                self.enter(ir, op, Inside::Visible(is_seen));
+            }
+        }
+    }
+
+    fn enter(&mut self, ir: &Ir, op: Op, inside: Inside) {
+        if self.symbols.insert(op) {
+            let is_unknown = ir.op(op).kind == OpKind::Unknown;
+            self.waiting.push((op, if is_unknown { Inside::All } else { inside }));
+        }
+    }
+
+    fn propagate(&mut self, ir: &Ir) {
+        while let Some((op, inside)) = self.waiting.pop() {
+            for target in uses(ir, op) {
+                self.enter(ir, target, Inside::Visible(true));
+            }
+            match inside {
+                Inside::Visible(is_seen) if is_table(ir, op) => {
                     let is_seen = is_seen && visibility(ir, op) != Visibility::Private;
-                    roots(ir, op, is_seen, live, stack);
+                    self.enter_table(ir, op, is_seen);
+                }
+                _ => {
+                    for it in children(ir, op) {
+                        self.enter(ir, it, inside);
+                    }
                 }
             }
         }
     }
 }
 
-/// The symbols that an op refers to, each name of a path in its table.
+/// The ops directly in the regions of an op.
+fn children(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
+    let items = ir.op(op).regions.iter().flat_map(|it| ir.items(it.1));
+    items.filter(|&it| ir.op(it).kind.is_op())
+}
+
+/// The ops that the symbol references of an op may mean, those on the way to the last name of a
+/// path included. Behind an op of an unknown kind, which may be a symbol table, the search goes on.
 fn uses(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     for path in ir.interner.symbols_in(ir.extra(op).attrs.iter().map(|it| it.1)) {
         let Some((&first, rest)) = path.split_first() else { continue };
-        let mut at = ir
-            .resolve_symbol(op, first)
-            .or_else(|| symbol(ir, op).filter(|&it| it == first).map(|_| op));
-        out.extend(at);
+        let mut found = visible(ir, op, first);
+        out.extend_from_slice(&found);
         for &name in rest {
-            at = at.and_then(|it| {
-                let region: Region = ir.op(it).regions.first()?.1;
-                ir.symbol_defs(region, name).first().copied()
-            });
-            out.extend(at);
+            let regions = found.iter().flat_map(|&it| ir.op(it).regions.iter());
+            found = regions.flat_map(|it| ir.symbol_defs(it.1, name)).copied().collect();
+            out.extend_from_slice(&found);
         }
     }
     out
 }
 
+/// The definitions of a name in the regions around an op, up to the nearest one of a symbol table.
+fn visible(ir: &Ir, op: Op, name: Name) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut region = ir.op(op).parent;
+    loop {
+        out.extend_from_slice(ir.symbol_defs(region, name));
+        let Some(parent) = ir.region(region).parent else { return out };
+        if is_table(ir, parent) || !ir.op(parent).kind.is_op() {
+            return out;
+        }
+        region = ir.op(parent).parent;
+    }
+}
+
+/// Collects the symbols of a table, and of those in it at any depth, that are not live.
 fn collect_dead(ir: &Ir, table: Op, live: &FxHashSet<Op>, out: &mut Vec<Op>) {
-    for &(_, region) in &ir.op(table).regions {
-        for op in ir.items(region).filter(|&it| ir.op(it).kind.is_op()) {
-            if symbol(ir, op).is_some() && !live.contains(&op) {
-                out.push(op);
+    let mut holders = vec![table];
+    while let Some(holder) = holders.pop() {
+        for op in children(ir, holder) {
+            if ir.op(op).kind == OpKind::Unknown {
                 continue;
             }
-            for inner in std::iter::once(op).chain(nested(ir, op)) {
-                if is_table(ir, inner) && inner != table {
-                    collect_dead(ir, inner, live, out);
-                    break;
-                }
+            let is_symbol = ir.op(op).kind.has(Traits::SYMBOL) && is_table(ir, holder);
+            if is_symbol && !live.contains(&op) {
+                out.push(op);
+            } else {
+                holders.push(op);
             }
         }
     }
@@ -165,6 +217,7 @@ fn privatize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Fail
     for &(_, region) in &cx.ir.op(op).regions {
         for it in cx.ir.items(region) {
             if let Some(name) = symbol(cx.ir, it)
+                && cx.ir.op(it).kind.has(Traits::SYMBOL)
                 && !spared.contains(&cx.ir.interner.str(name))
             {
                 found.push(it);

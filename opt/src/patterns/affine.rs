@@ -33,7 +33,7 @@ fn map_attr(ir: &mut Ir, map: Affine) -> Attr {
     ir.interner.attr(AttrData::Affine(map))
 }
 
-/// The number of the first operand of the map of an access or application.
+/// Returns the index of the first map operand of an access or application.
 fn first_operand(kind: OpKind) -> usize {
     match kind {
         OpKind::AffineLoad | OpKind::AffineVectorLoad | OpKind::AffinePrefetch => 1,
@@ -42,7 +42,7 @@ fn first_operand(kind: OpKind) -> usize {
     }
 }
 
-/// The map of an op in canonical form.
+/// The map of an op is put into canonical form.
 fn canonical_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let first = first_operand(rewriter.ir.op(op).kind);
     let Some(old) = applied(rewriter.ir, op, "map", first) else { return false };
@@ -58,7 +58,8 @@ fn canonical_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A minimum or maximum of equal expressions, of constants among them, of one expression, or of another such op.
+/// Simplifies a minimum or maximum: equal expressions, several constants, a single expression, or a
+/// nested minimum or maximum.
 fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(mut it) = applied(rewriter.ir, op, "map", 0) else { return false };
     let is_min = rewriter.ir.op(op).kind == OpKind::AffineMin;
@@ -67,7 +68,7 @@ fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut constant: Option<i64> = None;
     for expr in old {
         match expr {
-            // Of several constants one decides; it stands where the first stood.
+            // Of several constants one decides, at the position of the first.
             Expr::Const(value) => {
                 let better =
                     constant.is_none_or(|it| if is_min { *value < it } else { *value > it });
@@ -100,7 +101,8 @@ fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Puts expressions of operands that are all constants as numbers into the map; its operands stay. Says whether it changed any.
+/// Evaluates expressions whose operands are all constant; the operands stay. Returns true if it
+/// changed any.
 pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(it) = applied(rewriter.ir, op, "map", 0) else { return false };
     let Body::Map(old) = &it.map.body else { return false };
@@ -120,7 +122,7 @@ pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             _ => expr.clone(),
         })
         .collect();
-    // Where all are numbers the op folds to one.
+    // If all are constants the op folds.
     if new == *old || new.iter().all(|it| matches!(it, Expr::Const(_))) {
         return false;
     }
@@ -130,7 +132,7 @@ pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Expressions without quotients in the order of their factors.
+/// Sorts expressions without quotients by their factors.
 fn ordered_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(it) = applied(rewriter.ir, op, "map", 0) else { return false };
     let Body::Map(old) = &it.map.body else { return false };
@@ -145,7 +147,7 @@ fn ordered_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A minimum one of whose expressions is a minimum is one of all.
+/// A minimum of a minimum is a minimum of all expressions.
 fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
     let Body::Map(exprs) = &it.map.body else { return false };
     let kind = rewriter.ir.op(op).kind;
@@ -192,7 +194,7 @@ fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
     false
 }
 
-/// The two bounds of a loop and what it starts with.
+/// The bounds of a loop and its initial values.
 fn bounds(ir: &Ir, op: Op) -> Option<(Applied, Applied, Vec<Value>)> {
     let low = applied(ir, op, "lowerBoundMap", 0)?;
     let high = applied(ir, op, "upperBoundMap", low.operands.len())?;
@@ -200,7 +202,7 @@ fn bounds(ir: &Ir, op: Op) -> Option<(Applied, Applied, Vec<Value>)> {
     Some((low, high, inits))
 }
 
-/// A bound in canonical form: no expression twice; a number if all are.
+/// Puts a bound into canonical form: no repeated expression, and a constant if all are.
 fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
     let mut out = ranges::deciding(ir, &bound.canonical(ir), is_low);
     let Body::Map(exprs) = &out.map.body else { return out };
@@ -210,7 +212,7 @@ fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
             kept.push(it.clone());
         }
     }
-    // Of several numbers one decides.
+    // Of several constants one decides.
     let numbers = kept.iter().filter_map(|it| match it {
         Expr::Const(value) => Some(*value),
         _ => None,
@@ -240,7 +242,7 @@ fn canonical_bounds(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The bounds of parallel loops in canonical form.
+/// Puts the bounds of parallel loops into canonical form.
 fn canonical_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(low) = applied(rewriter.ir, op, "lowerBoundsMap", 0) else { return false };
     let Some(high) = applied(rewriter.ir, op, "upperBoundsMap", low.operands.len()) else {
@@ -258,7 +260,7 @@ fn canonical_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The number of a bound that is one.
+/// Returns the value of a constant bound.
 fn number(bound: &Applied) -> Option<i64> {
     match &bound.map.body {
         Body::Map(exprs) => match exprs[..] {
@@ -269,7 +271,7 @@ fn number(bound: &Applied) -> Option<i64> {
     }
 }
 
-/// How often a loop with constant bounds runs.
+/// Returns the number of iterations of a loop with constant bounds.
 fn trip_count(ir: &Ir, op: Op) -> Option<i128> {
     let (low, high, _) = bounds(ir, op)?;
     let step = match ir.interner.attr_data(ir.attr(op, "step")?) {
@@ -280,7 +282,7 @@ fn trip_count(ir: &Ir, op: Op) -> Option<i128> {
     Some(if distance <= 0 { 0 } else { (distance + step - 1) / step })
 }
 
-/// A loop that never runs gives what it starts with.
+/// A loop without iterations is replaced by its initial values.
 fn never_runs(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if trip_count(rewriter.ir, op) != Some(0) {
         return false;
@@ -290,7 +292,7 @@ fn never_runs(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A loop that only passes values on gives them at once.
+/// A loop that only yields its values is replaced by them.
 fn does_nothing(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, region) else { return false };
@@ -331,7 +333,7 @@ fn does_nothing(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     fits
 }
 
-/// The set of a choice in canonical form.
+/// The set of a choice is put into canonical form.
 fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(old) = applied(rewriter.ir, op, "condition", 0) else { return false };
     let new = old.canonical(rewriter.ir);
@@ -344,7 +346,7 @@ fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A choice whose constraints are numbers goes one way.
+/// A choice with constant constraints is decided.
 fn known_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some(set) = ir.attr(op, "condition").and_then(|it| ir.interner.affine(it)) else {

@@ -1,10 +1,10 @@
 //! Rules of integer and float arithmetic.
 //!
-//! *Overflow flags.* A sum of sums keeps a flag if all ops that it joins have it and the joined constant fits without overflow: then the
-//! exact value is the same, and in range where it was.
+//! *Overflow flags.* A combined sum keeps a flag if all its ops have it and the combined constant
+//! does not overflow: then the exact value is the same, and in range as before.
 
-use noisy_analyses::facts::integers::constant::{sign_extended, width};
 use noisy_analyses::facts::values::with_element;
+use noisy_integers::constant::{sign_extended, width};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 
@@ -33,7 +33,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ArithIndexCastui: index_cast_of_extend;
 };
 
-/// Whether an op says that it does not overflow as signed and as unsigned.
+/// Returns the overflow flags of an op: signed and unsigned.
 pub(crate) fn overflow(ir: &Ir, op: Op) -> (bool, bool) {
     let Some(attr) = ir.attr(op, "overflowFlags") else { return (false, false) };
     let AttrData::Text(text, _) = *ir.interner.attr_data(attr) else { return (false, false) };
@@ -41,7 +41,7 @@ pub(crate) fn overflow(ir: &Ir, op: Op) -> (bool, bool) {
     (text.contains("nsw"), text.contains("nuw"))
 }
 
-/// The attribute of overflow flags; none if there are none.
+/// Returns the attribute of overflow flags. `None` without flags.
 fn overflow_attr(ir: &mut Ir, nsw: bool, nuw: bool) -> Option<Attr> {
     let text = match (nsw, nuw) {
         (true, true) => "#arith.overflow<nsw, nuw>",
@@ -53,7 +53,8 @@ fn overflow_attr(ir: &mut Ir, nsw: bool, nuw: bool) -> Option<Attr> {
     Some(ir.interner.attr(AttrData::Text(name, None)))
 }
 
-/// A sum or difference of a value and a constant: `factor * value + constant`, the constant read as signed and as unsigned.
+/// A sum or difference of a value and a constant: `factor * value + constant`, with the
+/// constant read as signed and as unsigned.
 #[derive(Clone, Copy, Debug)]
 struct Linear {
     value: Value,
@@ -85,7 +86,7 @@ fn linear(ir: &Ir, op: Op) -> Option<Linear> {
     Some(Linear { value, is_negated, signed, unsigned, flags })
 }
 
-/// `(x + 1) + 2` is `x + 3`, and so on for all sums and differences with constants.
+/// `(x + 1) + 2` becomes `x + 3`, and so for all sums and differences with constants.
 fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some(outer) = linear(ir, op) else { return false };
@@ -121,7 +122,7 @@ fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// `x + y * -1` is `x - y`.
+/// `x + y * -1` becomes `x - y`.
 fn add_negated(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let negated = |it: Value| {
@@ -135,12 +136,12 @@ fn add_negated(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         (_, Some(y)) => (b, y),
         _ => return false,
     };
-    // Of one bit, -1 is 1; a difference is a sum all the same.
+    // For one bit, -1 is 1, and a difference is a sum.
     rewriter.replace_with(op, NewOp::new("arith.subi").operands(&[x, y]).results(&[ty]));
     true
 }
 
-/// `(a - b) - a` is `0 - b`.
+/// `(a - b) - a` becomes `0 - b`.
 fn sub_from_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(inner) = rewriter.defined_by(a, OpKind::ArithSubi) else { return false };
@@ -160,7 +161,7 @@ fn sub_from_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// `(x * 2) * 3` is `x * 6`.
+/// `(x * 2) * 3` becomes `x * 6`.
 fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(outer) = rewriter.int_of(b) else { return false };
@@ -175,7 +176,7 @@ fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mask = u128::MAX >> (128 - width);
     let signed = outer * inner;
     let unsigned = (outer as u128 & mask) * (inner as u128 & mask);
-    // A factor of zero would hide an overflow of the other.
+    // A factor of zero would hide an overflow of the other product.
     let nsw = flags.0 && other.0 && sign_extended(signed, width) == signed;
     let nuw = flags.1 && other.1 && unsigned <= mask;
     let flags = overflow_attr(rewriter.ir, nsw, nuw);
@@ -188,7 +189,7 @@ fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// `ext(x) & ext(y)` is `ext(x & y)`, and so for `|` and `^`.
+/// `ext(x) & ext(y)` becomes `ext(x & y)`, and so for `|` and `^`.
 fn bits_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     for kind in [OpKind::ArithExtui, OpKind::ArithExtsi] {
@@ -209,7 +210,7 @@ fn bits_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     false
 }
 
-/// `!(a < b)` is `a >= b`.
+/// `!(a < b)` becomes `a >= b`.
 fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     if rewriter.int_of(b) != Some(-1) {
@@ -217,7 +218,7 @@ fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let Some(compare) = rewriter.defined_by(a, OpKind::ArithCmpi) else { return false };
     let ir = &*rewriter.ir;
-    let Some(predicate) = noisy_analyses::facts::integers::compare::predicate(ir, compare) else {
+    let Some(predicate) = noisy_integers::compare::predicate(ir, compare) else {
         return false;
     };
     let (x, y) = (rewriter.operand(compare, 0), rewriter.operand(compare, 1));
@@ -233,12 +234,12 @@ pub(super) fn compare_op(ir: &mut Ir, predicate: i128, a: Value, b: Value, ty: T
     NewOp::new("arith.cmpi").operands(&[a, b]).attr("predicate", attr).results(&[ty])
 }
 
-/// A widened number that is widened again is widened once.
+/// Two extensions become one.
 fn extend_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let a = rewriter.operand(op, 0);
     let Some(inner) = rewriter.ir.defining_op(a) else { return false };
     let (kind, of) = (rewriter.ir.op(op).kind, rewriter.ir.op(inner).kind);
-    // A number that was widened with zeros has no sign.
+    // A zero-extended number is nonnegative.
     let is_same = of == kind;
     if !is_same && (of != OpKind::ArithExtui || kind != OpKind::ArithExtsi) {
         return false;
@@ -264,7 +265,7 @@ fn int_width(ir: &Ir, value: Value) -> Option<u32> {
     }
 }
 
-/// The low bits of a widened number are the number widened less, or its low bits.
+/// A truncated extension is a smaller extension, or a truncation.
 fn truncate_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let a = rewriter.operand(op, 0);
     let Some(inner) = rewriter.ir.defining_op(a) else { return false };
@@ -286,7 +287,8 @@ fn truncate_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The high half of a product of widened numbers is the second result of an extended multiplication.
+/// The high half of a product of extended numbers is the second result of an extended
+/// multiplication.
 fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((shift, product, by)) = shifted(rewriter, op, OpKind::ArithShrui) else {
         return false;
@@ -318,14 +320,14 @@ fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     false
 }
 
-/// The shift that an op cuts, what is shifted, and by how many bits.
+/// The shift whose result an op truncates, its operand, and its number of bits.
 fn shifted(rewriter: &Rewriter<'_>, op: Op, kind: OpKind) -> Option<(Op, Value, i128)> {
     let shift = rewriter.defined_by(rewriter.operand(op, 0), kind)?;
     let by = rewriter.int_of(rewriter.operand(shift, 1))?;
     Some((shift, rewriter.operand(shift, 0), by))
 }
 
-/// Where all bits that a shift brings in are cut off, any will do.
+/// If all shifted-in bits are truncated, any shift will do.
 fn truncate_of_shift(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((_, value, by)) = shifted(rewriter, op, OpKind::ArithShrsi) else { return false };
     let result = rewriter.ir.op(op).results[0];
@@ -349,7 +351,7 @@ fn is_unused(rewriter: &Rewriter<'_>, op: Op, result: usize) -> bool {
     rewriter.ir.value(value).uses.is_empty()
 }
 
-/// A sum whose carry nobody reads is a plain sum.
+/// A sum with unused carry is a plain sum.
 fn sum_without_carry(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !is_unused(rewriter, op, 1) {
         return false;
@@ -362,7 +364,7 @@ fn sum_without_carry(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A product whose high half nobody reads is a plain product.
+/// A product with unused high half is a plain product.
 fn product_without_high(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !is_unused(rewriter, op, 1) {
         return false;
@@ -375,10 +377,10 @@ fn product_without_high(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// `x * 1` is `x`; its high half is its sign.
+/// `x * 1` is `x`, and its high half is the sign.
 fn signed_product_by_one(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
-    // Of one bit, 1 is -1.
+    // For one bit, 1 is -1.
     let is_wide = int_width(rewriter.ir, a).is_some_and(|it| it > 1)
         || rewriter.ir.interner.type_data(rewriter.ty(a)) == &TypeData::Index;
     if rewriter.int_of(b) != Some(1) || !is_wide {
@@ -395,7 +397,8 @@ fn signed_product_by_one(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The type of a comparison of values of a type; not for `index`, to which nothing is widened.
+/// Returns the type of a comparison of values of a type. Not for `index`, which no extension
+/// produces.
 pub(super) fn i1_like(ir: &mut Ir, ty: Type) -> Option<Type> {
     let is_meant = matches!(
         ir.interner.type_data(ty),
@@ -404,7 +407,7 @@ pub(super) fn i1_like(ir: &mut Ir, ty: Type) -> Option<Type> {
     is_meant.then(|| with_element(ir, ty, Type::I1))
 }
 
-/// `-x * -y` is `x * y`, and so for quotients.
+/// `-x * -y` becomes `x * y`, and so for quotients.
 fn signs_cancel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let negated = |it| rewriter.defined_by(it, OpKind::ArithNegf);
@@ -419,7 +422,7 @@ fn signs_cancel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A widened number as an index is the number as an index.
+/// An index cast of an extension becomes an index cast of the number.
 fn index_cast_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kind = rewriter.ir.op(op).kind;
     let extend = match kind {
@@ -428,12 +431,13 @@ fn index_cast_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     };
     let Some(inner) = rewriter.defined_by(rewriter.operand(op, 0), extend) else { return false };
     let result = rewriter.ir.op(op).results[0];
-    // To an index, not from one.
+    // Only casts to an index.
     if int_width(rewriter.ir, result).is_some() {
         return false;
     }
     let (from, ty) = (rewriter.operand(inner, 0), rewriter.ty(result));
-    // What is widened beyond an index is cut; it is the same only if the number itself fits.
+    // An extension beyond the width of an index is truncated; it is the same only if the number
+    // itself fits.
     if int_width(rewriter.ir, from).is_none_or(|it| it > 64) {
         return false;
     }
@@ -441,7 +445,7 @@ fn index_cast_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Bits that are read as one type and then as another are read as the other.
+/// Two bit casts become one.
 fn bitcast_of_bitcast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(inner) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::ArithBitcast) else {
         return false;

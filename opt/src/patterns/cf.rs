@@ -24,17 +24,22 @@ fn target(ir: &Ir, op: Op, at: usize) -> Option<Block> {
     ir.extra(op).successors.get(at)?.block
 }
 
-/// Goes on to one successor, whatever the condition.
+/// Replaces a branch by one to a single successor.
 fn branch_to(rewriter: &mut Rewriter<'_>, op: Op, block: Block, passed: &[Value]) {
     rewriter.replace_with(op, NewOp::new("cf.br").successor(block, passed));
 }
 
-/// A block that only one branch leads to is part of the block that branches.
+/// A block with only one branch to it is merged into the block of the branch.
 fn merge_into_predecessor(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(&target) = targets(rewriter.ir, op).first() else { return false };
     let block = rewriter.ir.block_of(op);
     let is_only = rewriter.ir.block(target).preds.len() == 1;
     if !is_only || target == block || is_entry(rewriter.ir, target) {
+        return false;
+    }
+    // In blocks that nothing reaches, a passed value may be computed from the argument that it
+    // would replace.
+    if rewriter.unreachable.contains(&block) {
         return false;
     }
     let passed = rewriter.ir.passed_operands(op, 0);
@@ -47,12 +52,12 @@ fn is_entry(ir: &Ir, block: Block) -> bool {
     ir.entry_block(ir.block(block).region) == block
 }
 
-/// Where a block leads that does nothing but branch on, with what it is passed.
+/// Returns the target of a block that only branches, with the passed values.
 fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)> {
     let mut ops = ir.block_ops(block);
     let only = ops.next().filter(|&it| ir.op(it).kind == OpKind::CfBr)?;
     let args = &ir.block(block).args;
-    // What the block is passed is used there and nowhere else.
+    // The arguments of the block are used there and nowhere else.
     if args.iter().any(|&it| ir.value(it).uses.iter().any(|it| it.0 != only)) {
         return None;
     }
@@ -67,7 +72,7 @@ fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)
     Some((target, ir.passed_operands(only, 0).into_iter().map(replaced).collect()))
 }
 
-/// A branch to a block that only branches on goes there at once.
+/// A branch to a block that only branches goes to its target directly.
 fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
     for at in 0..rewriter.ir.extra(op).successors.len() {
@@ -79,7 +84,7 @@ fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Leads a successor past one block that only branches on.
+/// Redirects a successor past one block that only branches.
 fn skip(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     let Some(block) = target(rewriter.ir, op, at) else { return false };
     let passed = rewriter.ir.passed_operands(op, at);
@@ -88,8 +93,9 @@ fn skip(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     true
 }
 
-/// Leads each block of a chain of blocks that only branch on to the end of the chain, from the end on. One block of a ring, which has no
-/// end, is led to itself and is the end. Cost: the length of the chain, once.
+/// Redirects each block in a chain of blocks that only branch to the end of the chain. One block of
+/// a ring, which has no end, is redirected to itself and becomes the end. Cost: the length of the
+/// chain, once.
 fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
     let next = |ir: &Ir, block: Block| Some(behind(ir, block, &ir.block(block).args)?.0);
     let only = |ir: &Ir, block: Block| ir.block_ops(block).next().expect("behind() found it");
@@ -124,7 +130,7 @@ fn known_condition(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     take(rewriter, op, usize::from(condition == 0))
 }
 
-/// Goes on to successor number `at`.
+/// Replaces a branch by one to successor number `at`.
 fn take(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     let Some(to) = target(rewriter.ir, op, at) else { return false };
     let passed = rewriter.ir.passed_operands(op, at);
@@ -132,7 +138,8 @@ fn take(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     true
 }
 
-/// Two ways to the same block are one; what is passed is chosen, if only this branch leads there.
+/// Two branches to the same block become one with selected operands, if no other branch leads
+/// there.
 fn same_successors(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = targets(rewriter.ir, op)[..] else { return false };
     if yes != no {
@@ -161,7 +168,7 @@ fn same_successors(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The only branch that leads to the block of an op.
+/// Returns the only branch to the block of an op.
 fn predecessor(ir: &Ir, op: Op) -> Option<(Op, usize)> {
     let block = ir.block_of(op);
     match ir.block(block).preds[..] {
@@ -170,7 +177,7 @@ fn predecessor(ir: &Ir, op: Op) -> Option<(Op, usize)> {
     }
 }
 
-/// A branch on what the branch that leads here was on is decided.
+/// A branch on the condition of the preceding branch is decided.
 fn decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some((before, at)) = predecessor(ir, op) else { return false };
@@ -184,7 +191,7 @@ fn decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     take(rewriter, op, at)
 }
 
-/// In a block that only one way of a branch leads to, the condition is known.
+/// In a block that only one successor of a branch leads to, the condition is known.
 fn condition_below(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let condition = rewriter.operand(op, 0);
     if rewriter.int_of(condition).is_some() {
@@ -218,7 +225,7 @@ fn condition_below(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// The numbers of the cases of a switch.
+/// Returns the numbers of the cases of a switch.
 fn cases(ir: &Ir, op: Op) -> Option<Vec<i128>> {
     if targets(ir, op).len() == 1 {
         return Some(Vec::new());
@@ -237,7 +244,7 @@ fn known_case(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     take(rewriter, op, at)
 }
 
-/// Cases that go where the default goes, with the same values, need not be told.
+/// Cases with the target and the values of the default are removed.
 fn cases_of_default(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(cases) = cases(rewriter.ir, op) else { return false };
     let targets = targets(rewriter.ir, op);
@@ -252,7 +259,7 @@ fn cases_of_default(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     replace_switch(rewriter, op, &cases, &kept)
 }
 
-/// A switch with some of its cases.
+/// Creates a switch with some of its cases.
 fn replace_switch(rewriter: &mut Rewriter<'_>, op: Op, cases: &[i128], kept: &[usize]) -> bool {
     let flag = rewriter.operand(op, 0);
     let ty = rewriter.ty(flag);
@@ -281,7 +288,7 @@ fn replace_switch(rewriter: &mut Rewriter<'_>, op: Op, cases: &[i128], kept: &[u
     true
 }
 
-/// A switch on what the switch that leads here was on is decided, or has a case less.
+/// A switch on the operand of the preceding switch is decided, or loses a case.
 fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some((before, at)) = predecessor(ir, op) else { return false };
@@ -291,7 +298,7 @@ fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let (Some(known), Some(own)) = (cases(ir, before), cases(ir, op)) else { return false };
-    // The block must be reached by one case alone; `predecessor` has seen to that.
+    // Only one case leads to the block, as `predecessor` checks.
     match at.checked_sub(1) {
         Some(case) => {
             let number = known[case];
@@ -306,7 +313,7 @@ fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
 }
 
-/// An assertion that surely holds says nothing.
+/// A true assertion is removed.
 fn holds(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if rewriter.int_of(rewriter.operand(op, 0)) != Some(-1) {
         return false;

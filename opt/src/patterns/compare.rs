@@ -1,7 +1,7 @@
 //! Rules of comparisons.
 
-use noisy_analyses::facts::integers::compare::predicate;
-use noisy_analyses::facts::integers::constant::Constant;
+use noisy_integers::compare::predicate;
+use noisy_integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, TypeData};
 
@@ -15,7 +15,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ArithCmpf: compare_of_converted;
 };
 
-/// Numbers that are widened alike compare as they did before.
+/// Numbers with equal extensions compare as before the extension.
 fn compare_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(predicate) = predicate(rewriter.ir, op) else { return false };
@@ -41,15 +41,16 @@ fn compare_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// What a comparison of an integer with a real number is.
+/// The result of a comparison of an integer with a real number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Always(bool),
-    /// A predicate of `arith.cmpi` and the number on the right.
+    /// A predicate of `arith.cmpi` and the right operand.
     Compare(i128, i128),
 }
 
-/// An integer converted to a float without loss, compared with a constant, is compared with a whole number.
+/// A comparison of a losslessly converted integer with a float constant becomes an integer
+/// comparison.
 fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(predicate) = predicate(rewriter.ir, op) else { return false };
@@ -63,7 +64,7 @@ fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let from = rewriter.operand(convert, 0);
     let ty = rewriter.ty(from);
     let TypeData::Int { width, .. } = *rewriter.ir.interner.type_data(ty) else { return false };
-    // Bits of the mantissa, the hidden one included.
+    // Bits of the mantissa, including the hidden one.
     let mantissa = match rewriter.ir.interner.type_data(rewriter.ty(a)) {
         TypeData::Float("f64") => 53,
         TypeData::Float("f32") => 24,
@@ -71,7 +72,8 @@ fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         TypeData::Float("bf16") => 8,
         _ => return false,
     };
-    // `f16` ends before integers of its exponent's width do; within the mantissa no number is too large.
+    // The range of `f16` ends before that of integers of its exponent's width, but no number within
+    // the mantissa is too large.
     if width - u32::from(is_signed) > mantissa {
         return false;
     }
@@ -95,13 +97,13 @@ fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Where integers of a width, read with or without a sign, stand to a real number.
+/// Compares all integers of a width, signed or not, with a real number.
 fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<Outcome> {
     use Outcome::{Always, Compare};
     if number.is_nan() {
         return Some(Always(predicate >= 8));
     }
-    // Ordered and unordered are the same, for no integer is NaN.
+    // Ordered and unordered are the same, because no integer is NaN.
     #[derive(Clone, Copy, PartialEq)]
     enum Order {
         Eq,
@@ -128,7 +130,8 @@ fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<
         (0, (1_i128 << width) - 1)
     };
     let of = |signed: i128, unsigned: i128| if is_signed { signed } else { unsigned };
-    // The least integer that is not below, and the greatest that is not above; of 100 bits or fewer all are exact.
+    // The least integer that is not below, and the greatest that is not above; exact for up to 100
+    // bits.
     if number < least as f64 || number > most as f64 {
         let is_below = number < least as f64;
         return Some(Always(match order {
@@ -152,7 +155,7 @@ fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<
             floor,
         ));
     }
-    // Towards zero, as LLVM has it.
+    // Rounds towards zero, as LLVM does.
     let cut = number.trunc() as i128;
     Some(match order {
         Order::Eq => Always(false),
@@ -164,20 +167,18 @@ fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<
     })
 }
 
-/// `!` of a truth value is its exclusive or with true: the truth value, if an op is that.
+/// `!` of a boolean is its exclusive or with true. Returns the boolean if an op is that.
 pub(super) fn negated(
     rewriter: &Rewriter<'_>,
     value: noisy_syntax::Value,
 ) -> Option<noisy_syntax::Value> {
     let not = rewriter.defined_by(value, OpKind::ArithXori)?;
     let is_not = rewriter.int_of(rewriter.operand(not, 1)) == Some(-1);
-    let is_truth =
-        noisy_analyses::facts::integers::constant::width(rewriter.ir, rewriter.ty(value))
-            == Some(1);
+    let is_truth = noisy_integers::constant::width(rewriter.ir, rewriter.ty(value)) == Some(1);
     (is_not && is_truth).then(|| rewriter.operand(not, 0))
 }
 
-/// The negation of a truth value before an op.
+/// Creates the negation of a boolean before an op.
 pub(super) fn not(
     rewriter: &mut Rewriter<'_>,
     value: noisy_syntax::Value,
@@ -222,10 +223,9 @@ mod tests {
                     let found = match outcome {
                         Some(Outcome::Always(it)) => it,
                         Some(Outcome::Compare(predicate, number)) => {
-                            let number =
-                                noisy_analyses::facts::integers::constant::sign_extended(number, 3);
-                            let x = noisy_analyses::facts::integers::constant::sign_extended(x, 3);
-                            noisy_analyses::facts::integers::compare::holds(predicate, x, number, 3)
+                            let number = noisy_integers::constant::sign_extended(number, 3);
+                            let x = noisy_integers::constant::sign_extended(x, 3);
+                            noisy_integers::compare::holds(predicate, x, number, 3)
                                 .expect("a predicate")
                         }
                         None => continue,

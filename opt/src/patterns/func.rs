@@ -12,7 +12,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     BuiltinUnrealizedConversionCast: cast_back;
 };
 
-/// A call of a function that is known by name.
+/// A call of a known function becomes a direct call.
 fn call_of_constant(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(constant) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::FuncConstant) else {
         return false;
@@ -35,7 +35,7 @@ fn call_of_constant(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A cast of what another cast made of values of the same types gives those values.
+/// A cast of the results of an inverse cast is replaced by the operands of that.
 fn cast_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let inputs = operands(ir, op);

@@ -13,7 +13,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfParallel: short_dimensions;
 };
 
-/// By how much the upper bound of a loop exceeds the lower one, if that is a constant.
+/// Returns the difference of the bounds of a loop if it is constant.
 fn distance(rewriter: &Rewriter<'_>, low: Value, high: Value) -> Option<i128> {
     if let (Some(a), Some(b)) = (rewriter.int_of(low), rewriter.int_of(high)) {
         return Some(b - a);
@@ -21,14 +21,15 @@ fn distance(rewriter: &Rewriter<'_>, low: Value, high: Value) -> Option<i128> {
     if low == high {
         return Some(0);
     }
-    // `x + c` exceeds `x` by `c` only if it does not wrap: where it does the loop never runs.
+    // `x + c` exceeds `x` by `c` only if it does not wrap; if it does the loop never runs.
     let sum = rewriter.defined_by(high, OpKind::ArithAddi)?;
     let by = rewriter.int_of(rewriter.operand(sum, 1))?;
     let (nsw, _) = super::arith::overflow(rewriter.ir, sum);
     (rewriter.operand(sum, 0) == low && nsw).then_some(by)
 }
 
-/// A loop that never runs gives what it starts with; one that runs once is its body; one that does nothing gives what it yields.
+/// A loop without iterations is replaced by its initial values; one with a single iteration by its
+/// body; one without effect by its yielded values.
 fn trivial_for(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if rewriter.ir.attr(op, "unsignedCmp").is_some() {
         return false;
@@ -53,7 +54,7 @@ fn trivial_for(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(end) = rewriter.ir.last_op(block) else { return false };
     let yielded = operands(rewriter.ir, end);
     let is_outside = yielded.iter().all(|&it| effects::is_outside(rewriter.ir, it, region));
-    // With both bounds known it surely runs.
+    // With both bounds known it certainly runs.
     let is_known = rewriter.int_of(*low).is_some() && rewriter.int_of(*high).is_some();
     if is_outside && is_known {
         rewriter.replace(op, &yielded);
@@ -61,7 +62,7 @@ fn trivial_for(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_outside && is_known
 }
 
-/// A value that a loop carries unchanged, or that nobody reads, need not be carried.
+/// Values that a loop carries unchanged, or that are unused, are not carried.
 fn fixed_iter_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let (Some(block), Some(end)) =
@@ -105,7 +106,8 @@ fn fixed_iter_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Dimensions of one iteration are none; a loop with one of no iterations gives what it starts with.
+/// Dimensions of one iteration are removed; a loop with a dimension of no iterations is replaced by
+/// its initial values.
 fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, region) else { return false };
@@ -157,7 +159,8 @@ fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Puts the body of a loop of one iteration in its place; each result is what its reduction makes of the first value and the only one.
+/// Replaces a loop of one iteration by its body. Each result is the reduction of the initial value
+/// and the only one.
 fn run_parallel_once(
     rewriter: &mut Rewriter<'_>,
     op: Op,

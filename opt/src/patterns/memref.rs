@@ -28,7 +28,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefExtractAlignedPointerAsIndex: through_cast;
 };
 
-/// The attribute of the sizes of operand segments.
+/// Returns the attribute of the sizes of operand segments.
 pub(crate) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
     let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
     let int = |ir: &mut Ir, value: usize| {
@@ -38,7 +38,7 @@ pub(crate) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
     ir.interner.attr(AttrData::DenseArray { element, values })
 }
 
-/// The integers of an array attribute.
+/// Returns the integers of an array attribute.
 pub(super) fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     match ir.interner.attr_data(ir.attr(op, name)?) {
         AttrData::DenseArray { values, .. } => {
@@ -64,12 +64,12 @@ fn is_ranked(ir: &Ir, value: Value) -> bool {
     matches!(ir.interner.type_data(ir.value(value).ty), TypeData::MemRef { dims: Some(_), .. })
 }
 
-/// An access through a cast is one of what was cast.
+/// An access through a cast accesses the source of the cast.
 fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
     let result = rewriter.ir.op(op).results.first().map(|&it| rewriter.ty(it));
     for at in 0..rewriter.ir.op(op).operands.len() {
-        // A stored value keeps its type.
+        // A stored memref keeps its type.
         let kind = rewriter.ir.op(op).kind;
         if matches!(kind, OpKind::MemrefStore | OpKind::AffineStore) && at == 0 {
             continue;
@@ -80,12 +80,12 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         if !is_ranked(rewriter.ir, from) {
             continue;
         }
-        // What is cast to a shape of no rank may have any.
+        // The source of a cast to an unranked type may have any rank.
         if kind == OpKind::MemrefCast && !result_is_ranked(rewriter.ir, op) {
             rewriter.set_operand(op, at, from);
             return true;
         }
-        // A cast of a cast to what is there already folds; another must still be a cast.
+        // A cast of a cast to an existing value folds; another must still be a valid cast.
         if kind == OpKind::MemrefCast && !may_cast(rewriter.ir, rewriter.ty(from), result) {
             continue;
         }
@@ -99,7 +99,8 @@ fn result_is_ranked(ir: &Ir, op: Op) -> bool {
     ir.op(op).results.first().is_some_and(|&it| is_ranked(ir, it))
 }
 
-/// Whether one type of ranked buffers may be cast to another: what both say of sizes, strides and offsets is the same.
+/// Returns true if one ranked buffer type may be cast to another: their known sizes, strides and
+/// offsets agree.
 fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let data = |it: Type| match ir.interner.type_data(it) {
         TypeData::MemRef { dims: Some(dims), element, rest } => Some((dims, *element, rest)),
@@ -118,7 +119,7 @@ fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
                 && have_one_layout(ir, from, to))
 }
 
-/// Whether what two types say of where elements lie does not differ.
+/// Returns true if the layouts of two types do not contradict.
 fn have_one_layout(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let layout = |it: Type| ir.interner.layout(it);
     let (Some(a), Some(b)) = (layout(from), to.and_then(layout)) else { return false };
@@ -126,7 +127,7 @@ fn have_one_layout(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     agree((&a.offset, &b.offset)) && a.strides.iter().zip(&b.strides).all(agree)
 }
 
-/// A copy of a buffer to itself does nothing.
+/// A copy of a buffer to itself is removed.
 fn copy_to_itself(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_same = rewriter.operand(op, 0) == rewriter.operand(op, 1);
     let is_empty =
@@ -138,7 +139,7 @@ fn copy_to_itself(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     can_go
 }
 
-/// A type with other sizes.
+/// Returns a type with other sizes.
 pub(super) fn with_dims(ir: &mut Ir, ty: Type, dims: Vec<Dim>) -> Option<Type> {
     match ir.interner.type_data(ty).clone() {
         TypeData::MemRef { element, rest, .. } => {
@@ -148,7 +149,8 @@ pub(super) fn with_dims(ir: &mut Ir, ty: Type, dims: Vec<Dim>) -> Option<Type> {
     }
 }
 
-/// Dynamic sizes that are known, as parts of a type; which operands are left. `None` if none is known.
+/// Returns known dynamic sizes as parts of a type, and the remaining operands. `None` if none is
+/// known.
 fn known_sizes(
     rewriter: &Rewriter<'_>,
     dims: &[Dim],
@@ -175,7 +177,7 @@ fn known_sizes(
     (left.len() < sizes.len() && next.next().is_none()).then_some((out, left))
 }
 
-/// A buffer of sizes that are known has them in its type.
+/// Known sizes of a buffer become part of its type.
 fn fixed_sizes(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(counts) = ints(rewriter.ir, op, "operandSegmentSizes") else { return false };
     let all = operands(rewriter.ir, op);
@@ -196,14 +198,14 @@ fn fixed_sizes(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Lets the users of an op use the result of another one, cast to the old type.
+/// Replaces the result of an op by that of another one, cast to the old type.
 pub(super) fn cast_and_replace(rewriter: &mut Rewriter<'_>, op: Op, new: Op, ty: Type) {
     let value = rewriter.ir.op(new).results[0];
     let cast = NewOp::new("memref.cast").operands(&[value]).results(&[ty]);
     rewriter.replace_with(op, cast);
 }
 
-/// A buffer that is only written and freed is not needed.
+/// A buffer that is only written and freed is removed.
 fn never_read(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let value = rewriter.ir.op(op).results[0];
     let users: Vec<(Op, u32)> = rewriter.ir.value(value).uses.to_vec();
@@ -222,7 +224,7 @@ fn never_read(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The size of a dimension of what an op made with that size.
+/// A dimension query of an allocation becomes the operand with that size.
 fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let buffer = rewriter.operand(op, 0);
     let Some(index) = rewriter.int_of(rewriter.operand(op, 1)) else { return false };
@@ -249,7 +251,7 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             let dropped =
                 if is_subview { dropped_dims(rewriter.ir, view) } else { Some(Vec::new()) };
             let Some(dropped) = dropped else { return false };
-            // The number of the dimension before any was dropped.
+            // The index of the dimension before any was dropped.
             let own = (0..lists[1].len()).filter(|it| !dropped.contains(it)).nth(index);
             let Some(own) = own.filter(|&it| lists[1][it] == DYNAMIC) else { return false };
             let place = lists[1][..own].iter().filter(|&&it| it == DYNAMIC).count();
@@ -261,7 +263,7 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Where a part of a buffer starts, and its strides.
+/// Returns the offset and the strides of a part of a buffer.
 fn subview_layout(ir: &Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Layout> {
     let known = |list: &[i64]| -> Vec<Option<i64>> {
         list.iter().map(|&it| (it != DYNAMIC).then_some(it)).collect()
@@ -271,7 +273,7 @@ fn subview_layout(ir: &Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Layout> 
     (part.strides.len() == offsets.len()).then_some(part)
 }
 
-/// The type of a part of a buffer without some dimensions.
+/// Returns the type of a part of a buffer without some dimensions.
 fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize]) -> Option<Type> {
     let Layout { offset: at, strides } = subview_layout(ir, from, lists)?;
     let TypeData::MemRef { element, rest, .. } = ir.interner.type_data(from).clone() else {
@@ -307,11 +309,11 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize
     Some(ir.interner.ty(data))
 }
 
-/// What stands for a number that an operand gives.
+/// Stands for a number given by an operand.
 pub(super) const DYNAMIC: i64 = i64::MIN;
 pub(super) const LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
-/// Offsets, sizes and strides: the numbers, and the operands in place of [`DYNAMIC`] ones.
+/// Offsets, sizes and strides: constants, and operands for the [`DYNAMIC`] ones.
 pub(super) type SubviewParts = ([Vec<i64>; 3], [Vec<Value>; 3]);
 
 /// A subview: its static lists, and the operands of each.
@@ -332,7 +334,7 @@ pub(super) fn subview_parts(ir: &Ir, op: Op) -> Option<SubviewParts> {
     fits.then_some((lists, values))
 }
 
-/// Offsets, sizes and strides that are known stand in the op and in its type.
+/// Known offsets, sizes and strides become static.
 fn fixed_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((mut lists, values)) = subview_parts(rewriter.ir, op) else { return false };
     let source = rewriter.operand(op, 0);
@@ -344,7 +346,7 @@ fn fixed_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         for it in list.iter_mut().filter(|it| **it == DYNAMIC) {
             let Some(&value) = next.next() else { return false };
             match rewriter.int_of(value).and_then(|it| i64::try_from(it).ok()) {
-                // What is below zero is left to fail where it runs.
+                // Negative sizes stay, so that they fail at run time.
                 Some(number) if number >= 0 && (part != 2 || number > 0) => {
                     *it = number;
                     is_changed = true;
@@ -385,7 +387,7 @@ fn replace_subview(
     true
 }
 
-/// A part of a cast buffer is a part of the buffer, cast.
+/// A subview of a cast becomes a cast of a subview.
 fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((lists, values)) = subview_parts(rewriter.ir, op) else { return false };
     let Some(cast) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::MemrefCast) else {
@@ -404,8 +406,8 @@ fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     replace_subview(rewriter, op, source, (&lists, &values), &dropped)
 }
 
-/// The dimensions of a subview, of size one, that its type leaves out; which of several they are is told by their strides, and it is
-/// `None` where that says nothing.
+/// Returns the dimensions of size one that the type of a subview drops. If several could be,
+/// strides tell which; `None` if they do not.
 fn dropped_dims(ir: &Ir, op: Op) -> Option<Vec<usize>> {
     let (lists, _) = subview_parts(ir, op)?;
     let (from, ty) = (ir.value(operand(ir, op, 0)?).ty, ir.value(*ir.op(op).results.first()?).ty);
@@ -433,7 +435,7 @@ fn dropped_dims(ir: &Ir, op: Op) -> Option<Vec<usize>> {
     (ones.len() == n_dropped).then_some(ones)
 }
 
-/// A part of a part that is all of it.
+/// A subview that is all of a subview is that.
 fn whole_subview_of_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let source = rewriter.operand(op, 0);
     let result = rewriter.ir.op(op).results[0];
@@ -466,14 +468,14 @@ fn whole_buffer(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The buffer that a subview of the same type is all of.
+/// Returns the buffer if a subview is all of it and has the same type.
 pub(crate) fn whole_subview(ir: &Ir, op: Op) -> Option<Value> {
     let source = whole(ir, op)?;
     let result = *ir.op(op).results.first()?;
     (ir.value(source).ty == ir.value(result).ty).then_some(source)
 }
 
-/// The buffer that a subview is all of.
+/// Returns the buffer if a subview is all of it.
 fn whole(ir: &Ir, op: Op) -> Option<Value> {
     let (lists, values) = subview_parts(ir, op)?;
     let source = operand(ir, op, 0)?;
@@ -491,7 +493,7 @@ fn whole(ir: &Ir, op: Op) -> Option<Value> {
     is_whole.then_some(source)
 }
 
-/// Sizes of a view that are known stand in its type.
+/// Known sizes of a view become static.
 fn fixed_view(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let all = operands(rewriter.ir, op);
     let result = rewriter.ir.op(op).results[0];

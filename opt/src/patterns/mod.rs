@@ -1,8 +1,9 @@
-//! Rewriting rules, a table for each dialect. A rule stands beside the kind of op that it matches; the greedy driver tries the rules
-//! of a kind in the order of the tables.
+//! Rewriting rules, with a table per dialect. A row names the kind of op that a rule matches; the
+//! greedy driver tries the rules of a kind in the order of the tables.
 //!
-//! *Law.* What a rule puts in place of an op gives the same results and effects wherever the op has any meaning. A rule of which that is
-//! not sure stands in none of these tables, even if MLIR has it (`docs/passes.md` names those).
+//! *Law.* The replacement has the same results and effects wherever the op has a meaning. Rules
+//! that may break this are in none of these tables, even if MLIR has them (`docs/passes.md` lists
+//! those).
 
 pub(crate) mod affine;
 pub(crate) mod arith;
@@ -21,11 +22,11 @@ mod whiles;
 
 use crate::rewrite::greedy::Pattern;
 
-/// The rules that drop values which nothing needs, and do nothing else.
+/// The rules that only drop unused values.
 pub(crate) const DEAD_VALUES: &[&str] =
     &["unused_results", "fixed_iter_args", "unused_while_results", "unused_while_args"];
 
-/// All rules of `canonicalize`.
+/// Returns all rules of `canonicalize`.
 pub(crate) fn all() -> impl Iterator<Item = Pattern> {
     const TABLES: &[&[Pattern]] = &[
         arith::PATTERNS,

@@ -1,4 +1,4 @@
-//! Rules of loops whose iterations may run at once: `scf.parallel` in `scf.parallel`, `scf.forall`.
+//! Rules of parallel loops: `scf.parallel` in `scf.parallel`, and `scf.forall`.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Op, OpKind, Type, Value};
@@ -15,7 +15,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfForall: known_forall, short_forall;
 };
 
-/// The ops of the only block of a loop, without the terminator.
+/// Returns the ops of the only block of a loop, without the terminator.
 fn body(rewriter: &Rewriter<'_>, op: Op) -> Option<Vec<Op>> {
     let [region] = regions(rewriter.ir, op)[..] else { return None };
     let mut ops: Vec<Op> = rewriter.ir.block_ops(only_block(rewriter.ir, region)?).collect();
@@ -23,7 +23,7 @@ fn body(rewriter: &Rewriter<'_>, op: Op) -> Option<Vec<Op>> {
     Some(ops)
 }
 
-/// A parallel loop that does nothing but run another one is one loop of the dimensions of both.
+/// A parallel loop that contains only another one becomes one loop with the dimensions of both.
 fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(&[inner]) = body(rewriter, op).as_deref() else { return false };
     let kinds = [op, inner].map(|it| rewriter.ir.op(it).kind);
@@ -69,7 +69,8 @@ fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The lower bounds, upper bounds and steps of a loop: numbers, and operands in place of those that are none; and its outputs.
+/// The lower bounds, upper bounds and steps of a loop: constants, and operands for the others; and
+/// its outputs.
 type Bounds = ([Vec<i64>; 3], [Vec<Option<Value>>; 3], Vec<Value>);
 
 const LISTS: [&str; 3] = ["staticLowerBound", "staticUpperBound", "staticStep"];
@@ -88,7 +89,7 @@ fn bounds(rewriter: &Rewriter<'_>, op: Op) -> Option<Bounds> {
     lists.iter().all(|it| it.len() == n).then(|| (lists, values, all.collect()))
 }
 
-/// Puts the same loop over other bounds in place of a loop.
+/// Replaces a loop by the same loop with other bounds.
 fn rebuilt(rewriter: &mut Rewriter<'_>, op: Op, (lists, values, outputs): &Bounds) -> Op {
     let dynamic = values.clone().map(|it| it.into_iter().flatten().collect::<Vec<Value>>());
     let sizes = [dynamic[0].len(), dynamic[1].len(), dynamic[2].len(), outputs.len()];
@@ -106,7 +107,7 @@ fn rebuilt(rewriter: &mut Rewriter<'_>, op: Op, (lists, values, outputs): &Bound
     new
 }
 
-/// Bounds that are constants stand in the op.
+/// Constant bounds become static.
 fn known_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(mut all) = bounds(rewriter, op) else { return false };
     let mut is_changed = false;
@@ -126,7 +127,8 @@ fn known_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Dimensions of one iteration are none; a loop with one of no iterations gives its outputs. What is mapped to processors stays.
+/// Dimensions of one iteration are removed; a loop with a dimension of no iterations is replaced by
+/// its outputs. Loops that are mapped to processors stay.
 fn short_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_mapped = rewriter.ir.attr(op, "mapping").is_some_and(|it| {
         !matches!(rewriter.ir.interner.attr_data(it), noisy_syntax::AttrData::Array(list) if list.is_empty())
@@ -158,7 +160,7 @@ fn short_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     if short.len() == n {
-        // What assembles outputs has no meaning outside of a loop.
+        // The ops that assemble outputs have no meaning outside a loop.
         let Some(end) = terminator(rewriter.ir, region) else { return false };
         let does_nothing = regions(rewriter.ir, end)
             .into_iter()

@@ -1,7 +1,9 @@
-//! Rules of ops that name the dimensions of a buffer anew: `expand_shape`, `collapse_shape`, `transpose`, casts of memory spaces.
+//! Rules of ops that rename the dimensions of a buffer: `expand_shape`, `collapse_shape`,
+//! `transpose`, casts of memory spaces.
 //!
-//! *Groups.* A reassociation is a list of groups of neighbouring dimensions of the longer shape, one for each dimension of the shorter
-//! one. Groups are joined only for buffers without a layout, where equal sizes in equal order mean equal places.
+//! *Groups.* A reassociation is a list of groups of neighboring dimensions of the longer shape, one
+//! for each dimension of the shorter one. Groups are combined only for buffers without a layout,
+//! where equal sizes in equal order mean equal addresses.
 
 use noisy_syntax::affine::{Affine, Body, Expr};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -45,13 +47,13 @@ fn groups_attr(ir: &mut Ir, groups: &Groups) -> Attr {
     ir.interner.attr(AttrData::Array(all.into()))
 }
 
-/// Whether a type has no layout, its elements standing one behind the other.
+/// Returns true if a type has the identity layout.
 fn is_plain(ir: &Ir, ty: Type) -> bool {
     matches!(ir.interner.type_data(ty), TypeData::MemRef { dims: Some(_), rest, .. }
         if rest.iter().all(|&it| !is_layout(ir, it)))
 }
 
-/// Whether a parameter of a type is its layout and not its memory space.
+/// Returns true if a parameter of a type is its layout and not its memory space.
 fn is_layout(ir: &Ir, attr: Attr) -> bool {
     match ir.interner.attr_data(attr) {
         AttrData::Affine(_) => true,
@@ -72,10 +74,10 @@ fn source_and_result(rewriter: &Rewriter<'_>, op: Op) -> (Value, Value) {
     (rewriter.operand(op, 0), rewriter.ir.op(op).results[0])
 }
 
-/// A shape that does not change, or is changed back, is as it was.
+/// A reshape that changes nothing, or undoes another one, is removed.
 fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (source, result) = source_and_result(rewriter, op);
-    // Of the same rank each group is one dimension.
+    // With equal ranks each group is one dimension.
     if rewriter.ty(source) == rewriter.ty(result) {
         rewriter.replace(op, &[source]);
         return true;
@@ -89,7 +91,8 @@ fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if rewriter.ty(from) != rewriter.ty(result) {
         return false;
     }
-    // One unknown size follows from the others; several do if each stands in a group of its own, or if what was split is joined.
+    // One unknown size follows from the others. Several do if each is in a group of its own, or if
+    // the op collapses an expanded shape.
     let is_known = dims.iter().filter(|it| is_dynamic(it)).count() <= 1;
     let (Some(ours), Some(theirs)) = (groups(rewriter.ir, op), groups(rewriter.ir, inner)) else {
         return false;
@@ -111,7 +114,7 @@ fn opposite(kind: OpKind) -> OpKind {
     }
 }
 
-/// For each outer group, the members of the inner groups that it is made of.
+/// For each outer group, its inner groups.
 fn joined(outer: &Groups, inner: &Groups) -> Option<Groups> {
     let of = |group: &Vec<i64>| -> Option<Vec<i64>> {
         let parts: Option<Vec<&Vec<i64>>> =
@@ -121,9 +124,9 @@ fn joined(outer: &Groups, inner: &Groups) -> Option<Groups> {
     outer.iter().map(of).collect()
 }
 
-/// A change of the shape of what another one gives, all of them buffers without a layout.
+/// A reshape of a reshape of buffers without a layout.
 struct Twice {
-    /// What the first one takes, and what the second gives.
+    /// The operand of the first, and the type of the second.
     source: Value,
     result: Value,
     /// The groups of the second and of the first.
@@ -132,7 +135,7 @@ struct Twice {
 }
 
 impl Twice {
-    /// Of an op and one before it of this kind.
+    /// Finds an op and one before it of this kind.
     fn of(rewriter: &Rewriter<'_>, op: Op, before: OpKind) -> Option<Self> {
         let (middle, result) = source_and_result(rewriter, op);
         let inner = rewriter.defined_by(middle, before)?;
@@ -146,13 +149,13 @@ impl Twice {
     }
 }
 
-/// Two changes in one direction are one.
+/// Two reshapes in one direction become one.
 fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kind = rewriter.ir.op(op).kind;
     let Some(Twice { source, result, ours, theirs }) = Twice::of(rewriter, op, kind) else {
         return false;
     };
-    // To or from a single element all dimensions are one, which no group says.
+    // No group expresses that a single element has all dimensions.
     let is_scalar = |it: Value| dims_of(rewriter.ir, it).is_some_and(<[Dim]>::is_empty);
     let joined = if is_scalar(source) || is_scalar(result) {
         Some(Vec::new())
@@ -170,7 +173,7 @@ fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A change one way and part of the way back is one change.
+/// A reshape and a partly inverse one become one.
 fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kind = rewriter.ir.op(op).kind;
     let Some(Twice { source, result, ours, theirs }) = Twice::of(rewriter, op, opposite(kind))
@@ -197,7 +200,7 @@ fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let new = if is_shorter {
         NewOp::new("memref.collapse_shape").operands(&[source])
     } else {
-        // The sizes must be known, as nobody says them.
+        // The sizes must be known, because no op lists them.
         let fixed: Option<Vec<i64>> = to
             .iter()
             .map(|it| match it {
@@ -213,7 +216,7 @@ fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Which of the finer groups each of the coarser groups, over the same dimensions, is made of.
+/// Returns the finer groups in each of the coarser groups over the same dimensions.
 fn within(finer: &Groups, coarser: &Groups) -> Option<Groups> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -236,7 +239,8 @@ fn within(finer: &Groups, coarser: &Groups) -> Option<Groups> {
     (at == finer.len()).then_some(out)
 }
 
-/// Both shapes collapse to the same one, by these groups; how the longer one collapses to the shorter one, if it does by groups.
+/// Given that both shapes collapse to the same one by these groups, returns the groups by which the
+/// longer one collapses to the shorter one, if there are any.
 fn collapsing(
     long_groups: &Groups,
     short_groups: &Groups,
@@ -269,7 +273,8 @@ fn collapsing(
     Some(out)
 }
 
-/// The groups of a longer shape whose products are the sizes of a shorter one; ones at the end belong to the last group.
+/// Returns the groups of a longer shape whose products are the sizes of a shorter one. Ones at the
+/// end belong to the last group.
 fn by_sizes(long: &[Dim], short: &[Dim]) -> Option<Groups> {
     if long.len() <= short.len() {
         return None;
@@ -317,7 +322,7 @@ fn by_sizes(long: &[Dim], short: &[Dim]) -> Option<Groups> {
     Some(out)
 }
 
-/// A cast to a shape of which less is known may come behind the collapse.
+/// A cast to a less static shape moves after the collapse.
 fn collapse_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (middle, result) = source_and_result(rewriter, op);
     let Some(cast) = rewriter.defined_by(middle, OpKind::MemrefCast) else { return false };
@@ -355,7 +360,7 @@ fn collapse_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The dimension of the source that each dimension of a transposed buffer is.
+/// Returns the source dimension of each dimension of a transposed buffer.
 fn permutation(ir: &Ir, op: Op) -> Option<Vec<u32>> {
     let map = ir.interner.affine(ir.attr(op, "permutation")?)?;
     let Body::Map(results) = &map.body else { return None };
@@ -366,7 +371,7 @@ fn permutation(ir: &Ir, op: Op) -> Option<Vec<u32>> {
     results.iter().map(dim).collect()
 }
 
-/// Two permutations are one.
+/// Two permutations become one.
 fn transpose_of_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let middle = rewriter.operand(op, 0);
     let Some(inner) = rewriter.defined_by(middle, OpKind::MemrefTranspose) else { return false };
@@ -386,7 +391,7 @@ fn transpose_of_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A permutation that leaves each dimension where it was.
+/// The identity permutation is removed.
 fn no_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (source, result) = source_and_result(rewriter, op);
     let Some(order) = permutation(rewriter.ir, op) else { return false };
@@ -398,7 +403,7 @@ fn no_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Of two casts to memory spaces the last one counts.
+/// Of two casts of memory spaces the last one counts.
 fn cast_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let middle = rewriter.operand(op, 0);
     let Some(inner) = rewriter.defined_by(middle, OpKind::MemrefMemorySpaceCast) else {
@@ -409,12 +414,12 @@ fn cast_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A size of a buffer whose shape was read from another buffer is what that one holds, read where the shape was.
+/// A size of a buffer whose shape was read from a shape buffer is loaded from the shape buffer.
 fn size_of_reshape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let buffer = rewriter.operand(op, 0);
     let Some(reshape) = rewriter.defined_by(buffer, OpKind::MemrefReshape) else { return false };
     let index = rewriter.operand(op, 1);
-    // In one block what may be read where the size is asked for may be read where the shape was.
+    // Within a block, a load at the query reads the same as at the reshape.
     let is_near = rewriter.ir.op(op).parent == rewriter.ir.op(reshape).parent
         && rewriter.ir.block_of(op) == rewriter.ir.block_of(reshape);
     if !is_near || !is_there(rewriter.ir, index, reshape) {
@@ -437,7 +442,8 @@ fn size_of_reshape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Whether a value that is there at an op behind another one, or within it, is there at that one already.
+/// Returns true if a value that dominates an op also dominates an earlier op in the same or an
+/// enclosing block.
 fn is_there(ir: &Ir, value: Value, at: Op) -> bool {
     let region = ir.op(at).parent;
     let (own, is_before) = match ir.value(value).def {

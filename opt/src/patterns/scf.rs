@@ -1,4 +1,4 @@
-//! Rules of structured control flow: choices, and what only groups.
+//! Rules of structured control flow: choices and groups of ops.
 
 use noisy_dataflow::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -20,32 +20,32 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     AffineIf: empty_else;
 };
 
-/// The only block of a region.
+/// Returns the only block of a region.
 pub(super) fn only_block(ir: &Ir, region: Region) -> Option<Block> {
     ir.only_block(region).filter(|_| ir.items(region).next().is_some())
 }
 
-/// The regions of an op.
+/// Returns the regions of an op.
 pub(super) fn regions(ir: &Ir, op: Op) -> Vec<Region> {
     ir.op(op).regions.iter().map(|it| it.1).collect()
 }
 
-/// The last op of the only block of a region.
+/// Returns the last op of the only block of a region.
 pub(super) fn terminator(ir: &Ir, region: Region) -> Option<Op> {
     ir.last_op(only_block(ir, region)?)
 }
 
-/// The types of values.
+/// Returns the types of values.
 pub(super) fn types(ir: &Ir, values: &[Value]) -> Vec<Type> {
     values.iter().map(|&it| ir.value(it).ty).collect()
 }
 
-/// The results of an op.
+/// Returns the results of an op.
 pub(super) fn results(ir: &Ir, op: Op) -> Vec<Value> {
     ir.op(op).results.to_vec()
 }
 
-/// Runs the only block of a region in place of an op: its terminator's operands are the results.
+/// Replaces an op by the only block of a region: the operands of its terminator are the results.
 pub(super) fn inline_region(
     rewriter: &mut Rewriter<'_>,
     op: Op,
@@ -56,7 +56,7 @@ pub(super) fn inline_region(
     let Some(end) = rewriter.ir.last_op(block) else { return false };
     let values = operands(rewriter.ir, end);
     let inner = rewriter.ir.block(block).args.clone();
-    // What the terminator passes may be an argument.
+    // The terminator may pass an argument.
     let values: Vec<Value> = values
         .into_iter()
         .map(|it| inner.iter().position(|&arg| arg == it).map_or(it, |at| args[at]))
@@ -67,11 +67,11 @@ pub(super) fn inline_region(
     true
 }
 
-/// `if !c` is `if c` the other way round.
+/// `if !c` becomes `if c` with exchanged regions.
 fn swap_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(condition) = negated(rewriter, rewriter.operand(op, 0)) else { return false };
     let all = regions(rewriter.ir, op);
-    // A choice without an else has nothing to swap with.
+    // A choice without an else region has nothing to exchange.
     if all.len() != 2 || all.iter().any(|&it| only_block(rewriter.ir, it).is_none()) {
         return false;
     }
@@ -97,7 +97,7 @@ fn move_block(rewriter: &mut Rewriter<'_>, from: Region, to: Region) {
     }
 }
 
-/// A choice by a constant is the region that it takes.
+/// A choice by a constant is replaced by the chosen region.
 fn known_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(condition) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
     let all = regions(rewriter.ir, op);
@@ -112,14 +112,14 @@ fn known_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
 }
 
-/// In the regions of a choice the condition is known.
+/// The condition is known in the regions of a choice.
 fn condition_inside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let condition = rewriter.operand(op, 0);
     if rewriter.int_of(condition).is_some() {
         return false;
     }
     let mut is_changed = false;
-    // The last first, as upstream meets the uses.
+    // The last first, in the order of upstream.
     for (at, region) in regions(rewriter.ir, op).into_iter().enumerate().rev() {
         let inside = uses_inside(rewriter.ir, condition, region);
         if inside.is_empty() {
@@ -134,8 +134,8 @@ fn condition_inside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// The uses of a value in a region. Costs what the region holds or what uses the value, whichever is less: there may be many
-/// choices by one condition.
+/// Returns the uses of a value in a region. The cost is the size of the region or the number of
+/// uses, whichever is less, because many choices may share a condition.
 fn uses_inside(ir: &Ir, value: Value, region: Region) -> Vec<(Op, u32)> {
     let uses = &ir.value(value).uses;
     let mut inside = Vec::new();
@@ -155,7 +155,7 @@ fn uses_inside(ir: &Ir, value: Value, region: Region) -> Vec<(Op, u32)> {
     inside
 }
 
-/// A choice between values that are there already is a select.
+/// A choice between existing values becomes a select.
 fn if_to_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let (Some(yes_end), Some(no_end)) = (terminator(rewriter.ir, yes), terminator(rewriter.ir, no))
@@ -198,7 +198,8 @@ fn if_to_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Makes an op of one that yields its results, with only some of them; the old one is still there, without regions.
+/// Creates a copy of an op that yields only some of its results, with its regions. The old op stays
+/// without regions.
 fn keep_results(rewriter: &mut Rewriter<'_>, op: Op, kept: &[usize]) -> Op {
     let all = results(rewriter.ir, op);
     let types: Vec<Type> = kept.iter().map(|&at| rewriter.ty(all[at])).collect();
@@ -214,7 +215,7 @@ fn keep_results(rewriter: &mut Rewriter<'_>, op: Op, kept: &[usize]) -> Op {
     new
 }
 
-/// Results that nobody uses need not be yielded.
+/// Unused results are not yielded.
 fn unused_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let all = results(rewriter.ir, op);
     let kept: Vec<usize> =
@@ -233,7 +234,7 @@ fn unused_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// An else region that does nothing need not be there.
+/// An empty else region is removed.
 fn empty_else(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [_, no] = regions(rewriter.ir, op)[..] else { return false };
     if !rewriter.ir.op(op).results.is_empty() {
@@ -248,7 +249,7 @@ fn empty_else(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A choice that does nothing either way is nothing.
+/// A choice without effect is removed.
 fn empty_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_empty = |it: Region| {
         rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).nth(1).is_none()
@@ -261,7 +262,8 @@ fn empty_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     can_go
 }
 
-/// A result that is true in one region and false in the other is the condition, or its negation; one that is the same in both is that.
+/// A result that is true in one region and false in the other is the condition or its negation. One
+/// that is the same in both is that value.
 fn known_result(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let (Some(yes_end), Some(no_end)) = (terminator(rewriter.ir, yes), terminator(rewriter.ir, no))
@@ -289,7 +291,7 @@ fn known_result(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Two choices by one condition (or its negation), one right behind the other, are one.
+/// Two adjacent choices by one condition (or its negation) become one.
 fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(before) = rewriter.ir.prev(op).filter(|&it| rewriter.ir.op(it).kind == OpKind::ScfIf)
     else {
@@ -310,20 +312,21 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let has = |it: Region, rewriter: &Rewriter<'_>| only_block(rewriter.ir, it).is_some();
-    // What the second one says in place of the first one's results, where it stands.
+    // Replacements in the second one for results of the first.
     let old: Vec<Value> = results(rewriter.ir, before);
     let own: Vec<Value> = results(rewriter.ir, op);
     if (!old.is_empty() || !own.is_empty())
         && !first.iter().chain(&second).all(|&it| has(it, rewriter))
     {
-        // A choice with results has both regions; one without may lack the else, which then yields nothing.
+        // A choice with results has both regions. One without results may lack the else region,
+        // which is then empty.
         let first_fine = old.is_empty() || first.iter().all(|&it| has(it, rewriter));
         let second_fine = own.is_empty() || second.iter().all(|&it| has(it, rewriter));
         if !first_fine || !second_fine {
             return false;
         }
     }
-    // The longer of the two keeps its ops, so that many in a row cost what they hold.
+    // The longer one keeps its ops, so that the cost of a sequence is its size.
     let is_first_kept = !is_same || !is_longer(rewriter.ir, &second, &first);
     let (kept, other) = if is_first_kept { (before, &second) } else { (op, &first) };
     let mut yielded = [Vec::new(), Vec::new()];
@@ -345,7 +348,7 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let types = types(rewriter.ir, &[old.clone(), own.clone()].concat());
     let new = NewOp::new("scf.if").operands(&[c]).results(&types);
-    // Where the second stood: what stands between them are no ops.
+    // The merged op is at the second one: no ops are between them.
     let new = rewriter.insert(new, Point::Before(op));
     rewriter.ir.move_regions(kept, new);
     let targets = regions(rewriter.ir, new);
@@ -378,7 +381,7 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Whether some regions hold more items than others. *Cost.* Linear in those that hold fewer.
+/// Returns true if some regions have more items than others. *Cost.* Linear in the smaller ones.
 fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
     let mut items = regions.iter().flat_map(|&it| ir.items(it));
     let mut others = others.iter().flat_map(|&it| ir.items(it));
@@ -390,7 +393,7 @@ fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
     }
 }
 
-/// A choice that does nothing but choose again is one choice by both conditions.
+/// A choice that contains only another choice becomes one choice by both conditions.
 fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, yes) else { return false };
@@ -412,7 +415,8 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let inner_results = results(rewriter.ir, inner);
     let inner_otherwise =
         terminator(rewriter.ir, inner_no).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
-    // Each result is the inner one's, which is the same whichever condition fails, or is there already.
+    // Each result is that of the inner one, which is the same whichever condition fails, or an
+    // existing value.
     enum From {
         Inner(usize),
         Outside(Value, Value),
@@ -483,7 +487,7 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A region of one block that runs once needs nothing around it.
+/// A region of one block that runs once is inlined.
 fn run_once(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let ends = terminator(rewriter.ir, region);
@@ -491,7 +495,7 @@ fn run_once(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_yield && inline_region(rewriter, op, region, &[])
 }
 
-/// A region of several blocks that runs once, right in a function, gives these to the function.
+/// A region of several blocks that runs once, directly in a function, is inlined.
 fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let around = rewriter.ir.parent_op(op).map(|it| rewriter.ir.op(it).kind);
@@ -538,16 +542,16 @@ fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let args = rewriter.ir.block(behind).args.to_vec();
     rewriter.replace(op, &args);
-    // Nothing branches to the first block of a region.
+    // Nothing branches to the entry block of a region.
     rewriter.merge_blocks(moved[&blocks[0]], before, &[]);
     true
 }
 
-/// A switch on a constant is the region that it takes.
+/// A switch on a constant is replaced by the chosen region.
 fn known_switch(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(value) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
     let Some(cases) = flow::cases(rewriter.ir, op, "cases") else { return false };
-    // The default comes first.
+    // The default region comes first.
     let at = cases.iter().position(|&it| it == value).map_or(0, |it| it + 1);
     let Some(&region) = regions(rewriter.ir, op).get(at) else { return false };
     inline_region(rewriter, op, region, &[])

@@ -22,14 +22,15 @@ fn replace(rewriter: &mut Rewriter<'_>, op: Op, parts: [Value; 3]) -> bool {
     true
 }
 
-/// `!c ? a : b` is `c ? b : a`.
+/// `!c ? a : b` becomes `c ? b : a`.
 fn select_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [condition, a, b] = parts(rewriter, op);
     let Some(condition) = negated(rewriter, condition) else { return false };
     replace(rewriter, op, [condition, b, a])
 }
 
-/// `c ? 1 : 0` is `c` widened, `c ? 0 : 1` is `!c` widened, `c ? false : true` is `!c`.
+/// `c ? 1 : 0` becomes `c` widened, `c ? 0 : 1` becomes `!c` widened,
+/// `c ? false : true` becomes `!c`.
 fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [condition, a, b] = parts(rewriter, op);
     let (Some(x), Some(y)) = (rewriter.int_of(a), rewriter.int_of(b)) else { return false };
@@ -55,7 +56,7 @@ fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A choice within a choice by the same condition is decided.
+/// A select by a condition inside a select by the same condition is decided.
 fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [condition, a, b] = parts(rewriter, op);
     let inner = |value: Value, rewriter: &Rewriter<'_>| {
@@ -72,7 +73,8 @@ fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     false
 }
 
-/// `p ? (q ? a : b) : b` is `p & q ? a : b`, and so for the three other ways.
+/// `p ? (q ? a : b) : b` becomes `p & q ? a : b`, and so for the three other
+/// variants.
 fn select_of_and(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [p, a, b] = parts(rewriter, op);
     let inner = |value: Value, rewriter: &Rewriter<'_>| {

@@ -1,4 +1,5 @@
-//! Rules of buffers taken apart into a base, an offset, sizes and strides, and put together again, and of scopes of `alloca`s.
+//! Rules of decomposed buffers (base, offset, sizes and strides), of views made of these, and of
+//! `alloca` scopes.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Def, Dim, Layout, Op, OpKind, Type, Value};
@@ -18,7 +19,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefAllocaScope: needless_scope, hoisted_allocas;
 };
 
-/// The offset, sizes and strides that a type states need not be read.
+/// The offset, sizes and strides in a type are constants.
 fn known_layout(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let buffer = rewriter.operand(op, 0);
     let results = rewriter.ir.op(op).results.clone();
@@ -46,7 +47,8 @@ fn known_layout(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// A view starts at the base of a buffer, whatever the shape and the strides that the buffer was seen with.
+/// A view starts at the base of its buffer, whatever the shape and the strides of intermediate
+/// views.
 fn view_of_view(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let source = rewriter.operand(op, 0);
     let Some(inner) = rewriter.ir.defining_op(source) else { return false };
@@ -64,7 +66,7 @@ fn view_of_view(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     has_same_base
 }
 
-/// A view of the offset, sizes and strides that a buffer was taken apart into is the buffer.
+/// A view of the decomposed offset, sizes and strides of a buffer is the buffer.
 fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let base = rewriter.operand(op, 0);
     let Some(parts) = rewriter.defined_by(base, OpKind::MemrefExtractStridedMetadata) else {
@@ -91,7 +93,7 @@ fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if results.len() != 2 + 2 * n {
         return false;
     }
-    // For each list: what the type says, and the results that say it where the program runs.
+    // For each list: the constants of the type, and the results with the values at run time.
     let truth = [(vec![offset], 1), (sizes, 2), (strides, 2 + n)];
     for (((list, values), (known, first)), n) in lists.iter().zip(&values).zip(truth).zip([1, n, n])
     {
@@ -120,7 +122,7 @@ fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A view of a buffer of known shape and strides as what it is.
+/// A view with known shape and strides gets a static type.
 fn view_of_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let source = rewriter.operand(op, 0);
     let ty = rewriter.ty(rewriter.ir.op(op).results[0]);
@@ -138,7 +140,7 @@ fn view_of_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_same
 }
 
-/// Whether what an op allocates for itself lives until the op ends.
+/// Returns true if the allocations of an op live until the op ends.
 fn is_scope(kind: OpKind) -> bool {
     matches!(
         kind,
@@ -152,7 +154,8 @@ fn is_scope(kind: OpKind) -> bool {
     )
 }
 
-/// Whether an op is the only region's last before the terminator, so that nothing follows it there.
+/// Returns true if an op is the last before the terminator in its only region, so that nothing
+/// follows it there.
 fn is_last(rewriter: &Rewriter<'_>, op: Op) -> bool {
     let next = rewriter.ir.next(op);
     only_block(rewriter.ir, rewriter.ir.op(op).parent).is_some()
@@ -163,7 +166,8 @@ fn is_last(rewriter: &Rewriter<'_>, op: Op) -> bool {
         })
 }
 
-/// Ops within a scope whose `alloca`s would be the scope's: those of inner scopes are not.
+/// Returns the ops inside a scope whose allocations would belong to the scope: not those of inner
+/// scopes.
 fn own_ops(rewriter: &Rewriter<'_>, scope: Op) -> Vec<Op> {
     let mut out = Vec::new();
     let mut stack = vec![scope];
@@ -180,7 +184,7 @@ fn own_ops(rewriter: &Rewriter<'_>, scope: Op) -> Vec<Op> {
     out
 }
 
-/// A scope that allocates nothing, or that ends where the one around it ends, need not be there.
+/// A scope without allocations, or that ends where the enclosing one ends, is removed.
 fn needless_scope(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let may_allocate = own_ops(rewriter, op).into_iter().any(|it| {
         let data = rewriter.ir.op(it);
@@ -203,7 +207,7 @@ fn needless_scope(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     inline_region(rewriter, op, region, &[])
 }
 
-/// `alloca`s of a scope that ends where the one around it ends may stand before the ops between them.
+/// Allocations of a scope that ends where the enclosing one ends move before the ops between them.
 fn hoisted_allocas(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_scope_op = |rewriter: &Rewriter<'_>, it: Op| is_scope(rewriter.ir.op(it).kind);
     let Some(mut outer) = rewriter.ir.parent_op(op) else { return false };

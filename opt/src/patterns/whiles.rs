@@ -1,4 +1,5 @@
-//! Rules of `scf.while`: what is known in its body, and what it need not carry.
+//! Rules of `scf.while`: facts about its condition in the body, and carried values that are not
+//! needed.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
 
@@ -8,21 +9,21 @@ use crate::predicate::inverted;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
 use noisy_analyses::facts::effects;
-use noisy_analyses::facts::integers::compare::predicate;
+use noisy_integers::compare::predicate;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfWhile: carried_unchanged, passed_from_outside, condition_in_body, compare_in_body, unused_while_results,
         repeated_while_results, unused_while_args, aligned_args;
 };
 
-/// The condition op of a loop, and both blocks.
+/// Returns the condition op of a loop, and both blocks.
 fn while_parts(ir: &Ir, op: Op) -> Option<(Op, Block, Block)> {
     let [before, after] = regions(ir, op)[..] else { return None };
     let condition = terminator(ir, before).filter(|&it| ir.op(it).kind == OpKind::ScfCondition)?;
     Some((condition, only_block(ir, before)?, only_block(ir, after)?))
 }
 
-/// In the body of a loop its condition is true.
+/// The condition of a loop is true in its body.
 fn condition_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let passed = operands(rewriter.ir, end);
@@ -38,7 +39,7 @@ fn condition_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// What the condition of a loop compared compares the same in its body.
+/// A comparison in the body that equals the condition has the same result.
 fn compare_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let passed = operands(rewriter.ir, end);
@@ -76,7 +77,8 @@ fn compare_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Passes only some of the values of a loop on to its body and its results; `of` says by which of the kept ones each is replaced.
+/// Passes only some of the values of a loop to its body and results; `of` gives for each value the
+/// kept one that replaces it.
 fn keep_passed(
     rewriter: &mut Rewriter<'_>,
     op: Op,
@@ -114,7 +116,7 @@ fn keep_passed(
     rewriter.erase(op);
 }
 
-/// Values that neither the body nor anyone behind a loop reads are not passed on.
+/// Values that are used neither in the body nor after the loop are not passed.
 fn unused_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let old = results(rewriter.ir, op);
@@ -132,7 +134,7 @@ fn unused_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A value is passed on once.
+/// A value is passed only once.
 fn repeated_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let passed = operands(rewriter.ir, end)[1..].to_vec();
@@ -148,7 +150,7 @@ fn repeated_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// What a loop starts with and nobody reads before its condition need not be carried.
+/// A carried value that the condition block does not use is dropped.
 fn unused_while_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((_, before, body)) = while_parts(rewriter.ir, op) else { return false };
     let args = rewriter.ir.block(before).args.to_vec();
@@ -176,7 +178,7 @@ fn unused_while_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A value that each iteration starts with as the first one did is that value.
+/// A value that each iteration receives unchanged is the initial value.
 fn carried_unchanged(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, before, body)) = while_parts(rewriter.ir, op) else { return false };
     let inits = operands(rewriter.ir, op);
@@ -201,7 +203,7 @@ fn carried_unchanged(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// A value from outside that a loop passes on is the same in its body and behind it.
+/// A value from outside that a loop passes is used directly in its body and after it.
 fn passed_from_outside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let [before, _] = regions(rewriter.ir, op)[..] else { return false };
@@ -222,7 +224,7 @@ fn passed_from_outside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// A loop that passes on what it was given, all of it in another order, passes it on in the order in which it was given.
+/// A loop that passes its values in another order passes them in the given order.
 fn aligned_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, before, body)) = while_parts(rewriter.ir, op) else { return false };
     let args = rewriter.ir.block(before).args.to_vec();

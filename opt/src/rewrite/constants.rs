@@ -1,6 +1,6 @@
-//! Constants that rewriting makes, and the table that keeps one op for each constant of a scope.
+//! Constants for rewriting, and a table that keeps one op for each constant of a scope.
 
-use noisy_analyses::facts::integers::constant::{self, Constant};
+use noisy_integers::constant::{self, Constant};
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
@@ -11,29 +11,29 @@ pub use noisy_analyses::facts::values::{
 };
 
 impl Rewriter<'_> {
-    /// A constant before an op; nothing is made if no op says it.
+    /// Creates a constant before an op. `None` if no op can represent it.
     pub(crate) fn constant(&mut self, constant: Constant, ty: Type, before: Op) -> Option<Value> {
         let attr = to_attr(self.ir, &self.lists, constant, ty)?;
         self.constant_attr(attr, ty, before)
     }
 
-    /// A constant that an attribute says, before an op; nothing is made if no op says it.
+    /// Creates a constant with an attribute before an op. `None` if no op can represent it.
     pub(crate) fn constant_attr(&mut self, attr: Attr, ty: Type, before: Op) -> Option<Value> {
         let name = constant_op(self.ir, attr, ty)?;
         Some(self.value(NewOp::new(name).attr("value", attr).results(&[ty]), before))
     }
 
-    /// An integer, or a shape of equal ones, before an op.
+    /// Creates an integer, or a shaped constant of equal ones, before an op.
     ///
     /// # Panics
-    /// If the type has no integers: a mistake of the caller.
+    /// If the type has no integers, which is a mistake of the caller.
     pub(crate) fn int(&mut self, value: i128, ty: Type, before: Op) -> Value {
         let width = constant::width(self.ir, ty).expect("a type of integers");
         let value = Constant::Int(constant::sign_extended(value, width));
         self.constant(value, ty, before).expect("an integer is a constant")
     }
 
-    /// What a value is known to be, if a constant op defines it.
+    /// Returns the attribute of a value that a constant op defines.
     pub(crate) fn constant_of(&mut self, value: Value) -> Option<Constant> {
         constant_of(self.ir, value, &mut self.lists)
     }
@@ -44,7 +44,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// The constants of a scope, each once, at the start of the scope.
+/// The constants of a scope, each once, at its start.
 #[derive(Debug, Default)]
 pub(crate) struct Uniqued {
     by_value: FxHashMap<(Region, OpKind, Attr, Type), Op>,
@@ -52,7 +52,7 @@ pub(crate) struct Uniqued {
 }
 
 impl Uniqued {
-    /// A constant that stands for several, or elsewhere, says nothing of where it was.
+    /// A merged or moved constant loses its location.
     fn comes_from_nowhere(rewriter: &mut Rewriter<'_>, op: Op) {
         if rewriter.ir.has_locations() {
             let unknown = rewriter.ir.unknown_location();
@@ -60,8 +60,8 @@ impl Uniqued {
         }
     }
 
-    /// Takes in a constant op: merges it with an equal one of its scope, else moves it to the start of the scope. Says
-    /// whether the op is still there.
+    /// Adds a constant op: merges it with an equal one of its scope, or moves it to the start of
+    /// the scope. Returns true if the op still exists.
     pub(crate) fn take(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         let ir = &*rewriter.ir;
         let block = ir.block_of(op);
@@ -92,14 +92,14 @@ impl Uniqued {
 }
 
 impl Uniqued {
-    /// The constant ops that there are, by their ids.
+    /// The constant ops, by id.
     pub(crate) fn ops(&self) -> Vec<Op> {
         let mut out: Vec<Op> = self.owned.iter().copied().collect();
         out.sort_unstable();
         out
     }
 
-    /// The value of a constant in the scope of an op, made at the start of the scope if it is not there.
+    /// Returns a constant in the scope of an op, created at the start of the scope if needed.
     pub(crate) fn get(
         &mut self,
         rewriter: &mut Rewriter<'_>,

@@ -1,14 +1,22 @@
 //! The greedy driver: folds and patterns, applied until nothing changes.
 //!
-//! As MLIR's: constants are made one and moved to the start of their scope; then each op is taken from the worklist, in textual order
-//! at first; it is erased if it is dead, folded if it folds, else the first pattern that matches rewrites it; in the end the blocks of each
-//! region are simplified; and all that again as long as something changes. *Cost.* Linear in the ops and the rewrites; a chain of rewrites
-//! without end is an error that names the patterns, not a hang.
+//! As in MLIR: constants are merged and moved to the start of their scope. Then each op is taken
+//! from the worklist, in textual order at first. It is erased if it is dead, folded if possible,
+//! and otherwise rewritten by the first matching pattern. At the end the blocks of each region are
+//! simplified. All that repeats while something changes. *Cost.* Linear in the ops and the
+//! rewrites. An endless chain of rewrites is an error that names the patterns, not a hang.
+//!
+//! Unreachable blocks are erased first: in them a value may be computed from itself, and a pattern
+//! that replaces such an op by one of the same kind would apply for ever. If such cycles stay
+//! (blocks are not simplified, or the order of ops means nothing, as in a module), no op in a
+//! cycle, and no user of one, is rewritten.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
+use rustc_hash::FxHashSet;
 
 use super::Rewriter;
 use super::constants::Uniqued;
+use super::cycles;
 use super::regions::{self, Simplify};
 use crate::actions::{self, Actions, ITERATION, PATTERN};
 use noisy_analyses::facts::effects;
@@ -16,26 +24,26 @@ use noisy_analyses::facts::effects;
 /// A rewriting rule for one kind of op.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// Its name in messages and traces.
+    /// The name in messages and traces.
     pub name: &'static str,
-    /// The ops that it may match; [`OpKind::Unknown`]: any.
+    /// The kind of ops that it may match; [`OpKind::Unknown`]: any.
     pub kind: OpKind,
-    /// Rewrites the op if it matches; says whether it did.
+    /// Rewrites the op if it matches. Returns true if it did.
     pub rewrite: fn(&mut Rewriter<'_>, Op) -> bool,
 }
 
-/// How the driver works.
+/// The configuration of the driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Ops are first taken in textual order, else from the end.
+    /// Take ops in textual order first, else from the end.
     pub(crate) top_down: bool,
-    /// Ops are folded and constants made one, not only rewritten by the patterns.
+    /// Fold ops and merge constants, in addition to applying patterns.
     pub folds: bool,
-    /// What is done to blocks.
+    /// The simplification of blocks.
     pub simplify: Simplify,
-    /// How often everything is looked at again; `None`: as long as something changes.
+    /// Most iterations; `None`: as long as something changes.
     pub(crate) max_iterations: Option<usize>,
-    /// How many rewrites are made in one iteration; `None`: no limit but that of convergence.
+    /// Most rewrites per iteration; `None`: only convergence limits them.
     pub(crate) max_rewrites: Option<usize>,
 }
 
@@ -51,14 +59,14 @@ impl Default for Config {
     }
 }
 
-/// Rewriting did not come to an end.
+/// Rewriting did not converge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotConverged {
-    /// The patterns (or folds) that were applied last, one after the other, if they chase each other.
+    /// The last patterns or folds, one after the other, if they undo each other.
     pub patterns: Vec<&'static str>,
 }
 
-/// Patterns by the kind of op that they match, in the order in which they are tried.
+/// Patterns by the kind of op, in the order in which they are tried.
 #[derive(Clone, Debug)]
 pub(crate) struct Patterns {
     by_kind: Vec<Vec<Pattern>>,
@@ -66,29 +74,30 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// These patterns.
+    /// Returns a set of patterns.
     pub(crate) fn new(all: impl IntoIterator<Item = Pattern>) -> Self {
-        let n = noisy_syntax::dialect::ALL.iter().map(|it| *it as usize + 1).max().unwrap_or(0);
+        let all: Vec<Pattern> = all.into_iter().collect();
+        let n = all.iter().map(|it| it.kind.index() + 1).max().unwrap_or(0);
         let mut out = Self { by_kind: vec![Vec::new(); n], any: Vec::new() };
         for pattern in all {
             if pattern.kind == OpKind::Unknown {
                 out.any.push(pattern);
             } else {
-                out.by_kind[pattern.kind as usize].push(pattern);
+                out.by_kind[pattern.kind.index()].push(pattern);
             }
         }
         out
     }
 
     fn of(&self, kind: OpKind) -> impl Iterator<Item = &Pattern> {
-        self.by_kind.get(kind as usize).into_iter().flatten().chain(&self.any)
+        self.by_kind.get(kind.index()).into_iter().flatten().chain(&self.any)
     }
 }
 
-/// Applies folds and patterns to what is in a region until nothing changes; says whether anything did.
+/// Applies folds and patterns inside a region until nothing changes. Returns true if anything did.
 ///
 /// # Errors
-/// If that comes to no end.
+/// If that does not converge.
 pub(crate) fn rewrite_region(
     ir: &mut Ir,
     region: Region,
@@ -99,6 +108,14 @@ pub(crate) fn rewrite_region(
     let mut rewriter = Rewriter::within(ir, region);
     let mut is_changed = false;
     let mut iteration = 0;
+    if config.simplify != Simplify::Disabled && actions.goes_on() {
+        is_changed = regions::erase_all_unreachable(&mut rewriter, region);
+        if is_changed {
+            let holder = rewriter.ir.region(region).parent;
+            let at = |ir: &Ir| holder.map_or_else(Default::default, |it| actions::place(ir, it));
+            actions.step(rewriter.ir, "unreachable blocks are erased", || at(rewriter.ir));
+        }
+    }
     loop {
         iteration += 1;
         if config.max_iterations.is_some_and(|it| iteration > it) {
@@ -114,17 +131,30 @@ pub(crate) fn rewrite_region(
         if rewriter.n_changes() != before {
             actions.step(rewriter.ir, "constants are made one", || at(rewriter.ir));
         }
+        let frozen = cycles::in_cycles(rewriter.ir, region);
+        let n_frozen = frozen.len();
+        rewriter.unreachable = if config.simplify == Simplify::Disabled {
+            regions::all_unreachable(rewriter.ir, region).into_iter().collect()
+        } else {
+            FxHashSet::default()
+        };
         let before = rewriter.n_changes();
-        let outcome = process(&mut rewriter, patterns, config, actions);
+        let outcome = process(&mut rewriter, patterns, config, actions, &frozen);
         rewriter.ir.locate_new(None);
-        outcome?;
         let mut goes_on = rewriter.n_changes() != before;
+        let mut is_simplified = false;
         if config.simplify != Simplify::Disabled
             && actions.goes_on()
             && regions::simplify(&mut rewriter, region, config.simplify)
         {
-            goes_on = true;
+            (goes_on, is_simplified) = (true, true);
             actions.step(rewriter.ir, "blocks are simplified", || at(rewriter.ir));
+        }
+        // A rewrite made a block unreachable, and others a cycle in it: the block is gone now, or
+        // the cycle is known.
+        let has_new_cycle = || cycles::in_cycles(rewriter.ir, region).len() > n_frozen;
+        if outcome.is_err() && !is_simplified && !has_new_cycle() {
+            return outcome.map(|()| is_changed);
         }
         actions.ends(ITERATION);
         if !goes_on {
@@ -134,7 +164,7 @@ pub(crate) fn rewrite_region(
     }
 }
 
-/// Makes constants one, and puts all other ops on the worklist.
+/// Merges constants, and puts all other ops on the worklist.
 fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .. }: Config) {
     let mut uniqued = Uniqued::default();
     let order = if top_down { super::preorder } else { super::postorder };
@@ -155,14 +185,17 @@ fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .
     }
 }
 
-/// More rewrites than this for each op that there was are a chase.
-const CHASE: usize = 1000;
+/// More rewrites than this in one iteration, and than the second number per initial op, count as an
+/// endless chain.
+const CHASE: usize = 64_000;
+const CHASE_PER_OP: usize = 100;
 
 fn process(
     rewriter: &mut Rewriter<'_>,
     patterns: &Patterns,
     config: Config,
     actions: &mut Actions,
+    frozen: &FxHashSet<Op>,
 ) -> Result<(), NotConverged> {
     let mut n_rewrites = 0;
     let n_ops = rewriter.ir.bounds().0;
@@ -178,6 +211,9 @@ fn process(
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
             actions.step_of(rewriter.ir, "nothing uses it", || place, || rewriter.work.next());
+            continue;
+        }
+        if frozen.contains(&op) {
             continue;
         }
         rewriter.ir.locate_new(Some(op));
@@ -212,7 +248,7 @@ fn process(
         if last[1] != name {
             last = [last[1], name];
         }
-        if n_rewrites > CHASE.saturating_mul(n_ops.max(64)) {
+        if n_rewrites > CHASE.max(CHASE_PER_OP.saturating_mul(n_ops)) {
             let patterns = last.into_iter().filter(|it| !it.is_empty()).collect();
             return Err(NotConverged { patterns });
         }

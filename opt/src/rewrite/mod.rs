@@ -1,67 +1,74 @@
-//! Rewriting: the one way in which patterns and passes change a program, so that who must know of a change does.
+//! Rewriting: the only way in which patterns and passes change a program, so that every change is
+//! recorded.
 //!
-//! [`Rewriter`] wraps the changes of [`noisy_syntax::rewrite`]. Each of them tells the worklist which ops may now fold, match or be
-//! dead, as MLIR's greedy driver does: the op that changed, the users of what was replaced, the defining ops of what lost a use, and the
-//! ops around.
+//! [`Rewriter`] wraps the changes of [`noisy_syntax::rewrite`]. Each change puts the ops on the
+//! worklist that may now fold, match or be dead, as in MLIR's greedy driver: the changed op, the
+//! users of a replaced value, the defining ops of values that lost a use, and the enclosing ops.
 
 pub mod constants;
+mod cycles;
 pub mod greedy;
 pub mod regions;
 mod worklist;
 
-use noisy_analyses::facts::integers::elements::Lists;
+use noisy_integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Traits, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 pub use noisy_analyses::facts::values::{operand, operands};
 use worklist::Worklist;
 
-/// Changes a program and remembers what to look at again.
+/// Changes a program and records the ops to visit again.
 #[derive(Debug)]
 pub struct Rewriter<'a> {
-    /// The program. It is read through this; it is changed through the methods of the rewriter.
+    /// The program. It is read through this and changed through the methods of the rewriter.
     pub ir: &'a mut Ir,
-    /// Lists of elements that folds made.
+    /// Lists of elements from folds.
     pub lists: Lists,
     pub(crate) work: Worklist,
-    /// The region that is rewritten: ops around it are not looked at.
+    /// The rewritten region; ops around it are not visited.
     scope: Option<Region>,
-    /// How many changes were made.
+    /// The blocks that were unreachable at the start of the iteration, if they are not to be
+    /// erased.
+    pub(crate) unreachable: FxHashSet<Block>,
+    /// Number of changes.
     n_changes: usize,
     is_listening: bool,
 }
 
 impl<'a> Rewriter<'a> {
-    /// A rewriter that remembers nothing, for passes that walk by themselves.
+    /// Returns a rewriter without worklist, for passes that walk the program themselves.
     pub fn new(ir: &'a mut Ir) -> Self {
         Self {
             ir,
             lists: Lists::default(),
             work: Worklist::default(),
             scope: None,
+            unreachable: FxHashSet::default(),
             n_changes: 0,
             is_listening: false,
         }
     }
 
-    /// A rewriter of what is in a region.
+    /// Returns a rewriter of a region.
     pub(crate) fn within(ir: &'a mut Ir, scope: Region) -> Self {
         Self { scope: Some(scope), is_listening: true, ..Self::new(ir) }
     }
 
-    /// How many changes were made so far.
+    /// Returns the number of changes so far.
     pub fn n_changes(&self) -> usize {
         self.n_changes
     }
 
-    /// Says that an op was changed by other means, or is to be looked at again.
+    /// Records that an op was changed by other means, or has to be visited again.
     pub fn touch(&mut self, op: Op) {
         self.n_changes += 1;
         self.enqueue(op);
     }
 
-    /// An op and those around it, up to the scope.
+    /// Visits an op and those around it again, up to the scope.
     fn enqueue(&mut self, op: Op) {
         if self.is_listening && self.ir.op(op).kind.is_op() {
             self.work.push(op);
@@ -69,7 +76,8 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// The ops around one, up to the scope; none that is isolated from above: nothing folds or matches it because of what is in it.
+    /// Returns the ops around one, up to the scope. None if the op is isolated from above: its
+    /// contents make nothing fold or match.
     fn enqueue_around(&mut self, op: Op) {
         let mut at = op;
         while Some(self.ir.op(at).parent) != self.scope
@@ -86,26 +94,26 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Makes an op.
+    /// Creates an op.
     pub fn insert(&mut self, new: NewOp, at: Point) -> Op {
         let op = self.ir.insert(new, at);
         self.touch(op);
         op
     }
 
-    /// Makes an op of one result before another op.
+    /// Creates an op with one result before another op.
     pub fn value(&mut self, new: NewOp, before: Op) -> Value {
         let op = self.insert(new, Point::Before(before));
         self.ir.op(op).results[0]
     }
 
-    /// Makes an op of one result before another op, with attributes copied from it.
+    /// Creates an op with one result before another op, with attributes copied from it.
     pub(crate) fn binary(&mut self, name: &str, a: Value, b: Value, before: Op) -> Value {
         let ty = self.ir.value(a).ty;
         self.value(NewOp::new(name).operands(&[a, b]).results(&[ty]), before)
     }
 
-    /// Lets the users of the results of an op use these values, and erases it.
+    /// Replaces the results of an op by these values, and erases it.
     pub(crate) fn replace(&mut self, op: Op, values: &[Value]) {
         let results: SmallVec<[Value; 2]> = SmallVec::from_slice(&self.ir.op(op).results);
         for (&old, &new) in results.iter().zip(values) {
@@ -114,7 +122,7 @@ impl<'a> Rewriter<'a> {
         self.erase(op);
     }
 
-    /// Lets the users of the results of an op use a new op's, and erases it.
+    /// Replaces the results of an op by those of a new op, and erases it.
     pub(crate) fn replace_with(&mut self, op: Op, new: NewOp) -> Op {
         let new = self.insert(new, Point::Before(op));
         let values = self.ir.op(new).results.clone();
@@ -122,12 +130,12 @@ impl<'a> Rewriter<'a> {
         new
     }
 
-    /// Lets the users of a value use another one.
+    /// Replaces a value by another one.
     pub(crate) fn replace_uses(&mut self, old: Value, new: Value) {
         self.replace_uses_if(old, new, |_, _| true);
     }
 
-    /// Lets some users of a value use another one.
+    /// Replaces a value by another one in some users.
     pub(crate) fn replace_uses_if(
         &mut self,
         old: Value,
@@ -146,16 +154,17 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Erases an op that nothing uses, with all that is in it.
+    /// Erases an unused op with its contents.
     ///
     /// # Panics
-    /// If something outside of it uses what it defines: a mistake of the caller.
+    /// If an op outside uses a value that it defines, which is a mistake of the caller.
     pub fn erase(&mut self, op: Op) {
         self.forget(op);
         self.ir.erase(op).expect("nothing uses what is erased");
     }
 
-    /// Takes an op and what is in it off the worklist; the defining ops of its operands may be dead now.
+    /// Removes an op with its contents from the worklist. The defining ops of its operands may be
+    /// dead now.
     fn forget(&mut self, op: Op) {
         self.n_changes += 1;
         if !self.is_listening {
@@ -178,7 +187,7 @@ impl<'a> Rewriter<'a> {
         self.scope.is_none_or(|scope| self.ir.encloses(scope, op))
     }
 
-    /// The defining ops of operands that have few users besides the op.
+    /// Returns the defining ops of operands that have few other users.
     fn look_at_operands(&mut self, op: Op) {
         for at in 0..self.ir.op(op).operands.len() {
             let Some(value) = self.ir.op(op).operands[at].value else { continue };
@@ -191,10 +200,10 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Erases a block that nothing branches to and whose values nothing outside uses.
+    /// Erases a block without branches to it and without outside uses of its values.
     ///
     /// # Panics
-    /// If something does.
+    /// If there are such branches or uses.
     pub(crate) fn erase_block(&mut self, block: Block) {
         let ops: Vec<Op> = self.ir.block_ops(block).collect();
         for op in ops {
@@ -203,7 +212,7 @@ impl<'a> Rewriter<'a> {
         self.ir.erase_block(block).expect("nothing uses a block that is erased");
     }
 
-    /// Makes one operand another value.
+    /// Replaces one operand.
     pub(crate) fn set_operand(&mut self, op: Op, index: usize, value: Value) {
         let old = self.ir.op(op).operands[index].value;
         self.ir.set_operand(op, index, value);
@@ -211,7 +220,7 @@ impl<'a> Rewriter<'a> {
         self.lost_use(old);
     }
 
-    /// Who defines a value that lost a use may be dead.
+    /// The definition of a value that lost a use may be dead.
     fn lost_use(&mut self, value: Option<Value>) {
         if let Some(value) = value
             && let Def::Result(defining_op, _) = self.ir.value(value).def
@@ -222,7 +231,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Gives an op other operands of its own; those passed to successors stay.
+    /// Replaces the own operands of an op; those passed to successors stay.
     pub(crate) fn set_operands(&mut self, op: Op, operands: &[Value]) {
         let old = self.ir.own_operands(op);
         self.ir.set_operands(op, operands);
@@ -232,7 +241,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Makes a successor another block, which is passed these values.
+    /// Replaces a successor and the values that are passed to it.
     pub(crate) fn set_successor(&mut self, op: Op, index: usize, block: Block, values: &[Value]) {
         let old = self.ir.passed_operands(op, index);
         self.ir.set_successor(op, index, block, values);
@@ -254,10 +263,11 @@ impl<'a> Rewriter<'a> {
         self.touch(op);
     }
 
-    /// Moves the ops of a block before an op, its arguments being these values, and erases the block.
+    /// Moves the ops of a block before an op, with these values for its arguments, and erases the
+    /// block.
     ///
     /// # Panics
-    /// If something still branches to the block.
+    /// If there is a branch to the block.
     pub(crate) fn inline_block(&mut self, block: Block, before: Op, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
@@ -271,7 +281,7 @@ impl<'a> Rewriter<'a> {
         self.n_changes += 1;
     }
 
-    /// Moves the ops of a block, all but the last, before an op, its arguments being these values.
+    /// Moves the ops of a block except the last before an op, with these values for its arguments.
     pub(crate) fn inline_block_but_end(&mut self, block: Block, before: Op, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
@@ -284,10 +294,11 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Moves the ops of a block behind those of another one, its arguments being these values, and erases it.
+    /// Moves the ops of a block to the end of another one, with these values for its arguments, and
+    /// erases it.
     ///
     /// # Panics
-    /// If something still branches to the block.
+    /// If there is a branch to the block.
     pub(crate) fn merge_blocks(&mut self, block: Block, into: Block, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
@@ -301,8 +312,8 @@ impl<'a> Rewriter<'a> {
         self.n_changes += 1;
     }
 
-    /// Makes an op of another one before it: with its name, attributes and regions, which it loses, but other operands and results. The
-    /// other one is still there, for its results to be replaced.
+    /// Creates an op before another one with its name, attributes and regions, which it loses, but
+    /// other operands and results. The other op stays until its results are replaced.
     pub(crate) fn rebuild(&mut self, op: Op, operands: &[Value], results: &[Type]) -> Op {
         let name = self.ir.op_name(op).to_owned();
         let mut new = NewOp::new(&name).operands(operands).results(results);
@@ -315,29 +326,64 @@ impl<'a> Rewriter<'a> {
         new
     }
 
-    /// Copies an op before another one, with all that is in it; `values` says what stands for the values of others, and learns its results.
+    /// Copies an op to a position, with its regions. `values` maps operands to their replacements
+    /// and receives the results.
     ///
     /// # Panics
-    /// If a region of it has several blocks that branch: those are not copied.
+    /// If the op itself branches: its successors are blocks that only the caller can copy.
     pub(crate) fn clone_op(
         &mut self,
         op: Op,
         at: Point,
-        values: &mut rustc_hash::FxHashMap<Value, Value>,
+        values: &mut FxHashMap<Value, Value>,
+    ) -> Op {
+        assert!(self.ir.extra(op).successors.is_empty(), "branches are copied with their blocks");
+        let copy = self.clone_with(op, at, values, &mut FxHashMap::default());
+        // A value may be used before its definition, so that it was not copied yet.
+        for user in nested(self.ir, copy) {
+            for index in 0..self.ir.op(user).operands.len() {
+                let Some(old) = self.ir.op(user).operands[index].value else { continue };
+                let Some(&new) = values.get(&old).filter(|&&new| new != old) else { continue };
+                let is_inside = match self.ir.value(old).def {
+                    Def::Result(defining_op, _) => self.ir.is_within(defining_op, op),
+                    Def::Argument(block, _) => {
+                        let region = self.ir.block(block).region;
+                        let own = self.ir.op(op).regions.iter();
+                        own.clone().any(|it| self.ir.region_encloses(it.1, region))
+                    }
+                };
+                if is_inside {
+                    self.set_operand(user, index, new);
+                }
+            }
+        }
+        copy
+    }
+
+    fn clone_with(
+        &mut self,
+        op: Op,
+        at: Point,
+        values: &mut FxHashMap<Value, Value>,
+        blocks: &mut FxHashMap<Block, Block>,
     ) -> Op {
         let data = self.ir.op(op);
-        assert!(self.ir.extra(op).successors.is_empty(), "branches are copied with their blocks");
-        let of = |it: Value, values: &rustc_hash::FxHashMap<Value, Value>| {
-            values.get(&it).copied().unwrap_or(it)
-        };
-        let operands: Vec<Value> =
-            operands(self.ir, op).into_iter().map(|it| of(it, values)).collect();
+        let of =
+            |it: Value, values: &FxHashMap<Value, Value>| values.get(&it).copied().unwrap_or(it);
         let types: Vec<Type> = data.results.iter().map(|&it| self.ir.value(it).ty).collect();
         let old_results = data.results.clone();
         let old_regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
-        let mut new = NewOp::new(self.ir.op_name(op)).operands(&operands).results(&types);
+        let own: Vec<Value> =
+            self.ir.own_operands(op).into_iter().map(|it| of(it, values)).collect();
+        let mut new = NewOp::new(self.ir.op_name(op)).operands(&own).results(&types);
         for &(name, attr) in &self.ir.extra(op).attrs {
             new = new.attr(self.ir.interner.str(name), attr);
+        }
+        for (at, successor) in self.ir.extra(op).successors.iter().enumerate() {
+            let Some(target) = successor.block else { continue };
+            let passed: Vec<Value> =
+                self.ir.passed_operands(op, at).into_iter().map(|it| of(it, values)).collect();
+            new = new.successor(blocks.get(&target).copied().unwrap_or(target), &passed);
         }
         let copy = self.insert(new.regions(old_regions.len()), at);
         self.ir.copy_location(op, copy);
@@ -349,33 +395,38 @@ impl<'a> Rewriter<'a> {
             if self.ir.items(from).next().is_none() {
                 continue;
             }
-            for block in self.ir.blocks(from) {
+            let old_blocks = self.ir.blocks(from);
+            for &block in &old_blocks {
                 let args = self.ir.block(block).args.clone();
                 let types: Vec<Type> = args.iter().map(|&it| self.ir.value(it).ty).collect();
                 let copied = self.ir.add_block(to, &types);
+                blocks.insert(block, copied);
                 for (&old, &new) in args.iter().zip(&self.ir.block(copied).args) {
                     values.insert(old, new);
                 }
+            }
+            for block in old_blocks {
                 let ops: Vec<Op> = self.ir.block_ops(block).collect();
                 for op in ops {
-                    self.clone_op(op, Point::End(copied), values);
+                    let to = Point::End(blocks[&block]);
+                    self.clone_with(op, to, values, blocks);
                 }
             }
         }
         copy
     }
 
-    /// The op that defines a value, if it is a result of an op of this kind.
+    /// Returns the op that defines a value, if it has this kind.
     pub(crate) fn defined_by(&self, value: Value, kind: OpKind) -> Option<Op> {
         self.ir.defining_op(value).filter(|&it| self.ir.op(it).kind == kind)
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub(crate) fn ty(&self, value: Value) -> Type {
         self.ir.value(value).ty
     }
 
-    /// An operand of an op.
+    /// Returns an operand of an op.
     ///
     /// # Panics
     /// If the op has fewer operands.
@@ -384,7 +435,7 @@ impl<'a> Rewriter<'a> {
     }
 }
 
-/// The outermost op around one.
+/// Returns the outermost op around one.
 pub fn outermost(ir: &Ir, op: Op) -> Op {
     let mut at = op;
     while let Some(parent) = ir.parent_op(at).filter(|&it| ir.op(it).kind.is_op()) {
@@ -393,19 +444,19 @@ pub fn outermost(ir: &Ir, op: Op) -> Op {
     at
 }
 
-/// All ops in the regions of an op, each before what is in it.
+/// Returns all ops in the regions of an op, each before its contents.
 pub fn nested(ir: &Ir, op: Op) -> Vec<Op> {
     ir.op(op).regions.iter().flat_map(|it| preorder(ir, it.1)).collect()
 }
 
-/// All ops in a region, nested ones included, each before what is in it.
+/// Returns all ops in a region, also nested ones, each before its contents.
 pub(crate) fn preorder(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();
     ir.walk(region, &mut |op| out.push(op));
     out
 }
 
-/// All ops in a region, nested ones included, each after what is in it.
+/// Returns all ops in a region, also nested ones, each after its contents.
 pub(crate) fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();
     // An op on the way in, and on the way out.
@@ -427,7 +478,7 @@ pub(crate) fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
     out
 }
 
-/// The ops in the regions of an op, each after what is in it, and the op.
+/// Returns the ops in the regions of an op, each after its contents, and then the op.
 pub(crate) fn nested_first(ir: &Ir, op: Op) -> Vec<Op> {
     let inside = ir.op(op).regions.iter().flat_map(|it| postorder(ir, it.1));
     inside.chain([op]).collect()

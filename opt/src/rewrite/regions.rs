@@ -1,6 +1,7 @@
-//! Blocks: those that nothing reaches go, and what only keeps itself alive through block arguments.
+//! Simplification of blocks: erasure of unreachable blocks, and of values that only keep each other
+//! alive through block arguments.
 //!
-//! *Law.* Nothing that is erased can be seen to be missing. *Cost.* Linear in the ops of regions that have several blocks.
+//! *Law.* Erasing is not observable. *Cost.* Linear in the ops of regions with several blocks.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::FxHashSet;
@@ -11,25 +12,23 @@ mod alike;
 mod dead;
 mod merge;
 
-/// What is done to the blocks of regions.
+/// The simplification of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simplify {
     /// Nothing.
     Disabled,
-    /// Blocks that nothing reaches, and dead values, are erased.
+    /// Erase unreachable blocks and dead values.
     Normal,
-    /// Besides, equal blocks become one, and arguments that are always passed the same value are that value.
+    /// Also merge equal blocks, and replace arguments that always have the same value.
     Aggressive,
 }
 
-/// Simplifies the blocks of a region and of those in it; says whether anything changed.
-pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> bool {
-    let before = rewriter.n_changes();
-    // Those of several blocks, and of these the ones that are in no other.
+/// Returns the regions with several blocks in a region at any depth, the region included, and the
+/// outermost of these.
+fn of_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
     let (mut regions, mut outermost) = (Vec::new(), Vec::new());
     let mut stack = vec![(region, false)];
     while let Some((it, is_inside)) = stack.pop() {
-        let ir = &*rewriter.ir;
         let labels = ir.items(it).filter(|&op| ir.op(op).kind == OpKind::Label);
         let has_several = labels.take(2).count() == 2;
         for op in ir.items(it) {
@@ -43,8 +42,30 @@ pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> b
             }
         }
     }
+    (regions, outermost)
+}
+
+/// Erases the unreachable blocks of a region at any depth. Returns true if there were any.
+pub(super) fn erase_all_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
+    let mut is_changed = false;
+    for it in of_several_blocks(rewriter.ir, region).0 {
+        // Regions in an erased block are gone.
+        is_changed |= is_alive(rewriter.ir, it) && erase_unreachable(rewriter, it);
+    }
+    is_changed
+}
+
+/// Returns the unreachable blocks of a region at any depth.
+pub(super) fn all_unreachable(ir: &Ir, region: Region) -> Vec<Block> {
+    of_several_blocks(ir, region).0.into_iter().flat_map(|it| unreachable(ir, it)).collect()
+}
+
+/// Simplifies the blocks of a region and of those in it; says whether anything changed.
+pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> bool {
+    let before = rewriter.n_changes();
+    let (regions, outermost) = of_several_blocks(rewriter.ir, region);
     for &it in &regions {
-        // What is in a region that was erased is gone.
+        // Regions in an erased block are gone.
         if is_alive(rewriter.ir, it) {
             erase_unreachable(rewriter, it);
         }
@@ -73,14 +94,10 @@ fn is_alive(ir: &Ir, region: Region) -> bool {
         .is_some_and(|op| ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region))
 }
 
-/// Erases the blocks of a region that no way leads to; says whether there were any.
-///
-/// # Panics
-/// If something that is reached uses what is not: a mistake of who changed the program.
-pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
-    let ir = &*rewriter.ir;
+/// The blocks of a region that no way leads to.
+fn unreachable(ir: &Ir, region: Region) -> Vec<Block> {
     let blocks = ir.blocks(region);
-    let Some(&entry) = blocks.first() else { return false };
+    let Some(&entry) = blocks.first() else { return blocks };
     let mut reached: FxHashSet<Block> = FxHashSet::default();
     let mut stack = vec![entry];
     reached.insert(entry);
@@ -94,7 +111,15 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
             }
         }
     }
-    let dead: Vec<Block> = blocks.into_iter().filter(|it| !reached.contains(it)).collect();
+    blocks.into_iter().filter(|it| !reached.contains(it)).collect()
+}
+
+/// Erases the blocks of a region that no way leads to; says whether there were any.
+///
+/// # Panics
+/// If something that is reached uses what is not: a mistake of who changed the program.
+pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
+    let dead = unreachable(rewriter.ir, region);
     if dead.is_empty() {
         return false;
     }
@@ -108,7 +133,7 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
     true
 }
 
-/// The number of the first operand that a branch of this kind passes on.
+/// Returns the index of the first operand that a branch of this kind passes on.
 pub(crate) fn forwarded_kind(kind: OpKind) -> Option<usize> {
     match kind {
         OpKind::CfBr => Some(0),

@@ -1,6 +1,6 @@
-//! Ops that wait for their turn: a stack without repetitions.
+//! The worklist of ops: a stack without repetitions.
 //!
-//! *Law.* An op is in it at most once; what was taken out does not come back by itself. *Cost.* Each step is O(1).
+//! *Law.* An op is in it at most once. *Cost.* Each operation is O(1).
 
 use noisy_syntax::Op;
 
@@ -13,14 +13,14 @@ const OUT: u32 = u32::MAX;
 pub(crate) struct Worklist {
     /// The waiting ops; holes are `None`.
     stack: Vec<Option<Op>>,
-    /// By the index of the op: its place in the stack.
+    /// The position in the stack, by index of the op.
     places: Vec<u32>,
-    /// How many ops wait.
+    /// Returns the number of waiting ops.
     n: usize,
 }
 
 impl Worklist {
-    /// Puts an op on top, unless it waits already.
+    /// Pushes an op unless it is already waiting.
     pub(crate) fn push(&mut self, op: Op) {
         if self.places.len() <= op.index() {
             self.places.resize(op.index() + 1, OUT);
@@ -33,7 +33,7 @@ impl Worklist {
         }
     }
 
-    /// Takes the op on top.
+    /// Pops the op on top.
     pub(crate) fn pop(&mut self) -> Option<Op> {
         loop {
             if let Some(op) = self.stack.pop()? {
@@ -44,12 +44,12 @@ impl Worklist {
         }
     }
 
-    /// The next few ops, and how many wait.
+    /// Returns the next few ops, and the number of waiting ops.
     pub(crate) fn next(&self) -> (Vec<Op>, usize) {
         (self.stack.iter().rev().flatten().take(WAITING).copied().collect(), self.n)
     }
 
-    /// Forgets an op.
+    /// Removes an op.
     pub(crate) fn remove(&mut self, op: Op) {
         if let Some(place) = self.places.get_mut(op.index())
             && *place != OUT
@@ -60,7 +60,7 @@ impl Worklist {
         }
     }
 
-    /// Forgets all ops.
+    /// Removes all ops.
     pub(crate) fn clear(&mut self) {
         for op in self.stack.drain(..).flatten() {
             self.places[op.index()] = OUT;
@@ -68,7 +68,7 @@ impl Worklist {
         self.n = 0;
     }
 
-    /// Turns the stack over.
+    /// Reverses the stack.
     pub(crate) fn reverse(&mut self) {
         self.stack.reverse();
         for (place, op) in self.stack.iter().enumerate() {

@@ -43,7 +43,8 @@ fn carried_values_in_parts_are_the_same_values() {
 
 #[test]
 fn iterations_a_step_apart_are_not_jammed_over_a_dependence() {
-    // The outer loop's variable is part of where the store goes, the inner one's value is what it stores: the later iteration counts.
+    // The store is indexed by the outer variable and stores the inner one, so the later iteration
+    // counts.
     for (step, by, factor, is_jammed) in [
         (1, 0, 2, false),
         (2, 0, 2, false),

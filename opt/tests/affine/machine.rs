@@ -1,4 +1,4 @@
-//! What programs compute.
+//! An interpreter of programs.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,8 @@ struct Machine<'a> {
     memory: HashMap<(Value, Vec<i64>), i64>,
     /// The sizes of memrefs that the function allocates.
     sizes: HashMap<Value, Vec<i64>>,
-    /// Whether an element of such a memref was read before it was written, or one outside of it was touched.
+    /// True if an element of such a memref was read before it was written, or one outside of it was
+    /// accessed.
     is_wrong: bool,
 }
 
@@ -262,7 +263,7 @@ impl Machine<'_> {
     }
 }
 
-/// What the memrefs hold in the end, by the number of the argument.
+/// The final content of the memrefs, by the index of the argument.
 pub(crate) fn result(ir: &Ir, n: i64) -> Vec<(usize, Vec<i64>, i64)> {
     checked_result(ir, n).expect("nothing is read before it is written")
 }

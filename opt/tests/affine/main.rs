@@ -1,4 +1,5 @@
-//! Random affine programs run the same before and after the passes over affine loops. What runs them shares nothing with the passes.
+//! Random affine programs compute the same before and after the affine passes. Their interpreter
+//! shares nothing with the passes.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Random programs that store and load, with buffers of their own, leave the same behind after the fixes of lints.
+//! Random programs with loads, stores and local buffers compute the same after the fixes of lints.
 
 use std::fmt::Write as _;
 

@@ -7,7 +7,7 @@ use crate::machine::result;
 use crate::transformed;
 use crate::writer::Writer;
 
-/// How many of the passes are schedules; each runs on a third of the programs.
+/// Number of passes that are schedules; each runs on a third of the programs.
 const N_SCHEDULES: usize = 3;
 
 const PASSES: [&str; 21] = [

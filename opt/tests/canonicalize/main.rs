@@ -1,4 +1,4 @@
-//! What `canonicalize` makes of programs, as `mlir-opt` does; that it means the same is for `twin.rs`.
+//! The output of `canonicalize` equals that of `mlir-opt`; `twin.rs` checks equivalence.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -17,7 +17,7 @@ pub(crate) fn read(text: &str) -> Ir {
     std::mem::replace(&mut source, Source::new("")).into_ir()
 }
 
-/// What a pipeline makes of a program, which is verified after each pass and at the end; or what is said against it.
+/// Returns the output of a pipeline, verified after each pass and at the end, or the error.
 pub(crate) fn run(pipeline: &str, text: &str) -> Result<Ir, Vec<String>> {
     let mut ir = read(text);
     let top = wrap(&mut ir);

@@ -16,8 +16,9 @@ pub(crate) fn commented(text: &str) -> String {
     out
 }
 
-/// A program after all safe fixes of the lints, until none is left, and how many diagnostics they mended; with those of constant conditions where
-/// those that need a look are wanted, too. But for these, comments stay.
+/// Returns a program after all safe fixes of the lints, until none is left, and the number of fixed
+/// diagnostics; on request also after the fixes of constant conditions that need a review. Apart
+/// from the latter, comments stay.
 pub(crate) fn fixed(text: &str, unsafe_too: bool) -> (String, usize) {
     let (mut now, mut n_fixed) = (text.to_owned(), 0);
     for _ in 0..60 {

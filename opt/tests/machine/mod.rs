@@ -3,7 +3,7 @@
 use noisy_syntax::{AttrData, Block, Ir, Op, Region, TypeData, Value};
 use std::collections::HashMap;
 
-/// Why a program has no result.
+/// The reason why a program has no result.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Stop {
     /// It has no meaning.
@@ -14,7 +14,8 @@ pub(crate) enum Stop {
 
 pub(crate) type Run<X> = Result<X, Stop>;
 
-/// A number; `None` is poison: what a shift by too much gives. It harms only who decides by it or divides by it.
+/// A number; `None` is poison, such as the result of a shift by too much. It only harms decisions
+/// and divisions by it.
 pub(crate) type Number = Option<u64>;
 
 /// Runs functions over integers that are kept as the low bits of their type.
@@ -26,14 +27,14 @@ pub(crate) struct Machine<'a> {
     fuel: usize,
 }
 
-/// What a block ended with.
+/// The end of a block.
 enum End {
     Return(Vec<Number>),
     Yield(Vec<Number>),
 }
 
 impl<'a> Machine<'a> {
-    /// What a function gives; `fuel` ops at most are run.
+    /// Runs a function for at most `fuel` ops and returns its results.
     pub(crate) fn call(ir: &'a Ir, function: Op, args: &[Number], fuel: usize) -> Run<Vec<Number>> {
         let mut machine = Machine { ir, values: HashMap::new(), cells: Vec::new(), fuel };
         match machine.region(ir.op(function).regions[0].1, args)? {
@@ -130,7 +131,7 @@ impl<'a> Machine<'a> {
                 };
                 let callee = self.ir.resolve_symbol(op, path[0]).expect("a function");
                 if x.contains(&None) {
-                    // Who calls a function passes numbers.
+                    // A call passes numbers.
                     return Err(Stop::Undefined);
                 }
                 Machine::call(self.ir, callee, &x, self.fuel / 2)?
@@ -158,7 +159,8 @@ impl<'a> Machine<'a> {
             return Ok(if condition != 0 { a } else { b });
         }
         let Some(x) = inputs.iter().copied().collect::<Option<Vec<u64>>>() else {
-            // A divisor that may be anything may be zero. A dividend that may be anything may be the one whose quotient by -1 overflows.
+            // An unknown divisor may be zero. An unknown dividend may be the one whose quotient by
+            // -1 overflows.
             let is_quotient = ["div", "rem"].iter().any(|it| name.contains(it));
             let is_defined = inputs.get(1).copied().flatten().is_some_and(|divisor| {
                 let minus_one = mask(self.width(self.ir.op(op).results[0]));

@@ -1,26 +1,26 @@
-//! A place in the JSON schema of a configuration file.
+//! A node of the JSON schema of a configuration file.
 
 use serde_json::Value;
 
 use crate::schema::{resolve, schema};
 
-/// What the schema says of one key: its own words come before those of the type that it refers to.
+/// The schema of one key. Its own description comes before that of the type to which it refers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     own: &'static Value,
     of_type: &'static Value,
 }
 
-/// One of a list of values.
+/// A possible value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// As it is written.
+    /// Its text.
     pub text: String,
-    /// What it means.
+    /// Its documentation.
     pub what: String,
 }
 
-/// The names of known ops, for maps by the names of ops: those of the built-in model.
+/// The names of known ops, for maps by op name: those of the built-in model.
 fn op_names(of: &'static Value) -> impl Iterator<Item = String> {
     of["default"].as_object().into_iter().flat_map(|it| it.keys().cloned())
 }
@@ -28,14 +28,14 @@ fn op_names(of: &'static Value) -> impl Iterator<Item = String> {
 impl Node {
     fn new(own: &'static Value) -> Self {
         let mut of_type = resolve(own);
-        // What may be left out is the other type or null.
+        // An optional value is the other type or null.
         if let Some(items) = of_type["anyOf"].as_array() {
             of_type = items.iter().find(|it| it["type"] != "null").map_or(of_type, resolve);
         }
         Self { own, of_type }
     }
 
-    /// The node of a path of keys; in arrays the node of an element.
+    /// Returns the node of a path of keys; in arrays the node of an element.
     pub(super) fn at(path: &[String]) -> Option<Self> {
         let mut node = Self::new(schema());
         for name in path {
@@ -51,12 +51,12 @@ impl Node {
         of["properties"].get(name).or(others).map(Self::new)
     }
 
-    /// The node of its elements, if asked for.
+    /// Returns the node of its elements.
     pub(super) fn of_item(self, is_item: bool) -> Self {
         if is_item { Self::new(&self.of_type["items"]) } else { self }
     }
 
-    /// The keys that it has, or is likely to have.
+    /// Returns its keys, or likely ones.
     pub(super) fn keys(self) -> Vec<(String, Self)> {
         let table = self.of_item(self.is_array_of_tables());
         let named = table.of_type["properties"].as_object();
@@ -74,23 +74,23 @@ impl Node {
         of == name || of.as_array().is_some_and(|it| it.iter().any(|it| it == name))
     }
 
-    /// Whether it is a table.
+    /// Returns true if it is a table.
     pub(super) fn is_table(self) -> bool {
         self.is_of("object")
     }
 
-    /// Whether it is written as `[[...]]`.
+    /// Returns true if it is written as `[[...]]`.
     pub(super) fn is_array_of_tables(self) -> bool {
         self.is_of("array") && Self::new(&self.of_type["items"]).is_table()
     }
 
-    /// What it means.
+    /// Its documentation.
     pub(super) fn description(self) -> &'static str {
         let of = |it: &'static Value| it["description"].as_str();
         of(self.own).or_else(|| of(self.of_type)).unwrap_or_default()
     }
 
-    /// Its type in a word.
+    /// Returns its type in a word.
     pub(super) fn type_name(self) -> &'static str {
         match () {
             () if self.of_type["oneOf"].is_array() => "one of a list",
@@ -104,7 +104,7 @@ impl Node {
         }
     }
 
-    /// Its default as it is written; nothing if it is long.
+    /// Returns the text of its default, unless it is long.
     pub(super) fn default(self) -> Option<String> {
         match &self.own["default"] {
             Value::Null | Value::Object(_) => None,
@@ -112,13 +112,13 @@ impl Node {
         }
     }
 
-    /// Its type, and its default.
+    /// Returns its type and its default.
     pub(super) fn detail(self) -> String {
         let default = self.default().map(|it| format!(", default {it}")).unwrap_or_default();
         format!("{}{default}", self.type_name())
     }
 
-    /// The values that it may have, if they can be listed.
+    /// Returns the possible values, if they can be listed.
     pub(super) fn choices(self) -> Vec<Choice> {
         if self.is_of("boolean") {
             let says = |text: &str| Choice { text: text.to_owned(), what: String::new() };
@@ -132,7 +132,7 @@ impl Node {
         all.iter().filter(|it| !it["const"].is_null()).map(choice).collect()
     }
 
-    /// How a value begins, what stands there by default, and how it ends.
+    /// Returns the start of a value, its default content, and its end.
     pub(super) fn blank(self) -> (&'static str, String, &'static str) {
         let default = self.default();
         match () {
@@ -154,18 +154,18 @@ impl Node {
     }
 }
 
-/// A value as TOML.
+/// Returns a value as TOML.
 fn written(value: &Value) -> String {
     match value {
         Value::Array(items) => {
             format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", "))
         }
-        // JSON's strings without control characters are TOML's.
+        // JSON strings without control characters are valid in TOML.
         it => it.to_string(),
     }
 }
 
-/// A key as it is written.
+/// Returns the text of a key.
 pub(super) fn quoted(name: &str) -> String {
     let is_bare =
         !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || "-_".contains(it));

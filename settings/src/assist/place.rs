@@ -1,5 +1,6 @@
-//! Where in a configuration file an offset is: in a key, a header or a value, and of which table. The text is read by TOML's own
-//! parser, which goes on after an error, so that a line that is being written hides no other.
+//! The position of an offset in a configuration file: in a key, a header or a value, and its table.
+//! TOML's own parser reads the text. It continues after an error, so that an incomplete line hides
+//! no other.
 
 use std::ops::Range;
 
@@ -8,10 +9,10 @@ use toml_parser::Source;
 use toml_parser::decoder::Encoding;
 use toml_parser::parser::{Event, EventKind, RecursionGuard, parse_document};
 
-/// What stands at an offset.
+/// The syntax at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A key; whether a value follows it.
+    /// A key. True if a value follows it.
     Key { has_value: bool },
     /// A part of a header, of `[[...]]` or of `[...]`.
     Header { of_arrays: bool },
@@ -19,14 +20,14 @@ pub(super) enum Role {
     Value,
 }
 
-/// Where an offset is.
+/// The position of an offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// The table of a key or of a part of a header; of a value its own path.
+pub(super) struct Position {
+    /// The table of a key or of a part of a header; the path of a value.
     pub path: Vec<String>,
-    /// What stands there.
+    /// The syntax there.
     pub role: Role,
-    /// A value is an element of an array there.
+    /// True if a value is an element of an array.
     pub is_item: bool,
     /// The word at the offset, in bytes; empty if there is none.
     pub range: Range<usize>,
@@ -36,23 +37,23 @@ pub(super) struct Place {
     pub taken: Vec<String>,
 }
 
-/// The largest text that is looked at, in bytes; no configuration is larger.
+/// The largest text that is analyzed, in bytes; no configuration is larger.
 const MOST: usize = 1 << 20;
 
-/// Deeper brackets are passed over.
+/// Deeper brackets are ignored.
 const DEPTH: u32 = 64;
 
-/// A key with the table that it is in: its number among [`Paths`]. The text itself is 0.
+/// A key and its table, by its index in [`KeyPaths`]. The text itself is 0.
 type Path = usize;
 
-/// The keys that were read, each once with the table that it is in: a key costs its word, however deep it is.
-struct Paths {
+/// The keys that were read, each once with its table: a key costs its word, however deep it is.
+struct KeyPaths {
     /// The table and the word of each.
     all: Vec<(Path, String)>,
     numbers: FxHashMap<(Path, String), Path>,
 }
 
-impl Paths {
+impl KeyPaths {
     const ROOT: Path = 0;
 
     fn new() -> Self {
@@ -68,7 +69,7 @@ impl Paths {
         })
     }
 
-    /// The words on the way to a key.
+    /// Returns the words on the path to a key.
     fn words(&self, mut path: Path) -> Vec<String> {
         let mut out = Vec::new();
         while path != Self::ROOT {
@@ -81,16 +82,16 @@ impl Paths {
     }
 }
 
-/// A bracket that is open.
+/// An open bracket.
 struct Frame {
     is_array: bool,
     /// The path of the value that it begins.
     path: Path,
 }
 
-/// What is being read.
+/// The current syntax.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum SyntaxPart {
     Header {
         of_arrays: bool,
     },
@@ -100,34 +101,34 @@ enum Part {
     Done,
 }
 
-/// What was read up to an event.
-struct State<'a> {
+/// The state before an event.
+struct ReaderState<'a> {
     text: &'a str,
-    paths: Paths,
+    paths: KeyPaths,
     /// The table of the last header.
     table: Path,
-    /// How many `[[...]]` there were: each has keys of its own.
+    /// The number of `[[...]]` so far: each has keys of its own.
     n_arrays: usize,
     frames: Vec<Frame>,
-    /// The path of the table that a key is in, the parts of a key or of a header that were read included.
+    /// The path of the table of a key, including the parts of a key or of a header that were read.
     path: Path,
-    part: Part,
-    /// The last thing was a dot between two parts, or there are no parts yet.
+    part: SyntaxPart,
+    /// True after a dot between two parts, and before the first part.
     wants_key: bool,
-    /// Every key, with the element of an array of tables that it is in.
+    /// All keys, with their element of an array of tables.
     seen: Vec<(usize, Path)>,
 }
 
-impl<'a> State<'a> {
+impl<'a> ReaderState<'a> {
     fn new(text: &'a str) -> Self {
         Self {
             text,
-            paths: Paths::new(),
-            table: Paths::ROOT,
+            paths: KeyPaths::new(),
+            table: KeyPaths::ROOT,
             n_arrays: 0,
             frames: Vec::new(),
-            path: Paths::ROOT,
-            part: Part::Key,
+            path: KeyPaths::ROOT,
+            part: SyntaxPart::Key,
             wants_key: true,
             seen: Vec::new(),
         }
@@ -137,14 +138,14 @@ impl<'a> State<'a> {
         self.frames.last().is_some_and(|it| it.is_array)
     }
 
-    /// Which element of an array of tables a table is in.
+    /// The element of an array of tables to which a table belongs.
     fn element(&self) -> usize {
-        if matches!(self.part, Part::Header { .. }) { 0 } else { self.n_arrays }
+        if matches!(self.part, SyntaxPart::Header { .. }) { 0 } else { self.n_arrays }
     }
 
-    fn begin(&mut self, part: Part) {
+    fn begin(&mut self, part: SyntaxPart) {
         self.path = match (part, self.frames.last()) {
-            (Part::Header { .. }, _) => Paths::ROOT,
+            (SyntaxPart::Header { .. }, _) => KeyPaths::ROOT,
             (_, Some(frame)) => frame.path,
             (_, None) => self.table,
         };
@@ -157,13 +158,13 @@ impl<'a> State<'a> {
             EventKind::StdTableOpen | EventKind::ArrayTableOpen => {
                 let of_arrays = event.kind() == EventKind::ArrayTableOpen;
                 self.frames.clear();
-                self.table = Paths::ROOT;
-                self.begin(Part::Header { of_arrays });
+                self.table = KeyPaths::ROOT;
+                self.begin(SyntaxPart::Header { of_arrays });
             }
             EventKind::StdTableClose | EventKind::ArrayTableClose => {
                 self.n_arrays += usize::from(event.kind() == EventKind::ArrayTableClose);
                 self.table = self.path;
-                self.part = Part::Done;
+                self.part = SyntaxPart::Done;
             }
             EventKind::SimpleKey => {
                 self.path = self.paths.key(self.path, word(self.text, event));
@@ -171,26 +172,26 @@ impl<'a> State<'a> {
                 self.wants_key = false;
             }
             EventKind::KeySep => self.wants_key = true,
-            EventKind::KeyValSep => self.part = Part::Value,
+            EventKind::KeyValSep => self.part = SyntaxPart::Value,
             EventKind::InlineTableOpen | EventKind::ArrayOpen => {
                 let is_array = event.kind() == EventKind::ArrayOpen;
                 self.frames.push(Frame { is_array, path: self.path });
-                self.begin(if is_array { Part::Value } else { Part::Key });
+                self.begin(if is_array { SyntaxPart::Value } else { SyntaxPart::Key });
             }
             EventKind::InlineTableClose | EventKind::ArrayClose => {
                 self.frames.pop();
-                self.begin(Part::Done);
+                self.begin(SyntaxPart::Done);
             }
-            EventKind::Scalar => self.part = Part::Done,
+            EventKind::Scalar => self.part = SyntaxPart::Done,
             EventKind::ValueSep => {
-                self.begin(if self.is_in_array() { Part::Value } else { Part::Key });
+                self.begin(if self.is_in_array() { SyntaxPart::Value } else { SyntaxPart::Key });
             }
             EventKind::Newline => {
                 if self.frames.is_empty() {
-                    if matches!(self.part, Part::Header { .. }) {
+                    if matches!(self.part, SyntaxPart::Header { .. }) {
                         self.table = self.path;
                     }
-                    self.begin(Part::Key);
+                    self.begin(SyntaxPart::Key);
                 }
             }
             EventKind::Whitespace | EventKind::Comment | EventKind::Error => {}
@@ -198,8 +199,8 @@ impl<'a> State<'a> {
     }
 }
 
-/// The place of an offset; nothing in comments, where nothing can stand, or if the text is too long.
-pub(super) fn at(text: &str, offset: usize) -> Option<Place> {
+/// Returns the position of an offset. `None` in comments, or if the text is too long.
+pub(super) fn at(text: &str, offset: usize) -> Option<Position> {
     if text.len() > MOST {
         return None;
     }
@@ -207,7 +208,7 @@ pub(super) fn at(text: &str, offset: usize) -> Option<Place> {
     let tokens = Source::new(text).lex().into_vec();
     let mut events: Vec<Event> = Vec::new();
     parse_document(&tokens, &mut RecursionGuard::new(&mut events, DEPTH), &mut ());
-    let mut state = State::new(text);
+    let mut state = ReaderState::new(text);
     let mut found = None;
     for (n, event) in events.iter().enumerate() {
         let span = event.span().start()..event.span().end();
@@ -222,7 +223,7 @@ pub(super) fn at(text: &str, offset: usize) -> Option<Place> {
             }
             EventKind::Scalar | EventKind::Error if touches && span.start < offset => {
                 let is_word = event.kind() == EventKind::Scalar;
-                if found.is_none() && (is_word || state.part == Part::Value) {
+                if found.is_none() && (is_word || state.part == SyntaxPart::Value) {
                     found = Some(place(&state, span.clone(), false, String::new()));
                 }
             }
@@ -241,26 +242,26 @@ pub(super) fn at(text: &str, offset: usize) -> Option<Place> {
     wants.then_some(place)
 }
 
-/// The place between two events without its words, the element of an array of tables that it is in, its path, and whether something
-/// can stand there.
+/// Returns the position between two events without its words, the element of an array of tables,
+/// its path, and true if a proposal is possible there.
 fn place(
-    state: &State<'_>,
+    state: &ReaderState<'_>,
     range: Range<usize>,
     has_value: bool,
     word: String,
-) -> (Place, usize, Path, bool) {
+) -> (Position, usize, Path, bool) {
     let (role, wants) = match state.part {
-        Part::Header { of_arrays } => (Role::Header { of_arrays }, state.wants_key),
-        Part::Key => (Role::Key { has_value }, state.wants_key),
-        Part::Value => (Role::Value, true),
-        Part::Done => (Role::Value, false),
+        SyntaxPart::Header { of_arrays } => (Role::Header { of_arrays }, state.wants_key),
+        SyntaxPart::Key => (Role::Key { has_value }, state.wants_key),
+        SyntaxPart::Value => (Role::Value, true),
+        SyntaxPart::Done => (Role::Value, false),
     };
     let is_item = role == Role::Value && state.is_in_array();
-    let place = Place { path: Vec::new(), role, is_item, range, word, taken: Vec::new() };
+    let place = Position { path: Vec::new(), role, is_item, range, word, taken: Vec::new() };
     (place, state.element(), state.path, wants)
 }
 
-/// A key without its quotes and escapes.
+/// Returns a key without its quotes and escapes.
 fn word(text: &str, event: &Event) -> String {
     let span = event.span();
     let raw = text.get(span.start()..span.end()).unwrap_or_default();
@@ -274,12 +275,12 @@ fn word(text: &str, event: &Event) -> String {
 mod tests {
     use super::*;
 
-    /// How many bytes of words a text leaves, and how many keys.
+    /// Returns the size of the words of a text in bytes, and the number of keys.
     fn kept(text: &str) -> (usize, usize) {
         let tokens = Source::new(text).lex().into_vec();
         let mut events: Vec<Event> = Vec::new();
         parse_document(&tokens, &mut events, &mut ());
-        let mut state = State::new(text);
+        let mut state = ReaderState::new(text);
         for it in &events {
             state.take(it);
         }
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_costs_its_word_however_deep_it_is() {
+    fn stores_each_word_of_a_key_once() {
         for n in [100, 10_000] {
             let key = vec!["ab"; n].join(".");
             assert_eq!(kept(&format!("{key} = 1\n")), (2 * n, n));
@@ -295,7 +296,7 @@ mod tests {
             assert_eq!(kept(&format!("{header}{value}")), (2 * n + 2 + 2 * n, 2 * n + 2));
             let place = at(&format!("{key} = 1\n"), 3 * n - 1).expect("a key");
             assert_eq!((place.path.len(), place.word.as_str()), (n - 1, "ab"));
-            // The same tables again cost no words.
+            // Repeated tables cost no words.
             assert_eq!(kept(&format!("{key}.x = 1\n{key}.x = 1\n")), (2 * n + 1, 2 * n + 2));
         }
     }

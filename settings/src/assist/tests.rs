@@ -1,6 +1,6 @@
 use super::*;
 
-/// The proposals at the `|` of a text: what replaces what, and how the line would read.
+/// Returns the proposals at the `|` of a text: the replaced word, and the resulting line.
 fn proposed(text: &str) -> Vec<String> {
     let offset = text.find('|').expect("a cursor");
     let text = text.replacen('|', "", 1);
@@ -8,7 +8,7 @@ fn proposed(text: &str) -> Vec<String> {
     found.all.iter().map(|it| it.label.clone()).collect()
 }
 
-/// The text after one of the proposals at the `|` was taken.
+/// Returns the text after accepting a proposal at the `|`.
 fn taken(text: &str, label: &str) -> String {
     let offset = text.find('|').expect("a cursor");
     let mut text = text.replacen('|', "", 1);
@@ -24,7 +24,7 @@ fn explained(text: &str) -> Option<String> {
 }
 
 #[test]
-fn keys_of_the_table_around_but_for_those_it_has() {
+fn proposes_missing_keys_of_the_table() {
     let all = ["exclude", "extends", "heir", "hints", "loops", "model", "placement", "rules"];
     assert_eq!(proposed("|"), all);
     assert_eq!(
@@ -81,7 +81,7 @@ fn values() {
 }
 
 #[test]
-fn nothing_where_nothing_can_stand() {
+fn proposes_nothing_where_nothing_fits() {
     for text in
         ["# |", "hints.noise = true |", "[hints] |", "[nothing]\n|", "hints.noise |", "a = [[[[|"]
     {
@@ -91,14 +91,14 @@ fn nothing_where_nothing_can_stand() {
 }
 
 #[test]
-fn what_is_taken_is_known_to_the_reader() {
+fn accepted_proposals_are_valid() {
     assert_eq!(taken("[pla|", "placement"), "[placement");
     assert_eq!(taken("[rules]\nunused-op = \"o|\"\n", "\"off\""), "[rules]\nunused-op = \"off\"\n");
     assert_eq!(
         taken("[placement]\nob| = \"count\"", "objective"),
         "[placement]\nobjective = \"count\""
     );
-    // Each key of each table, with what it puts in by itself.
+    // Each key of each table, with its inserted text.
     let tables = [
         "",
         "[placement]",
@@ -116,7 +116,8 @@ fn what_is_taken_is_known_to_the_reader() {
                 continue;
             }
             let read = crate::Settings::from_toml(&text);
-            // A text of an op that it does not fit, and nothing else: the model as a whole makes sense or not.
+            // The only error is a default text of an op that does not fit: the model as a whole is
+            // checked.
             let is_whole =
                 |it: &Vec<crate::Problem>| it.iter().all(|it| it.message.contains("`model`"));
             assert!(read.as_ref().err().is_none_or(is_whole), "{text}: {read:?}");

@@ -1,4 +1,4 @@
-//! Patterns as git reads them, and the place of a file below the folder that they are about.
+//! Patterns with the semantics of git, and paths relative to the folder of the patterns.
 
 use std::borrow::Cow;
 use std::env;
@@ -10,18 +10,18 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::folders::{absolute, folders};
 
-/// A folder that patterns are about.
+/// The folder of some patterns.
 #[derive(Clone, Debug)]
-pub struct Root {
+pub struct PatternRoot {
     folder: PathBuf,
-    /// The folder as it is named from the current folder, if it is below that or the same.
+    /// The path of the folder from the current folder, if it is below or the same.
     from_here: Option<PathBuf>,
-    /// The current folder as it is named from the folder, if it is below that.
+    /// The path of the current folder from the folder, if it is below.
     here: Option<PathBuf>,
 }
 
-impl Root {
-    /// A folder, from the current folder unless it is named by its whole path.
+impl PatternRoot {
+    /// Returns a folder, relative to the current folder unless its path is absolute.
     pub fn new(folder: &Path) -> Self {
         let folder = absolute(folder);
         let here = env::current_dir().unwrap_or_default();
@@ -31,12 +31,12 @@ impl Root {
         Self { folder, from_here, here }
     }
 
-    /// The path of a file from the folder on, without `.` and `..`, however it was named; nothing if it lies elsewhere. Only names are
-    /// looked at: links are not followed.
+    /// Returns the path of a file from the folder on, without `.` and `..`, however it was named.
+    /// `None` if it lies elsewhere. Links are not followed.
     pub fn place<'a>(&self, path: &'a Path) -> Option<Cow<'a, Path>> {
-        // Each folder of a path is matched with all of its name: there may not be too many.
+        // Each folder of a path is matched with its whole prefix, so their number is limited.
         folders(path).next()?;
-        // Most paths need not be written anew.
+        // Most paths are already normalized.
         let short = path.strip_prefix(".").unwrap_or(path);
         if path.is_absolute() {
             if let Some(it) = path.strip_prefix(&self.folder).ok().filter(|it| is_plain(it)) {
@@ -52,23 +52,25 @@ impl Root {
     }
 }
 
-/// Whether a path has no `.`, `..` or empty names.
+/// Returns true if a path has no `.`, `..` or empty names.
 fn is_plain(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     bytes.split(|it| is_separator(char::from(*it))).all(|it| !matches!(it, b"" | b"." | b".."))
 }
 
-/// Whether patterns match a file or a folder above it; the file by its place in the folder that they are about.
+/// Returns true if patterns match a file or a folder above it. The path is relative to the folder
+/// of the patterns.
 pub fn is_matched(patterns: &Gitignore, place: &Path) -> bool {
     patterns.matched_path_or_any_parents(place, false).is_ignore()
 }
 
-/// Adds a line of an ignore file, with what it means to git. The `ignore` crate alone differs: to git braces are plain characters, only
-/// blanks are cut off at the end, classes have names (`[[:alpha:]]`) and escapes in them and never match a slash, and `!` alone says nothing.
+/// Adds a line of an ignore file with git's semantics. The `ignore` crate alone differs: in git
+/// braces are plain characters, only blanks are removed at the end, classes have names
+/// (`[[:alpha:]]`) and escapes and never match a slash, and `!` alone is ignored.
 ///
 /// # Errors
 ///
-/// When the line can match nothing because it is no pattern; git passes over such a line.
+/// If the line is no valid pattern; git ignores such a line.
 pub fn add_pattern(builder: &mut GitignoreBuilder, line: &str) -> Result<(), String> {
     if let Some(pattern) = rewritten(line)? {
         builder.add_line(None, &pattern).map_err(|it| it.to_string())?;
@@ -76,7 +78,7 @@ pub fn add_pattern(builder: &mut GitignoreBuilder, line: &str) -> Result<(), Str
     Ok(())
 }
 
-/// A line as the `ignore` crate reads it; nothing if it says nothing.
+/// Converts a line for the `ignore` crate. `None` if it is empty.
 fn rewritten(line: &str) -> Result<Option<String>, String> {
     if line.starts_with('#') {
         return Ok(None);
@@ -107,7 +109,7 @@ fn rewritten(line: &str) -> Result<Option<String>, String> {
     if out.is_empty() {
         return Ok(None);
     }
-    // The crate would cut it off.
+    // The crate would remove it.
     if end.is_empty()
         && let Some(last) = out.pop()
     {
@@ -117,12 +119,12 @@ fn rewritten(line: &str) -> Result<Option<String>, String> {
             out.push(last);
         }
     }
-    // The crate would take the slash of a class for one of the path.
+    // The crate would take the slash of a class for a separator.
     let start = if start.is_empty() && out.contains('/') { "**/" } else { start };
     Ok(Some(format!("{sign}{start}{out}{end}")))
 }
 
-/// A line without the blanks at its end; one after a backslash stays.
+/// Removes the blanks at the end of a line, except one after a backslash.
 fn without_blanks(line: &str) -> &str {
     let mut end = None;
     let mut chars = line.char_indices();
@@ -141,7 +143,7 @@ fn without_blanks(line: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-/// Adds a character that stands for itself.
+/// Adds a literal character.
 fn add_plain(out: &mut String, it: char) {
     if "*?[]{}\\!#".contains(it) {
         out.push('\\');
@@ -153,18 +155,18 @@ fn add_plain(out: &mut String, it: char) {
 #[derive(Default)]
 struct Class {
     is_negated: bool,
-    /// Those of ASCII, a bit for each.
+    /// The ASCII characters, one bit each.
     ascii: u128,
-    /// The others, as they are written.
+    /// Other characters, as they are written.
     others: String,
 }
 
 impl Class {
-    /// Reads what follows a `[`.
+    /// Reads a class after its `[`.
     fn read(chars: &mut Peekable<Chars<'_>>) -> Result<Self, String> {
         let is_negated = chars.next_if(|it| matches!(it, '!' | '^')).is_some();
         let mut out = Self { is_negated, ..Self::default() };
-        // The character that a range may begin with.
+        // The possible start of a range.
         let mut before: Option<char> = None;
         let mut is_first = true;
         loop {
@@ -225,7 +227,8 @@ impl Class {
         Ok(())
     }
 
-    /// Adds it as the crate reads it, which knows no escapes in classes; false if it matches nothing.
+    /// Writes it for the crate, which has no escapes in classes. Returns false if it matches
+    /// nothing.
     fn add_to(mut self, out: &mut String) -> bool {
         let bit = |it: char| 1_u128 << u32::from(it);
         let mut take = |it: char| {
@@ -248,7 +251,7 @@ impl Class {
             at += n + 1;
         }
         if self.is_negated {
-            // `]` comes first and `-` last, where they stand for themselves.
+            // `]` comes first and `-` last, where they are literal.
             let close = if special.contains(&']') { "]" } else { "" };
             out.extend(["[!", close, &plain, "/"]);
             out.extend(special.iter().filter(|it| **it != ']'));
@@ -272,12 +275,12 @@ fn or_unclosed(it: Option<char>) -> Result<char, String> {
     it.ok_or_else(|| "no `]` closes the `[`".to_owned())
 }
 
-/// Reads the name of a class in a class, from the `:` on, as in `[:alpha:]`; reads nothing if there is none.
+/// Reads a class name such as `[:alpha:]`, from the `:` on. Reads nothing if there is none.
 fn name(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
     let mut ahead = chars.clone();
     ahead.next_if_eq(&':')?;
     let mut name = String::new();
-    // It ends where another may begin: so no text is read twice.
+    // It ends where another may begin, so no text is read twice.
     while let Some(it) = ahead.next_if(|it| !":[]".contains(*it)) {
         name.push(it);
     }
@@ -292,7 +295,7 @@ fn name(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What of some names a line matches.
+    /// Returns the names that a line matches.
     #[cfg(unix)]
     fn matched(line: &str, names: &[&'static str]) -> Result<Vec<&'static str>, String> {
         let mut builder = GitignoreBuilder::new("");
@@ -303,7 +306,7 @@ mod tests {
         Ok(names)
     }
 
-    /// A line, what it matches, and what it does not match.
+    /// A line, names that it matches, and names that it does not match.
     #[cfg(unix)]
     const LINES: &[(&str, &[&str], &[&str])] = &[
         ("{a,b}", &["{a,b}", "x/{a,b}/y"], &["a", "b"]),
@@ -363,7 +366,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn lines_mean_what_they_mean_to_git() {
+    fn reads_patterns_like_git() {
         for (line, yes, no) in LINES {
             assert_eq!(matched(line, yes).as_deref(), Ok(*yes), "{line:?}");
             assert_eq!(matched(line, no), Ok(Vec::new()), "{line:?}");
@@ -383,12 +386,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_one_place_however_it_is_named() {
+    fn finds_a_file_by_any_of_its_names() {
         let here = env::current_dir().expect("there is one");
         let name = PathBuf::from(here.file_name().expect("it has a name"));
         let above = here.parent().expect("it is in a folder");
         let places = |root: &Path, paths: &[PathBuf]| {
-            let root = Root::new(root);
+            let root = PatternRoot::new(root);
             let place = |it: &PathBuf| root.place(it).map(Cow::into_owned);
             paths.iter().map(place).collect::<Vec<_>>()
         };

@@ -28,7 +28,7 @@ fn nothing_is_the_defaults() {
 }
 
 #[test]
-fn unknown_keys_are_errors_all_of_them() {
+fn reports_all_unknown_keys() {
     wrong(
         "exclud = []\n[placement]\ntime_limit = 3\nzzz = 1\n[rules]\nnoise-overflo = \"off\"\n\n[[overrides]]\nfiles = []\nplacment.replace = true\n",
         &expect![[r#"
@@ -136,7 +136,7 @@ fn wrong_values_are_errors_at_their_place() {
 }
 
 #[test]
-fn a_model_that_makes_no_sense_is_an_error_at_its_place() {
+fn reports_an_invalid_model_at_its_place() {
     wrong(
         "[model]\nbudget = 20\nfresh = 21",
         &expect![[r#"
@@ -170,7 +170,7 @@ fn a_model_that_makes_no_sense_is_an_error_at_its_place() {
 }
 
 #[test]
-fn what_is_no_toml_is_said_in_full() {
+fn reports_invalid_toml_completely() {
     wrong(
         "[placement\nreplace = \n= 3",
         &expect![[r#"
@@ -187,7 +187,7 @@ fn what_is_no_toml_is_said_in_full() {
 }
 
 #[test]
-fn sections_count_for_the_files_they_name_the_later_more() {
+fn applies_sections_to_their_files_in_order() {
     let config = config(
         "placement.replace = true\n\
          [[overrides]]\nfiles = [\"legacy/\", \"/top.mlir\"]\nplacement = { replace = false, time-limit = 1 }\n\
@@ -208,7 +208,7 @@ fn sections_count_for_the_files_they_name_the_later_more() {
 }
 
 #[test]
-fn the_command_line_counts_more_than_any_section() {
+fn the_command_line_overrides_all_sections() {
     let config = config(
         "[[overrides]]\nfiles = [\"*\"]\nplacement = { replace = false, objective = \"executed\" }\n",
         &[
@@ -238,7 +238,7 @@ fn wrong_overrides_are_errors() {
 }
 
 #[test]
-fn rules_the_narrower_before_the_broader_the_later_before_the_earlier() {
+fn prefers_narrower_then_later_rules() {
     let text = "func.func @f(%a: !noisy.i32) -> (!noisy.i32, !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 \
                 %1 = noisy.mul %0, %0 : !noisy.i32 %2 = noisy.reduce_noise %a : !noisy.i32 \
                 return %1, %2 : !noisy.i32, !noisy.i32 }";
@@ -281,12 +281,12 @@ fn excluded_files() {
 }
 
 #[test]
-fn patterns_are_about_places_however_a_file_is_named() {
+fn matches_patterns_by_any_name_of_a_file() {
     let text = "exclude = [\"/top.mlir\", \"gen/v/\"]\n\
                 [[overrides]]\nfiles = [\"/old.mlir\"]\nplacement.replace = true\n";
     let here = std::env::current_dir().expect("there is one");
     let name = here.file_name().expect("it has a name").to_str().expect("UTF-8");
-    // The folder of the file, and ways from the current folder to it.
+    // The folder of the file, and paths from the current folder to it.
     for (root, ways) in [
         (
             here.clone(),
@@ -312,7 +312,7 @@ fn patterns_are_about_places_however_a_file_is_named() {
 }
 
 #[test]
-fn what_is_no_pattern_is_an_error_at_its_place() {
+fn reports_an_invalid_pattern_at_its_place() {
     wrong(
         "exclude = [\"a\", \"[b\"]",
         &expect![[r#"

@@ -1,49 +1,50 @@
-//! The schema as the types of the settings have it. What is published, and read by the programs, is compared with it.
+//! The schema generated from the types of the settings. A test compares the published schema, which
+//! the programs read, with it.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::options::{Model, Placement, Settings};
+use crate::options::{FileSettings, Model, Placement};
 use crate::rules::Rules;
 
-/// A configuration file: the settings at the top, and what differs for some files.
+/// A configuration file: the settings at the top, and overrides for some files.
 #[derive(JsonSchema)]
 #[schemars(title = "noisy.toml", rename_all = "kebab-case")]
 #[expect(dead_code, reason = "only its schema is of use: the file is read in layers")]
 struct File {
     #[schemars(flatten)]
-    settings: Settings,
+    settings: FileSettings,
     /// A configuration file that this one is put on top of, key by key: a path from the folder of this file. All patterns are about the files below this file.
     #[schemars(default)]
     extends: String,
-    /// Files that are not checked unless they are named: patterns as in a .gitignore beside this file.
+    /// Files that are checked only if they are named: patterns as in a .gitignore beside this file.
     #[schemars(default)]
     exclude: Vec<String>,
-    /// What differs for some files. Where several match, the later counts more.
+    /// Overrides for some files. If several match, the last one wins.
     #[schemars(default)]
     overrides: Vec<Override>,
 }
 
-/// What differs for some files.
+/// Overrides for some files.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 #[expect(dead_code, reason = "only its schema is of use: the file is read in layers")]
 struct Override {
-    /// Which files: patterns as in a .gitignore beside this file.
+    /// The files: patterns as in a .gitignore beside this file.
     files: Vec<String>,
-    /// Which diagnostics are wanted, and how bad they are.
+    /// The reported diagnostics and their severities.
     #[schemars(default)]
     rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     #[schemars(default)]
     placement: Placement,
-    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    /// The growth of noise, its legal amount, and the op that reduces it.
     #[schemars(default)]
     model: Model,
-    /// Programs of HEIR: what is judged beyond what stands in them.
+    /// Programs of HEIR: settings for checks beyond the text of the program.
     #[schemars(default)]
-    heir: noisy_analyses::heir::Options,
+    heir: noisy_heir::Options,
 }
 
 /// Objects with a list of properties have no others.

@@ -10,7 +10,8 @@ pub struct Change {
     pub op: Op,
     /// The region that it stands in, or stood in.
     pub region: Region,
-    /// Whether it was put there or taken out; else its operands, attributes, successors, arguments or regions are others.
+    /// True if it was inserted or erased. Otherwise its operands, attributes, successors, arguments
+    /// or regions changed.
     pub is_placed: bool,
 }
 
@@ -23,12 +24,14 @@ impl Ir {
         self.changes.get_or_insert_default();
     }
 
-    /// What was changed since [`Ir::note_changes`], in order; `None` where nothing is noted, or was too much.
+    /// The changes since [`Ir::note_changes`], in order; `None` if none are recorded, or there were
+    /// too many.
     pub fn changes(&self) -> Option<&[Change]> {
         self.changes.as_deref()
     }
 
-    /// Notes that an op is another one, or (`is_placed`) that it is put into its region or taken out.
+    /// Notes that an op is another one, or (`is_placed`) that it is put into its region or taken
+    /// out.
     #[inline]
     pub(crate) fn note_change(&mut self, op: Op, is_placed: bool) {
         let Some(changes) = &mut self.changes else { return };

@@ -1,5 +1,5 @@
-//! Where ops and block arguments come from (`loc(..)`), for who prints it. A program has no locations unless it was read with them
-//! ([`Source::into_located_ir`]).
+//! Where ops and block arguments come from (`loc(..)`), for who prints it. A program has no
+//! locations unless it was read with them ([`Source::into_located_ir`]).
 //!
 //! [`Source::into_located_ir`]: crate::Source::into_located_ir
 
@@ -17,7 +17,7 @@ pub(crate) struct Locations {
 }
 
 impl Ir {
-    /// Whether the program has locations.
+    /// Returns true if the program has locations.
     pub fn has_locations(&self) -> bool {
         self.locations.is_some()
     }

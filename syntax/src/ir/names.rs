@@ -1,15 +1,17 @@
 //! Names: who defines what, who uses it, and what is left without a definition.
 //!
-//! *Rule.* MLIR names never shadow, so resolving is a walk outward: the first region, from the use's own to the chunk's, in which the
-//! name is defined. Textual order does not matter for that (a use before its definition is a forward reference); where a name
-//! is defined twice in one region the first definition counts, and the second is a problem.
+//! *Rule.* MLIR names never shadow, so resolving is a walk outward: the first region, from the
+//! use's own to the chunk's, in which the name is defined. Textual order does not matter for that
+//! (a use before its definition is a forward reference); where a name is defined twice in one
+//! region the first definition counts, and the second is a problem.
 //!
-//! *Region arguments of opaque ops.* A `%x` in the header of an op whose syntax is unknown is an argument of its region if the
-//! name is not visible there yet. Such a header *may define* `%x`; the question is put when a use of `%x` inside is
-//! resolved, so that the answer does not depend on the order of edits.
+//! *Region arguments of opaque ops.* A `%x` in the header of an op whose syntax is unknown is an
+//! argument of its region if the name is not visible there yet. Such a header *may define* `%x`;
+//! the question is put when a use of `%x` inside is resolved, so that the answer does not depend on
+//! the order of edits.
 //!
-//! *Law.* After every edit the tables and all resolved operands equal those made from scratch. *Cost.* An edit re-resolves only uses
-//! of names that gained or lost a definition.
+//! *Law.* After every edit the tables and all resolved operands equal those made from scratch.
+//! *Cost.* An edit re-resolves only uses of names that gained or lost a definition.
 
 mod aliases;
 mod labels;
@@ -39,7 +41,6 @@ pub(crate) struct Names {
     labels: FxHashMap<(Region, Name), SmallVec<[Op; 1]>>,
     /// Successors that resolve to nothing.
     unresolved_successors: FxHashMap<(Region, Name), Vec<(Op, u32)>>,
-    /// The blocks of labels.
     label_blocks: FxHashMap<Op, Block>,
     /// Symbols per region that holds their ops, in textual order.
     symbols: FxHashMap<(Region, Name), SmallVec<[Op; 1]>>,
@@ -49,11 +50,10 @@ pub(crate) struct Names {
     dubious: FxHashSet<Name>,
     /// Definitions are being entered in textual order, all of them: a whole text is read.
     pub(crate) in_order: bool,
-    /// Aliases.
     pub(crate) aliases: AliasTable,
     /// Ops that have something wrong with them or with what they use.
     pub(crate) suspects: FxHashSet<Op>,
-    /// What the edit at hand touched so far.
+    /// The names that the current edit touched so far.
     pub(crate) touched: Touched,
 }
 
@@ -68,14 +68,16 @@ impl Names {
     }
 }
 
-/// What an edit touched that ops elsewhere may depend on; with repetitions, and what is named may be gone.
+/// The names that an edit touched and ops elsewhere may depend on; with repetitions, and some may
+/// be gone.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     /// Regions where a label came or went (`None`), or where the successors of an op did.
     pub(crate) flows: Vec<(Region, Option<Op>)>,
     /// Symbols whose definition came, went or was read again.
     pub(crate) symbols: Vec<(Region, Name)>,
-    /// Ops whose regions stayed while their own text was read again and says something else about them.
+    /// Ops whose regions stayed while their own text was read again and says something else about
+    /// them.
     pub(crate) signature_changed: Vec<Op>,
     /// Aliases, by the region of their chunk, whose definition came, went or was read again.
     pub(crate) aliases: Vec<(Region, Name)>,
@@ -107,8 +109,8 @@ pub(crate) struct Replaced {
     pub(crate) n: usize,
 }
 
-/// The definitions of one name: values (number 0 of a pack) by region, those of one region next to each other in textual order.
-/// Most names are defined once; `%0` may be in every function.
+/// The definitions of one name: values (number 0 of a pack) by region, those of one region next to
+/// each other in textual order. Most names are defined once; `%0` may be in every function.
 #[derive(Debug, Default)]
 struct Defs {
     all: SmallVec<[(Region, Value); 1]>,
@@ -252,7 +254,8 @@ impl Ir {
             reserve_with_slack(&mut self.names.defs, self.interner.n_names());
             self.names.defs.resize_with(self.interner.n_names(), Defs::default);
         }
-        // In textual order an outer definition never comes before one that is already known further in.
+        // In textual order an outer definition never comes before one that is already known further
+        // in.
         if !self.names.in_order && !self.names.dubious.contains(&name) {
             let inner = self.names.regions_of(name);
             if inner.iter().any(|&it| it != region && self.region_encloses(region, it)) {
@@ -321,22 +324,23 @@ impl Ir {
             Def::Argument(..) if number == 0 => first,
             Def::Argument(..) => return None,
         };
-        // Numbers go up from 0 within a pack: what has this name and this number here belongs to it.
+        // Numbers go up from 0 within a pack: what has this name and this number here belongs to
+        // it.
         let it = self.value(value);
         (it.name == data.name && it.number as usize == number).then_some(value)
     }
 
-    /// Whether an op stands inside a region, however deep.
+    /// Returns true if an op stands inside a region, at any depth.
     pub fn encloses(&self, region: Region, op: Op) -> bool {
         self.region_encloses(region, self.op(op).parent)
     }
 
-    /// Whether an op is another one or stands inside it, however deep.
+    /// Returns true if an op is another one or stands inside it, at any depth.
     pub fn is_within(&self, op: Op, outer: Op) -> bool {
         std::iter::successors(Some(op), |&it| self.parent_op(it)).any(|it| it == outer)
     }
 
-    /// Whether a region is another one or around it.
+    /// Returns true if a region is another one or around it.
     pub fn region_encloses(&self, region: Region, inner: Region) -> bool {
         let mut at = inner;
         loop {
@@ -372,7 +376,7 @@ impl Ir {
         }
     }
 
-    /// Whether a value's definition stands before an op in the text.
+    /// Returns true if a value's definition stands before an op in the text.
     pub(crate) fn is_defined_before(&self, value: Value, op: Op) -> bool {
         let region = self.def_region(value);
         let Some(defining_op) = self.definition_site(value) else { return true };

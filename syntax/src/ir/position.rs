@@ -1,4 +1,5 @@
-//! Where things stand in the file. Nothing stores an offset: positions are sums of lengths on the path to the root.
+//! Where things stand in the file. Nothing stores an offset: positions are sums of lengths on the
+//! path to the root.
 //!
 //! *Cost.* Each sum takes O(log n) steps for each region around.
 
@@ -44,8 +45,8 @@ impl Ir {
         let (mut from, mut to) = (start + span.start as usize, start + span.end as usize);
         for &(own, region) in &self.op(op).regions {
             let len = self.region_len(region);
-            // A span that ends right after `{` ends before the region, one that starts there starts before `}`. Where no `}` is, both
-            // are the end.
+            // A span that ends right after `{` ends before the region, one that starts there starts
+            // before `}`. Where no `}` is, both are the end.
             let unclosed = span.start >= own && !self.region(region).closed;
             if unclosed || span.start > own || (span.start == own && span.end > span.start) {
                 from += len;
@@ -68,8 +69,8 @@ impl Ir {
         self.absolute(op, self.op(op).name_span)
     }
 
-    /// The part of an op that stands for it in a diagnostic: from its first token to its end or, if it has regions, to
-    /// the end of its header.
+    /// The part of an op that stands for it in a diagnostic: from its first token to its end or, if
+    /// it has regions, to the end of its header.
     pub fn head_range(&self, op: Op) -> Range<usize> {
         let data = self.op(op);
         let end = data.regions.first().map_or(data.own_len, |&(own, _)| own.saturating_sub(1));
@@ -77,7 +78,8 @@ impl Ir {
         range.start..range.end
     }
 
-    /// The innermost item whose text (leading trivia included) holds the byte, with labels and chunks.
+    /// The innermost item whose text (leading trivia included) holds the byte, with labels and
+    /// chunks.
     pub fn item_at(&self, offset: usize) -> Option<Op> {
         let mut region = self.root;
         let mut base = 0;

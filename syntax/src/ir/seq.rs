@@ -1,14 +1,15 @@
 //! The items of a region as a balanced sequence that sums lengths.
 //!
-//! A randomized binary tree without stored priorities: the items are its nodes (their [`Link`]s lie side by side in a table of their own, so that a walk stays in the cache), in-order
-//! is program order, and every node knows of its subtree the bytes, the items, whether there are labels, how far its items looked beyond
-//! its end, and so on ([`Link`]). Merging two trees picks the
-//! root with probability proportional to size, which keeps the expected depth at O(log n) whatever the edits
-//! (Martinez and Roura, "Randomized binary search trees", 1998); the "random" numbers are a hash of the
-//! ids, so equal histories give equal trees.
+//! A randomized binary tree without stored priorities: the items are its nodes (their [`Link`]s lie
+//! side by side in a table of their own, so that a walk stays in the cache), in-order is program
+//! order, and every node knows of its subtree the bytes, the items, whether there are labels, how
+//! far its items looked beyond its end, and so on ([`Link`]). Merging two trees picks the root with
+//! probability proportional to size, which keeps the expected depth at O(log n) whatever the edits
+//! (Martinez and Roura, "Randomized binary search trees", 1998); the "random" numbers are a hash of
+//! the ids, so equal histories give equal trees.
 //!
-//! *Law.* In-order traversal yields the items in textual order; what a node says of its subtree is the sum (or maximum) over its items.
-//! *Cost.* Building is linear; everything else is O(log n).
+//! *Law.* In-order traversal yields the items in textual order; what a node says of its subtree is
+//! the sum (or maximum) over its items. *Cost.* Building is linear; everything else is O(log n).
 
 mod labels;
 
@@ -25,9 +26,7 @@ pub(crate) struct Link {
     up: Op,
     left: Op,
     right: Op,
-    /// Bytes.
     bytes: u32,
-    /// Items.
     count: u32,
     /// Bytes beyond the end of the subtree that were looked at to find where its items end.
     far: u32,
@@ -35,7 +34,8 @@ pub(crate) struct Link {
     height: u8,
     /// [`LABEL`], and what its items ask for: [`DIALECT`], [`crate::skeleton::PLACE`].
     has: u8,
-    /// The same of the item alone ([`Link::far`], [`Link::height`], [`Link::has`]), as of when it was put here or renewed.
+    /// The same of the item alone ([`Link::far`], [`Link::height`], [`Link::has`]), as of when it
+    /// was put here or renewed.
     own_far: u32,
     own_height: u8,
     own_has: u8,
@@ -68,10 +68,9 @@ impl Default for Link {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Root(Option<Op>);
 
-/// What a region's items are together.
+/// The sums over the items of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// Bytes.
     pub(crate) bytes: u32,
     /// Bytes beyond their end that were looked at.
     pub(crate) far: u32,
@@ -99,7 +98,7 @@ fn own_bytes(ir: &Ir, op: Op) -> u32 {
     it.bytes - bytes(ir, it.left) - bytes(ir, it.right)
 }
 
-/// What an item of that length is by itself.
+/// The sums of one item of that length.
 fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
     let &Link { own_far: far, own_height: height, own_has: has, .. } = link(ir, op);
     Sum { bytes: own, far, height, has }
@@ -113,7 +112,7 @@ pub(crate) fn note_own(ir: &mut Ir, op: Op) {
     for &(_, region) in &data.regions {
         let inner = total(ir, region);
         sum.height = sum.height.max(inner.height.saturating_add(1));
-        // What was looked at after the region is at most this far after the item.
+        // The text read after the region ends at most this far after the item.
         sum.far = sum.far.max(inner.far.saturating_sub(ir.region(region).tail));
         // Names inside generic ops, broken or not, mean what they mean around them.
         if data.quoted {
@@ -158,7 +157,8 @@ fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
     op
 }
 
-/// Items to put next to each other: one with its bytes ([`note_own`] has seen it), or a tree of them.
+/// Items to put next to each other: one with its bytes ([`note_own`] has seen it), or a tree of
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Piece {
     Item(Op, u32),
@@ -202,8 +202,9 @@ pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> Root {
     Root((middle != NONE).then_some(middle))
 }
 
-/// Takes one item out of its region in an IR without text: its children take its place. What was looked at and how many regions are
-/// nested mean nothing without the text; above it they stay what they were.
+/// Takes one item out of its region in an IR without text: its children take its place. The
+/// lookahead and the depth of nesting mean nothing without the text; above the item they keep their
+/// values.
 pub(crate) fn remove(ir: &mut Ir, op: Op) {
     let region = ir.op(op).parent;
     let Link { up, left, right, own_has, .. } = *link(ir, op);
@@ -314,7 +315,8 @@ fn merge(ir: &mut Ir, a: Op, b: Op) -> Op {
     }
 }
 
-/// After what an item holds changed: makes the sums of its region true again. Its new length is given.
+/// After what an item holds changed: makes the sums of its region true again. Its new length is
+/// given.
 pub(crate) fn renew(ir: &mut Ir, op: Op, len: u32) {
     note_own(ir, op);
     climb(ir, op, len);
@@ -335,13 +337,13 @@ fn climb(ir: &mut Ir, op: Op, len: u32) {
     }
 }
 
-/// What all items of a region are together.
+/// The sums over all items of a region.
 pub(crate) fn total(ir: &Ir, region: Region) -> Sum {
     let &Link { bytes, far, height, has, .. } = link(ir, root_of(ir, region));
     Sum { bytes, far, height, has }
 }
 
-/// What the first `n` items of a region are together.
+/// The sums over the first `n` items of a region.
 pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
     let mut at = root_of(ir, region);
     let mut n = n as u32;
@@ -368,7 +370,8 @@ pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
     sum
 }
 
-/// The first item from number `from` on that ends, with what was looked at to find its end, at `offset` of the region or after it.
+/// The first item from number `from` on that ends, with what was looked at to find its end, at
+/// `offset` of the region or after it.
 pub(crate) fn first_reaching(ir: &Ir, region: Region, from: usize, offset: usize) -> Option<Op> {
     reaching_in(ir, root_of(ir, region), from as i64, offset as i64)
 }
@@ -393,7 +396,8 @@ fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
     reaching_in(ir, it.right, from - number - 1, offset - end)
 }
 
-/// The number of the first item of a region from number `from` on that asks for one of these things, or of all items.
+/// The number of the first item of a region from number `from` on that asks for one of these
+/// things, or of all items.
 pub(crate) fn first_asking(ir: &Ir, region: Region, from: usize, what: u8) -> usize {
     let root = root_of(ir, region);
     asking_in(ir, root, from as i64, what).map_or(count(ir, root) as usize, |op| rank(ir, op))
@@ -451,7 +455,8 @@ pub(crate) fn rank(ir: &Ir, op: Op) -> usize {
     }
 }
 
-/// The item whose bytes hold `offset`, and where it starts, both within the region; the last one if `offset` is its end.
+/// The item whose bytes hold `offset`, and where it starts, both within the region; the last one if
+/// `offset` is its end.
 pub(crate) fn find(ir: &Ir, region: Region, mut offset: usize) -> Option<(Op, usize)> {
     let mut at = root_of(ir, region);
     if at == NONE || offset > bytes(ir, at) as usize {

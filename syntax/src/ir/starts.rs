@@ -1,8 +1,9 @@
-//! Where regions start in ops that have many of them, such as an `scf.index_switch` of 100,000 cases.
+//! Where regions start in ops that have many of them, such as an `scf.index_switch` of 100,000
+//! cases.
 //!
-//! *Law.* What is answered is the sum of the lengths of the regions before, as of now: any change of a length in the document forgets
-//! all sums.
-//! *Cost.* The first question about an op after a change is linear in its regions, each further one constant.
+//! *Law.* What is answered is the sum of the lengths of the regions before, as of now: any change
+//! of a length in the document forgets all sums. *Cost.* The first question about an op after a
+//! change is linear in its regions, each further one constant.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,9 +1,9 @@
 //! How regions, blocks and ops hang together: what stands in what, what comes after what, walks.
 //!
-//! *Cost.* What asks for the block of an op, the place of an item or the last op of a block takes O(log n) steps in its region; what
-//! lists or walks is linear in what it gives.
+//! *Cost.* What asks for the block of an op, the place of an item or the last op of a block takes
+//! O(log n) steps in its region; what lists or walks is linear in what it gives.
 
-use crate::{Block, Form, Ir, Op, OpKind, Region, dialect};
+use crate::{Block, Form, Ir, Op, OpKind, Region, namespace};
 
 use super::seq;
 
@@ -28,12 +28,13 @@ impl Ir {
         seq::next(self, op)
     }
 
-    /// Whether a region has blocks with labels.
+    /// Returns true if a region has blocks with labels.
     pub fn has_labels(&self, region: Region) -> bool {
         seq::first_label(self, region).is_some()
     }
 
-    /// The blocks of a region in order. The implicit entry block is left out if it is empty and a label follows.
+    /// The blocks of a region in order. The implicit entry block is left out if it is empty and a
+    /// label follows.
     pub fn blocks(&self, region: Region) -> Vec<Block> {
         let mut out = Vec::new();
         let first = seq::first(self, region);
@@ -85,7 +86,7 @@ impl Ir {
     pub(crate) fn ordered_regions(&self, op: Op) -> Vec<Region> {
         let data = self.op(op);
         let mut regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
-        if data.kind == OpKind::ScfIndexSwitch && data.form == Form::Custom {
+        if data.kind.has(crate::Traits::DEFAULT_REGION_LAST) && data.form == Form::Custom {
             // The default stands last in the custom form.
             let default = regions.pop();
             regions.splice(0..0, default);
@@ -107,7 +108,8 @@ impl Ir {
         last.filter(|&op| self.op(op).kind != OpKind::Label)
     }
 
-    /// The terminator that the text of an op's region leaves out: its custom form does not write it where it has no operands.
+    /// The terminator that the text of an op's region leaves out: its custom form does not write it
+    /// where it has no operands.
     pub(crate) fn missing_terminator(&self, op: Op, region: Region) -> Option<OpKind> {
         let data = self.op(op);
         if data.form != Form::Custom {
@@ -159,7 +161,7 @@ impl Ir {
         depth - 1
     }
 
-    /// Whether a region is that of a chunk: the top level.
+    /// Returns true for the region of a chunk: the top level.
     pub(crate) fn is_chunk_region(&self, region: Region) -> bool {
         self.region(region).parent.is_some_and(|op| self.op(op).kind == OpKind::Chunk)
     }
@@ -180,23 +182,24 @@ impl Ir {
     pub(crate) fn default_dialect(&self, region: Region) -> Option<&'static str> {
         let mut at = region;
         loop {
-            let Some(op) = self.region(at).parent else { return dialect::TOP };
+            let Some(op) = self.region(at).parent else { return namespace::TOP };
             let data = self.op(op);
             if data.kind == OpKind::Chunk {
-                return dialect::TOP;
+                return namespace::TOP;
             }
             // Quoted names leave the dialect as it is around.
             if !data.quoted {
                 let name = self.interner.str(data.name);
                 let around =
                     if name.contains('.') { None } else { self.default_dialect(data.parent) };
-                return dialect::inner_dialect(around, name);
+                return namespace::inner_dialect(around, name);
             }
             at = data.parent;
         }
     }
 
-    /// Every op inside a region, nested ones included, in program order; labels and chunks left out.
+    /// Every op inside a region, nested ones included, in program order; labels and chunks left
+    /// out.
     pub fn walk(&self, region: Region, visit: &mut dyn FnMut(Op)) {
         self.walk_items(region, &mut |item| {
             if self.op(item).kind.is_op() {

@@ -1,14 +1,16 @@
-//! Ops in their own forms, as `mlir-opt` prints them: the same rows of the op table that are read are walked and written.
+//! Prints ops in their custom forms, as `mlir-opt` does, along the syntax in their rows.
 //!
-//! An op that its form cannot say is printed in the generic form instead: each element says whether the op fits, and in the end everything
-//! that the op has must have been said.
+//! An op that does not fit its syntax is printed in the generic form instead: each element reports
+//! if the op fits, and in the end all of its operands, results, successors and regions must be
+//! printed.
 
 use super::printer::{Fits, HOLE, Place, Printer, SYMBOL, ShownRegion, Unfit, fits};
-use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, dialect};
+use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, namespace};
 
 impl Printer<'_> {
-    /// Writes an op in its own form, after its indentation; says whether it could.
-    pub(super) fn try_custom(&mut self, op: Op) -> bool {
+    /// Prints an op in its custom form, after its indentation; returns false if the op does not
+    /// fit.
+    pub(crate) fn try_custom(&mut self, op: Op) -> bool {
         let ir = self.ir;
         let data = ir.op(op);
         let spec = data.kind.spec();
@@ -30,8 +32,8 @@ impl Printer<'_> {
         let outer = self.place.replace(inner);
         let dialect = self.default_dialect;
         self.op_name(spec.name);
-        self.default_dialect = dialect::inner_dialect(dialect, spec.name);
-        let is_written = self.write_form(spec.form).is_ok();
+        self.default_dialect = namespace::inner_dialect(dialect, spec.name);
+        let is_written = self.write_syntax(spec.syntax).is_ok();
         self.default_dialect = dialect;
         let place = std::mem::replace(&mut self.place, outer);
         let is_whole = place.is_some_and(|it| {
@@ -47,60 +49,61 @@ impl Printer<'_> {
         true
     }
 
-    /// Whether the form would write the name of an attribute, where it may want the attribute itself. Types may have names everywhere.
+    /// Returns true if the syntax would print the name of an attribute where it may need the
+    /// attribute itself. Types may have names everywhere.
     fn writes_name(&mut self, op: Op) -> bool {
         let (ir, tool) = (self.ir, self.tool);
-        let form = ir.op(op).kind.spec().form;
+        let syntax = ir.op(op).kind.spec().syntax;
         ir.extra(op).attrs.iter().any(|&(name, attr)| {
             let name = ir.interner.str(name);
             name != SYMBOL
                 && self.text.is_named(attr)
-                && form.iter().any(|it| it.attrs(tool).contains(&name))
+                && syntax.iter().any(|it| it.attributes(tool).contains(&name))
         })
     }
 
-    /// The name of an op, without its dialect where that goes without saying.
+    /// Prints the name of an op, without its dialect if that is the default one.
     fn op_name(&mut self, name: &'static str) {
         let short = name.split_once('.').filter(|(dialect, name)| {
-            self.default_dialect == Some(dialect) && dialect::is_unprefixed_op(dialect, name)
+            self.default_dialect == Some(dialect) && namespace::is_unprefixed_op(dialect, name)
         });
         self.text.push(short.map_or(name, |it| it.1));
     }
 
     /// The region of this number, in the order of the generic form.
-    pub(super) fn region_at(&self, at: usize) -> Fits<Region> {
+    pub(crate) fn region_at(&self, at: usize) -> Fits<Region> {
         self.ir.ordered_regions(self.op_id()).get(at).copied().ok_or(Unfit)
     }
 
-    /// The arguments of a region's entry block, which the header writes.
-    pub(super) fn header_arguments(&mut self, region: Region) -> Fits<Vec<Value>> {
+    /// Takes the arguments of a region's entry block, which the header prints.
+    pub(crate) fn header_arguments(&mut self, region: Region) -> Fits<Vec<Value>> {
         self.place()?.has_arguments = true;
         let entry = self.ir.entry_block(region);
         Ok(self.ir.block(entry).args.to_vec())
     }
 
-    /// The next region is there, and its form does not write it.
-    pub(super) fn skip_region(&mut self) {
+    /// Takes the next region, which the syntax does not print.
+    pub(crate) fn skip_region(&mut self) {
         if let Some(place) = &mut self.place {
             place.n_regions += 1;
             place.has_arguments = false;
         }
     }
 
-    /// ` {..}`, the next region.
-    pub(super) fn next_region(&mut self) -> Fits {
+    /// Prints ` {..}`, the next region.
+    pub(crate) fn next_region(&mut self) -> Fits {
         let at = self.place()?.n_regions;
         let region = self.region_at(at)?;
         self.braces(region)
     }
 
-    /// ` {..}`, a region, without the terminator that goes without saying.
-    pub(super) fn braces(&mut self, region: Region) -> Fits {
+    /// Prints ` {..}`, a region, without its implicit terminator.
+    pub(crate) fn braces(&mut self, region: Region) -> Fits {
         self.braces_and_end(region, false)
     }
 
-    /// ` {..}`, a region, with its terminator even if that goes without saying, or without it.
-    pub(super) fn braces_and_end(&mut self, region: Region, says_end: bool) -> Fits {
+    /// Prints ` {..}`, a region, with its implicit terminator or without it.
+    pub(crate) fn braces_and_end(&mut self, region: Region, says_end: bool) -> Fits {
         let place = self.place()?;
         place.n_regions += 1;
         let op = place.op;
@@ -140,7 +143,7 @@ impl Printer<'_> {
         }
         // `mlir-opt` writes this one, whether or not it was written.
         let missing = ir.missing_terminator(op, region);
-        if let Some(end) = missing.filter(|it| says_end || *it == OpKind::ScfReduce) {
+        if let Some(end) = missing.filter(|it| says_end || it.has(Traits::ALWAYS_PRINTED)) {
             self.indent(self.depth);
             self.text.push(end.spec().name);
             self.text.push("\n");
@@ -151,7 +154,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Whether a region is one block without arguments and ops.
+    /// Returns true if a region is one block without arguments and ops.
     fn is_empty_block(&self, op: Op, region: Region) -> bool {
         let ir = self.ir;
         let mut items = ir.items(region);
@@ -164,13 +167,14 @@ impl Printer<'_> {
         }
     }
 
-    /// The terminator at the end of the only block of a region, if reading the text without it gives it back.
+    /// The terminator at the end of the only block of a region, if reading the text without it
+    /// gives it back.
     fn hidden_terminator(&self, op: Op, blocks: &[Block]) -> Option<Op> {
         let ir = self.ir;
         let [only] = blocks else { return None };
         let terminator = ir.op(op).kind.implicit_terminator()?;
         // `mlir-opt` writes it all the same.
-        if terminator == OpKind::ScfReduce {
+        if terminator.has(Traits::ALWAYS_PRINTED) {
             return None;
         }
         let last = ir.last_op(*only)?;

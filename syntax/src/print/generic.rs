@@ -1,16 +1,17 @@
 //! Ops in the generic form, as `mlir-opt --mlir-print-op-generic` prints them.
 //!
-//! Aliases are spelled out, terminators that the text leaves out are there, inherent attributes stand between `<{` and `}>`.
+//! Aliases are spelled out, terminators that the text leaves out are there, inherent attributes
+//! stand between `<{` and `}>`.
 
 use std::fmt::Write as _;
 
 use super::printer::{HOLE, Printer, SYMBOL, ShownRegion};
-use crate::identifier::{BARE, is, push_quoted};
 use crate::intern::{Types, numbered};
-use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
+use crate::string::push_quoted;
+use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
 
 impl Printer<'_> {
-    /// What was written, below the aliases that it uses.
+    /// The print, below the aliases that it uses.
     pub(super) fn finish(mut self) -> String {
         let (above, below) = self.location_definitions();
         self.text.out += &below;
@@ -83,7 +84,7 @@ impl Printer<'_> {
         let ir = self.ir;
         let data = ir.op(op);
         if let Some(shown) = &mut self.shown {
-            // What its own form could not say.
+            // Its custom syntax could not state this.
             shown.clear();
         }
         push_quoted(&mut self.text.out, ir.interner.str(data.name));
@@ -140,10 +141,9 @@ impl Printer<'_> {
         let mut regions: Vec<Option<Region>> =
             ir.ordered_regions(op).into_iter().map(Some).collect();
         // Regions that the custom form may leave out.
-        match ir.op(op).kind {
-            OpKind::FuncFunc => regions.resize(1, None),
-            OpKind::ScfIf | OpKind::AffineIf => regions.resize(2, None),
-            _ => {}
+        let data = ir.op(op);
+        if data.form == Form::Custom {
+            regions.resize(regions.len().max(data.kind.spec().regions.least), None);
         }
         if regions.is_empty() {
             return;
@@ -176,7 +176,8 @@ impl Printer<'_> {
         self.text.push("}");
     }
 
-    /// Whether the first block of a region has a label. Only a region in generic form can be without any block.
+    /// Returns true if the first block of a region has a label. Only a region in generic form can
+    /// be without any block.
     fn has_first_label(&self, parent: Op, block: Block) -> bool {
         let ir = self.ir;
         let data = ir.block(block);
@@ -198,7 +199,7 @@ impl Printer<'_> {
             self.indent(self.depth);
             push_quoted(&mut self.text.out, terminator.spec().name);
             self.text.push("()");
-            if terminator == OpKind::ScfForallInParallel {
+            if terminator.spec().regions.least > 0 {
                 self.text.push(" ({\n");
                 self.indent(self.depth);
                 self.text.push("^bb0:\n");
@@ -267,75 +268,6 @@ impl Printer<'_> {
             n => write!(self.text.out, "  // {n} preds: {}", names.join(", ")),
         };
     }
-
-    /// The resources that something refers to, and those of nobody's dialect.
-    fn resources(&mut self, region: Region) {
-        let ir = self.ir;
-        let mut sections = Vec::new();
-        for op in ir.items(region).filter(|it| ir.op(*it).kind == OpKind::Resources) {
-            for &(name, attr) in &ir.extra(op).attrs {
-                let AttrData::Dict(groups) = ir.interner.attr_data(attr) else { continue };
-                let mut groups: Vec<(Name, Vec<(Name, Attr)>)> = groups
-                    .iter()
-                    .filter_map(|&(name, group)| match ir.interner.attr_data(group) {
-                        AttrData::Dict(entries) => Some((name, entries.to_vec())),
-                        _ => None,
-                    })
-                    .collect();
-                if ir.interner.str(name) == "dialect_resources" {
-                    for (dialect, entries) in &mut groups {
-                        let dialect = ir.interner.str(*dialect);
-                        entries.retain(|it| self.refers(dialect, ir.interner.str(it.0)));
-                    }
-                    groups.retain(|it| !it.1.is_empty());
-                }
-                if !groups.is_empty() {
-                    sections.push((name, groups));
-                }
-            }
-        }
-        if sections.is_empty() {
-            return;
-        }
-        self.text.push("\n{-#\n");
-        let n_sections = sections.len();
-        for (i, (name, groups)) in sections.into_iter().enumerate() {
-            let _ = writeln!(self.text.out, "  {}: {{", ir.interner.str(name));
-            let n_groups = groups.len();
-            for (i, (name, entries)) in groups.into_iter().enumerate() {
-                let _ = writeln!(self.text.out, "    {}: {{", ir.interner.str(name));
-                let n_entries = entries.len();
-                for (i, (key, value)) in entries.into_iter().enumerate() {
-                    self.indent(3);
-                    self.text.key(ir.interner.str(key));
-                    self.text.push(": ");
-                    self.text.spelled_attr(value, Types::None);
-                    self.text.push(if i + 1 < n_entries { ",\n" } else { "\n" });
-                }
-                self.text.push(if i + 1 < n_groups { "    },\n" } else { "    }\n" });
-            }
-            self.text.push(if i + 1 < n_sections { "  },\n" } else { "  }\n" });
-        }
-        self.text.push("#-}\n");
-    }
-
-    /// Whether what was printed so far mentions a resource of a dialect.
-    fn refers(&self, dialect: &str, key: &str) -> bool {
-        let out = &self.text.out;
-        if self.text.long.is_some() {
-            // It may be mentioned in what a name stands for.
-            return true;
-        }
-        if dialect == "builtin" {
-            return out.contains(&format!("dense_resource<{key}>"));
-        }
-        let prefix = format!("#{dialect}.");
-        let mut starts = out.match_indices(&prefix).map(|it| it.0);
-        starts.any(|at| {
-            let line = out[at..].lines().next().unwrap_or("");
-            line.split(|it: char| !it.is_ascii() || !is(it as u8, BARE)).any(|it| it == key)
-        })
-    }
 }
 
 /// An inherent attribute, or its default.
@@ -348,16 +280,11 @@ enum Inherent {
 
 /// Inherent attributes with their defaults, by name, and the others.
 fn split_attrs(ir: &Ir, op: Op, tool: Tool) -> (Vec<NamedInherent>, Vec<(Name, Attr)>) {
-    let kind = ir.op(op).kind;
-    let spec = kind.spec();
+    let spec = ir.op(op).kind.spec();
     let attrs = &ir.extra(op).attrs;
     let mut inherent = Vec::new();
     for known in spec.inherent() {
-        // Flags that LLVM 19 does not have yet.
-        let default = match (tool, kind) {
-            (Tool::Heir24, OpKind::ArithTrunci) => Some("#arith.overflow<none>"),
-            _ => known.default(),
-        };
+        let default = known.printed_default(tool);
         match attrs.iter().find(|it| ir.interner.str(it.0) == known.name) {
             Some(&(_, attr)) => inherent.push((known.name, Inherent::Attr(attr))),
             None => inherent.extend(default.map(|it| (known.name, Inherent::Default(it)))),

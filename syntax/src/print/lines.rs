@@ -1,7 +1,9 @@
-//! A program op by op, each without what stands in its regions, under names that stay as they are while the program changes.
+//! A program op by op, each without what stands in its regions, under names that stay as they are
+//! while the program changes.
 //!
-//! *Law.* What is printed of an op depends on the op, its operands and the shape of its regions, and not on who stands around it but by
-//! names that are taken. *Cost.* An op costs what its own text is long.
+//! *Law.* What is printed of an op depends on the op, its operands and the shape of its regions,
+//! and not on who stands around it but by names that are taken. *Cost.* An op costs what its own
+//! text is long.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,7 +12,8 @@ use super::printer::{HOLE, Printer, ShownRegion};
 use super::{Names, Style};
 use crate::{Block, Def, Ir, Name, Op, OpKind, Region, Traits, Value};
 
-/// Prints ops one by one; values and blocks keep the names that they got first: those of the text, or new ones.
+/// Prints ops one by one; values and blocks keep the names that they got first: those of the text,
+/// or new ones.
 #[derive(Debug, Default)]
 pub struct Lines {
     numbers: Numbers,
@@ -26,7 +29,8 @@ pub struct Lines {
 /// An op without what stands in its regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// What stands before, between and behind the regions, one more than there are regions; braces included, without indentation.
+    /// The text before, between and after the regions, one more than there are regions; with
+    /// braces, without indentation.
     pub pieces: Vec<String>,
     /// The regions, in the order in which they are printed.
     pub regions: Vec<ShownRegion>,
@@ -83,7 +87,8 @@ impl Lines {
         self.names.values.get(&value).map(String::as_str)
     }
 
-    /// Names what an op or block defines, if it is not named yet; if `again`, also where its names now stand in another isolated op.
+    /// Names what an op or block defines, if it is not named yet; if `again`, also where its names
+    /// now stand in another isolated op.
     fn name_definition(&mut self, ir: &Ir, value: Value, again: bool) {
         if !again && self.names.values.contains_key(&value) {
             return;
@@ -98,7 +103,8 @@ impl Lines {
         let home = home(ir, op);
         let results = &ir.op(op).results;
         if results.iter().all(|&it| self.is_named(home, it)) {
-            // Values may have been handed on by an op that was replaced; numbers of ops that are gone are used again.
+            // Values may have been handed on by an op that was replaced; numbers of ops that are
+            // gone are used again.
             self.numbers.give_left(op, results, &self.names);
             return;
         }
@@ -106,7 +112,7 @@ impl Lines {
         let mut made: Option<(String, String)> = None;
         for (n, &value) in results.iter().enumerate() {
             let name = match &old[n] {
-                // What was one name of several results is one again.
+                // Several results with one name get one name again.
                 Some(name) => match &made {
                     Some((before, new)) if before == stem(name) => {
                         format!("%{new}#{}", name.rsplit('#').next().unwrap_or_default())
@@ -160,7 +166,7 @@ impl Lines {
         }
     }
 
-    /// Whether a value has a name in an isolated op.
+    /// Returns true if a value has a name in an isolated op.
     fn is_named(&self, home: Op, value: Value) -> bool {
         let name = self.names.values.get(&value);
         name.is_some_and(|it| self.taken.contains(&(home, stem(it).to_owned())))
@@ -169,7 +175,7 @@ impl Lines {
     /// A name that nothing has in an isolated op: this one, or with a number.
     fn fresh(&mut self, home: Op, wanted: &str) -> String {
         let mut name = wanted.to_owned();
-        // What is a number, or none, becomes the next number.
+        // A numbered or unnamed value gets the next number.
         let is_number = wanted.bytes().all(|it| it.is_ascii_digit());
         let base = match wanted {
             _ if is_number => String::new(),
@@ -185,7 +191,8 @@ impl Lines {
     }
 }
 
-/// A printer of a line with so many values: what is out of proportion to them is cut, as everything that is shown.
+/// A printer of a line with so many values: what is out of proportion to them is cut, as everything
+/// that is shown.
 fn line(ir: &Ir, n: usize) -> Printer<'_> {
     /// A line of at most so many bytes is shown as it is: more than a page shows of one.
     const SHORT: usize = 1536;

@@ -1,5 +1,6 @@
-//! Locations, as `mlir-opt --mlir-print-debuginfo` prints them: `loc(#loc3)` behind an op, `loc("f":1:2)` behind an argument. Arguments spell
-//! theirs out, and so do all ops in the local scope.
+//! Locations, as `mlir-opt --mlir-print-debuginfo` prints them: `loc(#loc3)` behind an op,
+//! `loc("f":1:2)` behind an argument. Arguments spell theirs out, and so do all ops in the local
+//! scope.
 
 use super::locations::LocationNames;
 use super::printer::Printer;
@@ -26,7 +27,7 @@ impl Printer<'_> {
     }
 
     /// ` loc("f":1:2)`
-    pub(super) fn argument_location(&mut self, value: Value) {
+    pub(crate) fn argument_location(&mut self, value: Value) {
         let location = self.ir.argument_location(value).filter(|_| self.locations.is_some());
         if let Some(location) = location {
             self.text.push(" ");
@@ -34,7 +35,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What the names of locations stand for: above the program, and below it.
+    /// The definitions of the names of locations: above the program, and below it.
     pub(super) fn location_definitions(&mut self) -> (String, String) {
         let (mut above, mut below) = (String::new(), String::new());
         let Some(names) = self.locations.take() else { return (above, below) };

@@ -1,15 +1,15 @@
 //! Names for locations, `#loc3`.
 //!
-//! Each location of an op or argument, and each that one is made of, gets a name: those that are made of none first, in the order in which
-//! ops mention them, then those that are made of these, and so on. The names of locations that arguments mention are defined above the program,
-//! all others below it.
+//! Each location of an op or argument, and each that one is made of, gets a name: those that are
+//! made of none first, in the order in which ops mention them, then those that are made of these,
+//! and so on. The names of locations that arguments mention are defined above the program, all
+//! others below it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::intern::numbered;
 use crate::{Attr, AttrData, Ir, LocationPart, Op, OpKind};
 
-/// Names of locations.
 #[derive(Debug, Default)]
 pub(super) struct LocationNames {
     /// The locations by their numbers.

@@ -1,12 +1,12 @@
 //! Numbers for values and blocks, as MLIR gives them.
 //!
-//! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`, those of other blocks numbered like results, blocks `^bb0`.
-//! Isolated ops number from 0 on. What stands in a region is numbered before what is nested in it, so that a nested op may use
-//! what is defined
-//! after it; the numbers of what a region defines are free again after the region.
+//! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`, those of other blocks numbered
+//! like results, blocks `^bb0`. Isolated ops number from 0 on. The values of a region are numbered
+//! before those of nested regions, so that a nested op may use what is defined after it; the
+//! numbers of what a region defines are free again after the region.
 //!
-//! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom print takes: [`Naming`]. A name that is taken in the
-//! region or around gets a number after it.
+//! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom print takes:
+//! [`Naming`]. A name that is taken in the region or around gets a number after it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Names;
-use crate::{AttrData, Block, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
+use crate::{AttrData, Block, Ir, Op, Region, Traits, Type, TypeData, Value};
 
 /// A piece of the text of all names; empty: none.
 type Piece = (u32, u32);
@@ -26,7 +26,7 @@ pub(super) struct Numbers {
     text: String,
     /// By the index of the value.
     values: Vec<Piece>,
-    /// What stands on the left of an op, by the index of the op.
+    /// The left side of each op, by the index of the op.
     lefts: Vec<Piece>,
     blocks: FxHashMap<Block, u32>,
     /// Labels that are given, without `^`.
@@ -40,13 +40,13 @@ pub(super) struct Numbers {
 #[derive(Debug, Default)]
 struct Naming {
     taken: FxHashSet<Box<str>>,
-    /// What was taken, in order, so that the end of a region gives it back.
+    /// The names taken, in order, so that the end of a region frees them.
     order: Vec<Box<str>>,
     next: u32,
 }
 
 impl Numbers {
-    /// Whether results are named as their ops suggest.
+    /// True if results are named as their ops suggest.
     pub(super) fn new(has_names: bool) -> Self {
         Self { naming: has_names.then(Naming::default), ..Self::default() }
     }
@@ -131,7 +131,7 @@ impl Numbers {
         (start, self.text.len() as u32)
     }
 
-    /// What stands on the left of an op with results: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
+    /// The left side of an op with results: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
     pub(super) fn left(&self, op: Op) -> Option<&str> {
         self.piece(self.lefts.get(op.index()).copied())
     }
@@ -140,8 +140,8 @@ impl Numbers {
         piece.filter(|it| it.0 < it.1).map(|it| &self.text[it.0 as usize..it.1 as usize])
     }
 
-    /// Numbers ops that stand side by side, and then all that is in them. `regions` gives the regions of an op in the order in which
-    /// they are printed.
+    /// Numbers ops that stand side by side, and then all that is in them. `regions` gives the
+    /// regions of an op in the order in which they are printed.
     pub(super) fn add(&mut self, ir: &Ir, ops: &[Op], regions: &dyn Fn(Op) -> Vec<Region>) {
         let (n_ops, n_values, ..) = ir.bounds();
         self.lefts.resize(n_ops, (0, 0));
@@ -212,7 +212,8 @@ impl Numbers {
         (start, self.text.len() as u32)
     }
 
-    /// What the regions of an op define. The numbers are free again after each region.
+    /// Numbers the values that the regions of an op define. The numbers are free again after each
+    /// region.
     fn inside(&mut self, ir: &Ir, op: Op, regions: &dyn Fn(Op) -> Vec<Region>) {
         let data = ir.op(op);
         if data.regions.is_empty() {
@@ -284,12 +285,36 @@ impl Naming {
     }
 }
 
-/// The names that an op suggests for its results, each with how many results it names; empty for most ops.
+/// The names that an op suggests for its results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultNames {
+    /// None: results are numbered.
+    None,
+    /// The name of the op, without its dialect.
+    OfOp,
+    /// These, one for each result; none if there are more or fewer results.
+    Each(&'static [&'static str]),
+    /// A name from the attribute `value`: `c7_i32`, `true`, `cst`.
+    ConstantValue,
+    /// `base_buffer`, `offset`, and packs of `sizes` and `strides`.
+    StridedMetadata,
+}
+
+/// The names that an op suggests for its results, each with how many results it names; empty for
+/// most ops.
 pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
     let data = ir.op(op);
     let one = |name: &str| vec![(Some(name.to_owned()), 1)];
-    match data.kind {
-        OpKind::ArithConstant => {
+    match data.kind.spec().result_names {
+        ResultNames::OfOp => {
+            let name = data.kind.spec().name;
+            one(name.split_once('.').map_or(name, |it| it.1))
+        }
+        ResultNames::Each(names) if data.results.len() == names.len() => {
+            names.iter().map(|it| (Some((*it).to_owned()), 1)).collect()
+        }
+        ResultNames::Each(_) | ResultNames::None => Vec::new(),
+        ResultNames::ConstantValue => {
             let value = ir.attr(op, "value").map(|it| ir.interner.attr_data(it));
             match value {
                 Some(AttrData::Bool(it)) => one(if *it { "true" } else { "false" }),
@@ -303,14 +328,7 @@ pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
                 _ => one("cst"),
             }
         }
-        OpKind::FuncConstant => one("f"),
-        OpKind::ArithMulsiExtended | OpKind::ArithMuluiExtended if data.results.len() == 2 => {
-            ["low", "high"].map(|it| (Some(it.to_owned()), 1)).to_vec()
-        }
-        OpKind::ArithAdduiExtended if data.results.len() == 2 => {
-            ["sum", "overflow"].map(|it| (Some(it.to_owned()), 1)).to_vec()
-        }
-        OpKind::MemrefExtractStridedMetadata => {
+        ResultNames::StridedMetadata => {
             let name = |it: &str| Some(it.to_owned());
             let rank = data.results.len().saturating_sub(2) / 2;
             let mut names = vec![(name("base_buffer"), 1), (name("offset"), 1)];
@@ -319,19 +337,5 @@ pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
             }
             names
         }
-        OpKind::MemrefExtractAlignedPointerAsIndex => one("intptr"),
-        OpKind::MemrefMemorySpaceCast => one("memspacecast"),
-        OpKind::MemrefAlloc
-        | OpKind::MemrefAlloca
-        | OpKind::MemrefCast
-        | OpKind::MemrefCollapseShape
-        | OpKind::MemrefDim
-        | OpKind::MemrefExpandShape
-        | OpKind::MemrefReinterpretCast
-        | OpKind::MemrefReshape
-        | OpKind::MemrefSubview
-        | OpKind::MemrefTranspose
-        | OpKind::MemrefView => one(&data.kind.spec().name["memref.".len()..]),
-        _ => Vec::new(),
     }
 }

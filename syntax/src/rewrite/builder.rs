@@ -41,8 +41,8 @@ impl NewOp {
         self
     }
 
-    /// With one more successor, which is passed these values. They follow the op's own operands; for the branches of `cf`, the attributes
-    /// that count them are set.
+    /// With one more successor, which is passed these values. They follow the op's own operands;
+    /// for the branches of `cf`, the attributes that count them are set.
     #[must_use]
     pub fn successor(mut self, block: Block, passed: &[Value]) -> Self {
         self.successors.push((block, passed.to_vec()));
@@ -60,7 +60,7 @@ impl NewOp {
 /// Inserts ops one after the other.
 #[derive(Debug)]
 pub struct Builder<'a> {
-    /// What is built in.
+    /// The IR that the op is built in.
     pub ir: &'a mut Ir,
     at: Point,
 }

@@ -45,13 +45,13 @@ impl Ir {
         ir
     }
 
-    /// Where the op was read, in bytes of the text that the IR was read from. `None` for ops that were made since, and while the
-    /// text is there ([`Ir::range`]).
+    /// Where the op was read, in bytes of the text that the IR was read from. `None` for ops that
+    /// were made since, and while the text is there ([`Ir::range`]).
     pub fn origin(&self, op: Op) -> Option<Range<usize>> {
         self.origins.get(op.index()).copied().flatten().map(Span::range)
     }
 
-    /// What is wrong with a program by the rules of the verifier that documents are verified by, in program order.
+    /// The problems of a program by the verifier's rules for documents, in program order.
     pub fn verify(&self) -> Vec<(Op, Problem)> {
         self.verify_on(crate::parallel::cores())
     }
@@ -74,7 +74,7 @@ impl Ir {
             for (&region, missing) in regions.iter().zip(missing) {
                 let Some(block) = self.give_label(region, is_custom) else { continue };
                 let Some(kind) = missing else { continue };
-                let n_regions = usize::from(kind == OpKind::ScfForallInParallel);
+                let n_regions = kind.spec().regions.least;
                 let new = NewOp::new(kind.spec().name).regions(n_regions);
                 let terminator = self.insert(new, Point::End(block));
                 for (_, region) in self.op(terminator).regions.clone() {
@@ -86,12 +86,7 @@ impl Ir {
             }
             let regions = self.ordered_regions(op);
             self.ops[op.index()].regions = regions.into_iter().map(|it| (0, it)).collect();
-            let wanted = match self.op(op).kind {
-                OpKind::FuncFunc => 1,
-                OpKind::ScfIf | OpKind::AffineIf => 2,
-                _ => 0,
-            };
-            while self.op(op).regions.len() < wanted {
+            while self.op(op).regions.len() < self.op(op).kind.spec().regions.least {
                 self.add_region(op);
             }
         }
@@ -103,8 +98,8 @@ impl Ir {
         self.names.forget_text();
     }
 
-    /// Notes where the ops of a region are, and those in them, and in program order the ops that may have regions; the region starts at
-    /// byte `at`.
+    /// Notes where the ops of a region are, and those in them, and in program order the ops that
+    /// may have regions; the region starts at byte `at`.
     fn note_origins(
         &self,
         region: Region,

@@ -31,7 +31,8 @@ impl Ir {
     /// Erases an op and all that is in it.
     ///
     /// # Errors
-    /// If a value that it defines, in its regions included, is used from outside; then nothing happens.
+    /// If a value that it defines, in its regions included, is used from outside; then nothing
+    /// happens.
     pub fn erase(&mut self, op: Op) -> Result<(), InUse> {
         self.erase_ops(&[op])
     }

@@ -1,9 +1,10 @@
 //! The locations of programs that have them, as ops are made and moved.
 //!
-//! *Law.* In a program with locations each op has one; so has each argument. A new op comes from where [`Ir::locate_new`] says, else from
-//! where its neighbour does.
+//! *Law.* In a program with locations each op has one; so has each argument. A new op comes from
+//! where [`Ir::locate_new`] says, else from where its neighbour does.
 
 use super::Point;
+use crate::string::{quoted, text_of};
 use crate::{Attr, AttrData, Block, Ir, LocationPart, Op, Value};
 
 impl Ir {
@@ -21,7 +22,8 @@ impl Ir {
         }
     }
 
-    /// From now on, new ops come from where an op does; without one, from where their neighbours do.
+    /// From now on, new ops come from where an op does; without one, from where their neighbours
+    /// do.
     pub fn locate_new(&mut self, like: Option<Op>) {
         if let Some(it) = &mut self.locations {
             it.new = like.and_then(|op| it.ops.get(&op).copied());
@@ -30,8 +32,8 @@ impl Ir {
 
     /// The location of a place in a file; `0:0` is the file as a whole.
     pub fn place_attr(&mut self, file: &str, line: usize, column: usize) -> Attr {
-        let file = file.replace('\\', "\\5C").replace('"', "\\22");
-        self.location_attr(&format!("\"{file}\":{line}:{column}"))
+        let file = quoted(&text_of(file.to_owned().into_bytes()));
+        self.location_attr(&format!("{file}:{line}:{column}"))
     }
 
     /// `loc(unknown)`.

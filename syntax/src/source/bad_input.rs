@@ -1,4 +1,5 @@
-//! Input that nobody means: no panic, no deep recursion, and work in proportion to size. Work is counted, not timed.
+//! Input that nobody means: no panic, no deep recursion, and work in proportion to size. Work is
+//! counted, not timed.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Aliases of aliases: sixty doublings are sixty definitions, and what they stand for must never be spelled out. A test that does not end
-//! has found a place that does.
+//! Aliases of aliases: sixty doublings are sixty definitions, and what they stand for must never be
+//! spelled out. A test that does not end has found a place that does.
 
 use super::Source;
 

@@ -1,8 +1,10 @@
-//! The locations that a text gives its ops and block arguments: those that it says, `loc(..)`, else where they stand.
+//! The locations that a text gives its ops and block arguments: those that it says, `loc(..)`, else
+//! where they stand.
 //!
-//! Nobody else asks for them, so they are not kept when a text is read: `loc(..)` is looked for again in the tokens. One that ends with an op is
-//! the op's; any other at the bracket depth of the argument before it is that argument's. *Cost.* Linear; a location that is written often is
-//! read once.
+//! Nobody else asks for them, so they are not kept when a text is read: `loc(..)` is looked for
+//! again in the tokens. One that ends with an op is the op's; any other at the bracket depth of the
+//! argument before it is that argument's. *Cost.* Linear; a location that is written often is read
+//! once.
 
 use rustc_hash::FxHashMap;
 
@@ -112,7 +114,7 @@ fn chunk_around(ir: &Ir, mut region: Region) -> Option<Region> {
     }
 }
 
-/// What `loc(..)` says, with the aliases of a chunk.
+/// The meaning of `loc(..)`, with the aliases of a chunk.
 fn read_location(ir: &mut Ir, written: &str, chunk: Region) -> Option<Attr> {
     let text = format!("#l = {written}");
     let mut tokens = lex(&text).tokens;

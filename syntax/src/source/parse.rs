@@ -1,7 +1,8 @@
-//! Reading a whole text, a stretch of items after the other: the tokens and the skeleton of one are let go of before the
-//! next is lowered, so that they take little room. A stretch may end within regions: what they hold is lowered before the ops around,
-//! which are where they end. In a long text the skeleton, which
-//! depends on nothing but the text, is found by a thread of its own, some stretches ahead.
+//! Reading a whole text, a stretch of items after the other: the tokens and the skeleton of one are
+//! let go of before the next is lowered, so that they take little room. A stretch may end within
+//! regions: what they hold is lowered before the ops around, which are where they end. In a long
+//! text the skeleton, which depends on nothing but the text, is found by a thread of its own, some
+//! stretches ahead.
 //!
 //! *Law.* The IR is the same, wherever stretches end and whoever reads them.
 
@@ -14,10 +15,11 @@ use crate::ir::seq;
 use crate::lowering::{Run, Work};
 use crate::skeleton::{Context, End, Here, OpenParts, Pause, Skeleton, Stop, Take, resume};
 use crate::token_stream::TokenStream;
-use crate::{Ir, dialect, reserve_with_slack};
+use crate::{Ir, namespace, reserve_with_slack};
 
 /// The top level of a file.
-pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
+pub(super) const TOP: Context =
+    Context { depth: 0, default_dialect: namespace::TOP, inside: false };
 
 /// A stretch ends where an item may start after so many bytes; in tests every text has several.
 const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 16 };
@@ -64,7 +66,7 @@ struct Stretch<'t> {
     stream: TokenStream<'t>,
     read: Skeleton,
     end: End,
-    /// What the items hold that are open where it ends.
+    /// The content of the items that are open where it ends.
     open: Vec<OpenParts>,
     /// The split line behind them, if the chunk ends with them and another follows.
     split: Option<Head>,
@@ -77,7 +79,7 @@ struct Stretches<'t> {
     least: usize,
     /// Where the trivia before the next token starts.
     start: u32,
-    /// What is open there.
+    /// The open items there.
     pause: Pause,
     is_done: bool,
 }
@@ -123,8 +125,8 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
     let mut work = Work::default();
     let mut chunks = Vec::new();
     ir.names.in_order = true;
-    // About as many items as lines, of which none is shorter than an op. Room that is not used takes no memory, but the system may have
-    // a limit for it.
+    // About as many items as lines, of which none is shorter than an op. Room that is not used
+    // takes no memory, but the system may have a limit for it.
     let n_lines = byte_to_line_idx(text, text.len()).min(text.len() / LEAST_LINE);
     reserve_with_slack(&mut ir.ops, n_lines);
     reserve_with_slack(&mut ir.links, n_lines);
@@ -222,8 +224,8 @@ mod tests {
         }
     }
 
-    /// Ops that are open where a stretch ends: several regions, with labels and arguments, in each other, of unknown ops, closed by
-    /// nothing, by too much, or by the end of a chunk.
+    /// Ops that are open where a stretch ends: several regions, with labels and arguments, in each
+    /// other, of unknown ops, closed by nothing, by too much, or by the end of a chunk.
     #[test]
     fn where_stretches_end_does_not_matter() {
         let nested = "module @m attributes {a = 1} { // m

@@ -1,8 +1,8 @@
 //! Everything that is wrong with a document, as it is told.
 //!
-//! What one mistake breaks is not told of a second time: names that a broken op may define are no errors, and what
-//! follows from the shape of a function is silent while its syntax or its names are wrong, as the real tools verify only what
-//! they could read.
+//! One mistake is reported once: names that a broken op may define are no errors, and what follows
+//! from the shape of a function is silent while its syntax or its names are wrong, as the real
+//! tools verify only what they could read.
 
 use std::ops::Range;
 
@@ -18,10 +18,12 @@ const MENTIONS_BYTES: usize = 1 << 16;
 type Placed = (Op, Range<usize>, Problem);
 
 impl Source {
-    /// Everything that is wrong with the text, in textual order: the op, the range in bytes, the problem.
+    /// Everything that is wrong with the text, in textual order: the op, the range in bytes, the
+    /// problem.
     pub fn problems(&self) -> Vec<Placed> {
         let ir = &self.ir;
-        // By age, which is mostly the order of the text: who stand side by side are found by the same way through the tree.
+        // By age, which is mostly the order of the text: who stand side by side are found by the
+        // same way through the tree.
         let mut suspects: Vec<Op> = ir.suspects().collect();
         suspects.sort_unstable();
         let mentioned = self.mentioned_by_broken(&suspects);
@@ -82,8 +84,9 @@ impl Source {
         self.in_order(out)
     }
 
-    /// In textual order, each thing once: of problems that say the same in the same place (two regions that end with the text) the
-    /// outermost op's stays, of a name without a definition the first use in the function.
+    /// In textual order, each thing once: of problems that say the same in the same place (two
+    /// regions that end with the text) the outermost op's stays, of a name without a definition the
+    /// first use in the function.
     fn in_order(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
         let ir = &self.ir;
         let key = |it: &Placed| (it.1.start, it.1.end, it.2.category(), it.2.code.name());
@@ -112,8 +115,9 @@ impl Source {
         problems
     }
 
-    /// Whether broken syntax may hide the definition of a name: a broken item mentions it, the region that uses it has no
-    /// end, or it is defined where only a bracket gone astray can have put it.
+    /// Returns true if broken syntax may hide the definition of a name: a broken item mentions it,
+    /// the region that uses it has no end, or it is defined where only a bracket gone astray can
+    /// have put it.
     fn may_be_defined(&self, op: Op, name: &Range<usize>, broken: &FxHashSet<String>) -> bool {
         if broken.is_empty() {
             return false;
@@ -132,7 +136,8 @@ impl Source {
         }
     }
 
-    /// The `%value`s, `^label`s and `@symbol`s in the text of those items with a syntax problem, and of each such item its name.
+    /// The `%value`s, `^label`s and `@symbol`s in the text of those items with a syntax problem,
+    /// and of each such item its name.
     fn mentioned_by_broken(&self, suspects: &[Op]) -> FxHashSet<String> {
         let ir = &self.ir;
         let mut out = FxHashSet::default();
@@ -185,7 +190,7 @@ impl Broken {
         out
     }
 
-    /// Whether what an op has around it may not be what was meant.
+    /// Returns true if the ops around an op may not be as intended.
     fn spoils(&self, ir: &Ir, op: Op) -> bool {
         if self.scopes.is_empty() || self.around.contains(&op) {
             return !self.scopes.is_empty();

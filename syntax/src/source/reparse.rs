@@ -1,23 +1,28 @@
 //! Reading what a change of the text meets, and putting it in the place of what stood there.
 //!
-//! *How an edit is taken in.* A region is read again from the first item whose text, or the text that was looked at to find its end, meets
-//! the change; first the innermost region that holds the change. Wherever an item may start, the reader asks whether an old item started
-//! there whose text and look-ahead the change does not touch ([`Edit::take`]). If so, that one and all like it after it are taken over
-//! unread. In the region itself, after the change, this ends the reading: all the rest is as it was.
+//! *How an edit is taken in.* A region is read again from the first item whose text, or the text
+//! that was looked at to find its end, meets the change; first the innermost region that holds the
+//! change. Wherever an item may start, the reader asks whether an old item started there whose text
+//! and look-ahead the change does not touch ([`Edit::take`]). If so, that one and all like it after
+//! it are taken over unread. In the region itself, after the change, this ends the reading: all the
+//! rest is as it was.
 //!
-//! If the region itself would end elsewhere, its op is read again, in the region around. Nothing is lost by that: a brace that
-//! closes a function early makes its op end there and its second half stand after it, taken over in one piece each. The outermost
-//! region is that of the chunks, which ends with the file, so this always comes to an end.
+//! If the region itself would end elsewhere, its op is read again, in the region around. Nothing is
+//! lost by that: a brace that closes a function early makes its op end there and its second half
+//! stand after it, taken over in one piece each. The outermost region is that of the chunks, which
+//! ends with the file, so this always comes to an end.
 //!
-//! *What becomes of ids.* Items that were read are held against the old ones that were not taken over (`replace.rs`): one with the same
-//! text is that one; one that stands in its place keeps its id and is parsed anew. The others enter and leave.
+//! *What becomes of ids.* Items that were read are held against the old ones that were not taken
+//! over (`replace.rs`): one with the same text is that one; one that stands in its place keeps its
+//! id and is parsed anew. The others enter and leave.
 //!
-//! *Aliases.* What was read may have been read with other meanings of aliases than it has once all is in its place, and what was not
-//! read may now have others: see `ir/names/aliases.rs`. Such items are read again in the same way, by a change of nothing ([`reread`]).
+//! *Aliases.* What was read may have been read with other meanings of aliases than it has once all
+//! is in its place, and what was not read may now have others: see `ir/names/aliases.rs`. Such
+//! items are read again in the same way, by a change of nothing ([`reread`]).
 //!
-//! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* What is read, plus the logarithm of
-//! the file for each run
-//! that is taken over; what is taken over by another region than its own has its names linked again.
+//! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* The text
+//! that is read, plus the logarithm of the file for each run that is taken over; the names of a run
+//! that another region takes over are linked again.
 
 use ropey::Rope;
 
@@ -48,7 +53,8 @@ impl Change {
     }
 }
 
-/// Makes the IR that of a rope that was changed; `old` is what it was. Items may be left stale ([`Ir::note_stale`]).
+/// Makes the IR that of a rope that was changed; `old` is what it was. Items may be left stale
+/// ([`Ir::note_stale`]).
 pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> Delta {
     let edit = Edit { old, new, change, stale: None };
     let (region, base) = edit.region_around(ir);
@@ -105,8 +111,8 @@ impl Edit<'_> {
                 let len = ir.region_len(inner);
                 let to = from + len;
                 let holds = if ir.op(op).kind == OpKind::Chunk {
-                    // After a split line, and before the next one, a change may make another line of it, or close a `<` that is open
-                    // before it, which then goes on beyond it.
+                    // After a split line, and before the next one, a change may make another line
+                    // of it, or close a `<` that is open before it, which then goes on beyond it.
                     let (is_first, is_last) = (own == 0, to == self.old.len_bytes());
                     (is_first || change.start > from)
                         && (is_last || change.old_end < to)
@@ -124,7 +130,8 @@ impl Edit<'_> {
         }
     }
 
-    /// Reads the run of items of a region that the change meets; `None` if the region itself may be another.
+    /// Reads the run of items of a region that the change meets; `None` if the region itself may be
+    /// another.
     fn reparse_in(self, ir: &mut Ir, region: Region, base: usize) -> Option<Delta> {
         let change = self.change;
         let is_chunk = ir.is_chunk_region(region);
@@ -150,7 +157,7 @@ impl Edit<'_> {
         let mut synced = None;
         let end = skeleton(&mut stream, 0, 0, context, &mut read, &mut |here| {
             if here.at > new_end {
-                // What closed the region does no more.
+                // The brace that closed the region no longer does.
                 return Take::Stop;
             }
             match self.take(ir, here) {
@@ -282,8 +289,8 @@ impl Edit<'_> {
         graft.finish()
     }
 
-    /// The old items to take over at a place: the first starts there, and neither they nor what was looked at to find their ends are
-    /// touched by the change.
+    /// The old items to take over at a place: the first starts there, and neither they nor what was
+    /// looked at to find their ends are touched by the change.
     fn take(self, ir: &Ir, here: Here) -> Option<Kept> {
         let change = self.change;
         let is_before = here.at < change.start;

@@ -1,4 +1,5 @@
-//! Putting what was read in the place of what stood there: ids are kept where they can be, names are relinked.
+//! Putting what was read in the place of what stood there: ids are kept where they can be, names
+//! are relinked.
 
 use ropey::Rope;
 use rustc_hash::FxHashSet;
@@ -87,8 +88,8 @@ impl<'a> Graft<'a> {
         out
     }
 
-    /// Finds for items that were read the old ones that they are, or that they stand in the place of, and so on inside of these.
-    /// What old ones are left will leave.
+    /// Finds for items that were read the old ones that they are, or that they stand in the place
+    /// of, and so on inside of these. The old ones that are left will be removed.
     pub(super) fn pair(&mut self, olds: &[Op], parts: &[Part]) {
         let items: Vec<u32> = parts
             .iter()
@@ -97,7 +98,8 @@ impl<'a> Graft<'a> {
                 Part::Kept(_) => None,
             })
             .collect();
-        // From both ends, those that are the same; then from both ends of the rest, those that are alike.
+        // From both ends, those that are the same; then from both ends of the rest, those that are
+        // alike.
         let (mut from, mut to, mut to_old) = (0, items.len(), olds.len());
         for how in [How::Same, How::Again] {
             while from < to.min(to_old) && self.is(how, items[from], olds[from]) {
@@ -119,7 +121,8 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Whether no header of an op that is not understood names arguments of its regions, before or now: labels do.
+    /// Returns true if labels name the arguments of the regions of ops that are not understood, and
+    /// not their headers, before and now.
     fn keeps_arguments(&self, item: u32, op: Op) -> bool {
         let data = self.ir.op(op);
         data.form != Form::Opaque
@@ -136,7 +139,7 @@ impl<'a> Graft<'a> {
             How::Same => {
                 let data = &mut self.ir.ops[op.index()];
                 data.lookahead = item.lookahead;
-                // What the grammar asked for, it would ask for again.
+                // The grammar would ask for the same again.
                 data.context_deps = item.context_deps | (data.context_deps & DIALECT);
             }
             How::Again => self.again.push((index, op, self.run.chunk)),
@@ -164,7 +167,7 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Whether a region starts with a label (now told) decides whether it has a block before that.
+    /// A label at the start of a region decides if the region has a block before it.
     pub(super) fn note_start(&mut self, region: Region, is_label: bool) {
         // At the top level there are no blocks.
         let is_chunk = self.ir.is_chunk_region(region);
@@ -173,7 +176,8 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Whether an item is an old op unchanged, but for what its regions hold: the same own text, read the same way.
+    /// Returns true if an item is an old op that changed only inside its regions: the same own
+    /// text, read the same way.
     fn is_same(&self, index: u32, op: Op) -> bool {
         let (item, data) = (self.run.item(index), self.ir.op(op));
         let cut: u32 = item.regions.iter().map(|it| it.close - it.open).sum();
@@ -204,7 +208,7 @@ impl<'a> Graft<'a> {
             && (!depends || item.default_dialect == self.ir.default_dialect(data.parent))
     }
 
-    /// Whether a region is empty, starts with a label, or with something else.
+    /// The start of a region: nothing, a label, or something else.
     fn starts_with(&self, parts: &[Part]) -> Option<bool> {
         parts.first().map(|part| match *part {
             Part::Item(index) => self.run.item(index).shape == Shape::Label,
@@ -243,8 +247,9 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Once all is paired: parses anew what is to be, takes what leaves and what moves out of the tables of names, and cuts
-    /// what is taken over out of its sequences. The old sequences are whole until then.
+    /// Once all is paired: parses anew what is to be, takes what leaves and what moves out of the
+    /// tables of names, and cuts what is taken over out of its sequences. The old sequences are
+    /// whole until then.
     pub(super) fn release(&mut self, targets: &[(Option<Region>, &[Part])]) {
         let mut moves = Vec::new();
         for &(region, parts) in targets {
@@ -276,7 +281,7 @@ impl<'a> Graft<'a> {
             let tree = seq::cut(self.ir, kept.region, from, kept.n);
             self.work.trees.push(tree);
         }
-        // What old ops hold that is not taken over was paired or has left.
+        // Content of old ops that is not taken over was paired or removed.
         for n in 0..self.work.pairs.len() {
             if let Some(op) = self.work.pairs[n] {
                 for index in 0..self.ir.op(op).regions.len() {
@@ -287,7 +292,8 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Tells where in a region, from number `rank` on, items stand that were not there next to each other before.
+    /// Tells where in a region, from number `rank` on, items stand that were not there next to each
+    /// other before.
     pub(super) fn note_runs(&mut self, region: Region, mut rank: usize, parts: &[Part]) {
         let mut run = Replaced { region, rank, n: 0 };
         let mut runs = Vec::new();
@@ -365,8 +371,8 @@ impl Ir {
         }
     }
 
-    /// An item came from another region: everything that it and the ops in it use may mean something else, and what they define
-    /// may be defined around it.
+    /// An item came from another region: everything that it and the ops in it use may mean
+    /// something else, and what they define may be defined around it.
     fn retry_inside(&mut self, op: Op, work: &mut Work, changed: &mut Vec<Op>) {
         changed.push(op);
         for index in 0..self.op(op).operands.len() {
@@ -382,8 +388,8 @@ impl Ir {
     }
 }
 
-/// Links what is fresh and what lost or may have changed its meaning. Returns how many uses were resolved; the ops concerned are
-/// added to `changed`.
+/// Links what is fresh and what lost or may have changed its meaning. Returns how many uses were
+/// resolved; the ops concerned are added to `changed`.
 fn relink(ir: &mut Ir, work: &mut Work, changed: &mut Vec<Op>) -> usize {
     let mut n_linked = 0;
     for &op in &work.fresh {

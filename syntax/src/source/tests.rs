@@ -1,6 +1,8 @@
-//! Editing: rows of text, edit and what was reparsed, each also against a parse from scratch; and random edits.
+//! Editing: rows of text, edit and what was reparsed, each also against a parse from scratch; and
+//! random edits.
 
 mod edits;
+mod strings;
 
 use super::Source;
 use crate::laws::{check_ranges, fingerprint};
@@ -80,7 +82,7 @@ fn what_moves_is_not_parsed() {
     assert_eq!(row("// more", "// -----x"), "1 parsed");
     assert_eq!(row("// more", "// -----"), "3 parsed");
     assert_eq!(row("// more\n", "\n// -----\n"), "3 parsed");
-    // What comes right behind one makes a comment of it.
+    // A slash right after one makes a comment of it.
     assert_eq!(row("\nfunc.func @h", "x\nfunc.func @h"), "1 parsed");
 }
 
@@ -140,7 +142,8 @@ fn straight(n: usize) -> String {
     out + &format!("  return %{} : i32\n}}\nfunc.func @g() {{\n  return\n}}\n", n - 1)
 }
 
-/// What edits of one op cost, and of what moves half a function: (parsed, linked, verified, read) each.
+/// The costs of edits of one op, and of an edit that moves half a function: (parsed, linked,
+/// verified, read) each.
 fn costs(n: usize) -> Vec<(&'static str, usize, usize, usize, usize)> {
     let text = straight(n);
     let mut source = Source::new(&text);
@@ -190,7 +193,8 @@ fn an_edit_costs_what_it_changes() {
     }
 }
 
-/// A function of `n` ops of which five name aliases, defined by way of another, and one more that names that one.
+/// A function of `n` ops of which five name aliases, defined by way of another, and one more that
+/// names that one.
 fn aliased(n: usize) -> String {
     let mut out = String::from("!other = i64\n!base = i32\n!word = !base\n#one = 1 : !word\n");
     out += "func.func @f(%a: i32, %b: i32) {\n";
@@ -208,7 +212,8 @@ fn aliased(n: usize) -> String {
 
 #[test]
 fn an_edit_of_an_alias_reads_what_names_it() {
-    // (what is put for what, items read: those changed and those that name them, however indirectly)
+    // (what is put for what, items read: those changed and those that name them, however
+    // indirectly)
     const LARGE: usize = 96_000;
     let edits = [
         // `!base`, `!word`, `#one`, and the six ops.
@@ -280,7 +285,8 @@ fn a_label_stays_with_the_arguments_that_it_keeps() {
     assert_eq!(counts(&edit(&mut source, at + "bb1(%".len(), 1, "x")), (53, 0, 55));
 }
 
-/// Of three labels each becomes one of two names, with more or less room behind it, in all orders of three edits.
+/// Of three labels each becomes one of two names, with more or less room behind it, in all orders
+/// of three edits.
 #[test]
 fn labels_of_one_name_are_told_of_after_edits() {
     let start = "func.func @f(%c: i1) {\n  cf.br ^a(%c : i1)\n^a(%x: i1):\n  cf.br ^b(%x : i1)\n^b(%y: i1):\n  cf.br ^a(%y : i1)\n^a(%z: i1):\n  return\n}\n";
@@ -417,7 +423,7 @@ fn what_is_nested_too_deep_is_told_of_once() {
 
 #[test]
 fn a_type_that_is_not_finished_ends_with_its_token() {
-    // What stands behind it is taken over unread, and is no part of its last dimension.
+    // The text after it is taken over unread, and is no part of its last dimension.
     for line in
         ["^b(%x: tensor<8xi32", "weird.op : tensor<8xi32", "%0 = arith.constant 1 : vector<4xf32"]
     {

@@ -1,4 +1,4 @@
-//! What is easily read wrong: each once, and what it must come to.
+//! Text that is easily read wrong, each case once, with its correct reading.
 
 use super::Source;
 

@@ -1,62 +1,55 @@
-//! What may stand in affine maps and sets, and what is accessed through them.
+//! Operands of affine maps and sets, and the accesses through maps.
 //!
-//! *Rule* (`isValidDim` and `isValidSymbol` of MLIR 19's `AffineOps.cpp`). A symbol is an `index` that does not change where it is used:
-//! defined directly in the function (or module), a constant, the size of a dimension, or computed from such. A dimension is a symbol, an
-//! index of an affine loop, or computed from such. What an op computes that nobody knows may be either.
+//! *Rule* (`isValidDim` and `isValidSymbol` of MLIR 19's `AffineOps.cpp`). A symbol is an `index`
+//! that does not change where it is used: defined directly in the function (or module), a constant,
+//! the size of a dimension, or computed from such. A dimension is a symbol, an index of an affine
+//! loop, or computed from such. A result of an unknown op may be either.
 //!
-//! *Cost.* What computes an index is followed over [`MAX_STEPS`] ops; what lies beyond is taken for right.
+//! *Cost.* The ops that compute an index are followed over [`MAX_STEPS`] ops; an index from further
+//! away is accepted.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use super::Verifier;
-use crate::dialect::format::Element;
 use crate::{
     Attr, AttrData, Code, Def, Dim, Form, Op, OpKind, Region, Traits, Type, TypeData, Value,
 };
 
-/// How many ops are looked at after one operand.
+/// Limit on the ops that are followed from one operand.
 pub(super) const MAX_STEPS: usize = 16;
 
 impl Verifier<'_> {
-    pub(super) fn affine_rules(&mut self, op: Op) {
-        use OpKind as K;
-        let kind = self.ir.op(op).kind;
-        match kind {
-            K::AffineFor => {
-                let Some(&[lower, upper, _]) = self.segments(op).as_deref() else { return };
-                self.map_operands(op, 0, lower, "lowerBoundMap");
-                self.map_operands(op, lower, upper, "upperBoundMap");
+    pub(crate) fn bounds_of_for(&mut self, op: Op) {
+        let Some(&[lower, upper, _]) = self.segments(op).as_deref() else { return };
+        self.map_operands(op, 0, lower, "lowerBoundMap");
+        self.map_operands(op, lower, upper, "upperBoundMap");
+    }
+
+    pub(crate) fn bounds_of_parallel(&mut self, op: Op) {
+        let n = self.map_shape(op, "lowerBoundsMap").map_or(0, |it| it.0 + it.1);
+        let n_upper = self.ir.op(op).operands.len().saturating_sub(n);
+        self.map_operands(op, 0, n, "lowerBoundsMap");
+        self.map_operands(op, n, n_upper, "upperBoundsMap");
+    }
+
+    pub(crate) fn operands_of_condition(&mut self, op: Op) {
+        let n = self.ir.op(op).operands.len();
+        self.map_operands(op, 0, n, "condition");
+    }
+
+    /// Verifies that the operands from `first` on are indices, as many as `map` takes.
+    pub(crate) fn access_indices(&mut self, op: Op, first: usize) {
+        self.takes_all(op, first);
+        self.indices(op, first..self.ir.op(op).operands.len());
+    }
+
+    pub(crate) fn copied_indices(&mut self, op: Op) {
+        for indices in self.dma_accesses(op).unwrap_or_default() {
+            if self.problems.is_empty() {
+                self.indices(op, indices);
             }
-            K::AffineParallel => {
-                let n = self.map_shape(op, "lowerBoundsMap").map_or(0, |it| it.0 + it.1);
-                let n_upper = self.ir.op(op).operands.len().saturating_sub(n);
-                self.map_operands(op, 0, n, "lowerBoundsMap");
-                self.map_operands(op, n, n_upper, "upperBoundsMap");
-            }
-            K::AffineIf => {
-                let n = self.ir.op(op).operands.len();
-                self.map_operands(op, 0, n, "condition");
-            }
-            K::AffineApply | K::AffineMin | K::AffineMax => self.takes_all(op, 0),
-            K::AffineLoad | K::AffineVectorLoad | K::AffinePrefetch => {
-                self.takes_all(op, 1);
-                self.indices(op, 1..self.ir.op(op).operands.len());
-            }
-            K::AffineStore | K::AffineVectorStore => {
-                self.takes_all(op, 2);
-                self.indices(op, 2..self.ir.op(op).operands.len());
-            }
-            K::AffineDmaStart | K::AffineDmaWait => {
-                let accesses = self.dma_accesses(op).unwrap_or_default();
-                for it in accesses {
-                    if self.problems.is_empty() {
-                        self.indices(op, it);
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
@@ -68,7 +61,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The `n` operands from `first` on are what the map takes.
+    /// Verifies the `n` operands from `first` on against the map.
     fn map_operands(&mut self, op: Op, first: usize, n: usize, attr: &str) {
         let Some((n_dims, n_symbols)) = self.map_shape(op, attr) else { return };
         if !self.problems.is_empty() || n != n_dims + n_symbols {
@@ -87,8 +80,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// The operands from `first` on are as many as `map` takes; the custom form is held against that where it is read.
-    fn takes_all(&mut self, op: Op, first: usize) {
+    /// Verifies in the generic form that the operands from `first` on are as many as `map` takes;
+    /// the parser verifies the custom form.
+    pub(crate) fn takes_all(&mut self, op: Op, first: usize) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if self.ir.op(op).form == Form::Generic
             && let Some((n_dims, n_symbols)) = self.map_shape(op, "map")
@@ -118,7 +112,7 @@ impl Verifier<'_> {
         self.is_valid(scope, value, is_symbol, &mut steps)
     }
 
-    /// The region whose own values are symbols; `None` if that is not known.
+    /// The region whose own values are symbols; `None` if it is unknown.
     fn affine_scope(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
         loop {
@@ -175,8 +169,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether the size that `memref.dim` gives is a symbol: one of a memref from outside of the loops, or one that `memref.alloc`
-    /// was given as a symbol (`isDimOpValidSymbol`).
+    /// Returns true if the result of `memref.dim` is a symbol: a size of a memref from outside of
+    /// the loops, or one that `memref.alloc` was given as a symbol (`isDimOpValidSymbol`).
     fn is_valid_size(&self, scope: Region, dim: Op, steps: &mut usize) -> bool {
         let ir = self.ir;
         let operand = |op: Op, at: usize| ir.op(op).operands.get(at).and_then(|it| it.value);
@@ -216,7 +210,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The integer that the op says that defines a value, if it says one as a constant does.
+    /// The integer in the attribute `value` of the op that defines a value.
     pub(super) fn constant_index(&self, value: Value) -> Option<i128> {
         let Def::Result(defining_op, _) = self.ir.value(value).def else { return None };
         match self.ir.interner.attr_data(self.ir.attr(defining_op, "value")?) {
@@ -237,15 +231,25 @@ impl Verifier<'_> {
         }
     }
 
-    pub(super) fn applied(&mut self, op: Op) {
+    pub(crate) fn applied(&mut self, op: Op) {
         if let Some(n) = self.n_map_results(op).filter(|n| *n != 1) {
             let message = format!("the map of `affine.apply` has one result, not {n}");
             self.tell(op, Code::WrongCount, message);
         }
     }
 
-    /// The map has an index for each dimension of the memref (operand `at`), and what is read or written is of its element type.
-    pub(super) fn accessed(&mut self, op: Op, at: usize) {
+    /// Verifies that the map has an index for each dimension of the memref (operand `at`), and that
+    /// the value read or written has its element type.
+    pub(crate) fn accessed(&mut self, op: Op, at: usize) {
+        self.accessed_by(op, at, false);
+    }
+
+    /// As [`Self::accessed`] for a vector of elements.
+    pub(crate) fn accessed_as_vector(&mut self, op: Op, at: usize) {
+        self.accessed_by(op, at, true);
+    }
+
+    fn accessed_by(&mut self, op: Op, at: usize, is_vector: bool) {
         let memref = self.operand_type(op, at);
         let rank = self.dims(memref).map(<[Dim]>::len);
         if let (Some(n), Some(rank)) = (self.n_map_results(op), rank)
@@ -255,8 +259,6 @@ impl Verifier<'_> {
             self.tell(op, Code::IndexCount, message);
             return;
         }
-        let is_vector =
-            matches!(self.ir.op(op).kind, OpKind::AffineVectorLoad | OpKind::AffineVectorStore);
         let (operands, results) = self.all_types(op);
         let moved = if at == 0 { results.first() } else { operands.first() };
         let Some(&moved) = moved else { return };
@@ -272,13 +274,13 @@ impl Verifier<'_> {
         }
     }
 
-    /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each after its memref; `None` if a map is missing.
+    /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each after its
+    /// memref; `None` if a map is missing.
     fn dma_accesses(&self, op: Op) -> Option<SmallVec<[Range<usize>; 3]>> {
-        let form = self.ir.op(op).kind.spec().form;
-        let maps = form.iter().find_map(|it| match it {
-            Element::AccessedTypes(maps) => Some(*maps),
-            _ => None,
-        })?;
+        let maps: &[&str] = match self.ir.op(op).kind {
+            OpKind::AffineDmaStart => &["src_map", "dst_map", "tag_map"],
+            _ => &["tag_map"],
+        };
         let mut at = 0;
         let access = |name: &&str| {
             let (n_dims, n_symbols) = self.map_shape(op, name)?;
@@ -289,9 +291,10 @@ impl Verifier<'_> {
         maps.iter().map(access).collect()
     }
 
-    /// The operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each with the indices that its map takes, then the number of
-    /// elements, and maybe a stride and the number of elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
-    pub(super) fn copied(&mut self, op: Op) {
+    /// The operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each with the indices
+    /// that its map takes, then the number of elements, and maybe a stride and the number of
+    /// elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
+    pub(crate) fn copied(&mut self, op: Op) {
         let Some(accesses) = self.dma_accesses(op) else { return };
         let is_start = self.ir.op(op).kind == OpKind::AffineDmaStart;
         let n = self.ir.op(op).operands.len();
@@ -323,7 +326,7 @@ impl Verifier<'_> {
         }
     }
 
-    pub(super) fn delinearized(&mut self, op: Op) {
+    pub(crate) fn delinearized(&mut self, op: Op) {
         // In LLVM 19 the basis is operands only; newer ones may leave the first out.
         let n_basis =
             match self.ir.attr(op, "static_basis").map(|it| self.ir.interner.attr_data(it)) {
@@ -344,7 +347,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `affine.parallel`: as many steps and groups of bounds as indices. Whether they are; tells if they are not.
+    /// Of `affine.parallel`: as many steps and groups of bounds as indices. Returns false, and
+    /// tells, if they are not.
     pub(super) fn has_bounds_for_each_index(&mut self, op: Op) -> bool {
         let Some(entry) = self.region(op, 0).and_then(|it| self.entry(it)) else { return true };
         let n = self.ir.block(entry).args.len();
@@ -388,7 +392,7 @@ impl Verifier<'_> {
         true
     }
 
-    /// What the elements of `dense<..>` add up to, of which there are `n`; none is negative.
+    /// The sum of the `n` elements of `dense<..>`, if none is negative.
     fn sum(&self, elements: Attr, n: usize) -> Option<i128> {
         let list = self.ir.interner.element_ints(elements, n)?;
         list.into_iter().map(|it| u64::try_from(it).ok().map(i128::from)).sum()

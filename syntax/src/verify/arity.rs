@@ -1,8 +1,8 @@
-//! What the generic form may get wrong and the custom form cannot: how many operands, results, regions and successors an op has,
-//! the attributes that it needs, and what these must be.
+//! Rules that only the generic form can break: how many operands, results, regions and successors
+//! an op has, the attributes that it needs, and what these must be.
 
 use super::Verifier;
-use crate::dialect::{AttrClass, Count, Presence};
+use crate::op_traits::{AttrClass, Count, Presence};
 use crate::{Attr, AttrData, Code, Form, Op, OpKind, Sign, Type, TypeData};
 
 impl Verifier<'_> {
@@ -45,7 +45,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// What the attributes of an op are.
+    /// Verifies the attributes of an op.
     pub(super) fn attributes(&mut self, op: Op) {
         let spec = self.ir.op(op).kind.spec();
         if spec.attrs.is_empty() {
@@ -98,7 +98,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether an attribute is of a class; what is not known is of any.
+    /// Returns true if an attribute is of a class. An unknown attribute is of every class.
     fn is_of(&self, attr: Attr, class: AttrClass) -> bool {
         let interner = &self.ir.interner;
         let data = interner.attr_data(attr);

@@ -2,7 +2,7 @@
 
 use super::Verifier;
 use super::verdicts::ends_block;
-use crate::dialect::Effects;
+use crate::op_traits::{Effects, PassedOperands};
 use crate::{Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
 impl Verifier<'_> {
@@ -17,18 +17,13 @@ impl Verifier<'_> {
             return;
         }
         self.successors(op);
-        match self.ir.op(op).kind {
-            OpKind::FuncFunc => self.empty_body(op),
-            OpKind::FuncReturn => self.returned(op),
-            OpKind::AffineYield => self.affine_yield(op),
-            OpKind::ScfReduce => self.reduced(op),
-            OpKind::ScfReduceReturn => self.reduction(op),
-            _ => {}
+        if let Some(rule) = self.rules(op).blocks {
+            rule(self, op);
         }
     }
 
-    /// A body that has a block, for its arguments are named, and no op in it.
-    fn empty_body(&mut self, function: Op) {
+    /// Reports a body with arguments and no op.
+    pub(crate) fn empty_body(&mut self, function: Op) {
         let Some(&(_, body)) = self.ir.op(function).regions.first() else { return };
         let has_block = !self.ir.block(self.ir.region(body).entry).args.is_empty();
         if has_block && self.ir.items(body).next().is_none() {
@@ -37,7 +32,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A label at the start of a region whose arguments the op around has named already.
+    /// Reports a label at the start of a region whose arguments the op around has named already.
     pub(super) fn named_twice(&mut self, label: Op) {
         let region = self.ir.op(label).parent;
         let mut args = self.ir.block(self.ir.region(region).entry).args.iter();
@@ -51,7 +46,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A label that no op follows.
+    /// Reports a label that no op follows.
     pub(super) fn label_rules(&mut self, label: Op) {
         if ends_block(self.ir, label) && self.needs_terminator(self.ir.op(label).parent) {
             let name = self.ir.interner.str(self.ir.op(label).name);
@@ -60,7 +55,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether the blocks of a region must end with a terminator.
+    /// Returns true if the blocks of a region must end with a terminator.
     fn needs_terminator(&self, region: Region) -> bool {
         let Some(parent) = self.ir.region(region).parent else { return false };
         let data = self.ir.op(parent);
@@ -96,7 +91,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether the text of the op around leaves the terminators of this region out.
+    /// Returns true if the text of the op around leaves out the terminators of this region.
     fn has_implicit_terminator(&self, region: Region) -> bool {
         self.ir.region(region).parent.is_some_and(|parent| {
             let data = self.ir.op(parent);
@@ -104,19 +99,19 @@ impl Verifier<'_> {
         })
     }
 
-    /// An op that stands in certain ops only, or must not access memory where it stands.
+    /// Verifies that the op may stand in the op around it, and may access memory there.
     fn place(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
         let is_access = matches!(kind.spec().effects, Effects::Known([_, ..]));
         let around = self.ir.parent_op(op).filter(|_| is_access).map(|it| self.ir.op(it).kind);
-        if around == Some(OpKind::MemrefGenericAtomicRmw) {
-            let message = "the body of 'memref.generic_atomic_rmw' must not access memory";
+        if let Some(around) = around.filter(|it| it.has(Traits::NO_ACCESS_INSIDE)) {
+            let message = format!("the body of '{}' must not access memory", around.spec().name);
             self.tell(op, Code::MisplacedOp, message);
         }
         let wanted = kind.spec().parents;
         let Some(parent) = self.ir.parent_op(op).filter(|_| !wanted.is_empty()) else { return };
-        if !wanted.contains(&self.ir.op(parent).kind) {
-            let names: Vec<_> = wanted.iter().map(|it| format!("'{}'", it.spec().name)).collect();
+        if !wanted.contains(&self.ir.op(parent).kind.spec().name) {
+            let names: Vec<_> = wanted.iter().map(|it| format!("'{it}'")).collect();
             let message = format!("expects parent op {}", names.join(", "));
             self.tell(op, Code::MisplacedOp, message);
         }
@@ -138,8 +133,8 @@ impl Verifier<'_> {
             if range.end > data.operands.len() {
                 continue;
             }
-            // The real tools tell at the op, which `cf.switch` writes on a line of its own.
-            let at_op = data.kind == OpKind::CfSwitch;
+            // `mlir-opt` tells it at the op, and prints cases on lines of their own.
+            let at_op = data.kind.spec().passed == PassedOperands::Cases;
             if range.len() != args.len() {
                 let message = format!(
                     "passes {} operands, but ^{} has {} arguments",
@@ -167,7 +162,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn returned(&mut self, op: Op) {
+    pub(crate) fn returned(&mut self, op: Op) {
         let Some(func) = self.ir.parent_op(op) else { return };
         let Some(ty) = self.function_type(func) else { return };
         let TypeData::Function { results, .. } = self.ir.interner.type_data(ty) else { return };
@@ -175,16 +170,16 @@ impl Verifier<'_> {
         self.agree(op, 0, &results, "the function returns");
     }
 
-    /// `affine.yield` gives the results of the op around.
-    fn affine_yield(&mut self, op: Op) {
+    /// Verifies the operands of `affine.yield` against the results of the op around.
+    pub(crate) fn affine_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results = &self.ir.op(parent).results;
         let wanted: Vec<Type> = results.iter().map(|&it| self.value_type(it)).collect();
         self.agree(op, 0, &wanted, "the op around gives");
     }
 
-    /// `scf.reduce` gives the results of the loop around.
-    fn reduced(&mut self, op: Op) {
+    /// Verifies the operands of `scf.reduce` against the results of the loop around.
+    pub(crate) fn reduced(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results: Vec<Type> =
             self.ir.op(parent).results.iter().map(|&it| self.value_type(it)).collect();
@@ -205,8 +200,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// `scf.reduce.return` gives what the reduction takes.
-    fn reduction(&mut self, op: Op) {
+    /// Verifies the operand of `scf.reduce.return` against the arguments of the reduction.
+    pub(crate) fn reduction(&mut self, op: Op) {
         let args = &self.ir.block(self.block_of(op)).args;
         let (Some(&first), 1) = (args.first(), self.ir.op(op).operands.len()) else { return };
         let (given, wanted) = (self.operand_type(op, 0), self.value_type(first));
@@ -220,7 +215,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Operands from `first` on agree with these types.
+    /// Verifies the operands from `first` on against these types.
     fn agree(&mut self, op: Op, first: usize, wanted: &[Type], what: &str) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if n != wanted.len() {

@@ -1,65 +1,113 @@
-//! What the types of operands and results of `memref` ops say of one another.
+//! Rules about the types of operands and results of `memref` ops.
 //!
-//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`MemRefOps.cpp` in its sources). A memory space that is neither a number nor a
-//! string may as well be a layout of another dialect: nothing follows from it.
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here (`MemRefOps.cpp` in its
+//! sources). A memory space that is neither a number nor a string may as well be a layout of
+//! another dialect: nothing follows from it.
 
 use super::Verifier;
 use crate::affine::{Affine, Body, Expr};
-use crate::{Attr, AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
+use crate::{Attr, AttrData, Code, Dim, Op, Sign, Type, TypeData};
 
 type Wrong = Result<(), (Code, String)>;
 
-/// What stands behind the element type of a memref.
+/// The layout and memory space of a memref.
 struct Surroundings {
     has_layout: bool,
     space: Option<Attr>,
 }
 
 impl Verifier<'_> {
-    pub(super) fn buffer(&mut self, op: Op) {
-        use OpKind as K;
-        if !self.problems.is_empty() || !self.ir.op(op).kind.spec().name.starts_with("memref.") {
-            return;
-        }
+    /// Applies a rule to the types of the operands and results.
+    fn buffer(&mut self, op: Op, rule: impl Fn(&Self, &[Type], &[Type]) -> Wrong) {
         let (operands, results) = self.all_types(op);
-        let ends = operands.first().copied().zip(results.first().copied());
-        let wrong = match (self.ir.op(op).kind, ends) {
-            (K::MemrefCast, Some((from, to))) => self.cast_buffer(from, to),
-            (K::MemrefMemorySpaceCast, Some((from, to))) => self.moved_space(from, to),
-            (K::MemrefCopy, _) if operands.len() == 2 => {
-                self.copied_buffer(operands[0], operands[1])
-            }
-            (K::MemrefTranspose, Some((from, to))) => self.transposed(op, from, to),
-            (K::MemrefView, Some((from, to))) => self.viewed(op, from, to),
-            (K::MemrefReshape, Some((from, to))) if operands.len() == 2 => {
-                self.reshaped(from, operands[1], to)
-            }
-            (K::MemrefExtractStridedMetadata, Some((from, to))) => {
-                self.same_elements(from, to).and_then(|()| self.metadata(from, &results[1..]))
-            }
-            (
-                K::MemrefSubview
-                | K::MemrefReinterpretCast
-                | K::MemrefCollapseShape
-                | K::MemrefExpandShape,
-                Some((from, to)),
-            ) => self.same_elements(from, to).and_then(|()| self.same_space(from, to)),
-            (K::MemrefAtomicRmw, _) if operands.len() > 1 => {
-                self.combined(op, operands[0], operands[1], results.first().copied())
-            }
-            (K::MemrefLoad | K::MemrefGenericAtomicRmw, Some((from, to))) => self.element(to, from),
-            (K::MemrefStore, _) if operands.len() > 1 => self.element(operands[0], operands[1]),
-            (K::MemrefAlloc | K::MemrefAlloca, _) => self.allocated(op, results.first().copied()),
-            (K::MemrefGlobal, _) => self.global(op),
-            _ => Ok(()),
-        };
-        if let Err((code, message)) = wrong {
+        if let Err((code, message)) = rule(self, &operands, &results) {
             self.tell(op, code, message);
         }
     }
 
+    /// Applies a rule to the types of the first operand and the first result.
+    fn operand_to_result(&mut self, op: Op, rule: impl Fn(&Self, Type, Type) -> Wrong) {
+        self.buffer(op, |it, operands, results| match (operands.first(), results.first()) {
+            (Some(&from), Some(&to)) => rule(it, from, to),
+            _ => Ok(()),
+        });
+    }
+
+    pub(crate) fn cast_of_buffer(&mut self, op: Op) {
+        self.operand_to_result(op, Self::cast_buffer);
+    }
+
+    pub(crate) fn other_space(&mut self, op: Op) {
+        self.operand_to_result(op, Self::moved_space);
+    }
+
+    pub(crate) fn copied_buffers(&mut self, op: Op) {
+        self.buffer(op, |it, operands, _| match *operands {
+            [from, to] => it.copied_buffer(from, to),
+            _ => Ok(()),
+        });
+    }
+
+    pub(crate) fn transposed_buffer(&mut self, op: Op) {
+        self.operand_to_result(op, |it, from, to| it.transposed(op, from, to));
+    }
+
+    pub(crate) fn viewed_buffer(&mut self, op: Op) {
+        self.operand_to_result(op, |it, from, to| it.viewed(op, from, to));
+    }
+
+    pub(crate) fn reshaped_buffer(&mut self, op: Op) {
+        self.buffer(op, |it, operands, results| match (operands, results) {
+            (&[from, shape], &[to, ..]) => it.reshaped(from, shape, to),
+            _ => Ok(()),
+        });
+    }
+
+    pub(crate) fn strided_metadata(&mut self, op: Op) {
+        self.buffer(op, |it, operands, results| match (operands, results) {
+            (&[from, ..], [to, numbers @ ..]) => {
+                it.same_elements(from, *to)?;
+                it.metadata(from, numbers)
+            }
+            _ => Ok(()),
+        });
+    }
+
+    pub(crate) fn same_elements_and_space(&mut self, op: Op) {
+        self.operand_to_result(op, |it, from, to| {
+            it.same_elements(from, to)?;
+            it.same_space(from, to)
+        });
+    }
+
+    pub(crate) fn combined_element(&mut self, op: Op) {
+        self.buffer(op, |it, operands, results| match *operands {
+            [value, memref, ..] => it.combined(op, value, memref, results.first().copied()),
+            _ => Ok(()),
+        });
+    }
+
+    pub(crate) fn loaded_element(&mut self, op: Op) {
+        self.operand_to_result(op, |it, memref, element| it.element(element, memref));
+    }
+
+    pub(crate) fn stored_element(&mut self, op: Op) {
+        self.buffer(op, |it, operands, _| match *operands {
+            [value, memref, ..] => it.element(value, memref),
+            _ => Ok(()),
+        });
+    }
+
+    pub(crate) fn allocated_buffer(&mut self, op: Op) {
+        self.buffer(op, |it, _, results| it.allocated(op, results.first().copied()));
+    }
+
+    pub(crate) fn global_value(&mut self, op: Op) {
+        self.buffer(op, |it, _, _| it.global(op));
+    }
+
     /// The body of `memref.generic_atomic_rmw` takes an element and gives one.
-    pub(super) fn atomic_body(&mut self, op: Op) {
+    pub(crate) fn atomic_body(&mut self, op: Op) {
         let memref = self.operand_type(op, 0);
         if memref == Type::UNKNOWN {
             return;
@@ -73,7 +121,7 @@ impl Verifier<'_> {
     }
 
     /// The body of `memref.alloca_scope` gives its results.
-    pub(super) fn scope_body(&mut self, op: Op) {
+    pub(crate) fn scope_body(&mut self, op: Op) {
         let results = self.result_types(op);
         self.yields_or_empty(op, 0, &results);
     }
@@ -329,7 +377,8 @@ impl Verifier<'_> {
             _ => (false, false),
         };
         let kind = self.ir.attr(op, "kind").and_then(|it| interner.int_value(it));
-        // `addf`, `maximumf`, `minimumf` and `mulf`; `addi`, `maxs`, `maxu`, `mins`, `minu`, `muli`, `ori` and `andi`.
+        // `addf`, `maximumf`, `minimumf` and `mulf`; `addi`, `maxs`, `maxu`, `mins`, `minu`,
+        // `muli`, `ori` and `andi`.
         let (wants_float, wants_int) = (
             matches!(kind, Some(0 | 3 | 6 | 9)),
             matches!(kind, Some(1 | 4 | 5 | 7 | 8 | 10..=12)),
@@ -346,7 +395,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Of `memref.alloc` and `memref.alloca`: as many symbols as the layout takes, and no negative alignment.
+    /// Of `memref.alloc` and `memref.alloca`: as many symbols as the layout takes, and no negative
+    /// alignment.
     fn allocated(&self, op: Op, ty: Option<Type>) -> Wrong {
         let n_given = self.segments(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
         if let Some(n) = ty.and_then(|it| self.n_layout_symbols(it)).filter(|it| *it != n_given) {

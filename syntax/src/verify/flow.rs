@@ -1,4 +1,5 @@
-//! The flow of control between the blocks of a region, and which block dominates which ([`DominatorTree`]).
+//! The flow of control between the blocks of a region, and which block dominates which
+//! ([`DominatorTree`]).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -29,7 +30,8 @@ struct Node {
 }
 
 impl Flow {
-    /// The flow of a region; `None` if it has one block only. `block_of` says in which block an op stands.
+    /// The flow of a region; `None` if it has one block only. `block_of` says in which block an op
+    /// stands.
     pub(super) fn of(ir: &Ir, region: Region, block_of: &dyn Fn(Op) -> Block) -> Option<Flow> {
         let blocks = ir.blocks(region);
         if blocks.len() < 2 {
@@ -61,7 +63,7 @@ impl Flow {
         self.nodes.contains_key(&block)
     }
 
-    /// Whether every way from the entry to `b` leads through `a`. Both are reachable.
+    /// Returns true if every path from the entry to `b` leads through `a`. Both are reachable.
     pub(super) fn dominates(&self, a: Block, b: Block) -> bool {
         match (self.nodes.get(&a), self.nodes.get(&b)) {
             (Some(a), Some(b)) => a.numbers.0 <= b.numbers.0 && b.numbers.0 < a.numbers.1,
@@ -69,7 +71,7 @@ impl Flow {
         }
     }
 
-    /// Whether an op goes where it went when this was made.
+    /// Returns true if an op has the successors that it had when this was made.
     pub(super) fn agrees(&self, ir: &Ir, op: Op) -> bool {
         let now = targets(ir, op);
         match self.targets.get(&op) {
@@ -84,8 +86,8 @@ fn targets(ir: &Ir, op: Op) -> Targets {
     ir.extra(op).successors.iter().map(|it| it.block).collect()
 }
 
-/// The blocks of a region whose dominators are others than they were. A region without a flow has one block; that may have been
-/// any that now stands behind the entry.
+/// The blocks of a region whose dominators are others than they were. A region without a flow has
+/// one block; that may have been any that now stands behind the entry.
 pub(super) fn moved(
     ir: &Ir,
     region: Region,

@@ -1,7 +1,8 @@
-//! What ops that give another view of a buffer say of where its elements lie.
+//! Rules about the layouts of the results of ops that give another view of a buffer.
 //!
-//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`inferTransposeResultType`, `computeCollapsedLayoutMap`,
-//! `computeExpandedLayoutMap` in its sources). Nothing follows from layouts that are maps.
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here
+//! (`inferTransposeResultType`, `computeCollapsedLayoutMap`, `computeExpandedLayoutMap` in its
+//! sources). Nothing follows from layouts that are maps.
 
 use super::Verifier;
 use crate::{Dim, Layout, Type};
@@ -20,7 +21,7 @@ fn differ(a: Option<i64>, b: Option<i64>) -> bool {
     a.zip(b).is_some_and(|(a, b)| a != b)
 }
 
-/// What is wrong with the strides of a group of dimensions that become one, which has the stride that is given back.
+/// The stride of a group of dimensions that become one, or the problem with their strides.
 fn joined(group: &[usize], dims: &[Dim], strides: &[Option<i64>]) -> Result<Option<i64>, String> {
     // Dimensions of size 1 may have any stride.
     let mut last = group.len() - 1;
@@ -72,7 +73,7 @@ pub(super) fn unlike(
 }
 
 impl Verifier<'_> {
-    /// What is wrong with the layout of a memref whose dimensions are those of another in this order.
+    /// The problem with the layout of a memref whose dimensions are those of another in this order.
     pub(super) fn transposed_layout(
         &self,
         from: Type,
@@ -85,7 +86,8 @@ impl Verifier<'_> {
         unlike(&Layout { strides, ..of }, &said, |a, b| a != b)
     }
 
-    /// What is wrong with the layout of a memref whose dimensions are groups of those of another, or the other way round.
+    /// The problem with the layout of a memref whose dimensions are groups of those of another, or
+    /// the other way round.
     pub(super) fn regrouped_layout(
         &self,
         from: Type,

@@ -1,11 +1,13 @@
-//! What attributes of `memref` ops say of shapes: groups of dimensions, offsets, sizes, alignments.
+//! Rules about attributes of `memref` ops that state shapes: groups of dimensions, offsets, sizes,
+//! alignments.
 //!
-//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`verifyCollapsedShape`, `verifyOffsetSizeAndStrideOp` in its sources).
-//! What is dynamic agrees with everything that is dynamic, and layouts differ only where both are known.
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here (`verifyCollapsedShape`,
+//! `verifyOffsetSizeAndStrideOp` in its sources). A dynamic size agrees with every dynamic size,
+//! and layouts differ only where both are known.
 
 use super::Verifier;
 use super::layouts::unlike;
-use crate::dialect::format::DYNAMIC;
+use crate::op_traits::DYNAMIC;
 use crate::{Attr, AttrData, Code, Dim, Form, Op, OpKind};
 
 /// A dimension as lists of static sizes have it.
@@ -18,7 +20,7 @@ fn shown(size: i128) -> String {
     if size == i128::from(DYNAMIC) { "dynamic".to_owned() } else { size.to_string() }
 }
 
-/// Whether a shape is that of the sizes without some that are 1.
+/// Returns true if a shape is made of the sizes without some that are 1.
 fn is_reduced(sizes: &[i128], dims: &[Dim]) -> bool {
     let mut dims = dims.iter().peekable();
     for &size in sizes {
@@ -47,8 +49,8 @@ fn operand_for_each_dynamic(
 }
 
 impl Verifier<'_> {
-    /// Of `scf.forall`: as many bounds and steps as there are loops, and an operand for each that is dynamic. Whether they are; tells
-    /// if they are not.
+    /// Of `scf.forall`: as many bounds and steps as there are loops, and an operand for each that
+    /// is dynamic. Returns false, and tells, if they are not.
     pub(super) fn has_bounds_for_each_loop(&mut self, op: Op, n_given: &[usize]) -> bool {
         let lists = ["staticLowerBound", "staticUpperBound", "staticStep"]
             .map(|it| self.ir.attr(op, it).and_then(|it| self.integers(it)));
@@ -84,7 +86,7 @@ impl Verifier<'_> {
     }
 
     /// Of `memref.subview` and `memref.reinterpret_cast`: offsets, sizes and strides.
-    pub(super) fn slice(&mut self, op: Op) {
+    pub(crate) fn slice(&mut self, op: Op) {
         if self.ir.op(op).kind == OpKind::MemrefSubview {
             self.offsets_and_sizes(op);
         }
@@ -143,8 +145,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// What the result of `memref.subview` says of its layout that is not so: of strides only where it is clear which dimensions it leaves
-    /// out.
+    /// The wrong statement of the result of `memref.subview` about its layout; about strides only
+    /// where it is clear which dimensions it leaves out.
     fn other_layout(
         &self,
         op: Op,
@@ -170,7 +172,7 @@ impl Verifier<'_> {
         unlike(&part, &said, |a, b| a != b)
     }
 
-    /// What the result of `memref.reinterpret_cast` says of its layout that is not so.
+    /// The wrong statement of the result of `memref.reinterpret_cast` about its layout.
     fn other_cast(&self, op: Op, offsets: &[i128], strides: &[i128]) -> Option<String> {
         let said = self.ir.interner.layout(self.value_type(*self.ir.op(op).results.first()?))?;
         let differs = |is: i128, said: Option<i64>| {
@@ -200,8 +202,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `memref.load`, `vector.load` and the like: an index for each dimension of the buffer, which is operand `at`.
-    pub(super) fn an_index_for_each_dimension(&mut self, op: Op, at: usize) {
+    /// Of `memref.load`, `vector.load` and the like: an index for each dimension of the buffer,
+    /// which is operand `at`.
+    pub(crate) fn an_index_for_each_dimension(&mut self, op: Op, at: usize) {
         let n_given = self.ir.op(op).operands.len() - at - 1;
         let Some(rank) = self.dims(self.operand_type(op, at)).map(<[Dim]>::len) else { return };
         if rank != n_given {
@@ -211,7 +214,7 @@ impl Verifier<'_> {
     }
 
     /// Of `memref.alloc` and `memref.alloca`: a size for each dimension that is dynamic.
-    pub(super) fn a_size_for_each_dynamic_dimension(&mut self, op: Op) {
+    pub(crate) fn a_size_for_each_dynamic_dimension(&mut self, op: Op) {
         let Some(&n_given) = self.segments(op).as_ref().and_then(|it| it.first()) else { return };
         let result = self.ir.op(op).results.first().map(|&it| self.value_type(it));
         let Some(dims) = result.and_then(|it| self.dims(it)) else { return };
@@ -223,7 +226,7 @@ impl Verifier<'_> {
     }
 
     /// Of `memref.assume_alignment`.
-    pub(super) fn alignment(&mut self, op: Op) {
+    pub(crate) fn alignment(&mut self, op: Op) {
         let value = self.ir.attr(op, "alignment").and_then(|it| self.ir.interner.int_value(it));
         if let Some(it) =
             value.filter(|it| u128::try_from(*it).map_or(true, |it| !it.is_power_of_two()))
@@ -233,8 +236,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `memref.collapse_shape` and `memref.expand_shape`: each group of dimensions of the longer shape is one dimension of the shorter.
-    pub(super) fn groups_of_dimensions(&mut self, op: Op, expands: bool) {
+    /// Of `memref.collapse_shape` and `memref.expand_shape`: each group of dimensions of the longer
+    /// shape is one dimension of the shorter.
+    pub(crate) fn groups_of_dimensions(&mut self, op: Op, expands: bool) {
         if let Err((code, message)) = self.grouped(op, expands) {
             self.tell(op, code, message);
         }
@@ -312,7 +316,7 @@ impl Verifier<'_> {
         groups.iter().map(|it| self.integers(*it)).collect()
     }
 
-    /// What is wrong with the shape that `memref.expand_shape` says beside the type.
+    /// The problem with the shape that `memref.expand_shape` states beside the type.
     fn output_shape(&self, op: Op, long: &[Dim]) -> Option<String> {
         let sizes = self.integers(self.ir.attr(op, "static_output_shape")?)?;
         if sizes.len() != long.len() {

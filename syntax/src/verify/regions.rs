@@ -1,14 +1,15 @@
-//! Ops with regions: how many blocks and which arguments these have, and what flows along the edges between them.
+//! Ops with regions: how many blocks and which arguments these have, and what flows along the edges
+//! between them.
 //!
 //! As in the real tools all of it is told of the op that holds the regions: at its name.
 
 use rustc_hash::FxHashSet;
 
 use super::Verifier;
-use crate::dialect::format::RMW;
+use crate::op_traits::RMW;
 use crate::{AttrData, Block, Code, Form, Op, OpKind, Sign, Traits, Type, TypeData};
 
-/// The types of what ends a region: of the operands of its terminator.
+/// The types of the operands of a region's terminator.
 type Given = Vec<Type>;
 
 impl Verifier<'_> {
@@ -33,26 +34,12 @@ impl Verifier<'_> {
         if self.ends_otherwise(op) || data.form == Form::Generic && self.lacks_block(op) {
             return;
         }
-        match data.kind {
-            OpKind::BuiltinModule => self.module(op),
-            OpKind::FuncFunc => self.signature(op),
-            OpKind::ScfIf | OpKind::AffineIf => self.branches(op),
-            OpKind::ScfFor => self.counted(op, 3),
-            OpKind::AffineFor => self.affine_for(op),
-            OpKind::ScfWhile => self.scf_while(op),
-            OpKind::ScfParallel => self.scf_parallel(op),
-            OpKind::ScfReduce => self.scf_reduce(op),
-            OpKind::ScfForall => self.scf_forall(op),
-            OpKind::ScfIndexSwitch => self.index_switch(op),
-            OpKind::ScfExecuteRegion => self.execute_region(op),
-            OpKind::AffineParallel => self.affine_parallel(op),
-            OpKind::MemrefGenericAtomicRmw => self.atomic_body(op),
-            OpKind::MemrefAllocaScope => self.scope_body(op),
-            _ => {}
+        if let Some(rule) = self.rules(op).regions {
+            rule(self, op);
         }
     }
 
-    /// Who branches to the first block of a region.
+    /// Reports a branch to the first block of a region.
     fn entries(&mut self, op: Op) {
         for n in 0..self.ir.op(op).regions.len() {
             let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { continue };
@@ -64,7 +51,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// A block of an op with one terminator of its own that ends with another. Tells of it.
+    /// Reports a block that ends with another terminator than the implicit one of its op; returns
+    /// true if there is one.
     fn ends_otherwise(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         let Some(end) = data.kind.implicit_terminator() else { return false };
@@ -91,25 +79,23 @@ impl Verifier<'_> {
         false
     }
 
-    /// What only the generic form can leave out: the block of a region. Tells of it.
+    /// Reports a region without a block, which only the generic form can have.
     fn lacks_block(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         if data.kind.implicit_terminator().is_none() {
             return false;
         }
-        let needs_block = |n: usize| match data.kind {
-            OpKind::ScfIf => n == 0,
-            kind => kind != OpKind::AffineIf,
-        };
+        let n_required = data.regions.len().min(self.rules(op).n_required_blocks);
         let is_missing = |n: usize| self.region(op, n).is_some_and(|it| self.entry(it).is_none());
-        let Some(n) = (0..data.regions.len()).find(|&n| needs_block(n) && is_missing(n)) else {
+        let Some(n) = (0..n_required).find(|&n| is_missing(n)) else {
             return false;
         };
         self.tell(op, Code::NoBlock, format!("region #{n} needs a block"));
         true
     }
 
-    /// What the terminator of a block of an op hands over; nothing if the text leaves it out. `None` if that is not known.
+    /// The types that the terminator of a block passes on; none if the text leaves the terminator
+    /// out. `None` if they are unknown.
     fn given(&self, op: Op, block: Block) -> Option<Given> {
         let data = self.ir.op(op);
         let last = self.ir.last_op(block);
@@ -124,7 +110,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Says what is wrong if one list of types does not fit the other.
+    /// Reports the first difference between two lists of types; returns true if there is none.
     pub(super) fn flows(
         &mut self,
         op: Op,
@@ -150,19 +136,23 @@ impl Verifier<'_> {
         true
     }
 
-    /// The only block of a region hands over what the op gives.
+    /// Verifies that the terminator of a region with one block passes on the results of the op.
     pub(super) fn yields(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { return true };
         let Some(given) = self.given(op, block) else { return true };
         let last = self.ir.last_op(block);
-        if last.is_some_and(|it| self.ir.op(it).kind == OpKind::AffineYield) {
-            // Told of the yield itself.
+        let name = self.ir.op(op).kind.spec().name;
+        let has_rule = |it: Op| {
+            self.rules(it).blocks.is_some() && self.ir.op(it).kind.spec().parents.contains(&name)
+        };
+        if last.is_some_and(has_rule) {
+            // The terminator tells this itself.
             return true;
         }
         self.flows(op, &given, wanted, &format!("the end of region #{n}"), "the op")
     }
 
-    fn module(&mut self, op: Op) {
+    pub(crate) fn module(&mut self, op: Op) {
         let Some(region) = self.region(op, 0) else { return };
         let block = self.entry(region);
         if block.is_some_and(|it| !self.ir.block(it).args.is_empty()) {
@@ -187,8 +177,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The arguments of the body of a function are those of its type.
-    fn signature(&mut self, op: Op) {
+    /// Verifies the arguments of the body of a function against its type.
+    pub(crate) fn signature(&mut self, op: Op) {
         let Some(ty) = self.function_type(op) else { return };
         let TypeData::Function { inputs, .. } = self.ir.interner.type_data(ty) else { return };
         let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
@@ -210,7 +200,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn branches(&mut self, op: Op) {
+    pub(crate) fn branches(&mut self, op: Op) {
         let results = self.result_types(op);
         let has_else = self.region(op, 1).and_then(|it| self.entry(it)).is_some()
             // `else {}` has a block with an implicit terminator.
@@ -226,7 +216,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// As [`Self::yields`]; a region of braces alone ends with an implicit terminator in custom form.
+    /// As [`Self::yields`]; an empty region in custom form ends with an implicit terminator.
     pub(super) fn yields_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let region = self.region(op, n);
         let is_empty = region.is_some_and(|it| self.entry(it).is_none());
@@ -236,8 +226,8 @@ impl Verifier<'_> {
         self.yields(op, n, wanted)
     }
 
-    /// A loop with operands carried from `first` on.
-    fn counted(&mut self, op: Op, first: usize) {
+    /// Verifies a loop with operands carried from `first` on.
+    pub(crate) fn counted(&mut self, op: Op, first: usize) {
         let operands = self.operand_types(op);
         let results = self.result_types(op);
         let Some(inits) = operands.get(first..) else { return };
@@ -273,7 +263,7 @@ impl Verifier<'_> {
             .then_some(sizes)
     }
 
-    fn affine_for(&mut self, op: Op) {
+    pub(crate) fn affine_for(&mut self, op: Op) {
         let Some(sizes) = self.segments(op) else { return };
         let [lower, upper, _] = sizes[..] else { return };
         let operands = self.operand_types(op);
@@ -298,7 +288,7 @@ impl Verifier<'_> {
         self.yields_or_empty(op, 0, &results);
     }
 
-    fn scf_while(&mut self, op: Op) {
+    pub(crate) fn scf_while(&mut self, op: Op) {
         let (Some(before), Some(after)) = (self.region(op, 0), self.region(op, 1)) else { return };
         let (Some(before), Some(after)) = (self.entry(before), self.entry(after)) else {
             self.tell(op, Code::NoBlock, "both regions need a block");
@@ -336,7 +326,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn scf_parallel(&mut self, op: Op) {
+    pub(crate) fn scf_parallel(&mut self, op: Op) {
         let Some(sizes) = self.segments(op) else { return };
         let [lower, upper, step, inits] = sizes[..] else { return };
         let results = self.result_types(op);
@@ -399,8 +389,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// Each operand of `scf.reduce` has a region of two arguments of its type, and is of the type of the result of the loop.
-    fn scf_reduce(&mut self, op: Op) {
+    /// Each operand of `scf.reduce` has a region of two arguments of its type, and is of the type
+    /// of the result of the loop.
+    pub(crate) fn scf_reduce(&mut self, op: Op) {
         let operands = self.operand_types(op);
         if operands.len() != self.ir.op(op).regions.len() {
             let message = format!(
@@ -436,7 +427,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn scf_forall(&mut self, op: Op) {
+    pub(crate) fn scf_forall(&mut self, op: Op) {
         let Some(sizes) = self.segments(op) else { return };
         let [lower, upper, step, outputs] = sizes[..] else { return };
         if !self.has_bounds_for_each_loop(op, &sizes) {
@@ -483,7 +474,7 @@ impl Verifier<'_> {
         self.flows(op, &wanted, &given, "the loop", "its body");
     }
 
-    fn index_switch(&mut self, op: Op) {
+    pub(crate) fn index_switch(&mut self, op: Op) {
         let results = self.result_types(op);
         let n_regions = self.ir.op(op).regions.len();
         if let Some(cases) = self.ir.attr(op, "cases")
@@ -520,7 +511,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn execute_region(&mut self, op: Op) {
+    pub(crate) fn execute_region(&mut self, op: Op) {
         let results = self.result_types(op);
         let Some(region) = self.region(op, 0) else { return };
         let Some(entry) = self.entry(region) else {
@@ -543,7 +534,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn affine_parallel(&mut self, op: Op) {
+    pub(crate) fn affine_parallel(&mut self, op: Op) {
         if !self.has_bounds_for_each_index(op) {
             return;
         }
@@ -570,8 +561,9 @@ impl Verifier<'_> {
         self.yields_or_empty(op, 0, &results);
     }
 
-    /// Whether reduction `at` of `affine.parallel` is of this type (`isResultTypeMatchAtomicRMWKind` of MLIR 19's `AffineOps.cpp`); later
-    /// versions have more kinds.
+    /// Returns true if reduction `at` of `affine.parallel` takes this type
+    /// (`isResultTypeMatchAtomicRMWKind` of MLIR 19's `AffineOps.cpp`); later versions have more
+    /// kinds.
     fn can_reduce(&self, op: Op, at: usize, ty: Type) -> bool {
         let interner = &self.ir.interner;
         let kind = self.ir.attr(op, "reductions").and_then(|it| match interner.attr_data(it) {

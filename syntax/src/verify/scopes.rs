@@ -1,4 +1,5 @@
-//! Dominance and isolation: whether each operand is there when the op runs, and from where it comes.
+//! Dominance and isolation: whether each operand is there when the op runs, and from where it
+//! comes.
 
 use super::Verifier;
 use crate::{Block, Code, Def, Op, OpKind, Region, Traits, Value};
@@ -76,7 +77,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether the order of the ops of a region says nothing, or nobody knows.
+    /// Returns true if the order of the ops of a region is irrelevant or unknown.
     fn is_graph(&self, region: Region) -> bool {
         self.ir.region(region).parent.is_none_or(|it| {
             let kind = self.ir.op(it).kind;
@@ -86,7 +87,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Values are told of once among this many operands of an op.
+/// Among this many operands of an op, each value is reported once.
 const SHORT: usize = 8;
 
 enum Reach {

@@ -1,7 +1,9 @@
-//! HEIR's `secret.generic` and its end, whose form is known so far also where it is custom: how many values go in and come out, and of which
-//! types. What goes in loses its secret, what comes out is one.
+//! HEIR's `secret.generic` and its end, whose form is known so far also where it is custom: how
+//! many values go in and come out, and of which types. Operands lose their secret inside, results
+//! are secrets.
 //!
-//! *Source.* HEIR, `GenericOp::verify` and `YieldOp::verify` in `lib/Dialect/Secret/IR/SecretOps.cpp`.
+//! *Source.* HEIR, `GenericOp::verify` and `YieldOp::verify` in
+//! `lib/Dialect/Secret/IR/SecretOps.cpp`.
 
 use super::Verifier;
 use crate::{Code, Form, Op, OpKind, Type, TypeData};
@@ -63,7 +65,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// What is within a secret; another type is what it is.
+    /// The type inside a secret; every other type itself.
     fn opened(&self, ty: Type) -> Type {
         let interner = &self.ir.interner;
         match interner.type_data(ty) {
@@ -81,7 +83,8 @@ impl Verifier<'_> {
         self.tell(op, Code::EntryArguments, message);
     }
 
-    /// The end gives a value for each result of the generic. A text may leave out the names of all results.
+    /// The end gives a value for each result of the generic. A text may leave out the names of all
+    /// results.
     fn secret_yield(&mut self, op: Op) {
         let Some(around) = self.ir.parent_op(op).filter(|&it| self.ir.is_secret_generic(it)) else {
             return;

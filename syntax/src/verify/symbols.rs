@@ -7,12 +7,12 @@ use crate::{
     Attr, AttrData, Code, Form, Ir, Name, Op, OpKind, Region, Span, Traits, Type, TypeData,
 };
 
-/// What a symbol means to who calls it: its first definition in a region.
+/// The first definition of a symbol in a region, as its users see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Callee {
     op: Op,
     kind: OpKind,
-    /// Whether it was understood; and its type.
+    /// True if it was understood; and its type.
     is_understood: bool,
     ty: Option<Type>,
 }
@@ -28,7 +28,7 @@ impl Callee {
         })
     }
 
-    /// Whether it is an op of the table of another kind; of other dialects, who knows.
+    /// Returns true if it is a known op of another kind. An unknown op may be of any kind.
     fn is_other_than(&self, kind: OpKind) -> bool {
         self.kind.has(Traits::SYMBOL) && self.kind != kind
     }
@@ -54,17 +54,6 @@ fn global_type(ir: &Ir, op: Op) -> Option<Type> {
 }
 
 impl Verifier<'_> {
-    pub(super) fn symbol_rules(&mut self, op: Op) {
-        match self.ir.op(op).kind {
-            OpKind::FuncFunc => self.function(op),
-            OpKind::FuncCall => self.call(op),
-            OpKind::FuncConstant => self.reference(op),
-            OpKind::MemrefGetGlobal => self.global_reference(op),
-            _ => {}
-        }
-        self.defined_once(op);
-    }
-
     /// The region whose symbols an op sees.
     fn table(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
@@ -80,7 +69,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn defined_once(&mut self, op: Op) {
+    pub(super) fn defined_once(&mut self, op: Op) {
         let data = self.ir.op(op);
         if !data.kind.has(Traits::SYMBOL) {
             return;
@@ -106,8 +95,9 @@ impl Verifier<'_> {
         function_type(self.ir, func)
     }
 
-    /// Attributes of arguments and results have names of dialects; a declaration is private.
-    fn function(&mut self, op: Op) {
+    /// Verifies that attributes of arguments and results have dialect names, and that a declaration
+    /// is private.
+    pub(crate) fn function(&mut self, op: Op) {
         for (attrs, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {
             let Some(attr) = self.ir.attr(op, attrs) else { continue };
             let AttrData::Array(list) = self.ir.interner.attr_data(attr) else { continue };
@@ -153,7 +143,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The function that an attribute names, with its type; tells if there is none.
+    /// The function that an attribute names, with its type; reports a missing one.
     fn callee(&mut self, op: Op, attr: &str) -> Option<(Name, Type)> {
         let symbol = self.ir.attr(op, attr)?;
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return None };
@@ -174,14 +164,14 @@ impl Verifier<'_> {
         }
     }
 
-    /// Where the first symbol that an op names stands.
+    /// The place of the first symbol that an op names.
     fn symbol_span(&self, op: Op) -> Span {
         let uses = &self.ir.extra(op).symbol_uses;
         uses.first().map_or(self.ir.op(op).name_span, |it| it.2)
     }
 
-    /// `memref.get_global` names a global, whose type it has.
-    fn global_reference(&mut self, op: Op) {
+    /// Verifies that `memref.get_global` names a global of its type.
+    pub(crate) fn global_reference(&mut self, op: Op) {
         let Some(symbol) = self.ir.attr(op, "name") else { return };
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return };
         let ([name], Some(region)) = (&path[..], self.table(op)) else { return };
@@ -203,8 +193,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// `func.constant` has the type of its function.
-    fn reference(&mut self, op: Op) {
+    /// Verifies the type of `func.constant` against its function.
+    pub(crate) fn reference(&mut self, op: Op) {
         let Some((name, ty)) = self.callee(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let given = self.value_type(result);
@@ -219,18 +209,19 @@ impl Verifier<'_> {
         }
     }
 
-    fn call(&mut self, op: Op) {
+    pub(crate) fn call(&mut self, op: Op) {
         let Some((name, ty)) = self.callee(op, "callee") else { return };
         let name = self.ir.interner.str(name);
         self.called(op, 0, format_args!("'{name}'"), ty);
     }
 
-    /// `func.call_indirect` in generic form: what it passes and gives is that of the function that is its first operand.
-    pub(super) fn call_indirect(&mut self, op: Op) {
+    /// Verifies the operands and results of `func.call_indirect` in generic form against the type
+    /// of its first operand.
+    pub(crate) fn call_indirect(&mut self, op: Op) {
         self.called(op, 1, format_args!("the callee"), self.operand_type(op, 0));
     }
 
-    /// Operands from `first` on and results are those of a function of a type.
+    /// Verifies operands from `first` on, and results, against a function type.
     fn called(&mut self, op: Op, first: usize, name: fmt::Arguments<'_>, ty: Type) {
         let TypeData::Function { inputs, results } = self.ir.interner.type_data(ty) else { return };
         let data = self.ir.op(op);

@@ -1,10 +1,11 @@
-//! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others, op by op.
+//! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others,
+//! op by op.
 
 use smallvec::SmallVec;
 
 use super::Verifier;
-use crate::dialect::{Agreement, TypeClass, TypeRule, WidthChange};
-use crate::{AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
+use crate::op_traits::{Agreement, TypeClass, TypeRule, WidthChange};
+use crate::{AttrData, Code, Dim, Op, Sign, Type, TypeData};
 
 impl TypeClass {
     /// How messages call it.
@@ -31,7 +32,7 @@ impl TypeClass {
     }
 }
 
-/// What a type is a shape of.
+/// The shape of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape<'a> {
     Scalar,
@@ -50,46 +51,12 @@ impl Verifier<'_> {
         if !self.problems.is_empty() {
             return;
         }
-        match kind {
-            OpKind::ArithConstant => self.constant(op),
-            OpKind::ArithSelect => self.select(op),
-            OpKind::ArithAdduiExtended | OpKind::ArithSubuiExtended => self.carry(op),
-            OpKind::ArithIndexCast | OpKind::ArithIndexCastui => self.index_cast(op),
-            OpKind::ScfFor => self.bounds(op),
-            OpKind::ArithCmpi => self.case_below(op, "predicate", 10),
-            OpKind::ArithCmpf => self.case_below(op, "predicate", 16),
-            OpKind::AffinePrefetch => {
-                self.accessed(op, 0);
-                self.case_below(op, "localityHint", 4);
+        for rule in kind.spec().rules.types {
+            rule(self, op);
+            if !self.problems.is_empty() {
+                return;
             }
-            OpKind::AffineApply => self.applied(op),
-            OpKind::AffineLoad | OpKind::AffineVectorLoad => self.accessed(op, 0),
-            OpKind::AffineStore | OpKind::AffineVectorStore => self.accessed(op, 1),
-            OpKind::AffineDmaStart | OpKind::AffineDmaWait => self.copied(op),
-            OpKind::AffineDelinearizeIndex => self.delinearized(op),
-            OpKind::CfSwitch => self.cases(op),
-            OpKind::FuncCallIndirect => self.call_indirect(op),
-            OpKind::MathFpowi => self.first_and_result(op),
-            OpKind::MemrefLoad | OpKind::MemrefGenericAtomicRmw | OpKind::VectorLoad => {
-                self.an_index_for_each_dimension(op, 0);
-            }
-            OpKind::MemrefStore | OpKind::MemrefAtomicRmw | OpKind::VectorStore => {
-                self.an_index_for_each_dimension(op, 1);
-            }
-            OpKind::MemrefAlloc | OpKind::MemrefAlloca => {
-                self.a_size_for_each_dynamic_dimension(op);
-            }
-            OpKind::MemrefPrefetch => {
-                self.an_index_for_each_dimension(op, 0);
-                self.case_below(op, "localityHint", 4);
-            }
-            OpKind::MemrefSubview | OpKind::MemrefReinterpretCast => self.slice(op),
-            OpKind::MemrefAssumeAlignment => self.alignment(op),
-            OpKind::MemrefCollapseShape => self.groups_of_dimensions(op, false),
-            OpKind::MemrefExpandShape => self.groups_of_dimensions(op, true),
-            _ => {}
         }
-        self.buffer(op);
     }
 
     fn is(&self, ty: Type, class: TypeClass) -> bool {
@@ -133,7 +100,7 @@ impl Verifier<'_> {
 
     fn classes(&mut self, op: Op, rule: &TypeRule) {
         let data = self.ir.op(op);
-        // What was found to fit last: most ops have operands of one class and type.
+        // The pair that fit last: most ops have operands of one class and type.
         let mut fits = None;
         for at in 0..data.operands.len() {
             let last = rule.operands.last().copied().unwrap_or(TypeClass::Any);
@@ -168,7 +135,7 @@ impl Verifier<'_> {
         (operands, data.results.iter().map(|&it| self.value_type(it)).collect())
     }
 
-    /// Whether all operands and results of an op, which are to agree, are of one type.
+    /// Returns true if all operands and results of an op, which are to agree, are of one type.
     fn is_of_one_type(&self, op: Op, agree: Agreement) -> bool {
         let data = self.ir.op(op);
         if data.operands.is_empty() || !matches!(agree, Agreement::Same | Agreement::Exactly) {
@@ -336,7 +303,7 @@ impl Verifier<'_> {
     }
 
     /// The second result of an addition with carry is `i1`, shaped as the sum.
-    fn carry(&mut self, op: Op) {
+    pub(crate) fn carry(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [sum, carry]) = (&operands[..], &results[..]) else { return };
         let (first, sum, carry) = (*first, *sum, *carry);
@@ -358,7 +325,7 @@ impl Verifier<'_> {
     }
 
     /// The result has the type of the first operand.
-    fn first_and_result(&mut self, op: Op) {
+    pub(crate) fn first_and_result(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [result]) = (&operands[..], &results[..]) else { return };
         if self.clash(*first, *result) {
@@ -371,7 +338,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn index_cast(&mut self, op: Op) {
+    pub(crate) fn index_cast(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([from], [to]) = (&operands[..], &results[..]) else { return };
         let element = |ty: Type| self.ir.interner.element_type(ty);
@@ -387,7 +354,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn select(&mut self, op: Op) {
+    pub(crate) fn select(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([condition, yes, no], [result]) = (&operands[..], &results[..]) else { return };
         if let Some(other) = [no, result].into_iter().find(|it| self.clash(*yes, **it)) {
@@ -420,7 +387,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn constant(&mut self, op: Op) {
+    pub(crate) fn constant(&mut self, op: Op) {
         let Some(value) = self.ir.attr(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let interner = &self.ir.interner;
@@ -466,7 +433,7 @@ impl Verifier<'_> {
     }
 
     /// The bounds and the step of `scf.for` are of one type.
-    fn bounds(&mut self, op: Op) {
+    pub(crate) fn bounds(&mut self, op: Op) {
         let types: Vec<Type> = (0..3).map(|at| self.operand_type(op, at)).collect();
         if let Some(other) = types.iter().find(|it| self.clash(types[0], **it)) {
             let message = format!(
@@ -479,7 +446,7 @@ impl Verifier<'_> {
     }
 
     /// An attribute is a number below this.
-    fn case_below(&mut self, op: Op, attr: &str, end: i128) {
+    pub(crate) fn case_below(&mut self, op: Op, attr: &str, end: i128) {
         let value = self.ir.attr(op, attr).map(|it| self.ir.interner.attr_data(it));
         if let Some(AttrData::Int { value, .. }) = value
             && !(0..end).contains(value)
@@ -490,7 +457,7 @@ impl Verifier<'_> {
     }
 
     /// As many values as cases.
-    fn cases(&mut self, op: Op) {
+    pub(crate) fn cases(&mut self, op: Op) {
         let n_cases = self.ir.extra(op).successors.len() - 1;
         let Some(values) = self.ir.attr(op, "case_values") else { return };
         let AttrData::Elements(_, ty) = self.ir.interner.attr_data(values) else { return };

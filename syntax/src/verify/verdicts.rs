@@ -1,4 +1,4 @@
-//! What the verifier has found in a document, kept up to date.
+//! The findings of the verifier in a document, kept up to date.
 //!
 //! *What a rule may read* of an op besides the op itself, and what therefore verifies it again:
 //!
@@ -14,10 +14,11 @@
 //! | which block dominates which | the flow of the region is computed anew: ops in blocks with other dominators |
 //! | which symbol means what, and its type | that definition changed: the ops that mention it ([`Touched::symbols`]) |
 //!
-//! Nothing that is read here depends on whether syntax is broken elsewhere: whether a problem is *told* is decided when problems
-//! are listed. *Law.* After every edit, equal to [`Verdicts::new`]. *Cost.* An edit of an op in a block verifies that op, who uses what it
-//! defines with another type, and perhaps the op before it; one of labels or branches computes the dominators of its region,
-//! O(m log n), and verifies the ops in blocks that gained or lost a dominator.
+//! Nothing that is read here depends on whether syntax is broken elsewhere: whether a problem is
+//! *told* is decided when problems are listed. *Law.* After every edit, equal to [`Verdicts::new`].
+//! *Cost.* An edit of an op in a block verifies that op, who uses what it defines with another
+//! type, and perhaps the op before it; one of labels or branches computes the dominators of its
+//! region, O(m log n), and verifies the ops in blocks that gained or lost a dominator.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,7 +40,7 @@ pub(crate) struct Verdicts {
     of_ops: FxHashMap<Op, Verdict>,
     /// Of each region with several blocks.
     flows: FxHashMap<Region, Flow>,
-    /// What each symbol means to who calls it.
+    /// The definition of each symbol, as its users see it.
     callees: FxHashMap<(Region, Name), Callee>,
     /// There may be an op that reads how an index is computed: there was one.
     reads_indices: bool,
@@ -128,8 +129,8 @@ impl Verdicts {
         again.len()
     }
 
-    /// The items before and after what was replaced, if it can matter to them what stands beside them, and the op around if nothing
-    /// is left there.
+    /// The items before and after what was replaced, if it can matter to them what stands beside
+    /// them, and the op around if nothing is left there.
     fn beside(&self, ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
         let after = seq::nth(ir, run.region, run.rank + run.n);
         again.extend(after.filter(|&it| run.rank == 0 && ir.op(it).kind == OpKind::Label));
@@ -177,7 +178,7 @@ impl Verdicts {
                 }
             }
             if before.is_none() != now.is_none() {
-                // Whether blocks need an end may depend on their number.
+                // The number of blocks may decide if they need a terminator.
                 again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
             }
             match now {
@@ -202,7 +203,7 @@ impl Verdicts {
                 Some(callee) => self.callees.insert(key, callee),
                 None => self.callees.remove(&key),
             };
-            // Whether another definition is the first.
+            // Another definition may now be the first.
             if is_alive(ir, region) {
                 again.extend(ir.symbol_defs(region, name));
             }
@@ -210,8 +211,8 @@ impl Verdicts {
     }
 }
 
-/// Where labels came or went the items that follow, up to the next label, are in another block: they, and the users of what they
-/// define.
+/// Where labels came or went the items that follow, up to the next label, are in another block:
+/// they, and the users of what they define.
 fn rejoined(ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
     let Some(first) = seq::nth(ir, run.region, run.rank) else { return };
     let after = ir.items_from(first).enumerate();
@@ -223,7 +224,8 @@ fn rejoined(ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
     }
 }
 
-/// Who uses what these ops compute and reads how, also by way of other ops.
+/// The ops that use the results of these ops and depend on how they are computed, also through
+/// other ops.
 fn readers_of_indices(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
     let mut level: Vec<Op> = ops.to_vec();
     let mut seen: FxHashSet<Op> = FxHashSet::default();
@@ -245,9 +247,11 @@ fn readers_of_indices(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
     }
 }
 
-/// Whether it matters to an op how its indices are computed: in affine maps, and for steps that must be positive.
+/// Returns true if a rule depends on how the indices of the op are computed: in affine maps, and
+/// for steps that must be positive.
 pub(super) fn reads_indices(kind: OpKind) -> bool {
-    kind == OpKind::ScfParallel || kind.spec().name.starts_with("affine.")
+    let rules = &kind.spec().rules;
+    rules.indices.is_some() || rules.reads_indices
 }
 
 /// An op and all that it holds.
@@ -266,7 +270,7 @@ fn is_alive(ir: &Ir, region: Region) -> bool {
         .is_some_and(|op| ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region))
 }
 
-/// Whether no op follows in the block.
+/// Returns true if no op follows in the block.
 pub(super) fn ends_block(ir: &Ir, op: Op) -> bool {
     ir.next(op).is_none_or(|it| ir.op(it).kind == OpKind::Label)
 }

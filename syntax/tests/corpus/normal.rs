@@ -1,8 +1,9 @@
-//! The generic form without what may differ between two prints of the same program: names of values and blocks, aliases,
-//! comments and empty lines.
+//! The generic form without what may differ between two prints of the same program: names of values
+//! and blocks, aliases, comments and empty lines.
 //!
-//! Values and blocks are numbered in the order of their definitions. Each pair of braces is a scope; a name means its definition in
-//! the nearest scope outward, whether that comes before or after the use.
+//! Values and blocks are numbered in the order of their definitions. Each pair of braces is a
+//! scope; a name means its definition in the nearest scope outward, whether that comes before or
+//! after the use.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -89,13 +90,21 @@ pub(crate) fn normal(text: &str) -> String {
 
 /// Aliases with what they stand for, and the text without their definitions.
 fn split_aliases(text: &str) -> (HashMap<String, String>, String) {
-    let mut aliases = HashMap::new();
+    let mut aliases: HashMap<String, String> = HashMap::new();
     let mut body = String::new();
     for line in text.lines() {
         if line.starts_with(['#', '!'])
             && let Some((name, value)) = line.split_once(" = ")
         {
-            let value = expand(value, &aliases);
+            // A location within a location is written without `loc(..)`.
+            let inner = |it: &String| {
+                let location = it.strip_prefix("loc(").and_then(|it| it.strip_suffix(')'));
+                location.unwrap_or(it).to_owned()
+            };
+            let nested: HashMap<String, String> =
+                aliases.iter().map(|(name, value)| (name.clone(), inner(value))).collect();
+            let is_location = value.starts_with("loc(");
+            let value = expand(value, if is_location { &nested } else { &aliases });
             aliases.insert(name.to_owned(), value);
         } else {
             body += line;

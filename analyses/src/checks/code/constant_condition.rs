@@ -38,10 +38,10 @@ use noisy_syntax::{Def, OpKind, Value};
 use super::one_way::straightened;
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::{integer_in_words, value_range};
-use crate::facts::integers::constant::is_written;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Fix, Related};
 use noisy_dataflow::flow;
+use noisy_integers::constant::is_written;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "constant-condition",

@@ -29,10 +29,10 @@ use noisy_syntax::{Op, Type, TypeData, float_text};
 use super::removal::rewritten;
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
-use crate::facts::integers::constant::Constant;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix};
 use crate::report::remarks::Remark;
+use noisy_integers::constant::Constant;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "folds-to-constant",

@@ -46,7 +46,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             if let Some(range) = dead_block(program, op) {
                 let name = ir.interner.str(ir.op(op).name);
                 let message = format!("block ^{name} is never reached");
-                out.push(told(range, message, "Remove the block and the branches to it"));
+                out.push(unreachable(range, message, "Remove the block and the branches to it"));
             }
             continue;
         }
@@ -63,13 +63,17 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
                     _ => "the condition is constant",
                 };
                 let message = format!("this region of {} never runs: {why}", ir.op_name(op));
-                out.push(told(range, message, "Remove the region, or fix the condition or bounds"));
+                out.push(unreachable(
+                    range,
+                    message,
+                    "Remove the region, or fix the condition or bounds",
+                ));
             }
         }
     }
 }
 
-fn told(range: std::ops::Range<usize>, message: String, help: &str) -> Diagnostic {
+fn unreachable(range: std::ops::Range<usize>, message: String, help: &str) -> Diagnostic {
     let mut it = CHECK.at(range, message);
     it.help = Some(help.to_owned());
     it

@@ -3,9 +3,9 @@
 use noisy_syntax::Value;
 
 use crate::explain::value_range;
-use crate::heir::{self, Heir, Of};
 use crate::program::Program;
 use crate::report::diagnostic::Related;
+use noisy_heir::{Heir, Of};
 
 /// The ops that used up levels or multiplied, up to a value.
 pub(in crate::checks) fn related(
@@ -15,6 +15,6 @@ pub(in crate::checks) fn related(
     of: Of,
 ) -> Vec<Related> {
     let ir = program.ir();
-    let steps = heir::chain(ir, heir, value, of).into_iter();
+    let steps = noisy_heir::chain(ir, heir, value, of).into_iter();
     steps.map(|(value, message)| Related { range: value_range(ir, value), message }).collect()
 }

@@ -34,11 +34,11 @@
 use noisy_syntax::Op;
 
 use super::chain::related;
-use super::level_mismatch::{Wrong, annotated_range};
+use super::level_mismatch::{WrongAnnotations, annotated_range};
 use crate::checks::{Check, Fixing, Index};
-use crate::heir::{self, Of, Places, Resized};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
+use noisy_heir::{Of, Places, Resized};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "dimension-mismatch",
@@ -52,7 +52,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let mut places = Places::new(program.source());
     for Resized { value, holder, written, dimension } in sites.resized(ir, heir) {
-        if heir::stands_on_linalg(ir, value) {
+        if noisy_heir::stands_on_linalg(ir, value) {
             continue;
         }
         let name = ir.value_text(value);
@@ -77,7 +77,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let Some(sites) = program.sites() else { return vec![None; diagnostics.len()] };
     let of = |op: Op| sites.resized_of(op).to_vec();
-    let mut wrong = Wrong::new(program, &of, |it| (it.holder, it.value));
+    let mut wrong = WrongAnnotations::new(program, &of, |it| (it.holder, it.value));
     let fix = |it: &&Diagnostic| {
         let it = wrong.at(&it.range)?;
         let place = wrong.places.of(it.holder)?;

@@ -25,8 +25,9 @@
 
 use noisy_syntax::Op;
 
+use noisy_dataflow::attributes;
+
 use crate::checks::{Check, Index};
-use crate::facts::noise::contract;
 use crate::program::Program;
 use crate::report::diagnostic::Diagnostic;
 
@@ -43,11 +44,11 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let mut known = None;
     for (module, fault) in heir.scheme_faults() {
         if known.as_ref().is_none_or(|it: &(Op, _)| it.0 != module) {
-            known = Some((module, contract::own_attributes(program.source(), module)));
+            known = Some((module, attributes::own_attributes(program.source(), module)));
         }
         let own = known.as_ref().and_then(|it| it.1.get(fault.key.as_str()).cloned());
         // It may be a key within one.
-        let place = own.or_else(|| contract::own_attribute(program.source(), module, &fault.key));
+        let place = own.or_else(|| attributes::own_attribute(program.source(), module, &fault.key));
         let range = place.map_or_else(|| program.ir().head_range(module), |it| it.name);
         out.push(CHECK.at(range, fault.message.clone()));
     }

@@ -41,9 +41,9 @@ use rustc_hash::FxHashMap;
 use super::chain::related;
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::{core_range, value_range};
-use crate::heir::{Holder, Mismatch, Of, Places};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
+use noisy_heir::{Holder, Mismatch, Of, Places};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "level-mismatch",
@@ -95,7 +95,7 @@ pub(in crate::checks) fn annotated_range(
 }
 
 /// Annotations that are wrong, by where they are told of.
-pub(in crate::checks) struct Wrong<'a, T> {
+pub(in crate::checks) struct WrongAnnotations<'a, T> {
     ir: &'a Ir,
     /// The ranges of annotations.
     pub(in crate::checks) places: Places<'a>,
@@ -105,7 +105,7 @@ pub(in crate::checks) struct Wrong<'a, T> {
     known: FxHashMap<Op, FxHashMap<Range<usize>, Option<T>>>,
 }
 
-impl<'a, T: Copy> Wrong<'a, T> {
+impl<'a, T: Copy> WrongAnnotations<'a, T> {
     /// The diagnostics that `of` finds for an op, each with its holder and its value.
     pub(in crate::checks) fn new(
         program: &'a Program,
@@ -145,7 +145,7 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
         return vec![None; diagnostics.len()];
     };
     let of = |op: Op| sites.mismatches_of(program.ir(), heir, op);
-    let mut wrong = Wrong::new(program, &of, |it| (it.holder, it.value));
+    let mut wrong = WrongAnnotations::new(program, &of, |it| (it.holder, it.value));
     let fix = |it: &&Diagnostic| {
         let it = wrong.at(&it.range)?;
         let left = it.all.checked_sub(it.used)?;

@@ -33,9 +33,9 @@
 use super::chain::related;
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
-use crate::heir::Of;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Repair};
+use noisy_heir::Of;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "level-underflow",

@@ -39,10 +39,10 @@
 use super::chain::related;
 use crate::checks::{Check, Index};
 use crate::explain::core_range;
-use crate::heir::Of;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity};
 use noisy_dataflow::flow;
+use noisy_heir::Of;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "missing-relinearize",
@@ -54,7 +54,7 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    for it in sites.surpluses(ir, heir) {
+    for it in sites.oversized_operands(ir, heir) {
         let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
         let (dimension, taken) = (it.dimension, it.taken);
         let message = match it.is_carried {

@@ -35,9 +35,9 @@
 
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
-use crate::heir::ScaleFault;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Severity};
+use noisy_heir::ScaleFault;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "missing-scale",

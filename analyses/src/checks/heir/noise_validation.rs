@@ -39,7 +39,6 @@ use noisy_syntax::Value;
 
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
-use crate::heir;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Related, Severity};
 
@@ -56,7 +55,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(noise) = program.bits() else { return };
     for value in sites.over_noise(ir, noise) {
         let Some((bits, budget)) = noise.excess(value) else { continue };
-        let from = heir::made_of(ir, value);
+        let from = noisy_heir::made_of(ir, value);
         let (name, model) = (ir.value_text(value), noise.name());
         let message = if bits.is_finite() {
             let over = bits - budget;

@@ -35,9 +35,9 @@
 
 use crate::checks::{Check, Index};
 use crate::explain::{core_range, value_range};
-use crate::heir::ScaleFault;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Related};
+use noisy_heir::ScaleFault;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "scale-mismatch",

@@ -37,7 +37,6 @@
 use super::chain::related;
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
-use crate::heir;
 use crate::program::Program;
 use crate::report::diagnostic::Diagnostic;
 
@@ -51,7 +50,7 @@ pub(in crate::checks) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let all = sites.over_moduli(ir, heir);
-    let found = |it: &heir::Underflow| Some((*it, it.used?, heir::switches(ir, heir, it.value)?));
+    let found = |it: &noisy_heir::Underflow| Some((*it, it.used?, heir.switches(ir, it.value)?));
     let Some((first, used, moduli)) = all.iter().find_map(found) else { return };
     let most = heir.levels_around(ir, first.value);
     let name = ir.value_text(first.value);
@@ -59,7 +58,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"
     );
     let mut found = CHECK.at(value_range(ir, first.value), message);
-    found.related = related(program, heir, first.value, heir::Of::Level);
+    found.related = related(program, heir, first.value, noisy_heir::Of::Level);
     found.help = Some("Bootstrap before this op, or choose parameters with more moduli".into());
     out.push(found);
 }

@@ -30,7 +30,6 @@
 //! ```
 
 use crate::checks::{Check, Index};
-use crate::heir;
 use crate::program::Program;
 use crate::report::diagnostic::{Category, Diagnostic};
 
@@ -46,7 +45,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
     let found = sites.missing(ir);
     let Some(&first) = found.first() else { return };
-    let (name, version) = (ir.op_name(first), heir::version());
+    let (name, version) = (ir.op_name(first), noisy_heir::version());
     let mut message = format!("HEIR {version} has no `{name}`; what it does to levels is unknown");
     match found.len() - 1 {
         0 => {}

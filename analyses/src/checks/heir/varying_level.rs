@@ -46,10 +46,10 @@ use super::chain::related;
 use super::level_underflow::bootstrapping;
 use crate::checks::{Check, Index};
 use crate::explain::{core_range, value_range};
-use crate::heir::{self, Heir, Placed, Question, Recursion, Unsettled};
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Related};
 use noisy_dataflow::flow;
+use noisy_heir::{Heir, Placed, Question, Recursion, Unsettled};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "varying-level",
@@ -64,7 +64,8 @@ fn unswitched(program: &Program, heir: &Heir, function: Op) -> Option<Question> 
     let options = program.model().heir;
     let ir = program.ir();
     let crossing = |_| Err(String::new());
-    let question = heir::question(ir, heir, function, placed, options, &|_| 1, &crossing).ok()?;
+    let question =
+        noisy_heir::question(ir, heir, function, placed, options, &|_| 1, &crossing).ok()?;
     (!question.is_managed).then_some(question)
 }
 
@@ -86,7 +87,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             it.from
         );
         let mut found = CHECK.at(value_range(ir, it.yielded), message);
-        found.related = related(program, heir, it.yielded, heir::Of::Level);
+        found.related = related(program, heir, it.yielded, noisy_heir::Of::Level);
         let message = format!("{init} enters the loop");
         found.related.push(Related { range: value_range(ir, it.init), message });
         let carried = it.carried.map_or_else(|| "the carried value".into(), |it| ir.value_text(it));

@@ -31,8 +31,8 @@ use noisy_syntax::{Op, Value};
 use rustc_hash::FxHashSet;
 
 use super::noise_grows;
-use super::noise_overflow::{self, related, spoilt};
-use crate::checks::suppression::Allowed;
+use super::noise_overflow::{self, later_overflows, related};
+use crate::checks::suppression::Suppressions;
 use crate::checks::{Check, Index};
 use crate::explain::{Saturation, core_range, excess_in_words, value_range};
 use crate::program::Program;
@@ -48,7 +48,7 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
-    let allowed = Allowed::of(program, index);
+    let allowed = Suppressions::of(program, index);
     if allowed.is_empty() {
         return;
     }
@@ -60,17 +60,17 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let range = noise_grows::carried_range(ir, op, growing);
         (growing.root, range, noise_grows::CHECK.code)
     });
-    let (silenced, told): (Vec<_>, Vec<_>) =
+    let (silenced, reported): (Vec<_>, Vec<_>) =
         roots.chain(growing).partition(|(_, range, code)| allowed.has(program, code, range));
     let decodes = |roots: Vec<(Value, _, _)>| {
-        spoilt(program, roots.into_iter().map(|it| it.0), usize::MAX).decodes
+        later_overflows(program, roots.into_iter().map(|it| it.0), usize::MAX).decodes
     };
-    let told: FxHashSet<Op> = decodes(told).into_iter().collect();
+    let reported: FxHashSet<Op> = decodes(reported).into_iter().collect();
     let mut silent = decodes(silenced);
     silent.sort_unstable();
     silent.dedup();
     let mut known = Saturation::default();
-    for op in silent.into_iter().filter(|it| !told.contains(it)) {
+    for op in silent.into_iter().filter(|it| !reported.contains(it)) {
         let Some(value) = ir.op(op).operands.first().and_then(|it| it.value) else { continue };
         let Some(noise) = program.noise(value).hi() else { continue };
         let message = excess_in_words(program, value, noise, "");

@@ -43,8 +43,8 @@ use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Related, Repair};
 use noisy_dataflow::flow::{self, Flow};
 
-/// The most spoilt values that are counted.
-const MANY: usize = 100;
+/// Most later values over the budget that are counted.
+const MAX_LATER: usize = 100;
 /// The most steps of a derivation that are shown.
 const SHOWN: usize = 8;
 /// The most decodes that are named.
@@ -65,10 +65,10 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         let mut it = found(program, value, root);
         it.related = called(program, value, root).into_iter().collect();
         it.related.extend(related(program, value, &mut known));
-        let spoilt = spoilt(program, [value], MANY);
-        it.help = Some(help(program, value, spoilt.n));
-        if spoilt.n < MANY {
-            it.related.extend(decoded(program, spoilt.decodes));
+        let later = later_overflows(program, [value], MAX_LATER);
+        it.help = Some(help(program, value, later.n));
+        if later.n < MAX_LATER {
+            it.related.extend(decoded(program, later.decodes));
         }
         out.push(it);
     }
@@ -153,7 +153,7 @@ fn help(program: &Program, value: Value, n_spoilt: usize) -> String {
     let _ = match n_spoilt {
         0 => Ok(()),
         1 => write!(out, ". 1 later value also exceeds the budget"),
-        MANY => write!(out, ". {MANY} or more later values also exceed the budget"),
+        MAX_LATER => write!(out, ". {MAX_LATER} or more later values also exceed the budget"),
         n => write!(out, ". {n} later values also exceed the budget"),
     };
     out
@@ -175,7 +175,7 @@ fn noisiest_operand(program: &Program, value: Value) -> Option<Value> {
 
 /// The effects of a value over the budget on later ones.
 #[derive(Debug, Default)]
-pub(in crate::checks) struct Spoilt {
+pub(in crate::checks) struct LaterOverflows {
     /// Number of values that are over because of it, up to the limit.
     pub(in crate::checks) n: usize,
     /// The decodes of such values, all of them if the limit was not met; in no particular order.
@@ -185,22 +185,22 @@ pub(in crate::checks) struct Spoilt {
 /// Follows values over the budget from some on, up to a number of values.
 ///
 /// *Cost.* Each value is visited once, however many reach it.
-pub(in crate::checks) fn spoilt(
+pub(in crate::checks) fn later_overflows(
     program: &Program,
     roots: impl IntoIterator<Item = Value>,
     limit: usize,
-) -> Spoilt {
+) -> LaterOverflows {
     let (ir, budget) = (program.ir(), program.model().budget);
     let mut queue: VecDeque<Value> = roots.into_iter().collect();
     let mut seen: FxHashSet<Value> = queue.iter().copied().collect();
-    let mut out = Spoilt::default();
+    let mut out = LaterOverflows::default();
     while let Some(value) = queue.pop_front() {
         for &(user, index) in &ir.value(value).uses {
             if ir.op(user).kind == OpKind::NoisyDecode && program.facts().is_live(ir, user) {
                 out.decodes.push(user);
             }
             let mut fed = flow::feeds(ir, user, index as usize);
-            fed.extend(across(ir, user, index as usize));
+            fed.extend(receivers(ir, user, index as usize));
             for &it in ir.op(user).results.iter().chain(&fed) {
                 if program.noise(it).is_over(budget) && seen.insert(it) {
                     out.n += 1;
@@ -216,7 +216,7 @@ pub(in crate::checks) fn spoilt(
 }
 
 /// The values that receive an operand passed to a function or returned from one.
-fn across(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
+fn receivers(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
     match ir.op(user).kind {
         OpKind::FuncCall => {
             let body = flow::callee(ir, user).and_then(|it| flow::body(ir, it));
@@ -237,10 +237,11 @@ fn decoded(program: &Program, mut decodes: Vec<Op>) -> Vec<Related> {
     let ir = program.ir();
     decodes.sort_by_cached_key(|&it| ir.start(it));
     decodes.dedup();
-    let told = decodes.into_iter().take(DECODES);
-    told.map(|op| Related {
-        range: core_range(ir, op),
-        message: "decoded here; the plaintext may be wrong".to_owned(),
-    })
-    .collect()
+    let reported = decodes.into_iter().take(DECODES);
+    reported
+        .map(|op| Related {
+            range: core_range(ir, op),
+            message: "decoded here; the plaintext may be wrong".to_owned(),
+        })
+        .collect()
 }

@@ -75,7 +75,7 @@ fn each_kind_of_op_is_counted_once() {
       secret.yield %8 : tensor<8xf32>",
     );
     let it = tally(&text, "secret.generic");
-    for work in Work::ALL {
+    for work in Operation::ALL {
         assert_eq!(it.count(work), written(1), "{work:?}");
     }
     // Lattigo's bootstrap takes 16 levels; three were used before it.
@@ -111,18 +111,18 @@ fn a_loop_runs_as_often_as_the_text_says() {
         )
     };
     let known = tally(&generic(&body("%c3")), "secret.generic");
-    assert_eq!(known.count(Work::Rotate), Count { written: 2, executed: Some(6) });
+    assert_eq!(known.count(Operation::Rotate), Count { written: 2, executed: Some(6) });
     // By how much the second rotates differs from round to round.
     assert_eq!(*known.keys(), Keys { steps: [1].into(), others: true, ..Keys::default() });
     let table = Latency { rotate: 5, ..Latency::default() };
     assert_eq!(known.cost(&table), Cost { microseconds: 30, is_whole: true });
     let unknown = tally(&generic(&body("%n")), "secret.generic");
-    assert_eq!(unknown.count(Work::Rotate), Count { written: 2, executed: None });
+    assert_eq!(unknown.count(Operation::Rotate), Count { written: 2, executed: None });
     assert_eq!(unknown.cost(&table), Cost { microseconds: 10, is_whole: false });
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn unknown_numbers_are_marked() {
     let it = tally(
         &generic(
             "      %1 = linalg.matvec ins(%p, %a : tensor<8x8xf32>, tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>
@@ -132,7 +132,7 @@ fn what_is_not_known_is_said() {
         "secret.generic",
     );
     assert!(it.keys().others && !it.cost(&Latency::default()).is_whole);
-    assert_eq!(it.count(Work::Rotate), written(0));
+    assert_eq!(it.count(Operation::Rotate), written(0));
     // A loop that carries another level than it takes has none.
     let it = tally(
         &generic(
@@ -164,9 +164,9 @@ fn scheme_ops_are_counted_as_those_of_the_generic() {
 }}"
     );
     let it = tally(&text, "func.func");
-    assert_eq!(it.count(Work::Rotate), written(3));
-    assert_eq!(it.count(Work::Relinearize), written(1));
-    assert_eq!(it.count(Work::SwitchModulus), written(1));
+    assert_eq!(it.count(Operation::Rotate), written(3));
+    assert_eq!(it.count(Operation::Relinearize), written(1));
+    assert_eq!(it.count(Operation::SwitchModulus), written(1));
     let keys = Keys { relinearization: true, steps: [-1, 4].into(), rows: true, others: false };
     assert_eq!(*it.keys(), keys);
     assert_eq!(it.levels(), Some(1));

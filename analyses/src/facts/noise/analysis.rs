@@ -15,12 +15,11 @@ use smallvec::SmallVec;
 use super::contract::{self, Contract, Side};
 use super::fact::Noise;
 use super::model::{Bits, Growth, GrowthRule, GrowthRules, NoiseModel};
-use crate::facts::integers::Integers;
 use noisy_dataflow::flow;
 use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
 use noisy_dataflow::view::View;
+use noisy_integers::Integers;
 
-/// The analysis.
 #[derive(Debug)]
 pub struct NoiseAnalysis {
     rules: GrowthRules,
@@ -32,7 +31,6 @@ impl NoiseAnalysis {
         Self { rules: GrowthRules::new(model.into()) }
     }
 
-    /// The model.
     #[inline]
     pub(crate) fn model(&self) -> &Arc<NoiseModel> {
         self.rules.model()

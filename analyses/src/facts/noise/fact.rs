@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fed_by_the_unknown_is_unknown() {
+    fn values_computed_from_unknown_ones_are_unknown() {
         let over = Noise::AtMost(48);
         assert_eq!(Noise::after(Growth::Max(1), &[over, Noise::Unknown]), Noise::Unknown);
         assert_eq!(Noise::after(Growth::Reset(12), &[Noise::Unknown]), Noise::AtMost(12));

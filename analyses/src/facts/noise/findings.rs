@@ -205,7 +205,7 @@ impl Observer<NoiseAnalysis> for Findings {
                 }
                 let (index, by) = growth_in(trace.starts, round);
                 let carrier = flow::carried_operand(ir, op, index);
-                Some(Growing { index, carrier, by: seen(by), round, root, noise })
+                Some(Growing { index, carrier, by: bounded(by), round, root, noise })
             } else {
                 growing_by_calls(analysis.model().budget, ir, op, trace.starts)
             };
@@ -258,7 +258,7 @@ impl Observer<NoiseAnalysis> for Findings {
                 let grew = of_head().map(|it| (it.index, grown(&it.moves, round)));
                 let most = grew.fold((0, 0), |best, it| if it.1 > best.1 { it } else { best });
                 let carrier = of_head().find(|it| it.index == most.0).and_then(|it| it.carrier);
-                Some(Growing { index: most.0, carrier, by: seen(most.1), round, root, noise })
+                Some(Growing { index: most.0, carrier, by: bounded(most.1), round, root, noise })
             } else if evidence.is_empty() && growths.first().is_some_and(|it| it.label == head) {
                 of_head().find_map(|it| cycling_by_calls(analysis.model().budget, ir, it))
             } else {
@@ -353,12 +353,12 @@ fn growth_by_calls(earlier: Option<Bits>, from: Bits, to: Bits) -> Option<(Optio
         return (to > from).then(|| (Some(to - from), to));
     }
     // Noise that is unbounded by now went on growing; the iteration before shows the growth.
-    let by = seen(from.saturating_sub(earlier.unwrap_or(from)));
+    let by = bounded(from.saturating_sub(earlier.unwrap_or(from)));
     Some((by, by.map_or(to, |it| from.saturating_add(it))))
 }
 
 /// A growth that was seen, if there is any.
-fn seen(by: Bits) -> Option<Bits> {
+fn bounded(by: Bits) -> Option<Bits> {
     (by > 0).then_some(by)
 }
 

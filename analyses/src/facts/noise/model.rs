@@ -5,7 +5,6 @@
 //! a user writes a [`ModelSpec`], and [`NoiseModel`] is its validated form, fast to query. The
 //! built-in one is [`ModelSpec::default`], the `noisy` dialect of the MLIR tutorial.
 
-pub mod heir;
 mod pattern;
 mod spec;
 #[cfg(test)]
@@ -89,7 +88,7 @@ pub struct NoiseModel {
     attributes: Vec<String>,
     rules: FxHashMap<String, GrowthRule>,
     /// Options for HEIR's programs.
-    pub heir: heir::Options,
+    pub heir: noisy_heir::Options,
 }
 
 impl Default for NoiseModel {
@@ -128,7 +127,7 @@ impl NoiseModel {
             types: Vec::new(),
             attributes: Vec::new(),
             rules: FxHashMap::default(),
-            heir: heir::Options::default(),
+            heir: noisy_heir::Options::default(),
         }
     }
 
@@ -258,7 +257,6 @@ impl GrowthRules {
         Self { model, by_name: FxHashMap::default(), last: None }
     }
 
-    /// The model.
     pub(crate) fn model(&self) -> &Arc<NoiseModel> {
         &self.model
     }

@@ -53,13 +53,12 @@ pub enum Objective {
     /// Executions: a site in a loop costs its trip count, a site in a branch its share.
     #[default]
     Executed,
-    /// The number of ops.
     Count,
 }
 
 /// The position of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spot {
+pub(crate) enum SitePosition {
     /// Right after the definition of a value.
     After(Value),
     /// Before the uses of a value in a block: [`Extraction::groups`] at this index.
@@ -72,7 +71,6 @@ pub(crate) enum Spot {
 /// blocks inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UseGroup {
-    /// The value.
     pub value: Value,
     /// The op of the block that uses it first, itself or inside.
     pub anchor: Op,
@@ -88,7 +86,6 @@ pub struct Request<'a> {
     pub functions: &'a [Op],
     /// Functions that are not changed: their arguments and results stay as they are now.
     pub closed: &'a FxHashSet<Op>,
-    /// The objective to minimise.
     pub objective: Objective,
     /// Existing resets may be removed.
     pub replace: bool,
@@ -104,13 +101,11 @@ pub const MOST_COPIES: usize = 1024;
 /// The placement problem of some functions.
 #[derive(Clone, Debug)]
 pub struct Extraction {
-    /// The question.
     pub instance: Instance,
     /// The position of each site.
-    pub(crate) spots: Vec<Spot>,
+    pub(crate) spots: Vec<SitePosition>,
     /// For each node the value that it stands for.
     pub nodes: Vec<Value>,
-    /// The groups of uses.
     pub groups: Vec<UseGroup>,
     /// The innermost group of each use that is in one: by op and index of the operand.
     pub group_of: FxHashMap<(Op, u32), usize>,

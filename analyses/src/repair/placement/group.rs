@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use noisy_syntax::{Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
+use super::extract::{Calls, Extraction, Refusal, Request, SitePosition, extract};
 use super::{Fixed, FunctionGroup, GroupProof, Options, Price, Standing, Verdict, Watch};
 use crate::program::Program;
 use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
@@ -27,12 +27,12 @@ pub(super) struct Answer {
     /// True if a function of the group calls another or is called.
     pub has_calls: bool,
     /// By function that is changed, or over the budget as it is.
-    fixed: FxHashMap<Op, Share>,
+    fixed: FxHashMap<Op, FunctionShare>,
 }
 
 /// The part of a group's answer in one function.
 #[derive(Clone, Copy, Debug, Default)]
-struct Share {
+struct FunctionShare {
     inserted: usize,
     removed: usize,
     cost: u64,
@@ -182,7 +182,7 @@ fn fix_group(
     let extraction = extract(program, calls, request)?;
     let instance = &extraction.instance;
     let is_existing: Vec<bool> =
-        extraction.spots.iter().map(|it| matches!(it, Spot::Existing(_))).collect();
+        extraction.spots.iter().map(|it| matches!(it, SitePosition::Existing(_))).collect();
     let is_over = request.functions.iter().any(|it| over.contains_key(it));
     let is_legal = !is_over && evaluate::legal(instance, &is_existing);
     if is_legal && !is_existing.contains(&true) {
@@ -228,17 +228,17 @@ fn answer(
     for &Site(site) in &placement.sites {
         chosen[site as usize] = true;
     }
-    let mut fixed: FxHashMap<Op, Share> = FxHashMap::default();
+    let mut fixed: FxHashMap<Op, FunctionShare> = FxHashMap::default();
     for &function in functions.iter().filter(|it| over.contains_key(it)) {
-        fixed.insert(function, Share::default());
+        fixed.insert(function, FunctionShare::default());
     }
     for ((&spot, &chosen), site) in
         extraction.spots.iter().zip(&chosen).zip(&extraction.instance.sites)
     {
         let (op, is_existing) = match spot {
-            Spot::After(value) => (ir.definition_site(value), false),
-            Spot::Before(group) => (Some(extraction.groups[group].anchor), false),
-            Spot::Existing(op) => (Some(op), true),
+            SitePosition::After(value) => (ir.definition_site(value), false),
+            SitePosition::Before(group) => (Some(extraction.groups[group].anchor), false),
+            SitePosition::Existing(op) => (Some(op), true),
         };
         if !chosen && !is_existing {
             continue;

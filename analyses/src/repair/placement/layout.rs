@@ -17,7 +17,7 @@ use std::ops::Range;
 use noisy_syntax::{Def, Form, Ir, Name, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::extract::{Extraction, Spot};
+use super::extract::{Extraction, SitePosition};
 use super::group::Answer;
 use crate::program::Program;
 use crate::report::diagnostic::TextEdit;
@@ -88,7 +88,7 @@ fn write(
     out: &mut Vec<TextEdit>,
 ) {
     let ir = program.ir();
-    let mut writing = Writing {
+    let mut writing = NewNames {
         ir,
         extraction,
         after: FxHashMap::default(),
@@ -97,32 +97,35 @@ fn write(
         known: RefCell::default(),
     };
     let mut touched: Vec<Value> = Vec::new();
-    let mut inserted: Vec<(Value, Spot)> = Vec::new();
+    let mut inserted: Vec<(Value, SitePosition)> = Vec::new();
     for (&spot, &chosen) in extraction.spots.iter().zip(chosen) {
         match (spot, chosen) {
-            (Spot::After(value), true) => inserted.push((value, spot)),
-            (Spot::Before(group), true) => inserted.push((extraction.groups[group].value, spot)),
-            (Spot::Existing(op), false) => {
+            (SitePosition::After(value), true) => inserted.push((value, spot)),
+            (SitePosition::Before(group), true) => {
+                inserted.push((extraction.groups[group].value, spot));
+            }
+            (SitePosition::Existing(op), false) => {
                 writing.removed.insert(op);
                 touched.extend_from_slice(&ir.op(op).results);
             }
-            (Spot::Existing(_), true) | (Spot::After(_) | Spot::Before(_), false) => {}
+            (SitePosition::Existing(_), true)
+            | (SitePosition::After(_) | SitePosition::Before(_), false) => {}
         }
     }
     // Several at one place stand in the order of their definitions.
     inserted.sort_by_cached_key(|&(value, spot)| {
         let at =
             ir.definition_site(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
-        let group = if let Spot::Before(group) = spot { group + 1 } else { 0 };
+        let group = if let SitePosition::Before(group) = spot { group + 1 } else { 0 };
         (at, ir.value(value).number, group)
     });
     for &(value, spot) in &inserted {
         let name = format!("%{}", fresh_name(ir, value, names));
         touched.push(value);
         match spot {
-            Spot::After(value) => drop(writing.after.insert(value, name)),
-            Spot::Before(group) => drop(writing.before.insert(group, name)),
-            Spot::Existing(_) => {}
+            SitePosition::After(value) => drop(writing.after.insert(value, name)),
+            SitePosition::Before(group) => drop(writing.before.insert(group, name)),
+            SitePosition::Existing(_) => {}
         }
     }
     // The replacements of removed ops.
@@ -133,12 +136,12 @@ fn write(
             program.model().reset_text(result, operand, &ty, is_generic)
         };
         match spot {
-            Spot::After(value) => {
+            SitePosition::After(value) => {
                 let is_generic = definition_is_generic(ir, value);
                 let line = line(&writing.after[&value], &ir.value_text(value), is_generic);
                 out.push(insertion(program, value, &line));
             }
-            Spot::Before(index) => {
+            SitePosition::Before(index) => {
                 let group = extraction.groups[index];
                 let operand = match group.outer {
                     Some(outer) => writing.in_group(outer, value),
@@ -153,11 +156,11 @@ fn write(
                     out.push(in_front(program, group.anchor, &line));
                 }
             }
-            Spot::Existing(_) => {}
+            SitePosition::Existing(_) => {}
         }
     }
     for &spot in &extraction.spots {
-        let Spot::Existing(op) = spot else { continue };
+        let SitePosition::Existing(op) = spot else { continue };
         if writing.removed.contains(&op) {
             out.push(match instead.remove(&op) {
                 Some(text) => TextEdit { range: ir.range(op), text },
@@ -178,7 +181,7 @@ fn write(
 }
 
 /// The names of values in the new text.
-struct Writing<'a> {
+struct NewNames<'a> {
     ir: &'a Ir,
     extraction: &'a Extraction,
     /// By the value that is reduced.
@@ -190,7 +193,7 @@ struct Writing<'a> {
     known: RefCell<FxHashMap<Value, String>>,
 }
 
-impl Writing<'_> {
+impl NewNames<'_> {
     /// Of a value where no group says otherwise.
     fn of(&self, value: Value) -> String {
         self.named(None, value)
@@ -336,15 +339,15 @@ fn whole(program: &Program, op: Op) -> Range<usize> {
     range.start..range.end + blanks
 }
 
-struct Rest {
+struct RestOfLine {
     text: String,
     newline: String,
 }
 
 /// Classifies the text between an offset and the end of its line.
-fn rest_of_line(program: &Program, at: usize) -> Rest {
+fn rest_of_line(program: &Program, at: usize) -> RestOfLine {
     let text = program.source().text();
-    let mut out = Rest { text: String::new(), newline: String::new() };
+    let mut out = RestOfLine { text: String::new(), newline: String::new() };
     let mut bytes = text.byte_slice(at..).bytes();
     let mut collected = Vec::new();
     while let Some(byte) = bytes.next() {

@@ -6,7 +6,7 @@
 //! drop levels. Drops leave no choice: each value that is carried at a smaller level needs one op
 //! for each level at which it is used.
 //!
-//! The problem is HEIR's ([`crate::heir::question`]); the optimizer and the edits are those of
+//! The problem is HEIR's ([`noisy_heir::question`]); the optimizer and the edits are those of
 //! `reduce_noise`. Functions are placed one by one, callees first: a call preserves degrees, or
 //! gives two polynomials if the callee returns two, as it stands or after its own placement. No
 //! ciphertext crosses a call at another level than that of a fresh one.
@@ -31,10 +31,10 @@ use super::{
     FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
     Watch,
 };
-use crate::heir::{self, Crossing, Drop, Heir, Placed, Question};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 use noisy_dataflow::flow;
+use noisy_heir::{Crossing, Drop, Heir, Placed, Question};
 use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, place_with};
 
 /// The most times that loops are pinned, and the question is asked again.
@@ -69,7 +69,7 @@ impl Stage {
 }
 
 /// An op that is inserted behind the definition of a value.
-struct Spot {
+struct InsertedOp {
     value: Value,
     /// Number of levels that it drops.
     drops: Option<u32>,
@@ -80,7 +80,7 @@ struct Spot {
 /// The ops placed in a function.
 struct Answer {
     function: Op,
-    spots: Vec<Spot>,
+    spots: Vec<InsertedOp>,
     cost: u64,
     lower_bound: u64,
     disjoint_cores: usize,
@@ -258,7 +258,7 @@ fn asked(
         Def::Result(op, _) => weights.of(ir.block_of(op)),
         Def::Argument(block, _) => weights.of(block),
     };
-    heir::question(ir, heir, function, placed, program.model().heir, &weight, crossing)
+    noisy_heir::question(ir, heir, function, placed, program.model().heir, &weight, crossing)
 }
 
 fn answer(
@@ -349,12 +349,12 @@ fn drops(
     if !noisy_placement::evaluate::legal(&question.instance, &nothing) {
         return Ok(None);
     }
-    let mut spots: Vec<Spot> = Vec::new();
+    let mut spots: Vec<InsertedOp> = Vec::new();
     let mut known: FxHashMap<(Value, u32), usize> = FxHashMap::default();
     for Drop { value, by, at } in question.drops() {
         let spot = *known.entry((value, by)).or_insert(spots.len());
         if spot == spots.len() {
-            spots.push(Spot { value, drops: Some(by), uses: Vec::new() });
+            spots.push(InsertedOp { value, drops: Some(by), uses: Vec::new() });
         }
         spots[spot].uses.push(at);
     }
@@ -380,7 +380,7 @@ impl Answer {
     ) -> Self {
         let spot = |it: &Site| {
             let value = question.spots[it.0 as usize];
-            Spot { value, drops: None, uses: ir.value(value).uses.to_vec() }
+            InsertedOp { value, drops: None, uses: ir.value(value).uses.to_vec() }
         };
         Answer {
             function,
@@ -433,7 +433,7 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
 fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
     let ir = program.ir();
     let mut names = Names::of(ir);
-    let mut spots: Vec<&Spot> = answers.iter().flat_map(|it| &it.spots).collect();
+    let mut spots: Vec<&InsertedOp> = answers.iter().flat_map(|it| &it.spots).collect();
     // Several at one place stand in the order of their definitions.
     spots.sort_by_cached_key(|it| {
         let at = ir
@@ -442,7 +442,7 @@ fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Ve
         (at, ir.value(it.value).number, it.drops)
     });
     let mut edits = Vec::new();
-    for &Spot { value, drops, ref uses } in spots {
+    for &InsertedOp { value, drops, ref uses } in spots {
         let name = format!("%{}", layout::fresh_name(ir, value, &mut names));
         let (operand, ty) = (ir.value_text(value), ir.interner.type_text(type_of(ir, value)));
         let op = stage.op();
@@ -477,7 +477,7 @@ fn annotation(
     drops: Option<u32>,
 ) -> Option<String> {
     let ir = program.ir();
-    let before = heir::annotation(ir, value)?;
+    let before = noisy_heir::annotation(ir, value)?;
     // An annotation would turn the level that HEIR must reach into a reached one.
     let sites = program.sites().filter(|it| !it.is_goal(ir, heir, value))?;
     let fresh = sites.fresh_levels(ir, heir, value);
@@ -491,7 +491,7 @@ fn annotation(
         Stage::Bootstrap(_) => default().unwrap_or(it),
         _ => it,
     });
-    Some(heir::Annotation { level: fresh.saturating_sub(used), scale }.to_string())
+    Some(noisy_heir::Annotation { level: fresh.saturating_sub(used), scale }.to_string())
 }
 
 /// The type of a value. The type of a result of an unknown op is a guess, so its uses are asked
@@ -535,7 +535,8 @@ fn verify(
         };
         let nothing = vec![false; question.spots.len()];
         let is_legal = noisy_placement::evaluate::legal(&question.instance, &nothing);
-        let is_left = |it: &heir::Round| !(it.may_drop && matches!(stage, Stage::Bootstrap(_)));
+        let is_left =
+            |it: &noisy_heir::Round| !(it.may_drop && matches!(stage, Stage::Bootstrap(_)));
         if !is_legal || question.varying(&nothing).iter().any(is_left) {
             return unverified(format!("@{name} needs more {} than were inserted", stage.op()));
         }

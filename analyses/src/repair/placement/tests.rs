@@ -193,7 +193,7 @@ fn legal_programs_are_left_alone() {
 
 #[test]
 fn contracts_are_kept() {
-    // Passed and returned values.
+    // PassedArgument and returned values.
     check(
         "func.func private @g(!noisy.i32 {noisy.bound = 14 : i64}) -> (!noisy.i32 {noisy.bound = 20 : i64})
 func.func @f(%a: !noisy.i32) -> (!noisy.i32 {noisy.bound = 13 : i64}) {

@@ -14,11 +14,11 @@ pub(super) struct Promise {
     n_problems: usize,
     n_ops: usize,
     /// In textual order.
-    functions: Vec<Function>,
+    functions: Vec<PromisedFunction>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Function {
+struct PromisedFunction {
     /// True if it is brought within the budget.
     is_fixed: bool,
     n_excesses: usize,
@@ -30,7 +30,7 @@ impl Promise {
         let n_before = count_ops(program, &program.model().reset_op);
         let excesses = program.excesses();
         let fixed: FxHashSet<Op> = answers.iter().flat_map(|it| it.fixed()).collect();
-        let functions = program.ir().functions().into_iter().map(|it| Function {
+        let functions = program.ir().functions().into_iter().map(|it| PromisedFunction {
             is_fixed: fixed.contains(&it),
             n_excesses: excesses.get(&it).copied().unwrap_or_default(),
         });

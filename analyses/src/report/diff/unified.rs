@@ -40,7 +40,7 @@ fn draw(out: &mut String, old: &[&str], new: &[&str], group: &[Change]) {
     let trail = CONTEXT.min(old.len() - last.before.end);
     let before = first.before.start - lead..last.before.end + trail;
     let after = first.after.start - lead..last.after.end + trail;
-    let _ = writeln!(out, "@@ -{} +{} @@", place(&before), place(&after));
+    let _ = writeln!(out, "@@ -{} +{} @@", header_range(&before), header_range(&after));
     let mut put = |sign: char, lines: &[&str]| {
         for line in lines {
             let _ = write!(out, "{sign}{line}");
@@ -61,7 +61,7 @@ fn draw(out: &mut String, old: &[&str], new: &[&str], group: &[Change]) {
 
 /// The first line and the number of lines, as in `diff -u`: a number of 1 is left out, and an empty
 /// range is after a line.
-fn place(lines: &Range<usize>) -> String {
+fn header_range(lines: &Range<usize>) -> String {
     match lines.end - lines.start {
         0 => format!("{},0", lines.start),
         1 => (lines.start + 1).to_string(),
@@ -142,8 +142,8 @@ mod tests {
         let mut lines = diff.split_inclusive('\n').skip(2).peekable();
         while let Some(line) = lines.next() {
             if let Some(it) = line.strip_prefix("@@ -") {
-                let (place, _) = it.split_once(' ').expect("two places");
-                let (start, n) = place.split_once(',').unwrap_or((place, "1"));
+                let (header_range, _) = it.split_once(' ').expect("two places");
+                let (start, n) = header_range.split_once(',').unwrap_or((header_range, "1"));
                 let start: usize = start.parse().expect("a number");
                 let start = if n == "0" { start } else { start - 1 };
                 out.push_str(&old[at..start].concat());
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_diff_has_the_other_text() {
+    fn applying_a_diff_gives_the_other_text() {
         let mut below = numbers(11);
         for _ in 0..500 {
             let mut text = |most| {

@@ -25,13 +25,13 @@ pub(super) fn private(ir: &Ir, ops: &[Op]) -> FxHashMap<Value, Private> {
         .filter(|&&it| matches!(ir.op(it).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca));
     let made = made.filter_map(|&op| {
         let &value = ir.op(op).results.first()?;
-        Some((value, seen(ir, op, value)?))
+        Some((value, uses_of(ir, op, value)?))
     });
     made.collect()
 }
 
 /// The uses of a buffer; `None` if it may have another name or an unknown access.
-fn seen(ir: &Ir, op: Op, value: Value) -> Option<Private> {
+fn uses_of(ir: &Ir, op: Op, value: Value) -> Option<Private> {
     let (home, block) = (ir.op(op).parent, ir.block_of(op));
     let mut out = Private { is_read: false, stays_in_block: true };
     for &(user, index) in &ir.value(value).uses {

@@ -20,7 +20,7 @@ use crate::facts::values::{int_of, operand};
 pub(super) fn find(ir: &Ir, function: Op, ops: &[Op], out: &mut Vec<(Op, Remark)>) -> usize {
     let mut search = Search { ir, private: buffers::private(ir, ops), out, n_visits: 0 };
     for &(_, region) in &ir.op(function).regions {
-        search.region(region, &mut Read::default());
+        search.region(region, &mut ReadBuffers::default());
     }
     search.n_visits
 }
@@ -42,7 +42,7 @@ enum Index {
 
 /// The reads so far.
 #[derive(Debug, Default)]
-struct Read {
+struct ReadBuffers {
     /// Buffers that nobody else sees.
     private: FxHashSet<Value>,
     /// Others, any of them.
@@ -51,7 +51,7 @@ struct Read {
 
 /// The elements that are overwritten further down, before anything reads them.
 #[derive(Debug, Default)]
-struct Covered {
+struct OverwrittenElements {
     /// Elements of buffers that nobody else sees.
     private: FxHashMap<Value, FxHashMap<Element, Op>>,
     /// Elements of others.
@@ -60,8 +60,8 @@ struct Covered {
     whole: FxHashSet<Value>,
 }
 
-impl Covered {
-    fn read(&mut self, read: &Read) {
+impl OverwrittenElements {
+    fn read(&mut self, read: &ReadBuffers) {
         if read.others {
             self.others.clear();
         }
@@ -82,15 +82,15 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Visits a region, and adds its reads.
-    fn region(&mut self, region: Region, read: &mut Read) {
+    fn region(&mut self, region: Region, read: &mut ReadBuffers) {
         for block in self.ir.blocks(region) {
             self.block(block, read);
         }
     }
 
-    fn block(&mut self, block: Block, read: &mut Read) {
+    fn block(&mut self, block: Block, read: &mut ReadBuffers) {
         let ops: Vec<Op> = self.ir.block_ops(block).collect();
-        let mut covered = Covered::default();
+        let mut covered = OverwrittenElements::default();
         for &op in &ops {
             let made = self.ir.op(op).results.iter();
             covered
@@ -99,7 +99,7 @@ impl Search<'_> {
         }
         for op in ops.into_iter().rev() {
             self.n_visits += 1;
-            let mut own = Read::default();
+            let mut own = ReadBuffers::default();
             for &(_, region) in &self.ir.op(op).regions {
                 self.region(region, &mut own);
             }
@@ -132,7 +132,7 @@ impl Search<'_> {
         &self,
         op: Op,
         all: &[(Access, Option<Value>)],
-        covered: &Covered,
+        covered: &OverwrittenElements,
     ) -> bool {
         let data = self.ir.op(op);
         let is_unread = |it: &Value| {
@@ -151,7 +151,13 @@ impl Search<'_> {
     }
 
     /// Takes in a store, which may be one that is stored over.
-    fn store(&mut self, op: Op, buffer: Value, element: Element, covered: &mut Covered) {
+    fn store(
+        &mut self,
+        op: Op,
+        buffer: Value,
+        element: Element,
+        covered: &mut OverwrittenElements,
+    ) {
         let over = if self.private.contains_key(&buffer) {
             covered.private.entry(buffer).or_default().insert(element, op)
         } else {

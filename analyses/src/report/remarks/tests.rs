@@ -109,7 +109,7 @@ fn the_same_value_is_told_through_others() {
 }
 
 #[test]
-fn what_folds_becomes_a_constant() {
+fn folding_ops_become_constants() {
     let text = "func.func @f(%a: i8, %x: f32) -> (i8, i1, f32, index) {
   %c3 = arith.constant 3 : i8
   %c4 = arith.constant 4 : i8
@@ -184,7 +184,7 @@ fn an_op_that_a_comment_stands_in_stays() {
 }
 
 #[test]
-fn what_does_not_change_moves_before_the_loop_with_its_comments_and_needs() {
+fn invariant_ops_move_before_the_loop_with_comments_and_operands() {
     let text = "func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

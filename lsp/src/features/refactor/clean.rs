@@ -1,17 +1,19 @@
-//! Clean up a function: what `canonicalize`, `cse` and `trivial-dce` make of it, as edits that leave alone what stays.
+//! Cleans up a function: applies `canonicalize`, `cse` and `trivial-dce`, as edits that keep the
+//! rest.
 //!
-//! The edits are proven where they are made ([`noisy_opt::driver::keep`]): the text after them was read again, and is what the passes left. A
-//! function with an op whose syntax is not known is left alone, for nobody knows what such an op uses.
+//! The edits are proven where they are made ([`noisy_opt::driver::keep`]): the edited text was read
+//! again and equals the result of the passes. A function with an op of unknown syntax is left
+//! alone, because its uses are unknown.
 
 use noisy_analyses::{Document, TextEdit};
 use noisy_opt::driver::keep;
 use noisy_opt::driver::pipeline::Pipeline;
 use noisy_syntax::{Form, Op};
 
-/// What cleaning up is.
+/// The pipeline.
 const PASSES: &str = "func.func(canonicalize,cse,canonicalize,trivial-dce)";
 
-/// Whether a function has a body, all of which can be read.
+/// True if a function has a body of ops with known syntax.
 pub(super) fn is_possible(document: &Document, function: Op) -> bool {
     let ir = document.ir();
     let mut is_read = true;
@@ -21,7 +23,7 @@ pub(super) fn is_possible(document: &Document, function: Op) -> bool {
     is_read && !ir.op(function).regions.is_empty()
 }
 
-/// The edits; an error says why there are none.
+/// The edits, or the reason why there are none.
 pub(super) fn edits(document: &Document, function: Op) -> Result<Vec<TextEdit>, String> {
     let pipeline = Pipeline::parse(PASSES).map_err(|it| it.message)?;
     let text = document.source().text().to_string();

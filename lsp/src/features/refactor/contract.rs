@@ -1,11 +1,13 @@
-//! Declares bounds for the noisy arguments of a function (`noisy.bound`) that have none: the most that its calls in the file pass.
+//! Declares bounds (`noisy.bound`) for the noisy arguments of a function that have none: the
+//! maximum that its calls in the file pass.
 
 use noisy_analyses::{Document, Noise, TextEdit};
 use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, Value};
 
 use super::super::reference;
 
-/// The arguments that get a bound, each with it; nothing if a call is not known, or passes what is not known or too much.
+/// The arguments that get a bound; `None` if a call or the noise it passes is unknown, or the noise
+/// is too high.
 fn bounds(document: &Document, function: Op) -> Option<Vec<(Value, u32)>> {
     let ir = document.ir();
     let &[(_, region)] = &ir.op(function).regions[..] else { return None };
@@ -25,7 +27,7 @@ fn bounds(document: &Document, function: Op) -> Option<Vec<(Value, u32)>> {
             let passed = ir.op(*call).operands.get(n)?.value?;
             match *document.noise(passed) {
                 Noise::AtMost(hi) if hi <= document.model().budget => most = most.max(hi),
-                // A call that nothing reaches passes nothing.
+                // An unreachable call passes nothing.
                 Noise::Bottom => {}
                 _ => return None,
             }
@@ -44,7 +46,7 @@ fn has_bound(ir: &Ir, function: Op, n: usize) -> bool {
     entries.iter().any(|it| ir.interner.str(it.0) == "noisy.bound")
 }
 
-/// Whether there is something to declare.
+/// True if there is a bound to declare.
 pub(super) fn is_possible(document: &Document, function: Op) -> bool {
     bounds(document, function).is_some()
 }
@@ -71,7 +73,8 @@ pub(super) fn edits(document: &Document, function: Op) -> Result<Vec<TextEdit>, 
     Ok(edits)
 }
 
-/// Where the type after the name of an argument ends, or the inside of the attributes after it begins, and whether it is these.
+/// The end of the type after the name of an argument, and false; or the start of the attributes
+/// after it, and true.
 fn end_of_type(text: &str) -> Option<(usize, bool)> {
     let mut depth = 0_usize;
     let mut is_quoted = false;

@@ -1,5 +1,6 @@
-//! Extracts ops into a function: those that stand one after another in a block and are selected as a whole. What they use from
-//! around becomes arguments, what is used of them after becomes results; their text moves as it is, comments included.
+//! Extracts consecutive, completely selected ops of a block into a function. Outer values that they
+//! use become arguments, values used after them become results; their text moves unchanged,
+//! including comments.
 
 use std::ops::Range;
 
@@ -12,8 +13,8 @@ use super::super::cursor;
 use super::names::{self, Taken};
 use super::text;
 
-/// The ops of one block that a range holds as a whole, without a terminator behind them; nothing unless there are some, and the range ends
-/// within no other.
+/// The ops of one block that a range contains completely; `None` if there are none, if the range
+/// ends inside another op, or if it contains a terminator.
 pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> {
     let (ir, source) = (document.ir(), document.source());
     let whole = source.text().len_bytes();
@@ -22,7 +23,7 @@ pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> 
     }
     let selected = source.slice(range.clone());
     let start = range.start + (selected.len() - selected.trim_start().len());
-    // The item that the selection starts in, and those around: the first that lies within it.
+    // The item at the start of the selection or its outermost ancestor that lies within it.
     let mut first = ir.item_at(start)?;
     if ir.range(first).start < range.start {
         return None;
@@ -53,26 +54,33 @@ pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> 
         |op: Op| cursor::function_at(document.ir(), ir.range(op).start).is_some_and(|it| it != op);
     let (first, last) = (*out.first()?, *out.last()?);
     let around = ir.parent_op(first).map(|it| ir.op(it).kind);
-    // No call may stand in this one.
+    // A call is not allowed in these ops.
     let is_free = around != Some(OpKind::ScfForallInParallel)
         && !out.iter().any(is_terminator)
         && !may_end(ir, last);
     (is_inside(first) && is_free).then_some(out)
 }
 
-/// Whether an op may be the terminator of its block for all that is known: it is not known, and the last one of a block that may end with any
-/// op.
+/// True if an op may be the terminator of its block: an unknown op at the end of a block that may
+/// end with any op.
 fn may_end(ir: &Ir, op: Op) -> bool {
-    use OpKind::{AffineFor, AffineIf, AffineParallel, ScfFor, ScfForall, ScfIf, ScfParallel};
     let is_last = ir.next(op).is_none_or(|it| ir.op(it).kind == OpKind::Label);
     let ends_with_its_own = |it: Op| {
-        let own = [AffineFor, AffineIf, AffineParallel, ScfFor, ScfForall, ScfIf, ScfParallel];
-        own.contains(&ir.op(it).kind)
+        matches!(
+            ir.op(it).kind,
+            OpKind::AffineFor
+                | OpKind::AffineIf
+                | OpKind::AffineParallel
+                | OpKind::ScfFor
+                | OpKind::ScfForall
+                | OpKind::ScfIf
+                | OpKind::ScfParallel
+        )
     };
     is_last && ir.op(op).kind == OpKind::Unknown && !ir.parent_op(op).is_some_and(ends_with_its_own)
 }
 
-/// The type of a value as the text has it, also if its op is not known and somebody else says the type.
+/// The type of a value as written, even if its own op is unknown and a use gives the type.
 fn type_of(ir: &Ir, value: Value) -> Type {
     let data = ir.value(value);
     if !data.guessed {
@@ -85,7 +93,7 @@ fn type_of(ir: &Ir, value: Value) -> Type {
     said.into_iter().find(|it| *it != Type::UNKNOWN).unwrap_or(Type::UNKNOWN)
 }
 
-/// Where a value is used that an op or a region of ops has.
+/// The uses of values by an op or a region of ops.
 fn operands_of(ir: &Ir, items: &[Op]) -> Vec<(Op, usize, Value)> {
     let mut out = Vec::new();
     for &op in items {
@@ -120,7 +128,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         }),
     };
 
-    // What comes in: a number of a pack gets a name of its own.
+    // Inputs: an element of a pack gets a name of its own.
     let mut taken = Taken::of(ir, function);
     let mut arguments: Vec<(Value, String)> = Vec::new();
     let mut number: FxHashMap<Value, usize> = FxHashMap::default();
@@ -144,7 +152,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         renames.push(TextEdit { range, text: arguments[at].1.clone() });
     }
 
-    // What goes out: of a pack all.
+    // Outputs: all values of a pack.
     let is_used_outside =
         |value: &Value| ir.value(*value).uses.iter().any(|it| !set.contains(&it.0));
     let (mut left, mut results): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
@@ -214,7 +222,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         inputs.join(", ")
     );
     let after = text::end_of_line(source, ir.range(function).end);
-    // Within the function nothing of the ops is left but what calls them.
+    // Only the call of the ops remains in the function.
     debug_assert!(ir.op(first).kind != OpKind::FuncFunc);
     Ok(vec![TextEdit { range: whole, text: call }, TextEdit { range: after..after, text: new }])
 }

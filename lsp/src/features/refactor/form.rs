@@ -1,8 +1,9 @@
-//! Writes an op in the other form: generic where it has its own, its own where it is generic. Values and blocks keep their names.
+//! Writes an op in the other form: generic if it has its custom form, custom if it is generic.
+//! Values and blocks keep their names.
 //!
-//! *Law.* Nothing is lost. An op with a comment or a location inside stays as it is, and so does one with an op inside whose custom form is
-//! not known: of such an op only some is read. An op that is not known and is written in the generic form keeps its bytes, but for what its
-//! regions hold.
+//! *Law.* Nothing is lost. An op with a comment or a location inside stays as it is, and so does
+//! one that contains an op with an unknown custom form, which is only partly read. An unknown op
+//! that is written in the generic form keeps its bytes, except for the contents of its regions.
 
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ use super::super::cursor;
 use super::names;
 use super::text;
 
-/// The op at an offset, and whether it is written in the generic form.
+/// The op at an offset, and true if it is in the generic form.
 fn op_at(document: &Document, offset: usize) -> Option<(Op, bool)> {
     let ir = document.ir();
     let op = ir.item_at(offset)?;
@@ -24,7 +25,7 @@ fn op_at(document: &Document, offset: usize) -> Option<(Op, bool)> {
     (is_known && is_in && is_whole()).then(|| (op, ir.op(op).form == Form::Generic))
 }
 
-/// Whether all that an item says is known: its form, and the names and types of its values.
+/// True if everything about an item is known: its form, and the names and types of its values.
 fn is_read(ir: &Ir, item: Op) -> bool {
     let data = ir.op(item);
     if data.kind.is_op() && (data.form == Form::Opaque || ir.is_broken(item)) {
@@ -35,13 +36,13 @@ fn is_read(ir: &Ir, item: Op) -> bool {
     let defined = data.results.iter().copied().chain(cursor::arguments_in(ir, item));
     defined.into_iter().all(is_said)
         && data.operands.iter().all(|it| {
-            // A type that is a guess is known if the use says the same.
+            // A guessed type is certain if the use has the same one.
             let is_sure = |value: Value| !ir.value(value).guessed || ir.value(value).ty == it.ty;
             it.value.is_some_and(|value| is_said(value) && is_sure(value))
         })
 }
 
-/// What it is called for the op at an offset.
+/// The title for the op at an offset.
 pub(super) fn title(document: &Document, offset: usize) -> Option<String> {
     let (op, is_generic) = op_at(document, offset)?;
     let name = document.ir().op_name(op);
@@ -75,7 +76,8 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     Ok(vec![TextEdit { range, text: new }])
 }
 
-/// The names that the text has for the values and blocks of an op and of all in it. A block without a label gets one that is free.
+/// The names of values and blocks of an op and of all ops in it. A block without a label gets a
+/// free name.
 fn names_in(ir: &Ir, op: Op) -> Names {
     let mut names = Names::default();
     let label = |it: Block| ir.block(it).label.map(|it| ir.op_name(it).to_owned());
@@ -102,8 +104,8 @@ fn names_in(ir: &Ir, op: Op) -> Names {
     names
 }
 
-/// A print of an op in which those ops have the bytes of the text that need not change: in the generic form, and not known or to be printed
-/// in it. Nothing if they are not found in the print.
+/// A print of an op in which unchanged ops keep their bytes: those in the generic form that are
+/// unknown or are to be printed in it. `None` if they are not found in the print.
 fn with_kept_bytes(source: &Source, op: Op, print: &str, is_custom: bool) -> Option<String> {
     let range = source.ir().range(op);
     let mut all = source.text().to_string();
@@ -115,7 +117,8 @@ fn with_kept_bytes(source: &Source, op: Op, print: &str, is_custom: bool) -> Opt
     text::applied(print, range.start, &edits)
 }
 
-/// The edits that give an op of a print and all in it these bytes; of an op with regions what stands around them.
+/// The edits that give an op of a print, and all ops in it, these bytes; of an op with regions the
+/// text around them.
 fn keep_bytes(
     source: &Source,
     op: Op,
@@ -136,14 +139,14 @@ fn keep_bytes(
         edits.extend(pairs.map(|(range, old)| TextEdit { range, text: source.slice(old) }));
     }
     if data.kind == OpKind::ScfIndexSwitch && data.form != found.form && !ours.is_empty() {
-        // The default is the last region in its custom form and the first one in the generic form.
+        // The default region is last in the custom form and first in the generic form.
         if data.form == Form::Custom { ours.rotate_right(1) } else { ours.rotate_left(1) }
     }
     let ops = |ir: &Ir, region: Region| -> Vec<Op> {
         ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect()
     };
     for (region, its) in ours.into_iter().zip(theirs) {
-        // A terminator at the end may go without saying.
+        // The custom form may leave out a terminator at the end.
         for (op, other) in ops(ir, region).into_iter().zip(ops(new, its)) {
             keep_bytes(source, op, printed, other, is_custom, edits)?;
         }
@@ -151,7 +154,7 @@ fn keep_bytes(
     Some(())
 }
 
-/// Where the own text of an op stands: before, between and behind its regions, with their braces.
+/// The own text of an op: before, between and behind its regions, with their braces.
 fn own_text(ir: &Ir, op: Op) -> Vec<Range<usize>> {
     let whole = ir.range(op);
     let (mut out, mut at) = (Vec::new(), whole.start);

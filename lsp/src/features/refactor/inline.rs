@@ -1,5 +1,6 @@
-//! Inlines a call of a function that has one block: its text comes in place of the call, comments included. Names that are taken get a
-//! number; a result keeps the name that the call gave it, where it can.
+//! Inlines a call of a function with one block: the text of the function replaces the call,
+//! including comments. Taken names get a number; a result keeps the name of the call's result if
+//! possible.
 
 use noisy_analyses::{Document, TextEdit};
 use noisy_syntax::{Def, Ir, Op, OpKind, Traits, Value};
@@ -9,7 +10,8 @@ use super::super::{cursor, rename};
 use super::names::{self, Taken};
 use super::text;
 
-/// The call that an offset is in, and its only block's ops, if it can be inlined.
+/// The call at an offset, its callee, and the ops of the callee's only block, if the call can be
+/// inlined.
 fn call_at(document: &Document, offset: usize) -> Option<(Op, Op, Vec<Op>)> {
     let ir = document.ir();
     let call = ir.item_at(offset).filter(|it| ir.range(*it).contains(&offset))?;
@@ -23,6 +25,10 @@ fn call_at(document: &Document, offset: usize) -> Option<(Op, Op, Vec<Op>)> {
     if ir.op(callee).kind != OpKind::FuncFunc || is_around || ir.is_broken(callee) {
         return None;
     }
+    // Symbols in the body mean the same at the call.
+    if ir.symbol_table_around(call) != ir.parent_op(callee) {
+        return None;
+    }
     let block = ir.only_block(region)?;
     if !names::are_clear(ir, &names::items_of(ir, &[callee])) {
         return None;
@@ -34,12 +40,12 @@ fn call_at(document: &Document, offset: usize) -> Option<(Op, Op, Vec<Op>)> {
     (ir.op(*end).kind.has(Traits::TERMINATOR) && has_all).then_some((call, callee, ops))
 }
 
-/// The function that a call at an offset would be replaced by.
+/// The callee of an inlinable call at an offset.
 pub(super) fn callee(document: &Document, offset: usize) -> Option<Op> {
     Some(call_at(document, offset)?.1)
 }
 
-/// The name that a result of a call has by itself.
+/// The name of a result of a call, unless it belongs to a pack.
 fn own_name(ir: &Ir, value: Value) -> Option<String> {
     let is_alone = cursor::pack(ir, value).len() == 1;
     let Def::Result(op, _) = ir.value(value).def else { return None };
@@ -59,7 +65,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     };
     let passed = |n: usize| ir.op(call).operands.get(n).and_then(|it| it.value);
 
-    // A value that is returned once takes the name of the result of the call.
+    // A value that is returned once takes the name of the call's result.
     let returned: Vec<Value> = ir.op(end).operands.iter().filter_map(|it| it.value).collect();
     let mut named: FxHashMap<Value, String> = FxHashMap::default();
     for (&inner, &outer) in returned.iter().zip(&ir.op(call).results) {
@@ -69,7 +75,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
         }
     }
 
-    // The names inside, and what they become.
+    // The names inside, and their new names.
     let mut taken = Taken::of(ir, function);
     let items = names::items_of(ir, &[callee]);
     let inside = names::named(ir, &items, usize::MAX).unwrap_or_default();
@@ -95,7 +101,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
         Some(if is_pack { format!("{name}#{}", ir.value(value).number) } else { name.clone() })
     };
 
-    // Uses of results that have other names now.
+    // Uses of results whose names change.
     let mut edits = Vec::new();
     for (&inner, &outer) in returned.iter().zip(&ir.op(call).results) {
         if named.contains_key(&inner) {
@@ -118,7 +124,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let whole = ir.range(call);
     let new = source.indentation(whole.start);
     let text = text.trim_end();
-    // A comment behind the brace stays in its line.
+    // A comment behind the brace stays on its line.
     let first_line = text.split('\n').next().unwrap_or_default();
     let text = if first_line.trim().is_empty() {
         text.trim_start_matches([' ', '\t', '\r', '\n'])
@@ -127,7 +133,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     };
     let indented = text::indented(text, &old, &new);
     let text = indented.strip_prefix(&*new).unwrap_or(&indented);
-    // Without an op left, its line goes, too.
+    // If no op is left, the line goes as well.
     let range = if text.is_empty() {
         let line = whole.start - new.len();
         let end = text::end_of_line(source, whole.end);

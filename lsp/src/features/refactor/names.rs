@@ -1,4 +1,4 @@
-//! The values of a function and their names.
+//! Names of the values of a function.
 
 use noisy_loops::edit::names::is_defined;
 use noisy_syntax::{Form, Ir, Name, Op, OpKind, Region, Value};
@@ -6,7 +6,8 @@ use rustc_hash::FxHashSet;
 
 use super::super::cursor;
 
-/// All items inside of ops and the ops themselves: labels too, for they define the arguments of their blocks.
+/// The ops and all items inside of them, including labels, which define the arguments of their
+/// blocks.
 pub(super) fn items_of(ir: &Ir, ops: &[Op]) -> Vec<Op> {
     let mut out = ops.to_vec();
     let mut at = 0;
@@ -18,8 +19,8 @@ pub(super) fn items_of(ir: &Ir, ops: &[Op]) -> Vec<Op> {
     out
 }
 
-/// Whether it is known what each name in items means: the header of an op that is not known defines no name for several regions, and
-/// none twice.
+/// True if the meaning of each name in items is certain: the header of an unknown op defines no
+/// name for several regions, and no name twice.
 pub(super) fn are_clear(ir: &Ir, items: &[Op]) -> bool {
     let mut defined: FxHashSet<Name> = FxHashSet::default();
     items.iter().all(|&op| {
@@ -33,7 +34,8 @@ pub(super) fn are_clear(ir: &Ir, items: &[Op]) -> bool {
     })
 }
 
-/// The values that have a name of their own in the text of items: of a pack the first. In textual order, up to a number of them.
+/// The values with a name of their own in the text of items, of a pack the first; in textual order,
+/// at most `most`.
 pub(super) fn named(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
     let mut out: Vec<Value> = Vec::new();
     for &op in items {
@@ -56,11 +58,10 @@ pub(super) fn named(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
     Some(out)
 }
 
-/// Names that are taken.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     names: FxHashSet<String>,
-    /// No smaller number was free when one was last wanted.
+    /// No smaller number was free at the last search.
     next_number: usize,
 }
 
@@ -73,7 +74,7 @@ impl Taken {
         Self { names, next_number: 0 }
     }
 
-    /// Takes a name; if it is taken, one with a number after it, and of numbers the next that is free.
+    /// Takes a name; if it is taken, the name with a number appended, or the next free number.
     pub(super) fn take(&mut self, name: &str) -> String {
         if name.bytes().all(|it| it.is_ascii_digit()) {
             let mut free = name.to_owned();
@@ -94,12 +95,12 @@ impl Taken {
     }
 }
 
-/// The name of a value without `%` and number.
+/// The name of a value without `%` and pack index.
 pub(super) fn bare(ir: &Ir, value: Value) -> String {
     ir.interner.str(ir.value(value).name).to_owned()
 }
 
-/// A name of a symbol that a region does not have.
+/// A symbol name that is free in a region.
 pub(super) fn symbol(ir: &Ir, region: Region, name: &str) -> String {
     let is_taken = |it: &str| {
         ir.interner.find_name(it).is_some_and(|it| !ir.symbol_defs(region, it).is_empty())

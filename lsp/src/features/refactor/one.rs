@@ -1,19 +1,23 @@
-//! What passes know of one op ([`Remark`]): it computes what another op has computed, its value is one constant, it does not change in the loop around.
+//! Refactorings of one op by facts that passes use ([`Remark`]): it repeats another op, its value
+//! is constant, it does not change in the surrounding loop.
 //!
-//! Offered at the op whether the lints that tell of it are on or off; the edits are their fixes. What a diagnostic tells of already has its fix there. *Cost.*
-//! Offering looks at the function once between edits; unasked, only at one of at most [`UNASKED`] bytes, for editors ask after each edit and each step of
-//! the cursor whether a light bulb is to be shown.
+//! They are offered at the op even if the lints that report it are off; their edits are the fixes
+//! of these lints. A reported remark already has its fix at the diagnostic. *Cost.* Offering visits
+//! the function once between edits. Unless the user opened the menu, only functions of at most
+//! [`UNASKED`] bytes are visited, because editors ask after each edit and each cursor movement.
 
-use noisy_analyses::{Constant, Document, Remark, TextEdit};
+use noisy_analyses::{Document, Remark, TextEdit};
+use noisy_integers::constant::Constant;
 use noisy_syntax::{Op, Type};
 
 use super::Kind;
 
-/// The longest function, in bytes, that is looked through before the user asks: some 1,500 ops, which take half a millisecond.
+/// Maximum size in bytes of a function that is visited before the user asks: some 1,500 ops, which
+/// take half a millisecond.
 const UNASKED: usize = 1 << 16;
 
-/// What can be done to the op at an offset, and what that is called, but for what diagnostics of these codes offer. `is_asked` says that the user
-/// opened the menu.
+/// The available refactorings of the op at an offset with their titles, except for those that
+/// diagnostics of these codes offer. `is_asked` is true if the user opened the menu.
 pub(super) fn offered(
     document: &Document,
     offset: usize,
@@ -60,7 +64,7 @@ fn kind(remark: Remark) -> Kind {
     }
 }
 
-/// The edits; an error says why there are none.
+/// The edits, or the reason why there are none.
 pub(super) fn edits(
     document: &Document,
     wanted: Kind,

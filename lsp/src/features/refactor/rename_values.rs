@@ -1,7 +1,8 @@
-//! Renames the values of a function: all in the manner of `mlir-opt`, arguments to `%arg0`, `%arg1`, ..., results to `%0`, `%1`, ..., in
-//! textual order; or those that are numbers by what computes them.
+//! Renames the values of a function: all in the manner of `mlir-opt`, arguments to `%arg0`,
+//! `%arg1`, ..., results to `%0`, `%1`, ..., in textual order; or the numbered ones by their
+//! meaning.
 //!
-//! The new names are different throughout the function, so none hides another.
+//! The new names are distinct throughout the function, so none shadows another.
 
 use std::ops::Range;
 
@@ -11,10 +12,10 @@ use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, TypeData, Value};
 use super::super::rename;
 use super::names::{self, Taken};
 
-/// Functions with more values are not renamed, so that the user does not wait.
+/// Functions with more values are not renamed, because the user would wait.
 const MAX: usize = 20_000;
 
-/// The values of a function that have a name of their own, if all of them can be renamed.
+/// The values of a function with a name of their own, if all of them can be renamed.
 pub(super) fn values(ir: &Ir, function: Op) -> Result<Vec<Value>, String> {
     let items = names::items_of(ir, &[function]);
     if !names::are_clear(ir, &items) {
@@ -40,7 +41,7 @@ pub(super) fn number(document: &Document, function: Op) -> Result<Vec<TextEdit>,
     Ok(edits)
 }
 
-/// Whether [`by_meaning`] has something to do for these values.
+/// True if [`by_meaning`] has something to rename.
 pub(super) fn has_numbers(document: &Document, all: &[Value]) -> bool {
     let ir = document.ir();
     all.iter().any(|&it| is_number(ir, it) && meaning(document, it).is_some())
@@ -52,8 +53,8 @@ fn is_number(ir: &Ir, value: Value) -> bool {
     !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// The edits that give each value whose name is a number one that says what it is: the name of its location, the function that it is
-/// a result of, the constant, or else the op. Arguments without a location keep their names.
+/// The edits that give each numbered value a meaningful name: the name of its location, the callee,
+/// the constant, or else the op. Arguments without a location keep their names.
 pub(super) fn by_meaning(document: &Document, function: Op) -> Result<Vec<TextEdit>, String> {
     let ir = document.ir();
     let all = values(ir, function)?;
@@ -73,14 +74,14 @@ pub(super) fn by_meaning(document: &Document, function: Op) -> Result<Vec<TextEd
     Ok(edits.collect())
 }
 
-/// What a value is, as a name.
+/// A meaningful name for a value.
 fn meaning(document: &Document, value: Value) -> Option<String> {
     let ir = document.ir();
     let Def::Result(op, _) = ir.value(value).def else {
         let span = ir.value(value).span;
         let site = ir.definition_site(value)?;
         let (start, end) = (ir.absolute(site, span).end, ir.head_range(site).end);
-        // What an op that is not known names behind its regions has no location.
+        // A name behind the regions of an unknown op has no location.
         let rest = document.source().text().byte_slice(start..end.max(start));
         // Up to the next argument.
         return located(&rest.chars().take_while(|it| *it != '%').collect::<String>());
@@ -99,7 +100,7 @@ fn located(text: &str) -> Option<String> {
     is_name.then(|| identifier(name)).flatten()
 }
 
-/// What an op computes, in a word.
+/// The result of an op, in one word.
 fn computed(ir: &Ir, op: Op) -> Option<String> {
     let name = ir.op_name(op);
     match ir.op(op).kind {
@@ -123,7 +124,7 @@ fn computed(ir: &Ir, op: Op) -> Option<String> {
     }
 }
 
-/// A text as a name of a value; nothing if nothing is left of it.
+/// A text as the name of a value; `None` if nothing is left of it.
 fn identifier(text: &str) -> Option<String> {
     let word = |it: char| if it.is_ascii_alphanumeric() { it } else { '_' };
     let name: String = text.chars().map(word).collect();

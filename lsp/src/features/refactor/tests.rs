@@ -18,7 +18,7 @@ fn done(text: &str, kind: Kind, range: &Range<usize>) -> Result<String, String> 
     text::applied(text, 0, &edits(&document, kind, range)?).ok_or_else(|| "overlap".to_owned())
 }
 
-/// What a refactoring makes of a text, at its `|` or between two of them.
+/// Applies a refactoring to a text, at its `|` or to the range between two of them.
 fn refactored(text: &str, kind: Kind) -> Result<String, String> {
     let (text, range) = at(text);
     done(&text, kind, &range)
@@ -243,6 +243,8 @@ func.func @f(%x: i32) -> i32 {
     let declared =
         "func.func private @g()\nfunc.func @f() {\n  func.ca|ll @g() : () -> ()\n  return\n}\n";
     assert!(refactored(declared, Kind::Inline).is_err());
+    let elsewhere = "func.func @g() {\n  return\n}\ngpu.module @m {\n  func.func @f() {\n    func.ca|ll @g() : () -> ()\n    func.return\n  }\n}\n";
+    assert!(refactored(elsewhere, Kind::Inline).is_err());
     let empty = "func.func @g() {\n  return\n}\nfunc.func @f() {\n  func.ca|ll @g() : () -> ()\n  return\n}\n";
     let found = refactored(empty, Kind::Inline).expect("nothing");
     assert!(found.ends_with("func.func @f() {\n  return\n}\n"), "{found}");
@@ -301,7 +303,7 @@ func.func @f(%x: i5) {
     );
 }
 
-/// A random program: straight lines, loops and branches, packs, names that are taken twice.
+/// A random program: straight lines, loops and branches, packs, repeated names.
 struct Writer {
     state: u64,
     out: String,

@@ -1,11 +1,12 @@
-//! Parts of a text that move: edits within them, and their indentation.
+//! Moves parts of a text: edits within them, and their indentation.
 
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
 use noisy_syntax::Source;
 
-/// A part of a text that begins at an offset, after edits of it in order; nothing if they overlap or reach beyond it.
+/// A part of a text that begins at `start`, after edits in order; `None` if they overlap or reach
+/// beyond it.
 pub(super) fn applied(part: &str, start: usize, edits: &[TextEdit]) -> Option<String> {
     let mut out = String::with_capacity(part.len());
     let mut at = 0;
@@ -19,7 +20,7 @@ pub(super) fn applied(part: &str, start: usize, edits: &[TextEdit]) -> Option<St
     Some(out)
 }
 
-/// Those edits that are about a range, in order, each once.
+/// The edits within a range, in order, each once.
 pub(super) fn within(edits: Vec<TextEdit>, range: &Range<usize>) -> Vec<TextEdit> {
     let mut out: Vec<TextEdit> = edits
         .into_iter()
@@ -30,8 +31,8 @@ pub(super) fn within(edits: Vec<TextEdit>, range: &Range<usize>) -> Vec<TextEdit
     out
 }
 
-/// Lines with one indentation in place of another; the first line, which has none, gets the new one. Lines that have less than the
-/// old one stay as they are, and so do empty ones.
+/// Replaces the indentation of lines; the first line, which has none, gets the new one. Empty lines
+/// and lines with less than the old indentation stay.
 pub(super) fn indented(part: &str, old: &str, new: &str) -> String {
     let lines = part.split('\n').enumerate().map(|(n, line)| match line.strip_prefix(old) {
         _ if line.trim().is_empty() => String::new(),
@@ -42,7 +43,7 @@ pub(super) fn indented(part: &str, old: &str, new: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Where the line of an offset ends, if nothing but a comment follows it there; else the offset.
+/// The end of the line of an offset, if only a comment follows; else the offset.
 pub(super) fn end_of_line(source: &Source, offset: usize) -> usize {
     let text = source.text();
     let line = text.byte_to_line(offset);

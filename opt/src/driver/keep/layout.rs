@@ -2,34 +2,34 @@
 
 use std::ops::Range;
 
-/// The start of the line of a byte.
+/// Returns the start of the line of a byte.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |it| it + 1)
 }
 
-/// The byte behind the line break of the line of a byte, or the end.
+/// Returns the position after the line break of the line of a byte, or the end.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |it| at + it + 1)
 }
 
-/// The blanks that the line of a byte starts with.
+/// Returns the indentation of the line of a byte.
 pub(super) fn indent_of(text: &str, at: usize) -> String {
     let line = &text[line_start(text, at)..];
     line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect()
 }
 
-/// Whether nothing but blanks stands before a byte on its line.
+/// Returns true if only blanks precede a byte on its line.
 pub(super) fn is_first(text: &str, at: usize) -> bool {
     text[line_start(text, at)..at].trim().is_empty()
 }
 
-/// Whether nothing but blanks or a comment stands behind a byte on its line.
+/// Returns true if only blanks or a comment follow a byte on its line.
 pub(super) fn is_last(text: &str, at: usize) -> bool {
     let rest = text[at..line_end(text, at)].trim();
     rest.is_empty() || rest.starts_with("//")
 }
 
-/// The lines of what stands alone on them, with a comment behind it; else what was given.
+/// Extends a range that is alone on its lines to whole lines, with a comment after it.
 pub(super) fn lines(text: &str, range: &Range<usize>) -> Range<usize> {
     if is_first(text, range.start) && is_last(text, range.end) {
         line_start(text, range.start)..line_end(text, range.end)
@@ -38,7 +38,7 @@ pub(super) fn lines(text: &str, range: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// Where the comments start that stand on lines right above a line.
+/// Returns the start of the comments right above a line.
 pub(super) fn with_comments(text: &str, start: usize) -> usize {
     let mut at = start;
     while at > 0 {
@@ -51,7 +51,7 @@ pub(super) fn with_comments(text: &str, start: usize) -> usize {
     at
 }
 
-/// A text of several lines whose lines but the first start with other blanks.
+/// Changes the indentation of all lines but the first.
 pub(super) fn reindented(text: &str, old: &str, new: &str) -> String {
     if old == new {
         return text.to_owned();

@@ -1,18 +1,18 @@
-//! Edits of ops that stay, and of the regions in them.
+//! Edits of ops that stay, and of their regions.
 
 use noisy_analyses::TextEdit;
 use noisy_syntax::{Op, OpKind, Region, Traits, Value};
 
 use super::{Keep, layout};
 
-/// What is put in between two items that stay.
+/// The text inserted between two items that stay.
 #[derive(Debug, Default)]
 struct Gap {
     ops: Vec<Op>,
 }
 
 impl Keep<'_> {
-    /// The edits of an op that stays; `false` if it has to be printed.
+    /// Adds the edits of an op that stays. Returns false if it has to be printed.
     pub(super) fn op(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let (before, after) = (self.before, self.after);
         let (old, new) = (before.op(op), after.op(op));
@@ -41,7 +41,7 @@ impl Keep<'_> {
         true
     }
 
-    /// Whether the first block of a region has the arguments that it had.
+    /// Returns true if the first block of a region has the same arguments as before.
     fn has_same_arguments(&self, region: Region) -> bool {
         let (before, after) = (self.before, self.after);
         let (old, new) = (before.entry_block(region), after.entry_block(region));
@@ -53,7 +53,7 @@ impl Keep<'_> {
         old == new && new.iter().all(is_same)
     }
 
-    /// Names of results that have others now.
+    /// Results that have new names.
     fn results(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let ir = self.source.ir();
         let data = ir.op(op);
@@ -69,12 +69,12 @@ impl Keep<'_> {
             }
             at += it.count as usize;
         }
-        // Results without a name that are used now need one.
+        // Unnamed results that are used now need a name.
         at == data.results.len()
             || data.results.iter().all(|&it| self.after.value(it).uses.is_empty())
     }
 
-    /// Operands that are others now, or have other names.
+    /// Operands that changed, or whose names changed.
     fn operands(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let (before, after, ir) = (self.before, self.after, self.source.ir());
         for (at, operand) in after.op(op).operands.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Keep<'_> {
         true
     }
 
-    /// Successors that are others now.
+    /// Successors that changed.
     fn ways(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let ir = self.source.ir();
         let (old, new) = (&self.before.extra(op).successors, &self.after.extra(op).successors);
@@ -121,7 +121,7 @@ impl Keep<'_> {
         true
     }
 
-    /// The edits of a label that stays.
+    /// Adds the edits of a label that stays.
     fn label(&self, label: Op, out: &mut Vec<TextEdit>) {
         let (before, after) = (self.before, self.after);
         let block = after.label_block(label);
@@ -155,7 +155,8 @@ impl Keep<'_> {
         if args.is_empty() { format!("^{name}:") } else { format!("^{name}({}):", args.join(", ")) }
     }
 
-    /// Whether an item is one that the text leaves out and the program has: a label of an entry, a terminator that says nothing.
+    /// Returns true if an item is implicit in the text: the label of an entry, or a terminator
+    /// without operands.
     fn is_unwritten(&self, item: Op) -> bool {
         let (before, after, ir) = (self.before, self.after, self.source.ir());
         let is_old = item.index() < before.bounds().0
@@ -171,7 +172,7 @@ impl Keep<'_> {
         }
     }
 
-    /// The edits of the items of a region that stays.
+    /// Adds the edits of the items of a region that stays.
     pub(super) fn region(&self, region: Region, out: &mut Vec<TextEdit>) {
         let (after, ir) = (self.after, self.source.ir());
         let old: Vec<Op> = if region.index() < ir.bounds().3 && self.is_written(region) {
@@ -228,13 +229,14 @@ impl Keep<'_> {
         }
     }
 
-    /// Whether the items of a region are those of the text.
+    /// Returns true if the items of a region are those of the text.
     fn is_written(&self, region: Region) -> bool {
         self.source.ir().region(region).parent.is_some()
             && self.before.region(region).parent == self.source.ir().region(region).parent
     }
 
-    /// Puts ops behind an item that stays, or before one, or into a region where nothing stays.
+    /// Inserts ops after an item that stays, or before one, or into a region in which nothing
+    /// stays.
     fn fill(
         &self,
         region: Region,
@@ -256,7 +258,7 @@ impl Keep<'_> {
             }
             out
         };
-        // Constants go behind others, what moved goes before what it moved out of.
+        // Constants follow other ops; moved ops come before the op that they left.
         let is_constant = gap.ops.iter().all(|&it| self.after.op(it).kind.has(Traits::CONSTANT));
         let is_op = |it: &Op| self.after.op(*it).kind != OpKind::Label;
         let goes_before = next.is_some_and(|it| is_op(&it)) && !is_constant;
@@ -295,7 +297,7 @@ impl Keep<'_> {
             }
             return;
         }
-        // Right behind the brace.
+        // Right after the brace.
         let ir = self.source.ir();
         let Some(holder) = ir.region(region).parent else { return };
         let Some(&(own, _)) = ir.op(holder).regions.iter().find(|it| it.1 == region) else {
@@ -313,13 +315,14 @@ impl Keep<'_> {
         }
     }
 
-    /// The byte behind the `{` of a region that stands at a byte of the own text of its op.
+    /// Returns the position after the `{` of a region that starts at a byte of the own text of its
+    /// op.
     fn range_of_region(&self, holder: Op, own: u32) -> Option<usize> {
         let span = noisy_syntax::Span::new(own.checked_sub(1)?, own);
         Some(self.source.ir().absolute(holder, span).end)
     }
 
-    /// An item that was not here, as text: what moved takes its bytes along.
+    /// Returns the text of an item that is new here. A moved item takes its bytes along.
     pub(super) fn rendered(&self, item: Op, indent: &str) -> String {
         if self.after.op(item).kind == OpKind::Label {
             return self.label_text(item);
@@ -361,7 +364,7 @@ impl Keep<'_> {
     }
 }
 
-/// Which of some numbers form a longest rising sequence.
+/// Returns the positions of a longest increasing subsequence.
 fn rising(ranks: &[Option<usize>]) -> Vec<bool> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; ranks.len()];

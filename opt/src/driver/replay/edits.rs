@@ -1,9 +1,10 @@
-//! Which lines a step changes, by what is noted of changes ([`Ir::changes`]).
+//! The lines that a step changes, from the recorded changes ([`Ir::changes`]).
 //!
-//! An op whose operands or attributes changed is printed where it stood; one that was put somewhere, or taken out, goes with all of its lines,
-//! and comes, if it is alive, behind the item before it. An op around whose own lines are others now, because of what stands in it, is
-//! printed anew with all that is in it. *Cost.* The ops that are printed, and for each one pass over the list of whose lines there are. Where
-//! many ops changed, or one is not where it is looked for, the whole program is looked at instead.
+//! An op whose operands or attributes changed is printed in place. One that was inserted, moved or
+//! erased is removed with all its lines, and printed after the previous item if it is alive. An
+//! enclosing op whose own lines changed because of its contents is printed completely. *Cost.* The
+//! printed ops, and for each one pass over the list of the owners of lines. If many ops changed, or
+//! one is not where it is expected, the whole program is compared.
 
 use noisy_page::recording::Hunk;
 use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
@@ -11,30 +12,31 @@ use rustc_hash::FxHashMap;
 
 use super::{Rows, State, fingerprint, hunks};
 
-/// Of more changed ops than this, the whole program is looked at.
+/// If more ops changed, the whole program is compared.
 const MOST: usize = 48;
 
-/// A list is looked through in the time in which so few of its entries are looked at as ops.
+/// Entries of a list that are scanned in the time of one op.
 const LISTED: usize = 128;
 
-/// Lines, of the program before a step, in whose place others stand.
+/// Lines of the program before a step, and their replacement.
 struct Edit {
     start: usize,
     end: usize,
     new: Rows,
 }
 
-/// What becomes of the lines of an op.
+/// The change of the lines of an op.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// They are printed anew where they stand.
+    /// They are printed again in place.
     Stays,
-    /// They go, and come elsewhere if the op is alive.
+    /// They are removed, and printed elsewhere if the op is alive.
     Moves,
 }
 
 impl State {
-    /// How the lines changed since the last time; `None`: all have to be looked at.
+    /// Returns the changes of lines since the last call. `None` if the whole program has to be
+    /// compared.
     pub(super) fn edits(&mut self, ir: &Ir) -> Option<Vec<Hunk>> {
         let changes = ir.changes()?;
         let from = std::mem::replace(&mut self.n_seen, changes.len());
@@ -67,7 +69,7 @@ impl State {
             }
         }
         let mut ops: Vec<(Op, Fate)> = fates.iter().map(|it| (*it.0, *it.1)).collect();
-        // In each region in order: an op comes behind the one before it.
+        // In order in each region: an op is placed after the previous one.
         ops.sort_by_cached_key(|&(op, _)| {
             let place = ir.is_alive(op).then(|| (ir.op(op).parent.index(), ir.rank(op)));
             (place, op.index())
@@ -99,9 +101,9 @@ impl State {
         Some(self.hunks_of(edits))
     }
 
-    /// The hunks of edits; the owners of the lines are theirs from now on.
+    /// Returns the hunks of edits, and updates the owners of lines.
     fn hunks_of(&mut self, mut edits: Vec<Edit>) -> Vec<Hunk> {
-        // What comes at a place stands before what is in the place of the lines there.
+        // Insertions at a position come before replacements there.
         edits.sort_by_key(|it| (it.start, it.end));
         let mut joined: Vec<Edit> = Vec::new();
         for it in edits {
@@ -125,7 +127,7 @@ impl State {
         out
     }
 
-    /// The lines of an op, with all that is in it, or of a label, as they were.
+    /// Returns the previous lines of an op with its contents, or of a label.
     fn lines_of(&mut self, op: Op) -> Option<(usize, usize)> {
         self.n_looked += 1 + self.owners.len() / LISTED;
         let start = self.owners.iter().position(|&it| it == op)?;
@@ -133,7 +135,8 @@ impl State {
         Some((start, end))
     }
 
-    /// Where an item comes that has no lines: behind the one before it, or first in its region.
+    /// Returns the position for an item without lines: after the previous one, or first in its
+    /// region.
     fn place(
         &mut self,
         ir: &Ir,
@@ -148,7 +151,7 @@ impl State {
             let has_moved = fates.get(&prev) == Some(&Fate::Moves);
             match self.lines_of(prev).filter(|_| !has_moved) {
                 Some((_, end)) => return Some(end),
-                // The label of the first block.
+                // This is the label of the first block.
                 None if ir.op(prev).kind == OpKind::Label && ir.prev(prev).is_none() => {}
                 None => return None,
             }
@@ -163,7 +166,7 @@ impl State {
         own.nth(n.checked_sub(1)?).map(|it| it.0 + 1)
     }
 
-    /// Whether an item has no line of its own where it stands: a terminator or a label that is left out.
+    /// Returns true if an item has no line of its own: an implicit terminator or label.
     fn goes_without_saying(&self, ir: &Ir, op: Op) -> bool {
         let region = ir.op(op).parent;
         let printed = holder(ir, region).and_then(|it| self.printed.get(it.index()));
@@ -181,7 +184,7 @@ impl State {
             None => 0,
         };
         if ir.op(op).kind == OpKind::Label {
-            // It stands where the op around does.
+            // It is at the position of the op around it.
             let line = self.label(ir, ir.label_block(op), depth.checked_sub(1)?);
             out.push(op, line);
         } else {
@@ -191,12 +194,12 @@ impl State {
     }
 }
 
-/// The op that holds a region; `None` at the top.
+/// Returns the op of a region; `None` at the top.
 fn holder(ir: &Ir, region: Region) -> Option<Op> {
     ir.region(region).parent.filter(|&it| ir.op(it).kind.is_op())
 }
 
-/// The isolated op around an op, or the outermost one.
+/// Returns the isolated op around an op, or the outermost one.
 fn home(ir: &Ir, op: Op) -> Op {
     let mut at = op;
     while let Some(around) = holder(ir, ir.op(at).parent) {
@@ -208,7 +211,7 @@ fn home(ir: &Ir, op: Op) -> Op {
     at
 }
 
-/// Whether an op stands in one of these.
+/// Returns true if an op is inside one of these.
 fn is_within(ir: &Ir, op: Op, ops: &FxHashMap<Op, Fate>) -> bool {
     let mut at = op;
     while let Some(around) = holder(ir, ir.op(at).parent) {

@@ -1,7 +1,9 @@
-//! `affine-loop-coalescing`: perfectly nested loops whose numbers of iterations do not depend on each other become one.
+//! `affine-loop-coalescing`: merges perfectly nested loops whose numbers of iterations do not
+//! depend on each other.
 //!
-//! *Law.* Iterations run in their order. Of a product of numbers of iterations at most one may be negative: two negative ones would let a
-//! loop run that did not; so all others must surely not be. Numbers that are not symbols cannot be divided by and stay.
+//! *Law.* Iterations run in their order. At most one factor of the product of numbers of iterations
+//! may be negative: with two, a loop would run that did not. So all others must certainly be
+//! nonnegative. Loops whose number of iterations is no symbol stay, because it cannot be a divisor.
 
 mod scf;
 
@@ -25,7 +27,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// No loop gets more iterations than this, as far as is known.
+/// Most iterations of a merged loop, as far as is known.
 const MOST_TRIPS: i64 = 1 << 62;
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
@@ -40,7 +42,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         }
         let nest = perfect_nest(cx.ir, op);
         done.extend(nest.iter().map(|it| it.op));
-        // Inner bands first: loops around them stay where they are.
+        // Inner bands first; their enclosing loops stay.
         for band in bands(cx.ir, &nest).into_iter().rev() {
             if band.len() > 1 {
                 coalesce(cx.ir, band);
@@ -51,7 +53,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs of loops of which none has bounds that are made in another one of the run.
+/// Returns runs of loops without bounds that are computed inside another loop of the run.
 fn bands<'a>(ir: &Ir, nest: &'a [For]) -> Vec<&'a [For]> {
     let mut out = Vec::new();
     let mut start = 0;
@@ -73,13 +75,14 @@ fn bands<'a>(ir: &Ir, nest: &'a [For]) -> Vec<&'a [For]> {
     out
 }
 
-/// Whether the number of iterations of loops, as far as it is known, is one that can be counted to.
+/// Returns true if the number of iterations of loops, as far as it is known, fits.
 fn fits_all(band: &[For]) -> bool {
     let known = band.iter().filter_map(For::trip_count);
     known.map(|it| it.max(1)).try_fold(1_i64, i64::checked_mul).is_some_and(|it| it < MOST_TRIPS)
 }
 
-/// Whether a loop has one lower bound, and only symbols are read by its bounds. One that surely never runs is none: nobody may divide by 0.
+/// Returns true if a loop has one lower bound, and its bounds read only symbols. Not for a loop
+/// that certainly never runs, because nobody may divide by 0.
 fn may_be_factor(ir: &Ir, it: &For) -> bool {
     let mut read = it.low.operands.iter().chain(&it.high.operands);
     it.low.single().is_some()
@@ -87,7 +90,7 @@ fn may_be_factor(ir: &Ir, it: &For) -> bool {
         && read.all(|&value| is_symbol(ir, value))
 }
 
-/// Whether the upper bound of a loop is surely not below its lower one.
+/// Returns true if the upper bound of a loop is certainly not below its lower bound.
 fn is_never_negative(ir: &Ir, it: &For) -> bool {
     let is_size = |value: Value| matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).kind == OpKind::MemrefDim);
     let starts_at_0 = it.low.constant() == Some(0);
@@ -103,7 +106,7 @@ fn is_never_negative(ir: &Ir, it: &For) -> bool {
     exprs(&it.high.map.body).iter().all(of)
 }
 
-/// Lets the first loop count the iterations of all.
+/// Makes the first loop count the iterations of all.
 fn coalesce(ir: &mut Ir, band: &[For]) {
     for it in band {
         normalize(ir, it.op, false);
@@ -143,7 +146,7 @@ fn coalesce(ir: &mut Ir, band: &[For]) {
         Def::Result(op, _) => op,
         Def::Argument(..) => return,
     };
-    // Uses in the loop, but for those by which the values are made.
+    // Uses in the loop, except those that compute the values.
     for (user, index) in ir.value(root.iv).uses.clone() {
         let makes = ir.block_of(user) == root.body && !ir.is_before(first, user);
         if !makes {
@@ -160,7 +163,7 @@ fn coalesce(ir: &mut Ir, band: &[For]) {
     Rewriter::new(ir).erase(inner);
 }
 
-/// The place behind what defines a value.
+/// Returns the position after the definition of a value.
 fn after(ir: &Ir, value: Value, at: Point) -> Point {
     match ir.value(value).def {
         Def::Result(op, _) => Point::After(op),
@@ -168,7 +171,7 @@ fn after(ir: &Ir, value: Value, at: Point) -> Point {
     }
 }
 
-/// The least result of a map as a value.
+/// Returns the least result of a map as a value.
 fn value_of(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     if it.single().is_some() {
         return apply(ir, it, at);
@@ -179,7 +182,7 @@ fn value_of(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     ir.op(op).results[0]
 }
 
-/// `a op b`, b being a symbol.
+/// Returns `a op b`, where b is a symbol.
 fn combined(ir: &mut Ir, op: Operator, a: Value, b: Value, at: Point) -> Value {
     let expr = Expr::binary(op, Expr::Dim(0), Expr::Symbol(0));
     let map = Affine { n_dims: 1, n_symbols: 1, body: Body::Map(vec![expr]) };

@@ -1,6 +1,7 @@
-//! `test-memref-dependence-check`: says of each two accesses, at each level, how far apart the iterations are that depend on each other.
+//! `test-memref-dependence-check`: reports the distance of dependent iterations of each two
+//! accesses at each level.
 //!
-//! The words are upstream's, the answers exact; of what is not known it says `unknown`.
+//! The messages are those of upstream and the answers exact; unknown ones are `unknown`.
 
 use noisy_loops::{Body, Dependence, Dependences, Interval, Limits, MOST_PAIRED, dependences};
 use noisy_syntax::{Op, OpKind};

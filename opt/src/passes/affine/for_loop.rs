@@ -1,6 +1,7 @@
-//! `affine.for` as data: bounds, step, body, carried values; made, copied, moved, turned into what runs once.
+//! `affine.for` as data: bounds, step, body, carried values. Loops are created, copied, moved, and
+//! inlined if they run once.
 //!
-//! *Law.* What is made here is as the verifier wants it; a loop whose data is not as its row says has no [`For`].
+//! *Law.* Loops created here pass the verifier. An invalid loop has no [`For`].
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -18,12 +19,12 @@ pub(super) struct For {
     pub(super) step: i64,
     pub(super) iv: Value,
     pub(super) body: Block,
-    /// What the carried values start with.
+    /// The initial values.
     pub(super) inits: Vec<Value>,
 }
 
 impl For {
-    /// The data of an `affine.for` with a positive step.
+    /// Returns the data of an `affine.for` with a positive step.
     pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
         if ir.op(op).kind != OpKind::AffineFor {
             return None;
@@ -42,30 +43,30 @@ impl For {
         Some(Self { op, low, high, step, iv, body, inits })
     }
 
-    /// The ops of the body but the terminator.
+    /// Returns the ops of the body except the terminator.
     pub(super) fn ops(&self, ir: &Ir) -> Vec<Op> {
         let mut out: Vec<Op> = ir.block_ops(self.body).collect();
         out.pop();
         out
     }
 
-    /// The values that the body carries: its arguments but the first.
+    /// Returns the carried values of the body: its arguments but the first.
     pub(super) fn carried(&self, ir: &Ir) -> Vec<Value> {
         ir.block(self.body).args.iter().skip(1).copied().collect()
     }
 
-    /// The terminator of the body.
+    /// Returns the terminator of the body.
     ///
     /// # Panics
-    /// If the body has none: the verifier says that it has.
+    /// If the body has none, which the verifier excludes.
     pub(super) fn end(&self, ir: &Ir) -> Op {
         ir.last_op(self.body).expect("the body of a loop has a terminator")
     }
 
-    /// How many iterations a loop has whose bounds differ by a constant; none is 0.
+    /// Returns the number of iterations of a loop whose bounds differ by a constant, at least 0.
     pub(super) fn trip_count(&self) -> Option<i64> {
         let low = self.low.single()?;
-        // Of several upper bounds all must differ by a constant.
+        // If there are several upper bounds, all must differ by a constant.
         let Body::Map(all) = &self.high.map.body else { return None };
         let mut least: Option<i64> = None;
         for expr in all {
@@ -85,12 +86,12 @@ impl For {
 }
 
 impl Applied {
-    /// The map, if it has one result.
+    /// Returns the map if it has one result.
     pub(super) fn single(&self) -> Option<Applied> {
         self.single_expr().map(|_| self.clone())
     }
 
-    /// The expression of a map of one result.
+    /// Returns the expression of a map of one result.
     pub(super) fn single_expr(&self) -> Option<&Expr> {
         match &self.map.body {
             Body::Map(all) => match &all[..] {
@@ -101,7 +102,7 @@ impl Applied {
         }
     }
 
-    /// The number that a map of one result is.
+    /// Returns the constant of a map of one result.
     pub(super) fn constant(&self) -> Option<i64> {
         match self.single_expr() {
             Some(Expr::Const(value)) => Some(*value),
@@ -109,25 +110,25 @@ impl Applied {
         }
     }
 
-    /// A number.
+    /// Returns a constant map.
     pub(super) fn number(value: i64) -> Self {
         Self { map: Affine::constant(value), operands: Vec::new() }
     }
 
-    /// A value, as a dimension.
+    /// Returns the map of a value, as a dimension.
     pub(super) fn value(value: Value) -> Self {
         Self { map: Affine::identity(1), operands: vec![value] }
     }
 
-    /// The map followed by another function of each of its results.
+    /// Applies a function to each result of the map.
     pub(super) fn then(&self, of: impl Fn(Expr) -> Expr) -> Self {
         let all = exprs(&self.map.body).into_iter().map(of).collect();
         let body = with_exprs(&self.map.body, all);
         Self { map: Affine { body, ..self.map }, operands: self.operands.clone() }
     }
 
-    /// Both maps over the operands of both: dimensions of the first, of the second, then symbols likewise; the results of the first, then
-    /// those of the second.
+    /// Joins two maps over the operands of both: dimensions of the first, then of the second, then
+    /// symbols likewise; the results of the first, then those of the second.
     pub(super) fn joined(&self, other: &Applied) -> Self {
         let (dims, symbols) = (self.map.n_dims, self.map.n_symbols);
         let shift = |it: &Expr| match it {
@@ -149,7 +150,8 @@ impl Applied {
         }
     }
 
-    /// Names each operand once, drops those that are not read, simplifies the expressions; operands that are computed stay as they are.
+    /// Merges equal operands, drops unused ones, and simplifies the expressions. Operands that are
+    /// computed by other maps stay.
     pub(super) fn tidy(&self) -> Self {
         let n_dims = self.map.n_dims as usize;
         let all: Vec<Expr> =
@@ -188,14 +190,14 @@ impl Applied {
         let (n_dims, n_symbols) = (dims.len() as u32, symbols.len() as u32);
         let body = with_exprs(&self.map.body, all.iter().map(|it| replaced(it, &of)).collect());
         let map = Affine { n_dims, n_symbols, body };
-        // What became equal may cancel now.
+        // Terms that became equal may cancel.
         let all = exprs(&map.body).iter().map(|it| simplified(it, &map)).collect();
         let body = with_exprs(&map.body, all);
         Self { map: Affine { body, ..map }, operands: [dims, symbols].concat() }
     }
 }
 
-/// Each result of the first less the only one of the second.
+/// Returns each result of the first map minus the only one of the second.
 pub(super) fn difference(high: &Applied, low: &Applied) -> Applied {
     let both = high.joined(low);
     let mut all = exprs(&both.map.body);
@@ -206,12 +208,12 @@ pub(super) fn difference(high: &Applied, low: &Applied) -> Applied {
     Applied { map, operands: both.operands }.tidy()
 }
 
-/// A map as an attribute.
+/// Returns a map as an attribute.
 pub(super) fn map_attr(ir: &mut Ir, map: &Affine) -> Attr {
     ir.interner.attr(AttrData::Affine(map.clone()))
 }
 
-/// An integer as an attribute of type `index`.
+/// Returns an integer as an attribute of type `index`.
 pub(super) fn index_attr(ir: &mut Ir, value: i64) -> Attr {
     ir.interner.attr(AttrData::Int { value: value.into(), ty: Type::INDEX })
 }
@@ -223,7 +225,7 @@ fn segments(ir: &mut Ir, sizes: [usize; 3]) -> Attr {
     ir.interner.attr(AttrData::DenseArray { element, values })
 }
 
-/// Makes a loop with an empty body: no op but the terminator if nothing is carried, else no op at all.
+/// Creates a loop with an empty body: only a terminator if nothing is carried, else no op at all.
 pub(super) fn make_for(
     ir: &mut Ir,
     at: Point,
@@ -255,7 +257,7 @@ pub(super) fn make_for(
     (op, body)
 }
 
-/// Gives a loop other bounds and another step.
+/// Replaces the bounds and the step of a loop.
 pub(super) fn set_bounds(ir: &mut Ir, it: &For, low: &Applied, high: &Applied, step: i64) {
     let (low_map, high_map) = (map_attr(ir, &low.map), map_attr(ir, &high.map));
     ir.set_attr(it.op, "lowerBoundMap", low_map);
@@ -268,7 +270,7 @@ pub(super) fn set_bounds(ir: &mut Ir, it: &For, low: &Applied, high: &Applied, s
     ir.set_operands(it.op, &all);
 }
 
-/// An `affine.apply` of a map of one result.
+/// Creates an `affine.apply` of a map of one result.
 pub(super) fn apply(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     let map = map_attr(ir, &it.map);
     let new = NewOp::new("affine.apply").operands(&it.operands).attr("map", map);
@@ -276,7 +278,7 @@ pub(super) fn apply(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     ir.op(op).results[0]
 }
 
-/// A number of type `index`, at the start of the function around an op.
+/// Creates a constant of type `index` at the start of the function around an op.
 pub(super) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
     let mut at = near;
     let place = loop {
@@ -288,7 +290,7 @@ pub(super) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
             None => break Point::Before(near),
         }
     };
-    // The function may have several blocks; its first one comes before all.
+    // The entry block dominates all other blocks of the function.
     let place = match place {
         Point::Start(block) => Point::Start(ir.entry_block(ir.block(block).region)),
         other => other,
@@ -299,7 +301,7 @@ pub(super) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
     ir.op(op).results[0]
 }
 
-/// The loops that are nested in each other with nothing between them, outermost first.
+/// Returns the perfectly nested loops, outermost first.
 pub(super) fn perfect_nest(ir: &Ir, op: Op) -> Vec<For> {
     let mut out = Vec::new();
     let mut at = For::of(ir, op);
@@ -314,7 +316,7 @@ pub(super) fn perfect_nest(ir: &Ir, op: Op) -> Vec<For> {
     out
 }
 
-/// Puts the body of a loop that runs exactly once in its place; whether it does.
+/// Inlines a loop that runs exactly once. Returns true if it did.
 pub(super) fn run_once(ir: &mut Ir, op: Op) -> bool {
     let Some(it) = For::of(ir, op) else { return false };
     if it.trip_count() != Some(1) || it.low.single().is_none() {
@@ -324,7 +326,7 @@ pub(super) fn run_once(ir: &mut Ir, op: Op) -> bool {
     true
 }
 
-/// Puts the body of a loop in its place, once, with the variable at its lower bound.
+/// Inlines a loop once, with the variable at its lower bound.
 pub(super) fn put_body(ir: &mut Ir, it: &For) {
     if !ir.value(it.iv).uses.is_empty() {
         let start = match it.low.single_expr() {
@@ -348,14 +350,15 @@ pub(super) fn put_body(ir: &mut Ir, it: &For) {
     rewriter.replace(it.op, &values);
 }
 
-/// The loops of `affine.for` in an op, each behind those inside of it.
+/// Returns the `affine.for` loops in an op, each after those inside it.
 pub(super) fn postorder(ir: &Ir, op: Op) -> Vec<Op> {
     let mut all = nested_first(ir, op);
     all.retain(|&it| ir.op(it).kind == OpKind::AffineFor);
     all
 }
 
-/// Puts what a nest does at the end of a block, with other values for its variables, and takes the nest out.
+/// Moves the innermost body of a nest to the end of a block, with other values for its variables,
+/// and erases the nest.
 pub(super) fn replace_nest(ir: &mut Ir, nest: &[For], variables: &[Value], inside: Block) {
     let (Some(root), Some(innermost)) = (nest.first(), nest.last()) else { return };
     for (it, &variable) in nest.iter().zip(variables) {

@@ -1,10 +1,12 @@
-//! `affine-loop-invariant-code-motion`: what does the same in each iteration of an affine loop is done once, before it: ops without
-//! effects, loads, stores, and whole loops and choices that are made of these.
+//! `affine-loop-invariant-code-motion`: moves ops that do the same in each iteration before an
+//! affine loop: ops without effects, loads, stores, and whole loops and choices of these.
 //!
-//! *Law.* What moves is made of the same operands in each iteration. Its loads see the same elements: no other access in the loop depends
-//! on one of them or the other way round, nor does it on itself from one iteration to the next, but for a store on itself, which writes the
-//! same again. What may not run where it did not (stores, loads that may leave the shape, divisions) moves only if the loop surely has an
-//! iteration. *Cost.* Dependences are asked for once: they hold for what has moved, too.
+//! *Law.* Moved ops have the same operands in each iteration. Their loads see the same elements: no
+//! other access in the loop depends on one of theirs or the other way round, nor does an access of
+//! theirs on itself across iterations, except a store on itself, which writes the same value again.
+//! Ops that must not run additionally (stores, loads that may leave the shape, divisions) move only
+//! if the loop certainly has an iteration. *Cost.* Dependences are computed once, because they also
+//! hold for moved ops.
 
 use noisy_analyses::facts::effects;
 use noisy_analyses::facts::invariant::is_invariant;
@@ -48,17 +50,17 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A loop that things may be moved out of.
+/// A loop from which ops may move.
 struct Hoist<'a> {
     body: &'a Body,
     legality: &'a Legality<'a>,
     loop_: u32,
-    /// Whether it has an iteration each time.
+    /// True if it always has an iteration.
     runs: bool,
     has_effects: bool,
 }
 
-/// An op and what is in it, but for the ends of regions.
+/// Returns an op and its contents, except the terminators of regions.
 fn all_in(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = vec![op];
     for &(_, region) in &ir.op(op).regions {
@@ -100,7 +102,8 @@ impl Hoist<'_> {
         }
     }
 
-    /// Whether the accesses among these ops do the same if they run once, before all others of the loop.
+    /// Returns true if the accesses among these ops do the same when they run once, before all
+    /// others of the loop.
     fn keeps_memory(&self, ops: &[Op]) -> bool {
         let moves = |access: usize| ops.contains(&self.body.accesses[access].op);
         if !(0..self.body.accesses.len()).any(moves) {
@@ -119,7 +122,8 @@ impl Hoist<'_> {
         })
     }
 
-    /// Whether an op by itself may run although the loop has no iteration.
+    /// Returns true if an op may run although the loop has no iteration, regardless of its
+    /// contents.
     fn may_run_anyway(&self, ir: &Ir, op: Op) -> bool {
         match ir.op(op).kind {
             OpKind::AffineFor
@@ -139,7 +143,7 @@ impl Hoist<'_> {
     }
 }
 
-/// The sizes of a memref that all are known.
+/// Returns the sizes of a memref if all are known.
 fn sizes(ir: &Ir, memref: Value) -> Option<Vec<i128>> {
     let of = |it: &Dim| match it {
         Dim::Fixed(size) => Some(i128::from(*size)),

@@ -1,11 +1,13 @@
-//! `affine-loop-unroll-jam`: the first loop of a function does several iterations at once, and those share the loops inside.
+//! `affine-loop-unroll-jam`: the first loop of a function runs several iterations at once, which
+//! share the inner loops.
 //!
-//! *Order.* The body is a sequence of runs of ops and of loops, whose bodies are such sequences. Each run is followed by its copies for the
-//! next iterations. So of two iterations that are done together, what stands in loops of the body is ordered by their variables first, then
-//! by the runs, then by the iterations.
+//! *Order.* The body is a sequence of runs of ops and of loops, whose bodies are such sequences.
+//! Each run is followed by its copies for the next iterations. So for two joined iterations, the
+//! order inside loops of the body is first that of their variables, then of the runs, then of the
+//! iterations.
 //!
-//! *Law.* Two instances that depend on each other keep their order; what the loop itself carries is split only where the parts surely give
-//! the same value, or nobody reads it ([`part::Part`]).
+//! *Law.* Dependent instances keep their order. Values carried by the loop itself are split only if
+//! the parts certainly give the same value, or nobody reads it ([`part::Part`]).
 
 mod part;
 
@@ -36,7 +38,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// More ops than this are not made.
+/// Most ops that are created.
 const MOST_OPS: usize = 1 << 20;
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
@@ -91,7 +93,7 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64, aliasing: Aliasing) {
         loop_ = own.op;
         carriers.push(own);
     }
-    // The last copy first: each is put right behind the run.
+    // The last copy first, because each is inserted right after the run.
     for copy in (1..factor).rev() {
         let mut values: FxHashMap<Value, Value> = FxHashMap::default();
         for carrier in &carriers {
@@ -108,7 +110,7 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64, aliasing: Aliasing) {
     run_once(ir, loop_);
 }
 
-/// Whether no bound of a loop inside reads what the loop defines.
+/// Returns true if no bound of an inner loop uses a value that the loop defines.
 fn bounds_are_outside(ir: &Ir, it: &For, inside: &[Op]) -> bool {
     let region = ir.block(it.body).region;
     inside.iter().filter(|&&op| ir.op(op).kind == OpKind::AffineFor).all(|&op| {
@@ -119,12 +121,12 @@ fn bounds_are_outside(ir: &Ir, it: &For, inside: &[Op]) -> bool {
     })
 }
 
-/// Whether all that depends on each other keeps its order.
+/// Returns true if all dependent instances keep their order.
 fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -> bool {
     let Some(legality) = legal::legality(body, aliasing) else { return false };
     let Some(loop_) = legality.loop_of(it.op) else { return false };
     let depth = body.loops[loop_ as usize].depth as usize;
-    // Times are values of the variables, which a step apart are one iteration apart.
+    // Times are values of the variables; iterations are one step apart.
     let span = i128::from(factor - 1) * i128::from(it.step);
     legality.effect_in(loop_).is_none()
         && legality.dependences().iter().all(|dependence| {
@@ -136,8 +138,8 @@ fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -
         })
 }
 
-/// Whether the instances of a dependence that the loop of this depth carries keep their order, if iterations are done together whose
-/// variables differ by at most `span`.
+/// Returns true if the instances of a dependence carried by the loop of this depth keep their order
+/// when iterations are joined whose variables differ by at most `span`.
 fn keeps_order(
     ir: &Ir,
     body: &Body,
@@ -152,7 +154,7 @@ fn keeps_order(
         out[at] = 1;
         out
     };
-    // Loops that both stand in and that are right in each other.
+    // Perfectly nested loops around both.
     let mut chain = vec![depth - 1];
     for at in depth..it.n_common {
         let (outer, inner) = (paths[0][at - 1] as usize, paths[0][at] as usize);
@@ -176,7 +178,7 @@ fn keeps_order(
         conditions.pop();
         conditions.push((source, target, Differs::By(0)));
     }
-    // In the same iteration of the loops inside: the runs that both stand in decide.
+    // In the same iteration of the inner loops the order of the runs of both decides.
     let inner = body.loops[paths[0][chain[chain.len() - 1]] as usize].op;
     let at = |access: usize| ancestor_in(ir, body.accesses[access].op, inner);
     let (Some(source), Some(target)) = (at(it.source), at(it.target)) else { return false };
@@ -188,7 +190,7 @@ fn keeps_order(
     !is_later_run || !legality.exist(it, &conditions)
 }
 
-/// The op right in a loop that an op is or stands in.
+/// Returns the op directly in a loop that contains an op.
 fn ancestor_in(ir: &Ir, op: Op, loop_: Op) -> Option<Op> {
     let mut at = op;
     loop {
@@ -200,7 +202,7 @@ fn ancestor_in(ir: &Ir, op: Op, loop_: Op) -> Option<Op> {
     }
 }
 
-/// The runs of ops between loops, in order, and the loops with carried values.
+/// Returns the runs of ops between loops, in order, and the loops with carried values.
 fn gather(ir: &Ir, body: Block, runs: &mut Vec<Vec<Op>>, carriers: &mut Vec<Op>) {
     let mut run = Vec::new();
     let mut ops: Vec<Op> = ir.block_ops(body).collect();
@@ -224,7 +226,7 @@ fn gather(ir: &Ir, body: Block, runs: &mut Vec<Vec<Op>>, carriers: &mut Vec<Op>)
     }
 }
 
-/// Puts a copy of a run for a later iteration right behind it.
+/// Inserts a copy of a run for a later iteration right after it.
 fn copy_run(ir: &mut Ir, it: &For, run: &[Op], copy: i64, values: &mut FxHashMap<Value, Value>) {
     let Some(&last) = run.last() else { return };
     let mut at = Point::After(last);
@@ -242,14 +244,14 @@ fn copy_run(ir: &mut Ir, it: &For, run: &[Op], copy: i64, values: &mut FxHashMap
     }
 }
 
-/// A loop inside that carries values, with those of all copies.
+/// An inner loop that carries values, with those of all copies.
 struct Carrier {
     op: Op,
-    /// How many values one copy carries.
+    /// Number of carried values of one copy.
     n: usize,
 }
 
-/// Lets a loop carry its values once for each copy.
+/// Makes a loop carry its values once for each copy.
 fn widen(ir: &mut Ir, op: Op, factor: i64) -> Carrier {
     let factor = factor as usize;
     let old = For::of(ir, op).expect("what carries values is a loop");
@@ -274,7 +276,8 @@ fn widen(ir: &mut Ir, op: Op, factor: i64) -> Carrier {
 }
 
 impl Carrier {
-    /// What stands for its values in a copy: where it starts with what another loop carries, that is the copy's, too.
+    /// Returns the initial values of a copy: if they are carried by another loop, those of the
+    /// copy.
     fn copies(&self, ir: &Ir, copy: usize, values: &mut FxHashMap<Value, Value>) {
         let Some(it) = For::of(ir, self.op) else { return };
         let (carried, results) = (it.carried(ir), ir.op(self.op).results.clone());
@@ -284,7 +287,7 @@ impl Carrier {
         }
     }
 
-    /// Lets the values of a copy start and go on with what the copy computes.
+    /// Connects the initial and the yielded values of a copy.
     fn yields(&self, ir: &mut Ir, copy: usize, values: &FxHashMap<Value, Value>) {
         let Some(it) = For::of(ir, self.op) else { return };
         let of = |value: Value| values.get(&value).copied().unwrap_or(value);

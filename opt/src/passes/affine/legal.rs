@@ -1,8 +1,8 @@
-//! What the passes take for granted where they ask what is allowed.
+//! Assumptions of the passes in questions of legality.
 //!
-//! Ops of unknown dialects that are given no memref and have no region are taken to touch no memory that a loop accesses and to
-//! keep no order, as upstream's affine passes take all ops. Ops that a row tells of do what the row says; of those whose effects no row
-//! knows (calls) nothing is taken for granted.
+//! Ops of unknown dialects without memref operands and regions are assumed not to access the memory
+//! of loops and to need no order, as in upstream's affine passes. Known ops do what their rows say.
+//! Nothing is assumed about ops with unknown effects (calls).
 
 use noisy_loops::{Aliasing, Body, Legality, Limits};
 use noisy_syntax::{Ir, Op, OpKind, TypeData};
@@ -10,14 +10,14 @@ use noisy_syntax::{Ir, Op, OpKind, TypeData};
 use crate::pass::Context;
 use crate::rewrite::operands;
 
-/// The loops and accesses of a function, without the effects that are taken not to count.
+/// Returns the loops and accesses of a function, without the effects that are assumed not to count.
 pub(super) fn body_of(ir: &Ir, function: Op) -> Body {
     let mut body = Body::new(ir, function);
     body.effects.retain(|it| !is_harmless(ir, it.0));
     body
 }
 
-/// The same of a nest alone.
+/// Returns the same for a nest alone.
 pub(super) fn nest_of(ir: &Ir, root: Op) -> Body {
     let mut body = Body::of_nest(ir, root);
     body.effects.retain(|it| !is_harmless(ir, it.0));
@@ -32,12 +32,14 @@ fn is_harmless(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::Unknown && ir.op(op).regions.is_empty() && !has_memref
 }
 
-/// What is allowed in a body, if this is taken for granted of different memrefs; `None` if it has too many dependences, which forbids all.
+/// Returns the legal transformations of a body under an aliasing assumption. `None` if it has too
+/// many dependences, which forbids all.
 pub(super) fn legality(body: &Body, aliasing: Aliasing) -> Option<Legality<'_>> {
     Legality::new(body, &Limits { aliasing, ..Limits::default() })
 }
 
-/// The same of the body of a function; where all is forbidden, a remark says why its loops stay.
+/// Returns the legal transformations of the body of a function. If everything is forbidden, a
+/// remark tells why.
 pub(super) fn of_function<'a>(
     cx: &mut Context<'_>,
     function: Op,

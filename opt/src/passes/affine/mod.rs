@@ -1,6 +1,6 @@
-//! Passes over affine loops.
+//! Passes on affine loops.
 //!
-//! *Law.* A transformation that [`noisy_loops::Legality`] does not allow is not done: the loops stay as they are.
+//! *Law.* If [`noisy_loops::Legality`] does not allow a transformation, the loops stay.
 
 pub(super) mod coalesce;
 pub(super) mod dependence_check;

@@ -1,6 +1,7 @@
-//! `affine-loop-normalize`: loops that count from 0 by 1.
+//! `affine-loop-normalize`: makes loops count from 0 by 1.
 //!
-//! *Law.* Each iteration sees the same values as before; a loop with an upper bound below its lower one gets one below 0.
+//! *Law.* Each iteration sees the same values as before. A loop with an upper bound below its lower
+//! one gets an upper bound below 0.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::Point;
@@ -44,7 +45,7 @@ fn trips(high: &Expr, low: &Expr, step: i64) -> Expr {
     Expr::binary(Operator::CeilDiv, size, Expr::Const(step))
 }
 
-/// `iv * step + low`, the variable being the last dimension.
+/// `iv * step + low`, where the variable is the last dimension.
 fn old_iv(iv: Value, low: &Applied, step: i64) -> Applied {
     let both = low.joined(&Applied::value(iv));
     let all = exprs(&both.map.body);
@@ -54,7 +55,7 @@ fn old_iv(iv: Value, low: &Applied, step: i64) -> Applied {
     Applied { map: Affine { body: Body::Map(vec![sum]), ..both.map }, operands: both.operands }
 }
 
-/// Lets a loop count from 0 by 1, if it has one lower bound.
+/// Makes a loop count from 0 by 1, if it has one lower bound.
 pub(super) fn normalize(ir: &mut Ir, op: Op, promotes: bool) {
     if promotes && run_once(ir, op) {
         return;
@@ -80,7 +81,7 @@ pub(super) fn normalize(ir: &mut Ir, op: Op, promotes: bool) {
     }
 }
 
-/// The same for the loops of `affine.parallel`, if each has one lower bound.
+/// Makes the loops of `affine.parallel` count from 0 by 1, if each has one lower bound.
 fn normalize_parallel(ir: &mut Ir, op: Op) {
     let Some(low) = applied(ir, op, "lowerBoundsMap", 0) else { return };
     let Some(high) = applied(ir, op, "upperBoundsMap", low.operands.len()) else { return };
@@ -140,14 +141,14 @@ fn normalize_parallel(ir: &mut Ir, op: Op) {
     }
 }
 
-/// The integers of an array attribute.
+/// Returns the integers of an array attribute.
 pub(super) fn ints_of(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     let AttrData::Array(list) = ir.interner.attr_data(ir.attr(op, name)?) else { return None };
     let int = |it: &noisy_syntax::Attr| i64::try_from(ir.interner.int_value(*it)?).ok();
     list.iter().map(int).collect()
 }
 
-/// How many bounds each of so many loops of `affine.parallel` has.
+/// Returns the number of bounds of each loop of `affine.parallel`.
 pub(super) fn sizes_of_groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
     let all = ir.interner.element_ints(ir.attr(op, name)?, n)?;
     all.into_iter().map(|it| usize::try_from(it).ok()).collect()

@@ -1,7 +1,8 @@
-//! `affine-parallelize`: loops whose iterations may run at once become `affine.parallel`.
+//! `affine-parallelize`: turns loops whose iterations may run at once into `affine.parallel`.
 //!
-//! *Law.* No two iterations of such a loop touch the same element, one of them writing it, and nothing in it has other effects. A loop that
-//! carries values stays, unless `parallel-reductions` says that sums may be formed in any order.
+//! *Law.* No two iterations of such a loop access the same element, one of them writing it, and
+//! nothing in it has other effects. A loop that carries values stays, unless `parallel-reductions`
+//! allows sums in any order.
 
 use noisy_loops::{Body, Legality};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -39,7 +40,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let most = options.int("max-nested").unwrap_or(i64::MAX);
-    // Ops of which nothing is known keep their order here.
+    // Unknown ops need an order here.
     let body = Body::new(cx.ir, op);
     let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     let mut all = Vec::new();
@@ -63,7 +64,7 @@ fn n_parallel_around(ir: &Ir, op: Op) -> i64 {
     around.filter(|&it| ir.op(it).kind == OpKind::AffineParallel).count() as i64
 }
 
-/// Whether the iterations may run at once, values that are carried aside.
+/// Returns true if the iterations may run at once, apart from carried values.
 fn is_parallel(ir: &Ir, legality: &Legality<'_>, it: &For) -> bool {
     let inside = preorder(ir, ir.block(it.body).region);
     let is_known = inside.iter().all(|&op| match ir.op(op).kind {
@@ -82,13 +83,13 @@ fn is_parallel(ir: &Ir, legality: &Legality<'_>, it: &For) -> bool {
 /// A carried value that each iteration combines with a value of its own.
 struct Reduction {
     op: Op,
-    /// What the iteration brings.
+    /// The value of the iteration.
     value: Value,
-    /// The number of its kind.
+    /// The number of the kind of reduction.
     kind: usize,
 }
 
-/// The reductions that the carried values are, if all are.
+/// Returns the reductions of the carried values, if all are reductions.
 fn reductions(ir: &Ir, it: &For) -> Option<Vec<Reduction>> {
     let yielded = operands(ir, it.end(ir));
     let carried = it.carried(ir);
@@ -139,7 +140,7 @@ fn to_parallel(ir: &mut Ir, it: &For, reductions: &[Reduction]) {
         .attr("upperBoundsMap", map_attr(ir, &it.high.map));
     let parallel = ir.insert(new, Point::Before(it.op));
     ir.move_regions(it.op, parallel);
-    // Each iteration gives what it brings; what the loop starts with is added behind.
+    // Each iteration yields its own value; the initial value is added after the loop.
     let end = it.end(ir);
     let brought: Vec<Value> = reductions.iter().map(|it| it.value).collect();
     ir.set_operands(end, &brought);
@@ -171,7 +172,7 @@ fn group(ir: &mut Ir, n: usize) -> Attr {
     ir.interner.attr(AttrData::Elements(text, ty))
 }
 
-/// An array of numbers of 64 bits.
+/// Returns an array of 64-bit numbers.
 fn ints(ir: &mut Ir, values: &[i64]) -> Attr {
     let int =
         |ir: &mut Ir, it: i64| ir.interner.attr(AttrData::Int { value: it.into(), ty: Type::I64 });

@@ -1,7 +1,8 @@
-//! `test-affine-parametric-tile`: perfectly nested loops in tiles whose sizes are the first arguments of the function, where that is
-//! allowed for tiles of any size.
+//! `test-affine-parametric-tile`: tiles perfectly nested loops with sizes from the first arguments
+//! of the function, if tiles of any size are legal.
 //!
-//! *Law.* For sizes of one and more each iteration runs once, in the order of tiles. A smaller size has no meaning.
+//! *Law.* For sizes of at least one each iteration runs once, in the order of tiles. Smaller sizes
+//! have no meaning.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::Point;
@@ -53,7 +54,7 @@ fn sum(a: Expr, b: Expr) -> Expr {
     Expr::binary(Operator::Add, a, b)
 }
 
-/// What a tile is made of: bounds, tile and size in one space of operands.
+/// The inputs of a tile: bounds, tile and size over common operands.
 struct Space {
     map: Affine,
     operands: Vec<Value>,
@@ -62,7 +63,7 @@ struct Space {
 }
 
 impl Space {
-    /// The operands of results, then the tile if there is one, then symbols, and the size last.
+    /// The operands of results, then the tile if there is one, then symbols, and last the size.
     fn new(
         of: &Applied,
         low: &Applied,

@@ -1,4 +1,4 @@
-//! `test-loop-permutation`: perfectly nested loops in another order, where that is allowed.
+//! `test-loop-permutation`: permutes perfectly nested loops, if that is legal.
 
 use noisy_syntax::{Ir, Op};
 
@@ -22,7 +22,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
-    // Where each loop goes.
+    // The new position of each loop.
     let places = options.ints("permutation-map");
     let n = places.len();
     let mut order = vec![usize::MAX; n];
@@ -47,7 +47,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The loops of `affine.for` right in the blocks of an op.
+/// Returns the `affine.for` loops directly in the blocks of an op.
 pub(super) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     for &(_, region) in &ir.op(op).regions {
@@ -56,13 +56,13 @@ pub(super) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
     out
 }
 
-/// Whether the bounds of no loop read the variable of another one, and nothing is carried.
+/// Returns true if no bound of a loop uses the variable of another one, and nothing is carried.
 pub(super) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
     nest.iter().all(|it| {
         let reads = |bound: &Applied| {
             let tidy = bound.canonical(ir);
             let reads = nest.iter().any(|other| tidy.operands.contains(&other.iv));
-            // What is computed in the nest reads its variables.
+            // Values computed in the nest use its variables.
             reads
                 || !nest.iter().all(|other| {
                     let region = ir.block(other.body).region;
@@ -76,9 +76,10 @@ pub(super) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
     })
 }
 
-/// Puts loops in another order: at place k the loop `order[k]`. The loops stay where they are and exchange bounds, steps and variables.
+/// Permutes loops: position k gets the loop `order[k]`. The ops stay in place and exchange bounds,
+/// steps and variables.
 pub(super) fn permute(ir: &mut Ir, nest: &[For], order: &[usize]) {
-    // Each use of a variable becomes one of the variable of the place that the loop goes to.
+    // Each use of a variable becomes one of the variable at the new position of its loop.
     let uses: Vec<Vec<(Op, u32)>> = nest.iter().map(|it| ir.value(it.iv).uses.to_vec()).collect();
     for (place, &from) in order.iter().enumerate() {
         for &(user, at) in &uses[from] {

@@ -1,13 +1,14 @@
-//! `affine-scalrep`: loads whose value is known become that value; stores that are overwritten unread go, and with them memrefs that are
-//! only stored to.
+//! `affine-scalrep`: replaces loads of known values; removes stores that are overwritten without a
+//! load, and then memrefs that are only stored to.
 //!
-//! *Question.* From an access to a later one that it dominates, in the same iteration of the loops around the first (say n of them): may
-//! another access between the two write (or read) the element? A dependence into the later one at a level of n or less comes from an
-//! earlier iteration, hence from before the first; of those at deeper levels, what stands before the first ran before it. So only what
-//! stands behind the first counts, at levels above n.
+//! *Question.* Take an access and a later one that it dominates, in the same iteration of the loops
+//! around the first (n loops). May another access between the two write (or read) the element? A
+//! dependence into the later one at level n or less comes from an earlier iteration, so from before
+//! the first. At deeper levels, accesses before the first ran before it. So only accesses after the
+//! first count, at levels above n.
 //!
-//! *Law.* Loads and stores read and write the same values as before. *Cost.* Dependences are asked for once: replacing a load changes none
-//! of the others.
+//! *Law.* Loads and stores read and write the same values as before. *Cost.* Dependences are
+//! computed once, because replacing a load changes no other dependence.
 
 use noisy_loops::{Body, Form, Instances, Legality, Term, Why};
 use noisy_syntax::{Ir, Op, OpKind, Value};
@@ -65,12 +66,12 @@ fn is_store(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::AffineStore | OpKind::AffineVectorStore)
 }
 
-/// The memref of an affine access.
+/// Returns the memref of an affine access.
 fn memref(ir: &Ir, op: Op) -> Option<Value> {
     operand(ir, op, usize::from(is_store(ir, op)))
 }
 
-/// The op in the block of `above` that another op is or stands in.
+/// Returns the op in the block of `above` that contains another op.
 fn ancestor_beside(ir: &Ir, above: Op, op: Op) -> Option<Op> {
     let block = ir.block_of(above);
     let mut around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
@@ -80,7 +81,7 @@ fn ancestor_beside(ir: &Ir, above: Op, op: Op) -> Option<Op> {
 struct Scalars<'a> {
     body: &'a Body,
     legality: &'a Legality<'a>,
-    /// Accesses that are erased.
+    /// The erased accesses.
     gone: FxHashSet<usize>,
 }
 
@@ -99,7 +100,8 @@ impl Scalars<'_> {
         self.gone.insert(store);
     }
 
-    /// Whether both are the same element of the same memref wherever the loops around the first are in the same iteration.
+    /// Returns true if both are the same element of the same memref whenever the loops around the
+    /// first are in the same iteration.
     fn is_same_element(&self, ir: &Ir, first: usize, second: usize) -> bool {
         let (one, other) = (&self.body.accesses[first], &self.body.accesses[second]);
         let depth = self.legality.path(first).len() as u32;
@@ -121,7 +123,8 @@ impl Scalars<'_> {
             }
     }
 
-    /// Whether a form is the same wherever n loops are in the same iteration: the loops of its variables stand around the first access.
+    /// Returns true if a form is the same whenever n loops are in the same iteration: the loops of
+    /// its variables are around the first access.
     fn is_settled(&self, form: &Form, n: u32) -> bool {
         form.terms.iter().all(|it| match it.0 {
             Term::Local(value) => self.body.depth_of(value) <= n,
@@ -143,7 +146,8 @@ impl Scalars<'_> {
             .filter(move |it| is_alive(it.source) && is_alive(it.target))
     }
 
-    /// Whether nothing may write the element between an access and a later one that it dominates.
+    /// Returns true if nothing may write the element between an access and a later one that it
+    /// dominates.
     fn is_kept(&self, ir: &Ir, first: usize, last: usize) -> bool {
         let n = self.legality.path(first).len();
         let comes_between = |it: &Instances| {
@@ -152,7 +156,8 @@ impl Scalars<'_> {
         !self.has_effect_between(ir, first, last) && !self.live_dependences().any(comes_between)
     }
 
-    /// Whether an op with effects that are not understood may run between two accesses, the first of which dominates the second.
+    /// Returns true if an op with unknown effects may run between two accesses, the first of which
+    /// dominates the second.
     fn has_effect_between(&self, ir: &Ir, first: usize, last: usize) -> bool {
         let first = self.op(first);
         let Some(end) = ancestor_beside(ir, first, self.op(last)) else { return true };
@@ -164,7 +169,8 @@ impl Scalars<'_> {
         })
     }
 
-    /// The last access before another one, among those that `is_meant`, that dominates it and is of the same element.
+    /// Returns the last access before another one, among those that `is_meant`, that dominates it
+    /// and has the same element.
     fn last_before(&self, ir: &Ir, access: usize, is_meant: fn(&Ir, Op) -> bool) -> Option<usize> {
         let op = self.op(access);
         (0..access).rev().find(|&it| {
@@ -176,7 +182,7 @@ impl Scalars<'_> {
         })
     }
 
-    /// The value that a load reads, and its memref, if a store that dominates it wrote that.
+    /// Returns the value of a load, and its memref, if a dominating store wrote it.
     fn stored(&self, ir: &Ir, load: usize) -> Option<(Value, Value)> {
         is_load(ir, self.op(load)).then_some(())?;
         let store = self.last_before(ir, load, is_store)?;
@@ -190,7 +196,7 @@ impl Scalars<'_> {
         fits.then_some((value, memref(ir, self.op(load))?))
     }
 
-    /// The value that a load reads, if another load that dominates it read the same.
+    /// Returns the value of a load if another load that dominates it read the same.
     fn loaded(&self, ir: &Ir, load: usize) -> Option<Value> {
         let is_there = !self.gone.contains(&load) && is_load(ir, self.op(load));
         is_there.then_some(())?;
@@ -201,7 +207,8 @@ impl Scalars<'_> {
         fits.then_some(value)
     }
 
-    /// Whether a later store of the block surely writes the same element before anybody reads it.
+    /// Returns true if a later store in the block certainly writes the same element before any load
+    /// of it.
     fn is_overwritten(&self, ir: &Ir, store: usize) -> bool {
         let op = self.op(store);
         if !is_store(ir, op) {
@@ -226,7 +233,7 @@ impl Scalars<'_> {
     }
 }
 
-/// Erases a memref that is allocated here, if it is only stored to.
+/// Erases a locally allocated memref that is only stored to.
 fn erase_unread(ir: &mut Ir, memref: Value) {
     let Some(op) = ir.defining_op(memref) else { return };
     if !matches!(ir.op(op).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca) {

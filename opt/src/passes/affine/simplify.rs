@@ -1,8 +1,9 @@
-//! `affine-simplify-structures`: maps and sets in canonical form; choices whose set has no point are gone.
+//! `affine-simplify-structures`: puts maps and sets into canonical form and removes choices with
+//! empty sets.
 //!
-//! *Law.* A set is empty if no integers that its dimensions and symbols could be are in it, exactly, whatever its operands are. Quotients
-//! and remainders by numbers are variables of their own; a set with products of variables, and one that the budget does not suffice for,
-//! stays.
+//! *Law.* A set is empty exactly if it has no integer point, whatever its operands are. Quotients
+//! and remainders by constants are variables of their own. A set with products of variables, and
+//! one that exceeds the budget, stays.
 
 use noisy_polyhedra::{Budget, Conjunction};
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
@@ -45,7 +46,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     canonicalize::rewrite(cx, op, &patterns, config, false)
 }
 
-/// Simplifies each expression of the map of an op; its operands stay.
+/// Simplifies each expression of the map of an op. Its operands stay.
 fn simplify_map(ir: &mut Ir, op: Op) {
     let map = ir.attr(op, "map").and_then(|it| ir.interner.affine(it));
     let Some(map) = map.cloned() else { return };
@@ -57,11 +58,12 @@ fn simplify_map(ir: &mut Ir, op: Op) {
     }
 }
 
-/// Deeper expressions and sets of more quotients are not asked about.
+/// Deeper expressions and sets with more quotients stay.
 const MOST_DEPTH: usize = 64;
 const MOST_QUOTIENTS: usize = 16;
 
-/// An expression as a row over points, which get a variable for each quotient, up to so many variables; `None` if it is not linear.
+/// Returns an expression as a row over points with a variable for each quotient, up to a number of
+/// variables. `None` if it is not linear.
 fn row_of(
     expr: &Expr,
     n_dims: usize,
@@ -74,7 +76,7 @@ fn row_of(
         *row.get_mut(at)? = 1;
         Some(row)
     };
-    // Rows get longer as quotients come: the constant stays last.
+    // Rows get longer with each quotient; the constant stays last.
     let fit = |row: &mut Vec<i128>, points: &Conjunction| {
         let constant = row.pop().unwrap_or(0);
         row.resize(points.n_vars(), 0);
@@ -130,8 +132,8 @@ fn row_of(
     }
 }
 
-/// Drops constraints of a choice that hold anyway or say less than another one; equalities come first, and no factor is shared by all terms of
-/// one. A set without a point becomes one that says so.
+/// Drops constraints of a choice that always hold or are weaker than another one. Equalities come
+/// first, and common factors are removed. An empty set becomes an obviously empty one.
 fn simplify_set(ir: &mut Ir, op: Op) {
     let Some(set) = applied(ir, op, "condition", 0) else { return };
     let Body::Set(all) = &set.map.body else { return };
@@ -156,7 +158,8 @@ fn simplify_set(ir: &mut Ir, op: Op) {
     let body = if matches!(points.is_empty(&mut Budget::new(WORK)), Ok(true)) {
         Body::Set(vec![(Expr::Const(-1), false)])
     } else {
-        // An inequality is kept unless it is a number that holds or a parallel one says as much.
+        // An inequality is kept unless it is constant and holds, or a parallel one is at least as
+        // strong.
         let is_kept = |at: usize| match &rows[at] {
             Some((row, false)) => {
                 let is_number = row[..n].iter().all(|it| *it == 0);

@@ -1,8 +1,9 @@
-//! `affine-loop-tile`: perfectly nested loops in tiles, where that is allowed for tiles of any size.
+//! `affine-loop-tile`: tiles perfectly nested loops, if tiles of any size are legal.
 //!
-//! Each loop becomes one over tiles, whose step is the size, and one over the points of a tile; all of the former stand around all of the
-//! latter. Bounds may not read variables of the nest, and nothing may be carried. With `separate`, whole tiles are told from those at the
-//! end by one `affine.if`, and have no least bounds.
+//! Each loop becomes a loop over tiles, whose step is the size, and a loop over the points of a
+//! tile. All loops over tiles are outside. Bounds must not use variables of the nest, and nothing
+//! may be carried. With `separate`, an `affine.if` distinguishes whole tiles from those at the end;
+//! the loops of whole tiles have no minimum in their bounds.
 
 mod cache;
 
@@ -54,7 +55,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// The size of tiles of which nothing better is known.
+/// The default tile size.
 const DEFAULT_SIZE: i64 = 4;
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
@@ -81,7 +82,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The sizes for a nest of so many loops, if the options say them.
+/// Returns the sizes for a nest of this many loops, if the options have them.
 fn sizes(options: &Options, n: usize) -> Option<Vec<i64>> {
     if let Some(size) = options.int("tile-size") {
         return Some(vec![size; n]);
@@ -104,7 +105,7 @@ fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64], separates: bool) {
         at = Point::Start(body);
     }
     let (mut points, mut loops) = (Vec::new(), Vec::new());
-    // What the ends of the tiles may be above of, less these ends.
+    // The differences between the loop ends and the tile ends.
     let mut over: Option<Applied> = None;
     let mut inside = innermost.body;
     for ((it, &size), &tile) in nest.iter().zip(sizes).zip(&tiles) {
@@ -123,7 +124,7 @@ fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64], separates: bool) {
             }
         };
         let (op, body) = make_for(ir, at, &low, &high, it.step, &[]);
-        // Of several upper bounds the first is the end of the tile.
+        // The first of several upper bounds is the end of the tile.
         let first = exprs(&high.map.body).swap_remove(0);
         let whole = Affine { body: Body::Map(vec![first]), ..high.map };
         loops.push((op, Applied { map: whole, operands: high.operands }));
@@ -137,7 +138,7 @@ fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64], separates: bool) {
     }
 }
 
-/// Lets whole tiles run in loops of their own, which end where these maps say.
+/// Adds loops for whole tiles, which end where these maps say.
 fn separate(ir: &mut Ir, loops: &[(Op, Applied)], over: Option<Applied>) {
     let Some(&(root, _)) = loops.first() else { return };
     let set = match over {
@@ -161,7 +162,7 @@ fn separate(ir: &mut Ir, loops: &[(Op, Applied)], over: Option<Applied>) {
     }
     let copy = Rewriter::new(ir).clone_op(root, Point::Before(ends[0]), &mut FxHashMap::default());
     ir.move_op(root, Point::Before(ends[1]));
-    // The copy has the same loops in each other; a bound reads the variable over tiles, which both see.
+    // The copy has the same nested loops. A bound uses the variable over tiles, which both see.
     let copies = perfect_nest(ir, copy);
     for (it, (_, high)) in copies.iter().zip(loops) {
         let high = high.tidy();
@@ -169,7 +170,8 @@ fn separate(ir: &mut Ir, loops: &[(Op, Applied)], over: Option<Applied>) {
     }
 }
 
-/// The upper bounds of a loop and the end of its tile, which comes first and whose only operand is the last dimension.
+/// Returns the upper bounds of a loop and the end of its tile, which comes first and whose only
+/// operand is the last dimension.
 fn with_end(high: &Applied, end: &Applied) -> Applied {
     let both = high.joined(end);
     let mut all = exprs(&both.map.body);

@@ -1,7 +1,9 @@
-//! `affine-loop-unroll`: innermost loops that do several iterations at once, or all; what is left over runs in a loop behind.
+//! `affine-loop-unroll`: innermost loops run several iterations at once, or all. A second loop runs
+//! the rest.
 //!
-//! *Law.* Iterations run in their order. Where a loop may have fewer than no iterations (an upper bound below the lower one), the loop
-//! behind starts at the lower bound at least, so that it does not run either.
+//! *Law.* Iterations run in their order. If a loop may have a negative number of iterations (an
+//! upper bound below the lower one), the second loop starts at the lower bound at least, so that it
+//! does not run either.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::Point;
@@ -62,7 +64,7 @@ const UNROLL: PassInfo = PassInfo {
     run,
 };
 
-/// Of the MLIR tutorial (j2kun/mlir-tutorial), as is the next one.
+/// From the MLIR tutorial (j2kun/mlir-tutorial), like the next one.
 const FULL: PassInfo = PassInfo {
     name: "affine-full-unroll",
     class: "AffineFullUnroll",
@@ -94,7 +96,7 @@ const FULL_OR_NOT: PassInfo = PassInfo {
     },
 };
 
-/// A program does not grow beyond so many copied ops.
+/// Most copied ops in a program.
 const MOST_OPS: usize = 1 << 20;
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
@@ -131,7 +133,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Unrolls all loops of at most so many iterations, inner ones first.
+/// Unrolls all loops with at most this many iterations, inner ones first.
 fn run_all(cx: &mut Context<'_>, op: Op, threshold: i64) {
     let mut left = MOST_OPS;
     for it in postorder(cx.ir, op) {
@@ -142,14 +144,14 @@ fn run_all(cx: &mut Context<'_>, op: Op, threshold: i64) {
     }
 }
 
-/// Loops with no loop of `affine.for` in them, in order.
+/// Returns the loops without inner `affine.for`, in order.
 fn innermost(ir: &Ir, op: Op) -> Vec<Op> {
     let all = postorder(ir, op);
     let is_innermost = |it: &Op| postorder(ir, *it).len() == 1;
     all.into_iter().filter(is_innermost).collect()
 }
 
-/// Runs all iterations one behind the other; whether the program changed.
+/// Unrolls a loop completely. Returns true if the program changed.
 fn full(ir: &mut Ir, op: Op, trips: i64, left: &mut usize) -> bool {
     match trips {
         0 => false,
@@ -158,7 +160,7 @@ fn full(ir: &mut Ir, op: Op, trips: i64, left: &mut usize) -> bool {
     }
 }
 
-/// Does so many iterations at once; whether the program changed.
+/// Unrolls a loop by a factor. Returns true if the program changed.
 pub(super) fn by_factor(
     ir: &mut Ir,
     op: Op,
@@ -206,12 +208,13 @@ pub(super) fn by_factor(
     true
 }
 
-/// Whether ops and what is in them can be copied: branches are not.
+/// Returns true if ops can be copied with their contents: branches cannot.
 pub(super) fn can_be_copied(ir: &Ir, all: &[Op]) -> bool {
     all.iter().all(|&it| ir.extra(it).successors.is_empty())
 }
 
-/// Whether the number of iterations is surely a multiple of a number, be it below 0.
+/// Returns true if the number of iterations is certainly a multiple of a number, even if it is
+/// negative.
 pub(super) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
     if let Some(trips) = it.trip_count() {
         return trips % factor == 0;
@@ -223,8 +226,8 @@ pub(super) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
     exprs(&trips.map.body).iter().all(|it| it.divisor().is_multiple_of(factor.unsigned_abs()))
 }
 
-/// Lets a loop end behind the last whole group of iterations, and a copy of it do the others; that copy. `None` if the bounds do not
-/// say where that is; then nothing changes.
+/// Makes a loop end after its last whole group of iterations, and returns a copy of it for the
+/// rest. `None`, without a change, if the bounds do not determine that end.
 pub(super) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
     let low = it.low.single()?;
     it.high.single()?;
@@ -242,7 +245,7 @@ pub(super) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
     let end =
         Applied { map: Affine { body: Body::Map(vec![end]), ..both.map }, operands: both.operands };
     let end = end.canonical(ir);
-    // A loop behind its end: it does not run if the loop has no iteration.
+    // The second loop must not run if the loop has no iteration.
     let start = if is_never_negative(it) {
         end.clone()
     } else {
@@ -265,12 +268,12 @@ pub(super) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
     Some(behind.op)
 }
 
-/// Whether the upper bound is surely not below the lower one.
+/// Returns true if the upper bound is certainly not below the lower one.
 fn is_never_negative(it: &For) -> bool {
     it.trip_count().is_some_and(|trips| trips > 0)
 }
 
-/// Appends copies of the body, each for the next iteration of the old step.
+/// Appends copies of the body, each for the next iteration with the old step.
 fn copy_body(ir: &mut Ir, it: &For, factor: i64) {
     let ops = it.ops(ir);
     let end = it.end(ir);

@@ -1,4 +1,4 @@
-//! A program changed as a copy of it was, to which `noisy.reduce_noise` ops were added.
+//! Transfers the `noisy.reduce_noise` ops that were added to a copy of a program to the program.
 
 use std::ops::Range;
 
@@ -9,23 +9,24 @@ use rustc_hash::FxHashMap;
 
 const OTHER: &str = "the copy differs by more than ops that were inserted";
 
-/// What a copy of a program has more.
+/// The additional ops of a copy.
 struct Copy<'a> {
     after: &'a Ir,
-    /// The parts of its text that edits have written, in order.
+    /// The ranges of its text that edits have written, in order.
     written: Vec<Range<usize>>,
-    /// The values of the copy, and those of the program that they stand for.
+    /// The values of the copy, with their counterparts in the program.
     values: FxHashMap<Value, Value>,
-    /// The ops that both have.
+    /// The ops of both.
     common: Vec<(Op, Op)>,
-    /// The ops that were inserted, each with the op of the program that it comes before.
+    /// The inserted ops, each with the next op of the program.
     inserted: Vec<(Op, Op)>,
 }
 
-/// Inserts what the copy `after`, made by these edits in order, has more within pairs of functions; how many ops these are.
+/// Inserts the additional ops of the copy `after`, which these edits made, within pairs of
+/// functions. Returns their number.
 ///
 /// # Errors
-/// When there is another difference.
+/// If there is any other difference.
 pub(super) fn follow(
     ir: &mut Ir,
     after: &Ir,
@@ -50,7 +51,7 @@ pub(super) fn follow(
     }
     let Copy { mut values, common, inserted, .. } = copy;
     let n = inserted.len();
-    // What is reduced may be a result of another of them.
+    // The operand may be the result of another inserted op.
     let mut left = inserted;
     while !left.is_empty() {
         let n_left = left.len();
@@ -84,7 +85,7 @@ pub(super) fn follow(
 }
 
 impl Copy<'_> {
-    /// Pairs an op with its copy, and what is in it.
+    /// Pairs an op with its copy, with their regions.
     fn pair(&mut self, ir: &Ir, ours: Op, theirs: Op) -> Result<(), &'static str> {
         let mut work = vec![(ours, theirs)];
         while let Some((ours, theirs)) = work.pop() {

@@ -1,8 +1,9 @@
-//! Which values of a program are needed: by an op with an effect, by a condition, or by who cannot be seen.
+//! Liveness of values: needed by an op with an effect, by a condition, or outside of the program.
 //!
-//! *Law.* What is not in [`Live`] may be any value of its type without a change that anyone sees. Values that loops carry, that choices
-//! yield, and that private functions are passed and return, are needed only if the other end of the way is. *Cost.* Linear in the ops,
-//! their operands and the calls.
+//! *Law.* A value that is not in [`Live`] may be replaced by any value of its type without an
+//! observable change. Values that loops carry, that choices yield, and that private functions take
+//! and return, are live only if their receiver is. *Cost.* Linear in the ops, their operands and
+//! the calls.
 
 use noisy_dataflow::flow;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
@@ -12,20 +13,21 @@ use crate::rewrite::nested;
 use noisy_analyses::facts::effects;
 use noisy_analyses::facts::values::operand;
 
-/// The values that are needed.
+/// The live values.
 #[derive(Debug, Default)]
 pub(in crate::passes) struct Live {
     values: FxHashSet<Value>,
     ops: FxHashSet<Op>,
     stack: Vec<Value>,
-    /// The calls of private functions of which all are known.
+    /// The calls of private functions whose calls are all known.
     calls: FxHashMap<Op, Vec<Op>>,
-    /// The functions that these calls call.
+    /// The callees of these calls.
     callees: FxHashMap<Op, Op>,
 }
 
 impl Live {
-    /// The needed values in an op; `calls` are those of each private function of which all are known.
+    /// Returns the live values in an op; `calls` are those of each private function whose calls are
+    /// all known.
     pub(super) fn new(ir: &Ir, top: Op, calls: FxHashMap<Op, Vec<Op>>) -> Self {
         let mut callees = FxHashMap::default();
         let all = nested(ir, top);
@@ -42,7 +44,7 @@ impl Live {
         out
     }
 
-    /// Whether a value is needed.
+    /// Returns true if a value is live.
     pub(in crate::passes) fn has(&self, value: Value) -> bool {
         self.values.contains(&value)
     }
@@ -71,7 +73,7 @@ impl Live {
         }
     }
 
-    /// An op runs: what it reads by itself is needed, and how its regions end.
+    /// Marks an op as running: its own operands are live, and the terminators of its regions run.
     fn need_op(&mut self, ir: &Ir, op: Op) {
         if !self.ops.insert(op) {
             return;
@@ -89,13 +91,14 @@ impl Live {
                 self.need_op(ir, end);
             }
         }
-        // An op within others runs only if they do.
+        // An op inside others runs only if they do.
         if let Some(around) = ir.parent_op(op).filter(|&it| ir.op(it).kind.is_op()) {
             self.need_op(ir, around);
         }
     }
 
-    /// The number of the first operand that an op only passes on; all behind it are passed on, too.
+    /// Returns the index of the first operand that an op only passes on; later ones are passed on,
+    /// too.
     fn first_passed(&self, ir: &Ir, op: Op) -> usize {
         let around = ir.parent_op(op).map(|it| ir.op(it).kind);
         match ir.op(op).kind {
@@ -126,7 +129,7 @@ impl Live {
         }
     }
 
-    /// What a result is made of, where an op does not make it of its own operands.
+    /// Returns the values that become a result, if an op does not compute it from its own operands.
     fn need_result(&mut self, ir: &Ir, op: Op, at: usize) {
         let data = ir.op(op);
         match data.kind {
@@ -152,7 +155,8 @@ impl Live {
         }
     }
 
-    /// What `scf.for` carries at a place: what it starts with and what each iteration ends with.
+    /// Returns the values that `scf.for` carries at a position: the initial one and that of each
+    /// iteration.
     fn need_carried(&mut self, ir: &Ir, op: Op, at: usize) {
         self.mark_operand(ir, Some(op), 3 + at);
         for &(_, region) in &ir.op(op).regions {
@@ -190,7 +194,7 @@ impl Live {
     }
 }
 
-/// The last ops of the blocks of a region.
+/// Returns the terminators of the blocks of a region.
 pub(super) fn ends(ir: &Ir, region: Region) -> Vec<Op> {
     ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)).collect()
 }

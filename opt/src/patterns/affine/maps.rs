@@ -1,9 +1,10 @@
-//! Maps and the values they are applied to: composed, made canonical, simplified.
+//! Maps with their operands: composition, canonical form, simplification.
 //!
-//! *Canonical* is: no operand that is an `affine.apply`, no constant, no operand twice, none that is not read; an operand that may be a
-//! symbol is one; pure affine expressions are sums of dimensions, symbols and quotients with constant factors, in this order. *Law.* At
-//! each point the value is the same. *Cost.* Each composition makes the expression larger by that of the operand; more than [`MOST_NODES`]
-//! nodes are left alone.
+//! *Canonical form*: no operand is an `affine.apply`, a constant, repeated or unused; an operand
+//! that may be a symbol is one; pure affine expressions are sums of dimensions, symbols and
+//! quotients with constant factors, in this order. *Law.* The value is the same at each point.
+//! *Cost.* Each composition adds the size of the operand's expression; expressions with more than
+//! [`MOST_NODES`] nodes stay.
 
 use noisy_polyhedra::gcd;
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
@@ -22,7 +23,7 @@ pub(crate) struct Applied {
     pub(crate) operands: Vec<Value>,
 }
 
-/// The expressions of a map or set.
+/// Returns the expressions of a map or set.
 pub(crate) fn exprs(body: &Body) -> Vec<Expr> {
     match body {
         Body::Map(all) => all.clone(),
@@ -30,7 +31,7 @@ pub(crate) fn exprs(body: &Body) -> Vec<Expr> {
     }
 }
 
-/// A body with other expressions.
+/// Replaces the expressions of a body.
 pub(crate) fn with_exprs(body: &Body, exprs: Vec<Expr>) -> Body {
     match body {
         Body::Map(_) => Body::Map(exprs),
@@ -40,7 +41,7 @@ pub(crate) fn with_exprs(body: &Body, exprs: Vec<Expr>) -> Body {
     }
 }
 
-/// An expression with others in place of its dimensions and symbols.
+/// Substitutes the dimensions and symbols of an expression.
 pub(crate) fn replaced(expr: &Expr, of: &dyn Fn(&Expr) -> Expr) -> Expr {
     match expr {
         Expr::Const(_) => expr.clone(),
@@ -56,7 +57,8 @@ fn n_nodes(expr: &Expr) -> usize {
     }
 }
 
-/// Whether a value may be a symbol of a map: it is a constant, stands at the top of a function, or is computed from such values alone.
+/// Returns true if a value may be a symbol of a map: it is a constant, defined at the top of a
+/// function, or computed from such values alone.
 pub(crate) fn is_symbol(ir: &Ir, value: Value) -> bool {
     let mut stack = vec![value];
     let mut n = 0;
@@ -78,14 +80,14 @@ pub(crate) fn is_symbol(ir: &Ir, value: Value) -> bool {
     true
 }
 
-/// A dimension or symbol that an operand stands for.
+/// A dimension or symbol of an operand.
 fn leaf(map: &Affine, at: usize) -> Expr {
     let at = at as u32;
     if at < map.n_dims { Expr::Dim(at) } else { Expr::Symbol(at - map.n_dims) }
 }
 
 impl Applied {
-    /// The map in canonical form.
+    /// Returns the map in canonical form.
     pub(crate) fn canonical(&self, ir: &Ir) -> Self {
         let mut out = self.clone();
         while out.compose_one(ir) {}
@@ -93,12 +95,12 @@ impl Applied {
         out.merge(ir);
         let exprs = exprs(&out.map.body).iter().map(|it| simplified(it, &out.map)).collect();
         out.map.body = with_exprs(&out.map.body, exprs);
-        // What cancelled is not read any more.
+        // Cancelled operands are unused.
         out.merge(ir);
         out
     }
 
-    /// Puts the map of the first operand that is an `affine.apply` in its place.
+    /// Composes with the first operand that is an `affine.apply`.
     fn compose_one(&mut self, ir: &Ir) -> bool {
         let total: usize = exprs(&self.map.body).iter().map(n_nodes).sum();
         for at in 0..self.operands.len() {
@@ -117,7 +119,7 @@ impl Applied {
                 continue;
             }
             let (n_dims, n_symbols) = (self.map.n_dims, self.map.n_symbols);
-            // A symbol stays one only if what it is computed from are.
+            // A symbol stays a symbol only if its own operands may be symbols.
             let shifted = replaced(expr, &|it| match it {
                 Expr::Dim(at) => Expr::Dim(at + n_dims),
                 Expr::Symbol(at) => Expr::Symbol(at + n_symbols),
@@ -134,7 +136,7 @@ impl Applied {
             self.operands = [dims, inner_dims, symbols, inner_symbols].concat();
             self.map.n_dims += inner.n_dims;
             self.map.n_symbols += inner.n_symbols;
-            // The operand itself is not read any more.
+            // The operand itself is now unused.
             let at = if at < n_dims as usize { at } else { at + inner.n_dims as usize };
             self.drop_operand(at);
             return true;
@@ -142,7 +144,7 @@ impl Applied {
         false
     }
 
-    /// Takes out an operand that is not read.
+    /// Removes an unused operand.
     fn drop_operand(&mut self, at: usize) {
         let gone = leaf(&self.map, at);
         let of = |it: &Expr| match (it, &gone) {
@@ -159,7 +161,7 @@ impl Applied {
         self.operands.remove(at);
     }
 
-    /// Makes dimensions that may be symbols symbols, behind those that there are.
+    /// Turns dimensions that may be symbols into symbols, after the existing ones.
     fn promote(&mut self, ir: &Ir) {
         let (n_dims, n_symbols) = (self.map.n_dims as usize, self.map.n_symbols);
         let mut of_dims = Vec::new();
@@ -184,7 +186,7 @@ impl Applied {
         self.operands = [&kept, &self.operands[n_dims..], &moved].concat();
     }
 
-    /// Drops operands that are not read, puts constants into the map, and names each value once.
+    /// Removes unused operands, puts constants into the map, and merges equal operands.
     fn merge(&mut self, ir: &Ir) {
         let mut used = vec![false; self.operands.len()];
         let mut stack: Vec<Expr> = exprs(&self.map.body);
@@ -232,13 +234,14 @@ impl Applied {
 struct Sum {
     /// Dimensions, then symbols.
     factors: Vec<i64>,
-    /// Quotients, products, and divisions by what is no number, in the order of their first use; shared by all sums of an expression.
+    /// Quotients, products, and divisions by nonconstants, in the order of their first use; shared
+    /// by all sums of an expression.
     locals: Vec<i64>,
     constant: i64,
 }
 
-/// An expression in canonical form; products and divisions that are not affine stay, their sides in canonical form. One that overflows is
-/// as it is.
+/// Returns an expression in canonical form. Products and divisions that are not affine stay, with
+/// their operands in canonical form. An expression that overflows stays.
 pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
     let mut locals = Vec::new();
     match flat(expr, map, &mut locals) {
@@ -247,13 +250,15 @@ pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
     }
 }
 
-/// An expression that is 0, or not negative, exactly where another one is: in canonical form, without a factor that all terms share.
+/// Returns an expression that is 0, or nonnegative, exactly where another one is: in canonical
+/// form, without a common factor of all terms.
 pub(crate) fn reduced(expr: &Expr, is_equality: bool, map: &Affine) -> Expr {
     let mut locals = Vec::new();
     let Some(mut sum) = flat(expr, map, &mut locals) else { return expr.clone() };
     let factors = sum.factors.iter().chain(&sum.locals);
     let divisor = factors.fold(0, |a, &b| gcd(a, i128::from(b)));
-    // What is left of the constant is no multiple: an equality never holds and stays; an inequality is as tight with less.
+    // If the constant is no multiple, an equality never holds and stays; an inequality is as tight
+    // with less.
     let divisor = i64::try_from(divisor).unwrap_or(1);
     if divisor > 1 && (!is_equality || sum.constant % divisor == 0) {
         for it in sum.factors.iter_mut().chain(&mut sum.locals) {
@@ -264,7 +269,8 @@ pub(crate) fn reduced(expr: &Expr, is_equality: bool, map: &Affine) -> Expr {
     rebuilt(&sum, map, &locals)
 }
 
-/// The factors of dimensions and symbols, and the constant, of an expression that is made of nothing else.
+/// Returns the factors of dimensions and symbols, and the constant, of an expression with no other
+/// terms.
 pub(crate) fn factors(expr: &Expr, map: &Affine) -> Option<Vec<i64>> {
     let mut locals = Vec::new();
     let sum = flat(expr, map, &mut locals)?;
@@ -278,7 +284,7 @@ fn rebuilt(sum: &Sum, map: &Affine, locals: &[Expr]) -> Expr {
         let sum = std::mem::replace(&mut out, Expr::Const(0));
         out = Expr::binary(Operator::Add, sum, term(it, by));
     };
-    // Products of two leaves stand behind the first of them, other products behind all quotients.
+    // Products of two leaves come after the first of them, other products after all quotients.
     let used: Vec<(&Expr, i64)> = locals.iter().zip(sum.locals.iter().copied()).collect();
     let used = used.into_iter().filter(|it| it.1 != 0);
     let (mut products, quotients): (Vec<_>, Vec<_>) =
@@ -302,7 +308,7 @@ fn rebuilt(sum: &Sum, map: &Affine, locals: &[Expr]) -> Expr {
     out
 }
 
-/// The numbers of the leaves that an expression is the product of; past all if it is not one of two leaves.
+/// Returns the indices of the two leaves of a product; larger than all others for any other term.
 fn leaves(map: &Affine, it: &Expr) -> (usize, usize) {
     let number = |it: &Expr| match it {
         Expr::Dim(at) => Some(*at as usize),
@@ -321,7 +327,7 @@ impl Sum {
         self.factors.iter().chain(&self.locals).copied().chain([self.constant])
     }
 
-    /// The number that it is, if it is one.
+    /// Returns the constant if it is one.
     fn number(&self) -> Option<i64> {
         let is_number = self.factors.iter().chain(&self.locals).all(|it| *it == 0);
         is_number.then_some(self.constant)
@@ -374,7 +380,7 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
             match (a.number(), b.number()) {
                 (_, Some(by)) => a.map(|it| it.checked_mul(by)),
                 (Some(by), _) => b.map(|it| it.checked_mul(by)),
-                // Not affine: a name of its own.
+                // Not affine: a leaf of its own.
                 _ => {
                     let (a, b) = (rebuilt(&a, map, locals), rebuilt(&b, map, locals));
                     Some(named(Expr::binary(Operator::Mul, a, b), n, locals))
@@ -385,7 +391,7 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
             let Expr::Const(by) = both.1 else {
                 let sides = [&both.0, &both.1].map(|it| flat(it, map, locals));
                 let [Some(a), Some(b)] = sides else { return None };
-                // A divisor that turns out to be a number is for another round.
+                // A divisor that turns out to be constant is handled in the next round.
                 if b.number().is_some() {
                     return None;
                 }
@@ -420,7 +426,7 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
     }
 }
 
-/// What is not a sum, as one under a name.
+/// Other expressions become a leaf.
 fn named(it: Expr, n: usize, names: &mut Vec<Expr>) -> Sum {
     let place = names.iter().position(|old| *old == it).unwrap_or_else(|| {
         names.push(it);
@@ -431,7 +437,7 @@ fn named(it: Expr, n: usize, names: &mut Vec<Expr>) -> Sum {
     Sum { factors: vec![0; n], locals, constant: 0 }
 }
 
-/// The operands of an op that its map is applied to, from the first one on.
+/// Returns the operands of the map of an op, from the first one on.
 pub(crate) fn applied(ir: &Ir, op: noisy_syntax::Op, name: &str, first: usize) -> Option<Applied> {
     let map = ir.interner.affine(ir.attr(op, name)?)?.clone();
     let n = map.n_inputs();

@@ -1,7 +1,7 @@
-//! What loop bounds say of affine expressions: in which range they are, and what divides them.
+//! Ranges and divisors of affine expressions by loop bounds.
 //!
-//! *Law.* At each point that a loop reaches the value is the same. *Cost.* An expression is walked once for each of its quotients and
-//! remainders; loops around loops are followed [`MOST_LOOPS`] deep.
+//! *Law.* The value is the same at each point that a loop reaches. *Cost.* An expression is walked
+//! once for each of its quotients and remainders; enclosing loops are followed [`MOST_LOOPS`] deep.
 
 use noisy_syntax::affine::{Body, Expr, Operator};
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
@@ -9,10 +9,10 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use super::maps::{Applied, applied, exprs, with_exprs};
 use crate::rewrite::constants::int_of;
 
-/// So many loops are followed to see what divides the bounds of the innermost one.
+/// Most enclosing loops that are followed for divisors of bounds.
 const MOST_LOOPS: usize = 8;
 
-/// Least and greatest value, as far as they are known.
+/// The least and the greatest value, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     low: Option<i128>,
@@ -41,13 +41,13 @@ impl Range {
         Self { low: add(self.low, other.low), high: add(self.high, other.high) }
     }
 
-    /// Whether all values are from zero on and below a number.
+    /// Returns true if all values are at least zero and below a number.
     fn is_below(self, by: i128) -> bool {
         self.low.is_some_and(|it| it >= 0) && self.high.is_some_and(|it| it < by)
     }
 }
 
-/// The loop whose variable a value is.
+/// Returns the loop of an induction variable.
 fn loop_of(ir: &Ir, value: Value) -> Option<Op> {
     let Def::Argument(block, 0) = ir.value(value).def else { return None };
     let around = ir.region(ir.block(block).region).parent?;
@@ -122,7 +122,7 @@ fn range(ir: &Ir, it: &Applied, expr: &Expr) -> Range {
     }
 }
 
-/// The range of remainders: that of the numbers themselves if they have one quotient.
+/// Returns the range of remainders: that of the numbers themselves if they have one quotient.
 fn remainder(a: Range, by: i128) -> Range {
     match (a.low, a.high) {
         (Some(low), Some(high)) if low.div_euclid(by) == high.div_euclid(by) => {
@@ -136,7 +136,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A number that divides the value; zero for zero, which all numbers divide.
+/// Returns a divisor of the value; zero for zero, which all numbers divide.
 fn divisor(ir: &Ir, it: &Applied, expr: &Expr, depth: usize) -> u128 {
     match expr {
         Expr::Const(value) => u128::from(value.unsigned_abs()),
@@ -146,7 +146,7 @@ fn divisor(ir: &Ir, it: &Applied, expr: &Expr, depth: usize) -> u128 {
         Expr::Binary(op, both) => {
             let of = |expr: &Expr| divisor(ir, it, expr, depth);
             match op {
-                // What divides both divides the sum and the remainder.
+                // A common divisor divides the sum and the remainder.
                 Operator::Add | Operator::Mod => gcd(of(&both.0), of(&both.1)),
                 Operator::Mul => of(&both.0).checked_mul(of(&both.1)).unwrap_or(1),
                 Operator::FloorDiv | Operator::CeilDiv => match both.1 {
@@ -169,7 +169,7 @@ fn divisor_of_value(ir: &Ir, value: Value, depth: usize) -> u128 {
         let op = loop_of(ir, value).filter(|_| depth < MOST_LOOPS)?;
         let step = step_of(ir, op)?.unsigned_abs();
         let low = bound(ir, op, true)?;
-        // The greatest of several lower bounds may be any of them.
+        // Any of several lower bounds may be the greatest.
         Some(
             exprs(&low.map.body)
                 .iter()
@@ -179,7 +179,7 @@ fn divisor_of_value(ir: &Ir, value: Value, depth: usize) -> u128 {
     known().unwrap_or(1)
 }
 
-/// The map with its quotients and remainders as the bounds of loops let them be.
+/// Simplifies quotients and remainders by the bounds of loops.
 pub(super) fn simplified(ir: &Ir, it: &Applied) -> Applied {
     let mut out = it.clone();
     let new = exprs(&it.map.body).iter().map(|expr| simpler(ir, it, expr)).collect();
@@ -198,7 +198,7 @@ fn simpler(ir: &Ir, it: &Applied, expr: &Expr) -> Expr {
         _ => return out,
     };
     let wide = i128::from(by);
-    // A multiple of a number and what is below it do not meet.
+    // A multiple of a number and a value below it do not interact.
     if let Expr::Binary(Operator::Add, parts) = a {
         for (multiple, rest) in [(&parts.0, &parts.1), (&parts.1, &parts.0)] {
             let of = divisor(ir, it, multiple, 0);
@@ -229,7 +229,8 @@ fn simpler(ir: &Ir, it: &Applied, expr: &Expr) -> Expr {
     out
 }
 
-/// A bound without the expressions that never decide it: the greatest of all for a lower bound, else the least.
+/// Removes expressions of a bound that never decide it: the greatest decides a lower bound, the
+/// least an upper one.
 pub(super) fn deciding(ir: &Ir, it: &Applied, is_low: bool) -> Applied {
     let all = exprs(&it.map.body);
     if all.len() < 2 {

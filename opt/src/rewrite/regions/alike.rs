@@ -1,12 +1,13 @@
-//! Block arguments that are passed the same value by everyone who branches there are that value.
+//! Replaces block arguments for which every branch passes the same value.
 //!
-//! *Law.* The value dominates every branch to the block, so it dominates the block. *Cost.* Linear in the branches and what they pass.
+//! *Law.* The value dominates every branch to the block, so it dominates the block. *Cost.* Linear
+//! in the branches and what they pass.
 
 use noisy_syntax::{Block, Op, Region, Value};
 
 use super::{Rewriter, forwarded_kind};
 
-/// Drops such arguments of the blocks of a region, all of which are reached.
+/// Replaces such arguments of the blocks of a region. All blocks are reachable.
 pub(super) fn drop_alike(rewriter: &mut Rewriter<'_>, region: Region) {
     for block in rewriter.ir.blocks(region).into_iter().skip(1) {
         let common = common_values(rewriter, block);
@@ -34,7 +35,7 @@ pub(super) fn drop_alike(rewriter: &mut Rewriter<'_>, region: Region) {
     }
 }
 
-/// The value that each argument of a block is passed by all branches, if that is one.
+/// Returns the value that all branches pass for each argument, if it is one.
 fn common_values(rewriter: &Rewriter<'_>, block: Block) -> Vec<Option<Value>> {
     let ir = &*rewriter.ir;
     let args = &ir.block(block).args;
@@ -50,7 +51,7 @@ fn common_values(rewriter: &Rewriter<'_>, block: Block) -> Vec<Option<Value>> {
             *common = common.filter(|&it| it == value);
         }
     }
-    // What a block passes only to itself is not known.
+    // A value that a block passes only to itself is ignored.
     for (common, arg) in out.iter_mut().zip(args) {
         *common = common.filter(|it| it != arg);
     }

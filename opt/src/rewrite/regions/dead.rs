@@ -1,8 +1,9 @@
-//! What only keeps itself alive through block arguments goes.
+//! Erasure of ops and arguments that only keep each other alive through block arguments.
 //!
-//! *Law.* An op or argument is dead if no op with an effect, and none that ends a block, needs it, by way of others: what uses it is dead, or a
-//! branch that passes it to a dead argument. All that is judged dead in a region, at any depth, goes at once; were a part of it left, that might
-//! still use what is gone. *Cost.* Linear in the ops of the region and the operands that its branches pass.
+//! *Law.* An op or argument is dead if no op with an effect and no terminator needs it, even
+//! indirectly: its users are dead, or branches that pass it to dead arguments. All dead ops and
+//! arguments in a region, at any depth, are erased together, because they may use each other.
+//! *Cost.* Linear in the ops of the region and the operands that its branches pass.
 
 use noisy_analyses::facts::effects;
 use noisy_syntax::{Block, Def, Ir, Op, Region, Traits, Value};
@@ -11,7 +12,8 @@ use rustc_hash::FxHashSet;
 use super::super::preorder;
 use super::{Rewriter, forwarded_kind};
 
-/// Erases ops and block arguments that no op with an effect needs, by way of others, in a region and at any depth in it.
+/// Erases the ops and block arguments in a region, at any depth, that no op with an effect needs,
+/// even indirectly.
 pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
     let ir = &*rewriter.ir;
     let live = Live::of(ir, region);
@@ -23,11 +25,11 @@ pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
             if live.ops.contains(&op) {
                 stack.extend(ir.op(op).regions.iter().map(|it| it.1));
             } else {
-                // What is in a dead op goes with it.
+                // The contents of a dead op go with it.
                 dead_ops.push(op);
             }
         }
-        // The arguments of the first block are those of the op around.
+        // The arguments of the entry block belong to the op around.
         for block in ir.blocks(region).into_iter().skip(1) {
             let args = ir.block(block).args.iter().enumerate();
             let dead: Vec<usize> =
@@ -56,7 +58,7 @@ pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
     }
 }
 
-/// The ops and block arguments in a region that are needed.
+/// Returns the live ops and block arguments in a region.
 #[derive(Default)]
 struct Live {
     ops: FxHashSet<Op>,
@@ -105,21 +107,21 @@ impl Live {
     }
 }
 
-/// The value that a successor of a branch is passed as an argument.
+/// Returns the value that a branch passes for an argument.
 fn passed_as(ir: &Ir, (branch, successor): (Op, u32), index: u32) -> Option<Value> {
     let range = &ir.extra(branch).successors.get(successor as usize)?.operands;
     let at = range.start + index;
     if range.contains(&at) { ir.op(branch).operands.get(at as usize)?.value } else { None }
 }
 
-/// What is left of a list without the items at these places, which ascend.
+/// Returns a list without the items at these positions, which ascend.
 fn without(list: &[Value], places: &[usize]) -> Vec<Value> {
     let mut places = places.iter().peekable();
     let kept = list.iter().enumerate().filter(|it| places.next_if(|&&at| at == it.0).is_none());
     kept.map(|it| *it.1).collect()
 }
 
-/// The operands that a branch passes on, if that is all it does with them.
+/// Returns the operands that a branch passes on, if it does nothing else with them.
 fn forwarded(ir: &Ir, op: Op) -> std::ops::Range<usize> {
     let Some(first) = forwarded_kind(ir.op(op).kind) else { return 0..0 };
     first..ir.op(op).operands.len()

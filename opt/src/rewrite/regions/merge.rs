@@ -1,17 +1,18 @@
-//! Equal blocks become one; where they read different values from outside, the one that is left is passed them as arguments.
+//! Merging of equal blocks. Different values from outside become arguments.
 //!
-//! *Law.* Who branched to a block finds the same ops there, with the values that it had. *Cost.* Linear in the ops of the region, for
-//! each of at most [`MOST_ROUNDS`] rounds.
+//! *Law.* Each branch still leads to the same ops with the same values. *Cost.* Linear in the ops
+//! of the region, in at most [`MOST_ROUNDS`] rounds.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
 
 use super::{Rewriter, forwarded_kind};
 
-/// Blocks that became equal because those behind them did are looked at again so often.
+/// Rounds for blocks that become equal because their successors did.
 const MOST_ROUNDS: usize = 10;
 
-/// Merges blocks of a region that do the same and end the same. Blocks whose values others use, or that hold regions, stay.
+/// Merges blocks of a region with equal ops and ends. Blocks whose values others use, or that
+/// contain regions, stay.
 pub(super) fn merge(rewriter: &mut Rewriter<'_>, region: Region) {
     for _ in 0..MOST_ROUNDS {
         let mut clusters: Vec<Vec<Block>> = Vec::new();
@@ -34,10 +35,11 @@ pub(super) fn merge(rewriter: &mut Rewriter<'_>, region: Region) {
     }
 }
 
-/// Makes one block of several that differ only in the values that they read from outside; says whether it did.
+/// Merges blocks that differ only in values from outside. Returns true if it did.
 fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
     let (&kept, gone) = blocks.split_first().expect("a cluster has blocks");
-    // Clusters merged before this one may have changed what its blocks pass on; the next round sees to that.
+    // Earlier merges may have changed the operands that its blocks pass on; the next round handles
+    // that.
     let all: Option<Vec<_>> = blocks.iter().map(|&it| signature(rewriter.ir, it)).collect();
     let Some(all) = all.filter(|all| all.iter().all(|it| it.0 == all[0].0)) else { return false };
     let outside: Vec<Vec<Value>> = all.into_iter().map(|it| it.1).collect();
@@ -52,7 +54,7 @@ fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
     if passes && !may_pass {
         return false;
     }
-    // The operands that become arguments, in the block that is left.
+    // The operands that become arguments of the remaining block.
     let places: Vec<(Op, usize)> = outside_operands(rewriter.ir, kept);
     for &at in &differing {
         let ty = rewriter.ty(outside[0][at]);
@@ -78,12 +80,12 @@ fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
     true
 }
 
-/// Whether an operand may become an argument of a block: what maps are applied to may not.
+/// Returns true if an operand may become a block argument; operands of maps may not.
 fn may_differ(kind: OpKind) -> bool {
     !kind.spec().name.starts_with("affine.")
 }
 
-/// The operands of the ops of a block that are defined outside of it and may differ, in order.
+/// Returns the operands of the ops of a block that are defined outside and may differ, in order.
 fn outside_operands(ir: &Ir, block: Block) -> Vec<(Op, usize)> {
     let mut local: rustc_hash::FxHashSet<Value> = ir.block(block).args.iter().copied().collect();
     let mut out = Vec::new();
@@ -99,8 +101,8 @@ fn outside_operands(ir: &Ir, block: Block) -> Vec<(Op, usize)> {
     out
 }
 
-/// What a block does, as numbers, equal for blocks that do the same, and the values from outside in which these may differ. `None` for
-/// blocks that are left alone.
+/// Returns a fingerprint of a block, equal for blocks that do the same, and the outside values in
+/// which they may differ. `None` for blocks that stay.
 fn signature(ir: &Ir, block: Block) -> Option<(Vec<u64>, Vec<Value>)> {
     if ir.block(block).preds.is_empty() {
         return None;

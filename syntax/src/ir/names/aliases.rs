@@ -1,14 +1,18 @@
-//! Aliases: what `!name` and `#name` stand for in a chunk, and which items were read with that in mind.
+//! Aliases: what `!name` and `#name` stand for in a chunk, and which items were read with that in
+//! mind.
 //!
-//! *Rule.* As for the real tools an alias is defined once, at the top level, before its first use; the one exception is an alias that
-//! stands alone in the `loc(..)` after an op or argument, which may be defined anywhere. Where a name is defined twice the first
-//! definition counts, and the second is a problem.
+//! *Rule.* As for the real tools an alias is defined once, at the top level, before its first use;
+//! the one exception is an alias that stands alone in the `loc(..)` after an op or argument, which
+//! may be defined anywhere. Where a name is defined twice the first definition counts, and the
+//! second is a problem.
 //!
-//! *How an edit goes on.* An alias means what it stands for, so each item keeps which aliases were looked up when it was read, and
-//! what was found ([`crate::OpExtra::alias_reads`]). When definitions came or went, those who looked for their names look again; who
-//! finds something else is *stale* and is read again, the first in the text first, as it may be a definition itself.
+//! *How an edit goes on.* An alias means what it stands for, so each item keeps which aliases were
+//! looked up when it was read, and what was found ([`crate::OpExtra::alias_reads`]). When
+//! definitions came or went, those who looked for their names look again; who finds something else
+//! is *stale* and is read again, the first in the text first, as it may be a definition itself.
 //!
-//! *Law.* No item is stale after an edit. *Cost.* An edit of an alias costs in proportion to the items that name it.
+//! *Law.* No item is stale after an edit. *Cost.* An edit of an alias costs in proportion to the
+//! items that name it.
 
 use std::collections::BTreeMap;
 
@@ -33,12 +37,12 @@ pub(crate) struct AliasTable {
 struct Chunk {
     /// The definitions of each name, in textual order.
     defs: FxHashMap<Name, SmallVec<[Op; 1]>>,
-    /// What the first of them says.
+    /// The definition of the first of them.
     first: Aliases,
 }
 
 impl AliasTable {
-    /// What the aliases of a chunk stand for, wherever they are defined.
+    /// The meanings of the aliases of a chunk, wherever they are defined.
     pub(crate) fn of(&mut self, chunk: Region) -> &Aliases {
         &self.chunks.entry(chunk).or_default().first
     }
@@ -58,8 +62,8 @@ impl AliasTable {
 pub(crate) type Stale = BTreeMap<usize, Op>;
 
 impl Ir {
-    /// Enters the alias that an item defines, if it defines one. It stands in its sequence already, unless definitions are
-    /// entered in textual order.
+    /// Enters the alias that an item defines, if it defines one. It stands in its sequence already,
+    /// unless definitions are entered in textual order.
     pub(crate) fn define_alias(&mut self, op: Op) {
         let Some(alias) = self.extra(op).alias else { return };
         let data = self.op(op);
@@ -121,13 +125,15 @@ impl Ir {
         self.names.touched.aliases.push((chunk, name));
     }
 
-    /// The first definition of an alias (its name with sigil) in the chunk of an item, wherever it stands.
+    /// The first definition of an alias (its name with sigil) in the chunk of an item, wherever it
+    /// stands.
     pub(crate) fn find_alias(&self, from: Op, name: Name) -> Option<Op> {
         let chunk = self.chunk_region(self.op(from).parent);
         self.names.aliases.defs(chunk, name).first().copied()
     }
 
-    /// What an alias (its name with sigil) stands for where an item stands: its definition comes before.
+    /// The meaning of an alias (its name with sigil) in an item: its definition comes before the
+    /// item.
     pub fn alias(&self, at: Op, name: Name) -> Option<Alias> {
         let def = self.find_alias(at, name)?;
         let chunk = self.op(def).parent;
@@ -138,7 +144,7 @@ impl Ir {
         if self.is_before(def, outermost) { self.extra(def).alias } else { None }
     }
 
-    /// What those aliases stand for that the text of an item may name.
+    /// The meanings of the aliases that the text of an item may name.
     pub(crate) fn aliases_named(&self, rope: &Rope, op: Op) -> Aliases {
         let mut out = Aliases::default();
         let mut note = |text: &str| {
@@ -185,12 +191,12 @@ impl Ir {
         }
     }
 
-    /// Whether an item was read with another meaning of an alias than it has.
+    /// Returns true if an item was read with another meaning of an alias than it has now.
     pub(crate) fn is_stale(&self, op: Op) -> bool {
         self.extra(op).alias_reads.iter().any(|&(name, found)| self.alias(op, name) != found)
     }
 
-    /// Whether an item defines an alias that is defined before.
+    /// Returns true if an item defines an alias that is defined before.
     pub(super) fn is_redefinition(&self, op: Op) -> bool {
         let data = self.op(op);
         matches!(data.kind, OpKind::TypeAlias | OpKind::AttrAlias)

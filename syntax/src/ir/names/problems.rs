@@ -1,11 +1,13 @@
-//! What is wrong with names, derived from the tables when it is asked for.
+//! The problems of names, derived from the tables on demand.
 
 use smallvec::SmallVec;
 
+use crate::string::unquoted;
 use crate::{Code, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
 
 impl Ir {
-    /// What is wrong with an op, its own problems and those of the names that it uses. Spans are in its own text.
+    /// The problems of an op: its own and those of the names that it uses. Spans are in its own
+    /// text.
     pub(crate) fn problems_of(&self, op: Op) -> Vec<Problem> {
         let data = self.op(op);
         let mut out = self.extra(op).problems.clone();
@@ -65,8 +67,9 @@ impl Ir {
         out
     }
 
-    /// Whether names that an op uses without a definition are an error: it is understood, and so is what holds it. Of a `secret.generic` in
-    /// custom form operands and regions are known, and operands of some ops without regions.
+    /// Returns true if undefined names in an op are an error: the op and the ops around it are
+    /// understood. Of a `secret.generic` in custom form operands and regions are known, and
+    /// operands of some ops without regions.
     pub(crate) fn is_judged(&self, op: Op) -> bool {
         let mut at = Some(op);
         while let Some(it) = at {
@@ -80,7 +83,8 @@ impl Ir {
         true
     }
 
-    /// Definitions that redefine a name that is already visible: the op in whose text each stands, and the problem.
+    /// Definitions that redefine a name that is already visible: the op in whose text each stands,
+    /// and the problem.
     pub(crate) fn redefinitions(&self) -> Vec<(Op, Problem)> {
         let mut out = Vec::new();
         #[allow(clippy::iter_over_hash_type, reason = "the caller sorts by position")]
@@ -110,9 +114,11 @@ impl Ir {
         out
     }
 
-    /// Whether any region defines a `%value`, a `^label` or a `@symbol` of that name.
+    /// Returns true if any region defines a `%value`, a `^label` or a `@symbol` of that name.
     pub(crate) fn is_defined_elsewhere(&self, text: &str) -> bool {
-        let Some(name) = self.interner.find_name(text.get(1..).unwrap_or("")) else { return false };
+        let Some(name) = self.interner.find_name(&unquoted(text.get(1..).unwrap_or(""))) else {
+            return false;
+        };
         if text.starts_with('^') {
             return self.names.labels.keys().any(|it| it.1 == name);
         }
@@ -126,7 +132,7 @@ impl Ir {
         self.definition_site(value).is_none_or(|op| self.is_judged(op))
     }
 
-    /// Whether anything may be wrong with an op by itself or with a name.
+    /// Returns true if an op or one of its names may have a problem.
     pub(crate) fn is_suspicious(&self) -> bool {
         !self.names.suspects.is_empty() || !self.names.dubious.is_empty()
     }

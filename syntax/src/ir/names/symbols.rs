@@ -1,10 +1,11 @@
 //! Symbols: which op defines `@name` in a region, and which ops mention it.
 
-use crate::dialect::Traits;
+use crate::op_traits::Traits;
 use crate::{Ir, Name, Op, OpKind, Region};
 
 impl Ir {
-    /// Enters the symbol that an op defines and those that it mentions. The op stands in its sequence already.
+    /// Enters the symbol that an op defines and those that it mentions. The op stands in its
+    /// sequence already.
     pub(crate) fn add_symbols(&mut self, op: Op) {
         let region = self.op(op).parent;
         let Some(extra) = &self.ops[op.index()].extra else { return };
@@ -51,16 +52,21 @@ impl Ir {
         self.names.touched.symbols.push(key);
     }
 
-    /// The op that a symbol (the first name of a path) means where an op stands: the definition in the nearest region outward,
-    /// the first in textual order. Nothing outside of the nearest symbol table is meant, as in MLIR's `lookupNearestSymbolFrom`; which ops
-    /// without a row are tables is not known, so it is looked for outside of them, too.
+    /// The op that a symbol (the first name of a path) means where an op stands: the definition in
+    /// the nearest symbol table, the first in textual order, as in MLIR's
+    /// `lookupNearestSymbolFrom`. An op without a row may be a symbol table: a definition in it
+    /// counts, and where it has none, the search goes on outside of it. The regions of other ops,
+    /// such as functions, define no symbols.
     pub fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
         let mut region = self.op(from).parent;
         loop {
-            if let Some(&op) = self.symbol_defs(region, name).first() {
+            let parent = self.region(region).parent;
+            if parent.is_none_or(|it| self.may_be_symbol_table(it))
+                && let Some(&op) = self.symbol_defs(region, name).first()
+            {
                 return Some(op);
             }
-            let parent = self.region(region).parent?;
+            let parent = parent?;
             if self.is_symbol_table(parent) {
                 return None;
             }
@@ -68,7 +74,21 @@ impl Ir {
         }
     }
 
-    /// Whether from inside an op its own symbols are seen, and none further out; the top of a chunk is a module.
+    /// Returns true if the symbols in the regions of an op may be its own: it is a symbol table, or
+    /// of an unknown kind.
+    pub fn may_be_symbol_table(&self, op: Op) -> bool {
+        self.is_symbol_table(op) || self.op(op).kind == OpKind::Unknown
+    }
+
+    /// The nearest op around an op that may be a symbol table. Between two ops in the same one no
+    /// symbol changes its meaning.
+    pub fn symbol_table_around(&self, op: Op) -> Option<Op> {
+        let mut around = std::iter::successors(self.parent_op(op), |&it| self.parent_op(it));
+        around.find(|&it| self.may_be_symbol_table(it))
+    }
+
+    /// Returns true if ops inside an op see its symbols, and none further out; the top of a chunk
+    /// is a module.
     pub(crate) fn is_symbol_table(&self, op: Op) -> bool {
         let kind = self.op(op).kind;
         kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE)
@@ -92,7 +112,7 @@ impl Ir {
         uses.flatten().chain(self.names.symbols.values().flatten()).copied()
     }
 
-    /// Whether any region defines a symbol of that name.
+    /// Returns true if any region defines a symbol of that name.
     pub(crate) fn is_symbol_anywhere(&self, name: Name) -> bool {
         self.names.symbols.keys().any(|it| it.1 == name)
     }

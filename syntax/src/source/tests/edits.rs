@@ -1,5 +1,5 @@
-//! Random edits: of text, of lines of a program with much to verify, of aliases. After each, everything equals reading anew (`edit` holds
-//! it).
+//! Random edits: of text, of lines of a program with much to verify, of aliases. After each,
+//! everything equals reading anew (`edit` holds it).
 
 use proptest::prelude::*;
 

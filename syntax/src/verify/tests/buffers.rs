@@ -1,4 +1,4 @@
-//! What types of `memref` ops say of one another.
+//! Rules about the types of `memref` ops.
 
 use expect_test::expect;
 
@@ -133,7 +133,8 @@ func.func @f(%m: memref<4xi8>, %i: index, %x: i8, %b: index) {
     );
 }
 
-/// `memref.get_global` names a global of the nearest symbol table; what an op that nobody knows defines may be one.
+/// `memref.get_global` names a global of the nearest symbol table; what an op that nobody knows
+/// defines may be one.
 #[test]
 fn globals_are_there() {
     check(
@@ -172,7 +173,7 @@ memref.global @eight : memref<4xf32> {alignment = 8 : i64}"#,
     );
 }
 
-/// What a broken op may have been meant to define is not missed.
+/// A name that a broken op may define is not reported as missing.
 #[test]
 fn a_broken_global_may_be_there() {
     check(
@@ -187,7 +188,7 @@ func.func @f() {
     );
 }
 
-/// What the generic form may get wrong and the custom form cannot.
+/// Rules that only the generic form can break.
 #[test]
 fn results_are_of_what_is_read() {
     check(
@@ -222,7 +223,8 @@ fn results_are_of_what_is_read() {
     );
 }
 
-/// As many steps as indices, as many symbols as the layout takes, and no access where an element is updated at once.
+/// As many steps as indices, as many symbols as the layout takes, and no access where an element is
+/// updated at once.
 #[test]
 fn counts_and_places_of_buffers() {
     check(
@@ -250,7 +252,7 @@ fn counts_and_places_of_buffers() {
     );
 }
 
-/// What stands behind the element type of a memref.
+/// The layout and memory space of a memref.
 #[test]
 fn layouts_and_spaces_in_their_places() {
     check(

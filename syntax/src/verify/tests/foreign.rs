@@ -1,4 +1,4 @@
-//! What files of other projects do, and no error may be told of.
+//! Text in files of other projects that is no error.
 
 use expect_test::expect;
 
@@ -81,7 +81,8 @@ fn a_switch_gives_several_results() {
 
 #[test]
 fn long_broken_ops_are_cut_between_characters() {
-    // Only so many bytes are searched for names; wherever that is, it is not in the middle of a character.
+    // Only so many bytes are searched for names; wherever that is, it is not in the middle of a
+    // character.
     for before in 0..4 {
         let text =
             format!("{}%0 = \"{}", " ".repeat(before), "\u{e4}\u{20ac}\u{1F600}".repeat(10_000));
@@ -113,7 +114,7 @@ t.global @x : i32 #later = affine_map<() -> ()> func.func private @h()"#,
     );
 }
 
-/// What could be the start of an op, a label or a region, and is a part of the op before it.
+/// Text that could start an op, a label or a region, and is a part of the op before it.
 #[test]
 fn words_within_ops_of_unknown_syntax_begin_nothing() {
     let text = r#"func.func @f(%a: tensor<4xf32>, %b: tensor<f32>, %c: i32) {
@@ -162,7 +163,8 @@ fn types_on_lines_of_their_own_are_no_ops() {
     );
 }
 
-/// The op that `linalg.reduce` or `linalg.map` applies is named in braces, which hold no region then.
+/// The op that `linalg.reduce` or `linalg.map` applies is named in braces, which hold no region
+/// then.
 #[test]
 fn what_is_applied_may_stand_on_a_line_of_its_own() {
     check(

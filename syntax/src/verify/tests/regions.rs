@@ -1,4 +1,4 @@
-//! What regions take and hand over.
+//! Arguments and terminators of regions.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! What a row of the op table states is held against ops in each form.
+//! Ops in each form are held against their rows.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! What is said twice, or left out, in forms that are seldom written by hand.
+//! Facts stated twice, or left out, in forms that are seldom written by hand.
 
 use expect_test::expect;
 

@@ -149,7 +149,8 @@ fn names_in_ops_of_heir_without_regions_are_operands() {
     );
 }
 
-/// What a generic takes is there before it, in both forms: defined before it in its block, or in one that dominates it.
+/// The operands of a generic are defined before it, in both forms: earlier in its block, or in a
+/// block that dominates it.
 #[test]
 fn operands_of_generics_dominate_them() {
     check(
@@ -324,7 +325,7 @@ func.func @f(%x: !secret.secret<i16>, %y: i16, %t: !secret.secret<tensor<2x8xf32
         custom(secret, one, "%a : i16", "i16"),
         "6 region-values: gives i16, but result 0 of the 'secret.generic' around it has type i16"
     );
-    // What cannot be read says nothing.
+    // An unreadable type states nothing.
     for unread in [
         "(!never)",
         "(!secret.secret<!secret.secret<i8>>)",

@@ -423,7 +423,8 @@ func.func @f(%m: memref<8x8xf32>, %n: index) {
     );
 }
 
-/// What is read from memory in a loop is no index of an affine access; sizes are where they were given as such.
+/// A value read from memory in a loop is no index of an affine access. Sizes are one if they were
+/// given as such.
 #[test]
 fn indices_are_computed_from_symbols() {
     check(
@@ -454,7 +455,8 @@ fn indices_are_computed_from_symbols() {
     );
 }
 
-/// Reductions are of types that they reduce; what `scf.forall` shares are tensors, and all of its loops are mapped or none.
+/// Reductions are of types that they reduce; what `scf.forall` shares are tensors, and all of its
+/// loops are mapped or none.
 #[test]
 fn parallel_loops_say_what_they_do() {
     check(

@@ -25,26 +25,27 @@ use serde::{Deserialize, Serialize};
 use super::pattern::Pattern;
 use super::{Bits, Carriers, GrowthRule, NoiseModel};
 
-/// The noise model: how noise grows, how much of it is legal, and what is inserted to bring it down.
+/// The noise model: growth, the legal noise, and the op that lowers it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSpec {
-    /// The noise of a fresh value: of what an encoding op gives, and of function arguments without a contract. In bits (or in levels, where a
-    /// scheme counts those).
+    /// The noise of a fresh value: of the result of an encoding op, and of function arguments
+    /// without a contract. In bits (or in levels, where a scheme counts those).
     pub fresh: Bits,
     /// The largest legal noise, in bits.
     pub budget: Bits,
     /// The types that carry noise, as MLIR prints them; `*` stands for any run of characters.
     pub types: Vec<String>,
-    /// What is inserted to bring noise down.
+    /// The op that is inserted to lower noise.
     pub insert: InsertSpec,
-    /// How noise grows, by the full name of an op, for example `"noisy.add"`. What no row tells of has unknown noise.
+    /// The growth of noise, by the full name of an op, for example `"noisy.add"`. The noise of
+    /// other ops is unknown.
     #[serde(deserialize_with = "over_the_built_in")]
     pub ops: BTreeMap<String, OpSpec>,
 }
 
-/// What is inserted to bring noise down.
+/// The op that is inserted to lower noise.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -53,13 +54,14 @@ pub struct InsertSpec {
     pub op: String,
     /// The price of executing it once; at least 1.
     pub cost: u64,
-    /// How it is written, on one line: `{result}`, `{operand}` and `{type}` stand for the names and the type. By default
-    /// `{result} = OP {operand} : {type}`, or the generic form where the ops around are in generic form.
+    /// The text of the op, on one line: `{result}`, `{operand}` and `{type}` stand for the names
+    /// and the type. By default `{result} = OP {operand} : {type}`, or the generic form where the
+    /// ops around are in generic form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// How the noise of an op's results follows from that of its operands.
+/// The rule that gives the noise of an op's results from that of its operands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -72,14 +74,15 @@ pub struct OpSpec {
     /// The noise after `fresh` and `reset`; the model's `fresh` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Bits>,
-    /// An integer attribute of the op that says `plus` or `level`, where the op has it. Without it they hold as they are given here; if they
-    /// are not given, the noise is unknown.
+    /// An integer attribute of the op that states `plus` or `level`, if the op has it. Without it
+    /// they are as given here; if they are not given, the noise is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
     /// The operands that carry noise, counted from 0; by default those of a noisy type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<u32>>,
-    /// The results that carry noise, counted from 0; by default those of a noisy type. Others of a noisy type have a noise of 0.
+    /// The results that carry noise, counted from 0; by default those of a noisy type. Others of a
+    /// noisy type have a noise of 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Vec<u32>>,
 }
@@ -89,14 +92,14 @@ pub struct OpSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum GrowthKind {
-    /// New noise, whatever the operands.
+    /// New noise, for any operands.
     #[default]
     Fresh,
     /// The noisiest operand, plus a constant.
     Max,
     /// The sum of the operands, plus a constant.
     Sum,
-    /// Back to a level, whatever the operands.
+    /// Back to a level, for any operands.
     Reset,
 }
 
@@ -210,7 +213,7 @@ pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
         types,
         attributes,
         rules,
-        heir: super::heir::Options::default(),
+        heir: noisy_heir::Options::default(),
     })
 }
 

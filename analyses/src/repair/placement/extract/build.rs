@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::calls::Calls;
 use super::weight::{UNIT, Weights};
-use super::{Extraction, Objective, Refusal, Request, Spot, UseGroup};
+use super::{Extraction, Objective, Refusal, Request, SitePosition, UseGroup};
 use crate::explain::{Saturation, derivation};
 use crate::facts::noise::Noise;
 use crate::facts::noise::contract::{self, Contract, Side};
@@ -26,7 +26,7 @@ const TOO_LARGE: &str = "the function is too large to optimize";
 
 /// The argument of a copy of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Passed {
+pub(super) enum PassedArgument {
     /// It carries no noise.
     Nothing,
     /// This level, whatever is placed.
@@ -41,7 +41,7 @@ pub(super) type Results = SmallVec<[Option<Node>; 2]>;
 /// The copies of a function.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    pub apart: Vec<(Vec<Passed>, Results)>,
+    pub apart: Vec<(Vec<PassedArgument>, Results)>,
     /// The arguments and the results of the copy that calls share.
     pub joined: Option<(Vec<Option<Node>>, Results)>,
     /// Which nodes are passed to which arguments of it.
@@ -61,7 +61,7 @@ pub(super) struct NodeDraft {
 
 /// The meaning of a node: a value at its definition, or in a group of its uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
+pub(super) enum NodeKey {
     Value(Value),
     Group(usize),
 }
@@ -82,7 +82,6 @@ pub(super) struct Builder<'a> {
     pub is_open: bool,
     /// The current nesting depth of calls and regions.
     pub depth: usize,
-    /// Number of visited ops.
     looked: usize,
     pub copies: FxHashMap<Op, Copies>,
     /// Most copies of a function that are kept apart.
@@ -91,10 +90,10 @@ pub(super) struct Builder<'a> {
     pub prepared: FxHashSet<Op>,
     pub nodes: Vec<NodeDraft>,
     /// The node that something stands for now (in this copy, in this round).
-    pub env: FxHashMap<Key, Node>,
-    sites: FxHashMap<Key, Site>,
+    pub env: FxHashMap<NodeKey, Node>,
+    sites: FxHashMap<NodeKey, Site>,
     costs: Vec<u64>,
-    spots: Vec<Spot>,
+    spots: Vec<SitePosition>,
     pub groups: Vec<UseGroup>,
     pub group_of: FxHashMap<(Op, u32), usize>,
     pub groups_of: FxHashMap<Value, SmallVec<[usize; 2]>>,
@@ -165,7 +164,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The node of something; made if it is defined further down.
-    pub(super) fn draft(&mut self, key: Key, value: Value) -> Node {
+    pub(super) fn draft(&mut self, key: NodeKey, value: Value) -> Node {
         if let Some(&node) = self.env.get(&key) {
             return node;
         }
@@ -194,7 +193,7 @@ impl<'a> Builder<'a> {
     pub(super) fn used(&mut self, op: Op, index: usize, value: Value) -> Node {
         match self.group_of.get(&(op, index as u32)) {
             Some(&group) => self.grouped(group),
-            None => self.draft(Key::Value(value), value),
+            None => self.draft(NodeKey::Value(value), value),
         }
     }
 
@@ -229,17 +228,17 @@ impl<'a> Builder<'a> {
         let pointless = matches!(rule, NodeRule::Source(noise) if noise <= model.reset_level())
             && !self.is_passed(value);
         let (ir, mut spot, home) = match self.ir.value(value).def {
-            Def::Result(op, _) => (self.ir, Spot::After(value), self.ir.block_of(op)),
-            Def::Argument(block, _) => (self.ir, Spot::After(value), block),
+            Def::Result(op, _) => (self.ir, SitePosition::After(value), self.ir.block_of(op)),
+            Def::Argument(block, _) => (self.ir, SitePosition::After(value), block),
         };
         let mut is_reset = false;
         if let Def::Result(op, _) = ir.value(value).def {
             is_reset = model.rule(ir.op_name(op)).is_some_and(|it| it.is_reset());
-            if self.is_ours(op) {
-                (spot, is_reset) = (Spot::Existing(op), false);
+            if self.is_replaceable(op) {
+                (spot, is_reset) = (SitePosition::Existing(op), false);
             }
         }
-        let key = Key::Value(value);
+        let key = NodeKey::Value(value);
         let weight = self.weights.of(home);
         let has_site = self.is_open && !pointless && !is_reset;
         let site = has_site.then(|| self.site(key, spot, weight));
@@ -253,7 +252,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns true if an op is an existing reset that may be removed: one value in, one out.
-    fn is_ours(&self, op: Op) -> bool {
+    fn is_replaceable(&self, op: Op) -> bool {
         let data = self.ir.op(op);
         self.replace
             && self.is_open
@@ -262,7 +261,7 @@ impl<'a> Builder<'a> {
             && data.operands[0].value.is_some_and(|it| self.carries(it))
     }
 
-    pub(super) fn site(&mut self, key: Key, spot: Spot, weight: u64) -> Site {
+    pub(super) fn site(&mut self, key: NodeKey, spot: SitePosition, weight: u64) -> Site {
         if let Some(&site) = self.sites.get(&key) {
             return site;
         }
@@ -434,7 +433,7 @@ impl<'a> Builder<'a> {
                 self.define_source(result)?;
                 continue;
             };
-            if self.is_ours(op) {
+            if self.is_replaceable(op) {
                 // It may go; then its result is its operand.
                 let operands = self.operand(op, 0).into_iter().collect();
                 self.define(result, NodeRule::Max(0), operands)?;

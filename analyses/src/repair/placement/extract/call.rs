@@ -19,7 +19,7 @@
 use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
-use super::build::{Builder, Key, NodeDraft, Passed, Results};
+use super::build::{Builder, NodeDraft, NodeKey, PassedArgument, Results};
 use crate::facts::noise::Noise;
 use crate::facts::noise::contract::{self, Contract, Side};
 use noisy_dataflow::flow;
@@ -42,7 +42,7 @@ impl Builder<'_> {
             let mut passed = Vec::with_capacity(args.len());
             for (index, &arg) in args.iter().enumerate() {
                 passed.push(match self.stated(function, index, arg)? {
-                    None => Passed::Level(self.program.model().fresh),
+                    None => PassedArgument::Level(self.program.model().fresh),
                     Some(it) => it,
                 });
             }
@@ -59,7 +59,7 @@ impl Builder<'_> {
                     None => match ir.op(call).operands.get(index).and_then(|it| it.value) {
                         None => return Err(self.unknown(arg)),
                         Some(value) => match *self.program.noise(value) {
-                            Noise::AtMost(hi) => Passed::Level(hi),
+                            Noise::AtMost(hi) => PassedArgument::Level(hi),
                             Noise::Unknown => return Err(self.unknown(arg)),
                             Noise::Bottom => break,
                         },
@@ -75,12 +75,17 @@ impl Builder<'_> {
     }
 
     /// The argument that a contract or an assumption states, whatever a call passes.
-    fn stated(&self, function: Op, index: usize, arg: Value) -> Result<Option<Passed>, String> {
+    fn stated(
+        &self,
+        function: Op,
+        index: usize,
+        arg: Value,
+    ) -> Result<Option<PassedArgument>, String> {
         if !self.carries(arg) {
-            return Ok(Some(Passed::Nothing));
+            return Ok(Some(PassedArgument::Nothing));
         }
         match contract::of(self.ir, function, Side::Argument, index) {
-            Some(Contract::Bound(bound)) => Ok(Some(Passed::Level(bound))),
+            Some(Contract::Bound(bound)) => Ok(Some(PassedArgument::Level(bound))),
             Some(Contract::Wrong) => Err(self.unknown(arg)),
             None => Ok(None),
         }
@@ -105,7 +110,7 @@ impl Builder<'_> {
                         return Ok(true);
                     }
                     match self.operand(op, index) {
-                        Some(node) => Passed::Node(node),
+                        Some(node) => PassedArgument::Node(node),
                         None => return Err(self.unknown(arg)),
                     }
                 }
@@ -120,13 +125,13 @@ impl Builder<'_> {
     }
 
     /// The results of a copy of a function with given arguments.
-    fn copy(&mut self, function: Op, passed: Vec<Passed>) -> Result<Results, String> {
+    fn copy(&mut self, function: Op, passed: Vec<PassedArgument>) -> Result<Results, String> {
         let ir = self.ir;
         let copies = self.copies.entry(function).or_default();
         if let Some((_, results)) = copies.apart.iter().find(|it| it.0 == passed) {
             return Ok(results.clone());
         }
-        let varies = passed.iter().any(|it| matches!(it, Passed::Node(_)));
+        let varies = passed.iter().any(|it| matches!(it, PassedArgument::Node(_)));
         let is_large = self.nodes.len() > MOST_NODES_APART;
         let most = if is_large { self.most_copies.min(MAX_APART) } else { self.most_copies };
         let is_joined = varies && (self.calls.is_recursive(function) || copies.apart.len() >= most);
@@ -134,7 +139,7 @@ impl Builder<'_> {
             self.is_exact = false;
             if let Some((args, results)) = copies.joined.clone() {
                 for (arg, passed) in args.into_iter().zip(passed) {
-                    if let (Some(arg), Passed::Node(node)) = (arg, passed)
+                    if let (Some(arg), PassedArgument::Node(node)) = (arg, passed)
                         && copies.fed.insert((arg, node))
                     {
                         self.nodes[arg.0 as usize].operands.push(node);
@@ -153,21 +158,21 @@ impl Builder<'_> {
         let args = ir.block(flow::entry_block(ir, region)).args.clone();
         for (&arg, passed) in args.iter().zip(&passed) {
             match *passed {
-                Passed::Nothing => {}
-                Passed::Level(level) => {
+                PassedArgument::Nothing => {}
+                PassedArgument::Level(level) => {
                     self.define(arg, NodeRule::Source(level), SmallVec::new())?;
                 }
-                Passed::Node(node) => {
+                PassedArgument::Node(node) => {
                     self.define(arg, NodeRule::Max(0), SmallVec::from_slice(&[node]))?;
                 }
             }
         }
         let nodes: Vec<Option<Node>> =
-            args.iter().map(|&it| self.env.get(&Key::Value(it)).copied()).collect();
+            args.iter().map(|&it| self.env.get(&NodeKey::Value(it)).copied()).collect();
         let copies = self.copies.entry(function).or_default();
         if is_joined {
             for (arg, passed) in nodes.iter().zip(&passed) {
-                if let (Some(arg), Passed::Node(node)) = (arg, passed) {
+                if let (Some(arg), PassedArgument::Node(node)) = (arg, passed) {
                     copies.fed.insert((*arg, *node));
                 }
             }

@@ -3,7 +3,7 @@
 use noisy_syntax::{Op, Region, Value};
 use smallvec::SmallVec;
 
-use super::build::{Builder, Key};
+use super::build::{Builder, NodeKey};
 use noisy_dataflow::flow;
 use noisy_placement::{Node, NodeRule};
 
@@ -83,9 +83,9 @@ impl Builder<'_> {
         let mut starts = inits;
         for round in 0..most {
             for value in &inside {
-                self.env.remove(&Key::Value(*value));
+                self.env.remove(&NodeKey::Value(*value));
                 for &group in self.groups_of.get(value).into_iter().flatten() {
-                    self.env.remove(&Key::Group(group));
+                    self.env.remove(&NodeKey::Group(group));
                 }
             }
             for (&arg, start) in args.iter().zip(&starts) {

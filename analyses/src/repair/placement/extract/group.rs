@@ -5,8 +5,8 @@ use noisy_syntax::{Block, Op, Region, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::build::{Builder, Key};
-use super::{Spot, UseGroup};
+use super::build::{Builder, NodeKey};
+use super::{SitePosition, UseGroup};
 use noisy_placement::Node;
 
 impl Builder<'_> {
@@ -77,16 +77,16 @@ impl Builder<'_> {
 
     pub(super) fn grouped(&mut self, index: usize) -> Node {
         let group = self.groups[index];
-        let key = Key::Group(index);
+        let key = NodeKey::Group(index);
         if let Some(&node) = self.env.get(&key) {
             return node;
         }
         let from = match group.outer {
             Some(outer) => self.grouped(outer),
-            None => self.draft(Key::Value(group.value), group.value),
+            None => self.draft(NodeKey::Value(group.value), group.value),
         };
         let weight = self.weights.of(self.ir.block_of(group.anchor));
-        let site = self.site(key, Spot::Before(index), weight);
+        let site = self.site(key, SitePosition::Before(index), weight);
         let node = self.draft(key, group.value);
         let draft = &mut self.nodes[node.0 as usize];
         (draft.operands, draft.site, draft.defined) =

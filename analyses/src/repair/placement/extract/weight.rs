@@ -10,9 +10,9 @@
 use noisy_syntax::{Block, Ir, Op, Region};
 use rustc_hash::FxHashMap;
 
-use crate::facts::integers::Integers;
 use noisy_dataflow::cfg::{Cfg, Loops};
 use noisy_dataflow::flow::{self, Flow};
+use noisy_integers::Integers;
 
 /// Estimated trip count of a loop if the text does not state it.
 pub(crate) const UNKNOWN_TRIPS: u64 = 10;

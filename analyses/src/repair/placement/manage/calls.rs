@@ -8,9 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::extract::Objective;
 use super::asked;
-use crate::heir::{Heir, Placed};
 use crate::program::Program;
 use noisy_dataflow::flow;
+use noisy_heir::{Heir, Placed};
 
 /// Known calls of a placement.
 pub(super) struct Calls {
@@ -28,8 +28,8 @@ impl Calls {
     /// of cycles.
     pub(super) fn called_first(&self, program: &Program, heir: &Heir, functions: &[Op]) -> Vec<Op> {
         let ir = program.ir();
-        let movers = heir.movers(ir, self.placed);
-        if movers.is_empty() || self.placed != Placed::Relinearize {
+        let changing_functions = heir.changing_functions(ir, self.placed);
+        if changing_functions.is_empty() || self.placed != Placed::Relinearize {
             return functions.to_vec();
         }
         let mut out = Vec::new();
@@ -43,7 +43,8 @@ impl Calls {
                 stack.push((function, true));
                 let Some(body) = flow::body(ir, function) else { continue };
                 ir.walk(body, &mut |op| {
-                    let callee = flow::callee(ir, op).filter(|it| movers.contains_key(it));
+                    let callee =
+                        flow::callee(ir, op).filter(|it| changing_functions.contains_key(it));
                     stack.extend(callee.map(|it| (it, false)));
                 });
             }
@@ -65,7 +66,7 @@ impl Calls {
         function: Op,
         broken: Option<String>,
     ) {
-        if heir.movers(program.ir(), self.placed).contains_key(&function) {
+        if heir.changing_functions(program.ir(), self.placed).contains_key(&function) {
             let stands = || self.stands(program, heir, function);
             let found = broken.map_or_else(stands, |why| Err(format!("is broken: {why}")));
             self.note(program, function, found);
@@ -77,7 +78,7 @@ impl Calls {
         let crossing = |it: Op| self.crossing(program, heir, it);
         let question = asked(program, heir, function, self.placed, Objective::Count, &crossing);
         let question = question.map_err(|why| format!("is not understood: {why}"))?;
-        let Some(value) = question.surplus() else { return Ok(()) };
+        let Some(value) = question.oversized() else { return Ok(()) };
         let name = program.ir().value_text(value);
         Err(format!("makes {name} of more than 2 polynomials, and has no place to relinearize it"))
     }
@@ -96,7 +97,7 @@ impl Calls {
                 .unwrap_or_else(|| Err(format!("@{name} makes products and calls itself")));
         }
         let ir = program.ir();
-        let by = heir.movers(ir, self.placed).get(&callee).and_then(|&it| {
+        let by = heir.changing_functions(ir, self.placed).get(&callee).and_then(|&it| {
             let function = program.function_name(ir.function_of(it)?);
             let value = ir.value_text(*ir.op(it).results.first()?);
             Some(format!(" by {value} = {} in @{function}", ir.op_name(it)))

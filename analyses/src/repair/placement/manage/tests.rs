@@ -230,7 +230,7 @@ fn nothing_else_changes() {
 }
 
 #[test]
-fn what_an_op_of_unknown_form_gives_has_the_type_that_its_uses_say() {
+fn results_of_unknown_ops_have_the_type_of_their_uses() {
     let text = text(&[Step::Mul(0, 1), Step::Rotate(2), Step::Add(3, 3), Step::Mul(4, 3)]);
     let (_, _, after) = placed(&text, Some(1));
     assert!(after.contains("mgmt.bootstrap %v3 : tensor<8xf32>\n"), "{after}");
@@ -332,7 +332,7 @@ fn a_loop_drops_levels_where_a_bootstrap_uses_them() {
 }
 
 #[test]
-fn what_is_inserted_is_annotated_where_it_stands_behind_what_is() {
+fn ops_inserted_after_annotated_ones_are_annotated() {
     let m = |rest: &str| format!("{{mgmt.mgmt = #mgmt.mgmt<{rest}>}} : tensor<8xf32>");
     let lines = format!(
         "      %1 = arith.mulf %v0, %v1 {}
@@ -358,7 +358,7 @@ fn what_is_inserted_is_annotated_where_it_stands_behind_what_is() {
 }
 
 #[test]
-fn what_stands_behind_an_annotation_that_cannot_be_read_has_none() {
+fn ops_inserted_after_an_unreadable_annotation_have_none() {
     let m = "{mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = foo>}";
     let lines = format!("      %2 = arith.mulf %v0, %v1 {m} : tensor<8xf32>\n");
     let (n, _, after) = placed(&generic(&lines, "%2"), None);
@@ -388,7 +388,7 @@ fn goals_stay_as_they_are() {
 }
 
 #[test]
-fn what_is_not_known_is_left_as_it_is() {
+fn functions_with_unknown_facts_are_left_alone() {
     let text = generic("      %1 = other.op %v0 : tensor<8xf32>\n", "%1");
     let document = document(&text, 1);
     let functions = document.ir().functions();
@@ -402,7 +402,7 @@ fn what_is_not_known_is_left_as_it_is() {
 }
 
 #[test]
-fn what_a_call_does_to_a_ciphertext_is_not_guessed() {
+fn effects_of_calls_on_ciphertexts_are_not_guessed() {
     let of = |within: &str, insert: Insert| {
         let ty = "tensor<8xf32>";
         let lines = format!(

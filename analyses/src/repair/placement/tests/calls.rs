@@ -467,7 +467,7 @@ fn a_function_alone_is_mended_for_what_the_others_do() {
 }
 
 #[test]
-fn what_comes_in_with_too_much_is_the_fault_of_another() {
+fn arguments_over_the_budget_are_the_fault_of_the_caller() {
     let text = "func.func private @g(%a: !noisy.i32) -> !noisy.i32 {
   %s = noisy.mul %a, %a : !noisy.i32
   return %s : !noisy.i32
@@ -548,7 +548,7 @@ fn calls_in_loops_of_many_rounds_are_proven() {
 }
 
 #[test]
-fn what_the_analysis_takes_together_is_mended_for_that() {
+fn calls_that_the_analysis_merges_are_placed_merged() {
     // Two values go round at different speeds: more pairs of noises than the analysis keeps apart.
     let text = "func.func private @step(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {
   %1 = noisy.add %a, %b : !noisy.i32

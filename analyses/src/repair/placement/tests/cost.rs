@@ -200,7 +200,7 @@ fn infeasible_programs_are_said_to_be_so() {
 }
 
 #[test]
-fn who_watches_is_told_the_price_in_executions() {
+fn progress_is_told_in_executions() {
     use std::sync::Mutex;
     // Half of an execution, which is one unit of cost.
     let text = "func.func @f(%a: !noisy.i32, %c: i1) {

@@ -31,7 +31,7 @@ fn three_become_one() {
 }
 
 #[test]
-fn what_nothing_needs_goes_with_its_line() {
+fn unneeded_ops_are_removed_with_their_line() {
     check_with(
         "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %m = noisy.mul %a, %a : !noisy.i32
@@ -53,7 +53,7 @@ fn what_nothing_needs_goes_with_its_line() {
 }
 
 #[test]
-fn what_is_the_cheapest_already_stays() {
+fn cheapest_placements_stay() {
     let text = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %m = noisy.mul %a, %a : !noisy.i32
   %x = noisy.reduce_noise %m : !noisy.i32

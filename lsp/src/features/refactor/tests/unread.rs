@@ -1,8 +1,9 @@
-//! Ops that are not known: of one in a custom form only its operands are read, and of one in the generic form not what its attributes are.
+//! Unknown ops: in a custom form only the operands are read, in the generic form the attributes
+//! have no known meaning.
 
 use super::*;
 
-/// What a refactoring makes of a text where a word stands in it first.
+/// Applies a refactoring at the first occurrence of a word.
 fn done_at(text: &str, kind: Kind, word: &str) -> Result<String, String> {
     let start = text.find(word).expect("the word");
     done(text, kind, &(start..start))
@@ -53,7 +54,7 @@ fn what_is_not_known_keeps_its_bytes() {
         assert!(custom.contains(kept), "{custom}");
     }
     assert!(custom.contains("%0 = arith.constant -3 : i5\n"), "{custom}");
-    // In the other direction it is not about what is in the generic form already.
+    // The other direction does not concern an op that is already generic.
     let known = "%0 = \"arith.constant\"()   <{value = 29 : i5}> : () -> i5\n";
     let mixed = custom.replace("%0 = arith.constant -3 : i5\n", known);
     let generic = done_at(&mixed, Kind::Form, "func.func").expect("the generic form");
@@ -136,7 +137,7 @@ fn headers_that_are_not_known_use_what_is_defined_before_them() {
     let named = done_at(text, Kind::Name, "func.func").expect("names");
     let wanted = ["%empty = tensor.empty()", "ins(%a, %1 : ", "outs(%empty :"];
     assert!(wanted.iter().all(|it| named.contains(it)), "{named}");
-    // What is not defined before is an argument, and several are not told apart.
+    // An undefined name is an argument, and several are ambiguous.
     let text = "func.func @f(%n: index) {
   %0 = \"t.a\"() : () -> index
   foo.for %i = %n to %n {
@@ -185,7 +186,7 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{
     }
     let found = refactored(&text(&format!("|{sum}|{end}")), Kind::Extract).expect("a function");
     assert!(found.contains("    %2 = func.call @f_part(%x) : (f32) -> f32\n"), "{found}");
-    // A loop ends with its own terminator, which goes without saying.
+    // A loop ends with its own terminator, which the custom form leaves out.
     let text = "func.func @f(%n: index) {
   scf.for %i = %n to %n step %n {
 |    \"t.use\"(%i) : (index) -> ()

@@ -1,8 +1,9 @@
-//! Perfectly nested loops of `scf.for` as one.
+//! Merging of perfectly nested `scf.for` loops.
 //!
-//! *Law.* Where the numbers of iterations are not known, a loop inside counts as no iteration what would be fewer than none: the product of
-//! two such numbers is not. Its step must be known: a division by 0 must not run where the loop did not. Numbers of `index` are taken
-//! not to wrap; those of other types must be known and their product must fit.
+//! *Law.* If the numbers of iterations are unknown, an inner loop counts a negative number as none,
+//! because the product of two negative ones is positive. Its step must be known: a division by 0
+//! must not run if the loop did not. Numbers of type `index` are assumed not to wrap; those of
+//! other types must be known and their product must fit.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, TypeData, Value};
 
@@ -39,7 +40,7 @@ impl For {
         ir.value(self.iv).ty
     }
 
-    /// The loop that is all of the body, if what is carried goes through it as it is.
+    /// Returns the loop that is the whole body, if carried values pass through it unchanged.
     fn only_inner(&self, ir: &Ir) -> Option<Self> {
         let all: Vec<Op> = ir.block_ops(self.body).collect();
         let [inner, end] = all[..] else { return None };
@@ -51,7 +52,7 @@ impl For {
         is_plain.then_some(inner)
     }
 
-    /// How often it runs, if that is known; below 0 counts as 0.
+    /// The number of iterations if it is known; negative ones count as 0.
     fn trips(&self, rewriter: &Rewriter<'_>) -> Option<i128> {
         let of = |it| rewriter.int_of(it);
         let (low, high, step) = (of(self.low)?, of(self.high)?, of(self.step)?);
@@ -60,7 +61,7 @@ impl For {
     }
 }
 
-/// Coalesces the nests in an op, inner bands first.
+/// Merges the nests in an op, inner bands first.
 pub(super) fn run(ir: &mut Ir, op: Op) {
     let mut all = Vec::new();
     for &(_, region) in &ir.op(op).regions {
@@ -84,7 +85,7 @@ pub(super) fn run(ir: &mut Ir, op: Op) {
     }
 }
 
-/// Runs of loops of which none has bounds that are made in another one of the run.
+/// Returns runs of loops without bounds that are computed inside another loop of the run.
 fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [For]) -> Vec<&'a [For]> {
     let ir = &*rewriter.ir;
     let mut out = Vec::new();
@@ -104,7 +105,7 @@ fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [For]) -> Vec<&'a [For]> {
     out
 }
 
-/// Whether all iterations of loops can be counted in their type.
+/// Returns true if the number of all iterations fits into the type of the loops.
 fn fits(rewriter: &Rewriter<'_>, band: &[For]) -> bool {
     let most = match rewriter.ir.interner.type_data(band[0].ty(rewriter.ir)) {
         TypeData::Index => None,
@@ -118,13 +119,13 @@ fn fits(rewriter: &Rewriter<'_>, band: &[For]) -> bool {
     (most.is_none() || trips.iter().all(Option::is_some)) && product.is_some_and(|it| it <= limit)
 }
 
-/// Whether a loop surely has not fewer than no iterations.
+/// Returns true if the number of iterations of a loop is certainly nonnegative.
 fn is_never_negative(rewriter: &Rewriter<'_>, it: &For) -> bool {
     let is_size = rewriter.defined_by(it.high, OpKind::MemrefDim).is_some();
     it.trips(rewriter).is_some() || (is_size && rewriter.int_of(it.low) == Some(0))
 }
 
-/// The number of iterations of a loop, before an op.
+/// Creates the number of iterations of a loop before an op.
 fn count(rewriter: &mut Rewriter<'_>, it: &For, before: Op) -> Value {
     let ty = it.ty(rewriter.ir);
     let counts_by_1 = rewriter.int_of(it.low) == Some(0) && rewriter.int_of(it.step) == Some(1);
@@ -153,7 +154,7 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
         let mut own = count(rewriter, it, root.op);
         if !is_never_negative(rewriter, it) {
             unsure += 1;
-            // One of them may be below 0: the product is, then.
+            // One of them may be negative; the product then is, too.
             if unsure > 1 {
                 let zero = rewriter.int(0, ty, root.op);
                 own = rewriter.binary("arith.maxsi", own, zero, root.op);
@@ -167,7 +168,7 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
     for &it in &counts[1..] {
         product = rewriter.binary("arith.muli", product, it, root.op);
     }
-    // Nothing but the next loop reads these variables, apart from the innermost body.
+    // Only the next loop and the innermost body use these variables.
     let uses: Vec<_> = band.iter().map(|it| rewriter.ir.value(it.iv).uses.to_vec()).collect();
     let inner = band[1].op;
     // The last loop runs fastest.
@@ -193,7 +194,7 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
             rewriter.set_operand(user, index as usize, value);
         }
     }
-    // What the innermost loop does stands in the first one.
+    // The body of the innermost loop moves into the first one.
     let args = rewriter.ir.block(root.body).args.to_vec();
     let Some(last) = rewriter.ir.last_op(root.body) else { return };
     rewriter.inline_block_but_end(innermost.body, inner, &args);

@@ -1,7 +1,8 @@
-//! Who has to stay behind whom among the ops of a block.
+//! The order that the ops of a block must keep.
 //!
-//! *Law.* Two ops stay in their order if both access memrefs that may meet, one of them storing, or if one has effects that nobody knows and
-//! the other accesses memory; and if one uses what the other defines. Which elements are meant is asked later.
+//! *Law.* Two ops keep their order if both access memrefs that may share elements, one of them
+//! storing; if one has unknown effects and the other accesses memory; and if one uses a value of
+//! the other. The accessed elements are checked later.
 
 use noisy_loops::{Aliasing, Body, Meeting};
 use noisy_syntax::{Block as Id, Ir, Op, OpKind, Value};
@@ -10,15 +11,15 @@ use rustc_hash::FxHashMap;
 use super::super::legal;
 use crate::rewrite::{nested, operands};
 
-/// The ops of a block, and what they access.
+/// The ops of a block, and their accesses.
 pub(super) struct Block {
     pub(super) ops: Vec<Op>,
     body: Body,
     accesses: Vec<Vec<usize>>,
     has_effect: Vec<bool>,
-    /// Memrefs that are allocated in the block and only accessed there.
+    /// Memrefs that are allocated in the block and accessed only there.
     own: Vec<Value>,
-    /// What is taken for granted of different memrefs.
+    /// The aliasing of memrefs that is assumed.
     aliasing: Aliasing,
 }
 
@@ -51,7 +52,7 @@ impl Block {
         it
     }
 
-    /// Whether regions stand in the block that are no loops.
+    /// True if the block has regions other than loops.
     pub(super) fn has_other_regions(&self, ir: &Ir) -> bool {
         self.ops
             .iter()
@@ -62,10 +63,10 @@ impl Block {
         self.ops.iter().position(|it| *it == op)
     }
 
-    /// Whether two ops keep their order, because of a memref (this one, or any).
+    /// Returns true if two ops must keep their order because of memory (of this memref, or any).
     pub(super) fn keeps_order(&self, a: usize, b: usize, memref: Option<Value>) -> bool {
         let touches = |it: usize| self.has_effect[it] || !self.accesses[it].is_empty();
-        // Nobody else knows of a memref that is only accessed here.
+        // A memref that is accessed only here has no other users.
         if memref.is_none_or(|it| !self.own.contains(&it))
             && ((self.has_effect[a] && touches(b)) || (self.has_effect[b] && touches(a)))
         {
@@ -82,7 +83,7 @@ impl Block {
         })
     }
 
-    /// Whether an op uses what another one defines.
+    /// Returns true if an op uses a value of another one.
     fn uses(ir: &Ir, user: Op, of: Op) -> bool {
         let results = &ir.op(of).results;
         !results.is_empty()
@@ -92,7 +93,8 @@ impl Block {
                 .any(|&it| operands(ir, it).iter().any(|it| results.contains(it)))
     }
 
-    /// The op before which the fused nest may stand: the first one between that has to stay behind the source, else the target.
+    /// Returns the op before which the fused nest may be: the first one in between that must stay
+    /// after the source, else the target.
     pub(super) fn insertion(&self, ir: &Ir, first: usize, second: usize) -> Option<usize> {
         let between = first + 1..second;
         let behind_first = between.clone().find(|&it| self.keeps_order(first, it, None));
@@ -106,7 +108,7 @@ impl Block {
         }
     }
 
-    /// The memrefs that an op stores to, and those that it loads, each once.
+    /// Returns the memrefs that an op stores to, and those that it loads, each once.
     pub(super) fn memrefs(&self, at: usize, is_store: bool) -> Vec<Value> {
         let mut out = Vec::new();
         for &it in &self.accesses[at] {
@@ -118,17 +120,17 @@ impl Block {
         out
     }
 
-    /// The ops behind one that have to stay there because of a memref.
+    /// Returns the later ops that must stay after an op because of a memref.
     pub(super) fn users(&self, at: usize, memref: Value) -> Vec<usize> {
         (at + 1..self.ops.len()).filter(|&it| self.keeps_order(at, it, Some(memref))).collect()
     }
 
-    /// The ops before one that have to stay there because of a memref.
+    /// Returns the earlier ops that must stay before an op because of a memref.
     pub(super) fn earlier(&self, at: usize, memref: Value) -> Vec<usize> {
         (0..at).filter(|&it| self.keeps_order(it, at, Some(memref))).collect()
     }
 
-    /// Whether a memref is allocated in the block, and only accessed there.
+    /// Returns true if a memref is allocated in the block and accessed only there.
     pub(super) fn is_own(&self, memref: Value) -> bool {
         self.own.contains(&memref)
     }
@@ -147,7 +149,7 @@ impl Block {
             })
     }
 
-    /// Whether some way of ops that keep their order leads from one op to another one.
+    /// Returns true if a chain of ops that must keep their order leads from one op to another one.
     pub(super) fn leads(&self, ir: &Ir, from: usize, to: usize) -> bool {
         let mut reached = vec![false; self.ops.len()];
         reached[from] = true;

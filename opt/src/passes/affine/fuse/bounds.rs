@@ -1,18 +1,20 @@
-//! Bounds of a form over a union of conjunctions, as functions of what is kept: proposed by shadows, checked exactly.
+//! Bounds of a form over a union of conjunctions, as functions of kept terms: proposed by shadows,
+//! checked exactly.
 //!
-//! *Proposal.* The form is a column; shadows along all columns that are not kept leave inequalities between it and these. Each of
-//! coefficient c is a bound: the rest divided by c and rounded. *Law.* A bound is used only if no point of any conjunction is beyond it.
+//! *Proposal.* The form is a column. Shadows along all columns that are not kept leave inequalities
+//! between it and the kept ones. Each with coefficient c is a bound: the rest divided by c and
+//! rounded. *Law.* A bound is used only if no point of any conjunction violates it.
 
 use noisy_loops::{Body, Form, Quotients, Term};
 use noisy_polyhedra::Budget;
 
 use super::joint::{Joint, without};
 
-/// A form over the points of a conjunction: a column, and which side's terms are kept.
+/// A form over the points of a conjunction: a column, and the side whose terms are kept.
 pub(super) struct Asked<'a> {
     pub(super) joint: Joint<'a>,
     pub(super) column: usize,
-    /// The columns that are kept, with their terms.
+    /// The kept columns, with their terms.
     pub(super) kept: Vec<(usize, Term)>,
 }
 
@@ -20,7 +22,7 @@ pub(super) struct Asked<'a> {
 pub(super) type Quotient = (Form, i128);
 
 impl Asked<'_> {
-    /// The terms that are kept are those of a side of which `is_kept` holds, and quotients of such.
+    /// The kept terms are those of a side for which `is_kept` holds, and quotients of such.
     pub(super) fn new<'a>(
         joint: Joint<'a>,
         column: usize,
@@ -33,7 +35,7 @@ impl Asked<'_> {
         Asked { joint, column, kept }
     }
 
-    /// The lower and the upper bounds that shadows propose.
+    /// Returns the lower and the upper bounds that shadows propose.
     fn proposed(&self) -> Option<[Vec<Quotient>; 2]> {
         let points = self.joint.conjunction()?;
         let is_gone = |at: &usize| *at != self.column && !self.kept.iter().any(|it| it.0 == *at);
@@ -54,7 +56,7 @@ impl Asked<'_> {
                 rest = rest.plus(&Form::term(term), row[at].checked_mul(sign)?).ok()?;
             }
             if by > 0 {
-                // Rounded up.
+                // Round up.
                 out[0].push((rest.offset(by - 1).ok()?, by));
             } else {
                 out[1].push((rest, -by));
@@ -64,7 +66,7 @@ impl Asked<'_> {
     }
 }
 
-/// Whether a term is kept, or a quotient of such.
+/// Returns true if a term is kept, or a quotient of kept terms.
 fn is_known(body: &Body, term: Term, is_kept: &dyn Fn(Term) -> bool) -> bool {
     match term {
         Term::Quotient(at) => {
@@ -74,7 +76,8 @@ fn is_known(body: &Body, term: Term, is_kept: &dyn Fn(Term) -> bool) -> bool {
     }
 }
 
-/// What shadows propose as bounds of all of these, each once, those without divisions first.
+/// Returns the bounds that shadows propose for all of these, each once, those without divisions
+/// first.
 pub(super) fn proposed(asked: &[Asked<'_>]) -> Option<[Vec<Quotient>; 2]> {
     let mut out = [Vec::new(), Vec::new()];
     for it in asked {
@@ -95,7 +98,7 @@ pub(super) fn proposed(asked: &[Asked<'_>]) -> Option<[Vec<Quotient>; 2]> {
     Some(out)
 }
 
-/// Divides and rounds.
+/// It divides and rounds.
 pub(super) fn divided(all: Vec<Quotient>, quotients: &mut Quotients) -> Option<Vec<Form>> {
     let mut out = Vec::new();
     for (form, by) in all {
@@ -107,7 +110,8 @@ pub(super) fn divided(all: Vec<Quotient>, quotients: &mut Quotients) -> Option<V
     Some(out)
 }
 
-/// Whether a form bounds all of these: from below, or from above. `side` is that of the kept terms.
+/// Returns true if a form bounds all of these from below, or from above. `side` is that of the kept
+/// terms.
 pub(super) fn holds(
     asked: &[Asked<'_>],
     side: usize,
@@ -118,14 +122,14 @@ pub(super) fn holds(
     asked.iter().all(|it| {
         let mut joint = it.joint.clone();
         let beyond = joint.add();
-        // Beyond: form - column >= 1, or column - form >= 1.
+        // A violation: form - column >= 1, or column - form >= 1.
         let is_named = joint.name(beyond, side, form).is_some();
         is_named && joint.stays(it.column, beyond, is_low, budget)
     })
 }
 
-/// The bounds that are as far apart as few as possible: how many values there are between a lower and an upper bound, if some pair differs
-/// by a number.
+/// Returns the closest pair of bounds with a constant difference, and the number of values between
+/// them.
 pub(super) fn closest<'f>(lows: &'f [Form], highs: &'f [Form]) -> Option<(&'f Form, i128)> {
     let mut best: Option<(&Form, i128)> = None;
     for low in lows {

@@ -1,17 +1,21 @@
-//! Whether a fusion gains, by counted ops: how much more is computed, and how much less memory lies between source and target.
+//! The profit of a fusion by counted ops: the additional computation, and the reduced memory
+//! between source and target.
 //!
-//! *Model.* A loop costs its iterations times the ops of its body but the terminator, loops inside counted so. Of the depths in the target, from the innermost
-//! on, the one is taken whose part writes the smallest region, if what is computed twice stays below a fraction of all.
+//! *Model.* A loop costs its iterations times the ops of its body except the terminator, with inner
+//! loops counted in the same way. Of the depths in the target, from the innermost on, the one is
+//! chosen whose slice writes the smallest region, if the repeated computation stays below a
+//! fraction of the total.
 
 use noisy_syntax::{Ir, Op, OpKind};
 use rustc_hash::FxHashMap;
 
 use super::super::for_loop::For;
 
-/// Iterations of loops, where they are not those that the loop says.
+/// Numbers of iterations that replace those of the loops.
 pub(super) type Trips = FxHashMap<Op, i128>;
 
-/// The ops that a nest runs; `None` if a loop has no known number of iterations.
+/// Returns the number of ops that a nest runs. `None` if the number of iterations of a loop is
+/// unknown.
 pub(super) fn n_ops(ir: &Ir, op: Op, trips: &Trips, extra: Option<(Op, i128)>) -> Option<i128> {
     let it = For::of(ir, op)?;
     let mut all = 0_i128;

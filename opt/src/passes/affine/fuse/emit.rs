@@ -1,5 +1,5 @@
-//! Fusion as a change of the program: the part of the source is copied into the target, and memrefs that only the target uses from then on
-//! become small ones of its own.
+//! The change of the program by a fusion: the slice of the source is copied into the target, and
+//! memrefs that then only the target uses become small private ones.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::affine::{Affine, Body as Exprs, Expr, Operator};
@@ -12,14 +12,14 @@ use super::slice::{Pair, Slice};
 use crate::patterns::affine::maps::{Applied, applied};
 use crate::rewrite::{Rewriter, nested, operand};
 
-/// A memref that only the target uses: its box moves with the iterations.
+/// A memref that only the target uses. Its box moves with the iterations.
 pub(super) struct Private {
     pub(super) memref: Value,
-    /// Per dimension the first index, and how many.
+    /// The first index and the size, per dimension.
     pub(super) region: Vec<(Applied, i128)>,
 }
 
-/// A form over the variables of loops and symbols, as a map of one result.
+/// Returns a form over the variables of loops and symbols as a map of one result.
 pub(super) fn applied_form(body: &Body, form: &Form) -> Option<Applied> {
     let mut operands = Vec::new();
     let expr = expr(body, form, &mut operands)?;
@@ -62,13 +62,13 @@ fn leaf(value: Value, operands: &mut Vec<Value>) -> Expr {
     Expr::Dim(at as u32)
 }
 
-/// All results of maps in one map.
+/// Returns one map with the results of several maps.
 fn all_of(maps: Vec<Applied>) -> Option<Applied> {
     maps.into_iter().reduce(|a, b| a.joined(&b))
 }
 
-/// Copies the part of the source to the start of the body of the last loop of the target that it is made for. `None`, and nothing is
-/// changed, if a number is too large.
+/// Copies the slice of the source to the start of the body of the last loop of the target for which
+/// it was computed. `None`, without a change, on overflow.
 pub(super) fn copy_part(ir: &mut Ir, pair: &Pair, slice: &Slice, source: Op) -> Option<()> {
     let body = &pair.body;
     let mut bounds = Vec::new();
@@ -103,13 +103,13 @@ pub(super) fn copy_part(ir: &mut Ir, pair: &Pair, slice: &Slice, source: Op) -> 
     Some(())
 }
 
-/// The loop whose variable this is.
+/// Returns the loop of a variable.
 fn loop_of(ir: &Ir, iv: Value) -> Option<For> {
     let noisy_syntax::Def::Argument(block, _) = ir.value(iv).def else { return None };
     For::of(ir, ir.region(ir.block(block).region).parent?)
 }
 
-/// Gives a nest a memref of its own in place of another one.
+/// Replaces a memref in a nest by a private one.
 pub(super) fn privatize(
     ir: &mut Ir,
     nest: Op,
@@ -174,7 +174,7 @@ fn no_segments(ir: &mut Ir) -> noisy_syntax::Attr {
     ir.interner.attr(AttrData::DenseArray { element, values: vec![zero, zero].into() })
 }
 
-/// Erases those of these memrefs, each named once, that are allocated and that nobody uses.
+/// Erases those of these memrefs, each named once, that are allocated and unused.
 pub(super) fn erase_unused(ir: &mut Ir, memrefs: &[Value]) {
     for &memref in memrefs {
         if let Some(op) = ir.defining_op(memref)
@@ -186,7 +186,7 @@ pub(super) fn erase_unused(ir: &mut Ir, memrefs: &[Value]) {
     }
 }
 
-/// The bytes of an element of a memref.
+/// Returns the bytes of an element of a memref.
 pub(super) fn element_bytes(ir: &Ir, memref: Value) -> i128 {
     let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
         return 8;

@@ -1,20 +1,20 @@
-//! Several instances of accesses in one conjunction: each *side* is an iteration of the loops around an access, all in the same iteration of
-//! the loops around the block.
+//! Several instances of accesses in one conjunction. Each *side* is an iteration of the loops
+//! around an access, all in the same iteration of the loops around the block.
 //!
-//! *Law.* What is the same for all sides (symbols, variables of the loops around, quotients of these) has one column, all else one for each
-//! side that speaks of it. Numbers that do not fit are told (`None`).
+//! *Law.* Terms that are equal for all sides (symbols, variables of the loops around, quotients of
+//! these) have one column; all others have one per side. Overflow gives `None`.
 
-use noisy_loops::{Body, Constraint, Form, Kind, Term};
+use noisy_loops::{Body, Constraint, Form, ScopeKind, Term};
 use noisy_polyhedra::{Budget, Conjunction};
 use rustc_hash::FxHashMap;
 
-/// The side of what all sides share.
+/// The side of shared terms.
 const SHARED: usize = usize::MAX;
 
-/// Columns with coefficients, the constant, and whether the sum is 0 or only not negative.
+/// Columns with coefficients, the constant, and true for an equality.
 type Row = (Vec<(usize, i128)>, i128, bool);
 
-/// A conjunction that is being made.
+/// A conjunction under construction.
 #[derive(Clone, Debug)]
 pub(super) struct Joint<'a> {
     body: &'a Body,
@@ -26,7 +26,7 @@ pub(super) struct Joint<'a> {
 }
 
 impl<'a> Joint<'a> {
-    /// Says nothing.
+    /// Returns a conjunction without constraints.
     pub(super) fn new(body: &'a Body, around: &'a [u32]) -> Self {
         Self { body, around, numbers: FxHashMap::default(), rows: Vec::new(), n: 0 }
     }
@@ -42,7 +42,7 @@ impl<'a> Joint<'a> {
         }
     }
 
-    /// The column of a term of a side.
+    /// Returns the column of a term of a side.
     pub(super) fn column(&mut self, side: usize, term: Term) -> Option<usize> {
         let key = (if self.is_shared(term) { SHARED } else { side }, term);
         if let Some(&at) = self.numbers.get(&key) {
@@ -60,13 +60,13 @@ impl<'a> Joint<'a> {
         Some(at)
     }
 
-    /// A column of its own.
+    /// Adds a column.
     pub(super) fn add(&mut self) -> usize {
         self.n += 1;
         self.n - 1
     }
 
-    /// Lets a sum of forms of sides, each times a number, and a constant be 0, or not negative.
+    /// Requires that a linear combination of forms of sides and a constant is 0, or nonnegative.
     pub(super) fn put(
         &mut self,
         sum: &[(usize, &Form, i128)],
@@ -84,19 +84,19 @@ impl<'a> Joint<'a> {
         Some(())
     }
 
-    /// Lets a column be a form of a side.
+    /// Requires that a column equals a form of a side.
     pub(super) fn name(&mut self, column: usize, side: usize, form: &Form) -> Option<()> {
         self.put(&[(side, form, -1)], 0, true)?;
         self.rows.last_mut()?.0.push((column, 1));
         Some(())
     }
 
-    /// Lets the constraints of a scope hold for a side.
+    /// Adds the constraints of a scope for a side.
     pub(super) fn domain(&mut self, side: usize, piece: &[&Constraint]) -> Option<()> {
         piece.iter().try_for_each(|it| self.put(&[(side, &it.form, 1)], 0, it.is_equality))
     }
 
-    /// Lets all forms be the same for two sides.
+    /// Requires that forms are equal for two sides.
     pub(super) fn meet(&mut self, sides: [usize; 2], forms: [&[Form]; 2]) -> Option<()> {
         if forms[0].len() != forms[1].len() {
             return None;
@@ -107,17 +107,17 @@ impl<'a> Joint<'a> {
             .try_for_each(|(a, b)| self.put(&[(sides[0], a, 1), (sides[1], b, -1)], 0, true))
     }
 
-    /// How many rows there are; for [`Joint::conjunction_of`].
+    /// Returns the number of rows, for [`Joint::conjunction_of`].
     pub(super) fn n_rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// The points.
+    /// Returns the conjunction.
     pub(super) fn conjunction(&self) -> Option<Conjunction> {
         self.conjunction_of(self.rows.len())
     }
 
-    /// The points of the first rows alone, over all columns.
+    /// Returns the conjunction of the first rows alone, over all columns.
     pub(super) fn conjunction_of(&self, n_rows: usize) -> Option<Conjunction> {
         let mut out = Conjunction::new(self.n);
         for (terms, constant, is_equality) in &self.rows[..n_rows] {
@@ -135,12 +135,12 @@ impl<'a> Joint<'a> {
         Some(out)
     }
 
-    /// Whether there is surely no point.
+    /// Returns true if there is certainly no point.
     pub(super) fn is_never(&self, budget: &mut Budget) -> bool {
         self.conjunction().is_some_and(|it| matches!(it.is_empty(budget), Ok(true)))
     }
 
-    /// Whether surely no point has a column below another one, or above it.
+    /// Returns true if certainly no point has one column below another one, or above it.
     pub(super) fn stays(
         &mut self,
         column: usize,
@@ -153,7 +153,7 @@ impl<'a> Joint<'a> {
         self.is_never(budget)
     }
 
-    /// The terms of a side, and those that are shared, with their columns.
+    /// Returns the terms of a side and the shared ones, with their columns.
     pub(super) fn terms_of(&self, side: usize) -> Vec<(usize, Term)> {
         let of = self.numbers.iter().filter(|it| it.0.0 == side || it.0.0 == SHARED);
         let mut out: Vec<(usize, Term)> = of.map(|(key, &at)| (at, key.1)).collect();
@@ -161,20 +161,22 @@ impl<'a> Joint<'a> {
         out
     }
 
-    /// The columns that are neither of a side nor shared.
+    /// Returns the columns that are neither of a side nor shared.
     pub(super) fn columns_without(&self, side: usize) -> Vec<usize> {
         let kept: Vec<usize> = self.terms_of(side).into_iter().map(|it| it.0).collect();
         (0..self.n).filter(|it| !kept.contains(it)).collect()
     }
 }
 
-/// The union of constraints under which the inside of a loop runs, and the loops around it, itself included.
+/// Returns the union of constraints under which the inside of a loop runs, and the loops around it,
+/// itself included.
 pub(super) fn scope_of(body: &Body, loop_: u32) -> Option<u32> {
-    body.scopes.iter().position(|it| it.kind == Kind::Loop(loop_)).map(|it| it as u32)
+    body.scopes.iter().position(|it| it.kind == ScopeKind::Loop(loop_)).map(|it| it as u32)
 }
 
-/// A conjunction without some columns. Real shadows hold all points and more; dark ones only such as have a value of each column that is
-/// gone. `None` if there are too many rows or too large numbers.
+/// Eliminates columns of a conjunction. Real shadows contain all points and more; dark ones only
+/// points with a value for each eliminated column. `None` if there are too many rows, or on
+/// overflow.
 pub(super) fn without(
     points: &Conjunction,
     columns: &[usize],
@@ -184,7 +186,7 @@ pub(super) fn without(
     let mut out = points.clone();
     let mut left = columns.to_vec();
     while !left.is_empty() {
-        // The one that makes the fewest rows.
+        // The column that makes the fewest rows.
         let cost = |&var: &usize| {
             let count = |is: fn(&i128) -> bool| {
                 let all = out.inequalities().iter().filter(|it| is(&it[var])).count();

@@ -1,14 +1,17 @@
-//! `affine-loop-fusion`: a loop nest, the source, runs by parts in a nest behind it, the target, each right before the iteration that reads
-//! what it writes (producer and consumer) or reads the same (siblings).
+//! `affine-loop-fusion`: a loop nest, the source, runs in slices in a later nest, the target, each
+//! right before the iteration that reads its results (producer and consumer) or the same input
+//! (siblings).
 //!
-//! *How.* As upstream does it: targets from the last one on; sources that nobody else reads first, then siblings, then all sources; of the
-//! loops of the target those whose iterations do not depend on each other go outside. At each depth the part of the source that an
-//! iteration needs is computed (`slice.rs`), as functions of the loops of the target; `cost.rs` says which depth gains. A memref that only
-//! the target uses afterwards becomes one of the size of a part (`emit.rs`); the source goes if its parts are all of it, or if nobody sees
-//! the rest.
+//! *How.* As in upstream: targets from the last one on; first sources with no other reader, then
+//! siblings, then all sources; independent loops of the target move outside. For each depth
+//! `slice.rs` computes the slice of the source that an iteration needs, as a function of the loops
+//! of the target; `cost.rs` chooses the depth. A memref that then only the target uses becomes one
+//! of the size of a slice (`emit.rs`). The source is erased if its slices are all of it, or if the
+//! rest is unused.
 //!
-//! *Law.* `block.rs` says between which ops nests may move, `slice.rs` which parts compute the same: both exactly, or not at all. *Cost.*
-//! Each fusion reads the function anew; there are at most [`MOST_FUSIONS`].
+//! *Law.* `block.rs` decides between which ops nests may move, and `slice.rs` which slices compute
+//! the same: both exactly, or the nests stay. *Cost.* Each fusion analyzes the function again;
+//! there are at most [`MOST_FUSIONS`].
 
 mod block;
 mod bounds;
@@ -72,10 +75,10 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// No function has more fusions than this.
+/// Most fusions in a function.
 const MOST_FUSIONS: usize = 200;
 
-/// Blocks with more ops are left alone: each is held against each.
+/// Most ops of a block, because all pairs are compared.
 const MOST_OPS: usize = 2000;
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
@@ -110,7 +113,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The blocks of a function that hold two loops at least, those inside first.
+/// Returns the blocks of a function with at least two loops, inner blocks first.
 fn blocks(ir: &Ir, function: Op) -> Vec<Id> {
     let mut out = Vec::new();
     for op in [function].into_iter().chain(nested(ir, function)) {
@@ -130,22 +133,22 @@ fn blocks(ir: &Ir, function: Op) -> Vec<Id> {
 
 struct Fusion {
     function: Op,
-    /// What is taken for granted of different memrefs.
+    /// The aliasing of memrefs that is assumed.
     aliasing: Aliasing,
     is_maximal: bool,
-    /// How much more may be computed, as a fraction.
+    /// The allowed additional computation, as a fraction.
     tolerance: f64,
-    /// The memory that small memrefs go to, if they have at most so many bytes.
+    /// The memory space of small memrefs, and their largest size in bytes.
     space: Option<i64>,
     threshold: i128,
     left: usize,
-    /// Memrefs that were replaced.
+    /// The replaced memrefs.
     memrefs: Vec<Value>,
-    /// Sources and targets that were fused, where the source stayed: once is enough.
+    /// Fused sources and targets whose source stayed; these are fused only once.
     kept: Vec<(Op, Op)>,
 }
 
-/// A source, a target, and what is known of both.
+/// A source and a target with their analysis.
 struct Candidate<'a> {
     block: &'a Block,
     source: usize,
@@ -154,7 +157,7 @@ struct Candidate<'a> {
 }
 
 impl Fusion {
-    /// The loops of a block, the last one first.
+    /// Returns the loops of a block, the last one first.
     fn targets(ir: &Ir, block: Id) -> Vec<Op> {
         let mut out: Vec<Op> = ir.block_ops(block).filter(|&it| is_plain_loop(ir, it)).collect();
         out.reverse();
@@ -166,7 +169,7 @@ impl Fusion {
         (!read.has_other_regions(ir)).then_some(read)
     }
 
-    /// Fuses sources of which at most so many ops use what the target reads into their targets.
+    /// Fuses sources whose results at most this many ops read into their targets.
     fn producers(&mut self, ir: &mut Ir, block: Id, most_users: usize) {
         if self.read(ir, block).is_none() {
             return;
@@ -182,7 +185,7 @@ impl Fusion {
         }
     }
 
-    /// Fuses the nearest source into a target that may be; whether there was one.
+    /// Fuses the nearest possible source into a target. Returns true if there was one.
     fn fuse_producer(&mut self, ir: &mut Ir, block: Id, target: Op, most_users: usize) -> bool {
         let Some(read) = self.read(ir, block) else { return false };
         let Some(at) = read.place(target) else { return false };
@@ -249,7 +252,7 @@ impl Fusion {
         self.apply(ir, &it, &plan, place, if it.pair.is_outermost() { top } else { block })
     }
 
-    /// Of plans, the shallowest first, the one that gains most.
+    /// Returns the plan with the largest gain; the shallowest comes first.
     fn best(
         &self,
         ir: &Ir,
@@ -321,7 +324,7 @@ impl Fusion {
         true
     }
 
-    /// Fuses siblings, which read the same, into targets.
+    /// Fuses siblings, which read the same input, into targets.
     fn siblings(&mut self, ir: &mut Ir, block: Id) {
         if self.read(ir, block).is_none() {
             return;
@@ -333,7 +336,7 @@ impl Fusion {
         }
     }
 
-    /// Fuses the first sibling into a target that may be; whether there was one.
+    /// Fuses the first possible sibling into a target. Returns true if there was one.
     fn fuse_sibling(&mut self, ir: &mut Ir, block: Id, target: Op) -> bool {
         let Some(read) = self.read(ir, block) else { return false };
         let Some(at) = read.place(target) else { return false };
@@ -368,7 +371,7 @@ impl Fusion {
         false
     }
 
-    /// Fuses a sibling at the best depth, if its parts are all of it.
+    /// Fuses a sibling at the best depth, if its slices are all of it.
     fn fuse_whole(
         &mut self,
         ir: &mut Ir,
@@ -414,17 +417,17 @@ impl Fusion {
     }
 }
 
-/// How two nests are fused at a depth.
+/// A fusion of two nests at a depth.
 struct Plan {
     slice: Slice,
-    /// Whether the source goes.
+    /// True if the source is erased.
     removes: bool,
-    /// Memrefs that only the target uses then, with the box of an iteration.
+    /// Memrefs that then only the target uses, with the box of an iteration.
     private: Vec<(Value, Vec<(noisy_loops::Form, i128)>)>,
 }
 
 impl Candidate<'_> {
-    /// How a source and a target may be fused with these parts, if they may.
+    /// Returns the fusion of a source and a target with these slices, if it is legal.
     fn plan(&mut self, slice: Slice, shared: &[Value]) -> Option<Plan> {
         let (block, source, target) = (self.block, self.source, self.target);
         let written = block.memrefs(source, true);
@@ -462,11 +465,11 @@ impl Candidate<'_> {
             let accesses: Vec<usize> = both.filter(is_meant).collect();
             private.extend(self.pair.region(&accesses, Some(&slice)).map(|it| (memref, it)));
         }
-        // A source that stays computes for others: the target has to gain something of its own.
+        // A source that stays computes for others, so the target must gain by itself.
         (removes || !private.is_empty()).then_some(Plan { slice, removes, private })
     }
 
-    /// The ops that the fused nest runs.
+    /// The number of ops that the fused nest runs.
     fn n_ops(&self, ir: &Ir, slice: &Slice) -> Option<i128> {
         let mut trips = Trips::default();
         for it in &slice.bounds {
@@ -479,12 +482,12 @@ impl Candidate<'_> {
     }
 }
 
-/// A loop that carries no values.
+/// Returns true for a loop that carries no values.
 fn is_plain_loop(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::AffineFor && For::of(ir, op).is_some_and(|it| it.inits.is_empty())
 }
 
-/// The loops of a nest whose iterations depend on each other, or may.
+/// Returns the loops of a nest whose iterations depend on each other, or may.
 fn sequential(ir: &Ir, root: Op, aliasing: Aliasing) -> Vec<Op> {
     let body = legal::nest_of(ir, root);
     let legality = legal::legality(&body, aliasing);
@@ -493,7 +496,7 @@ fn sequential(ir: &Ir, root: Op, aliasing: Aliasing) -> Vec<Op> {
     all.map(|it| body.loops[it as usize].op).collect()
 }
 
-/// Puts the loops of a perfect nest whose iterations do not depend on each other outside, where that is allowed.
+/// Moves the independent loops of a perfect nest outside, if that is legal.
 fn sink_sequential(ir: &mut Ir, root: Op, aliasing: Aliasing) {
     let nest = perfect_nest(ir, root);
     if nest.len() < 2 || !is_rectangular(ir, &nest) {

@@ -1,4 +1,4 @@
-//! The sizes of parts: how many iterations, and the boxes of elements that they touch.
+//! The sizes of slices: their number of iterations, and the boxes of elements that they access.
 
 use noisy_loops::{Form, Term};
 
@@ -6,7 +6,7 @@ use super::bounds::{Asked, closest, divided, holds, proposed};
 use super::slice::{Pair, S, Slice, T};
 
 impl Slice {
-    /// How many values a loop of the source takes in a part, if that is a number.
+    /// Returns the number of values of a loop of the source in a slice, if it is constant.
     pub(super) fn trips(&self, loop_: u32) -> Option<i128> {
         let it = self.bounds.iter().find(|it| it.loop_ == loop_)?;
         closest(&it.low, &it.high).map(|it| it.1.max(0))
@@ -14,7 +14,8 @@ impl Slice {
 }
 
 impl Pair {
-    /// What accesses touch of a dimension in an iteration of the target, each in its part if it is of the source.
+    /// The range of a dimension that accesses touch in an iteration of the target, for accesses of
+    /// the source in their slice.
     fn touched<'s>(
         &'s self,
         accesses: &[usize],
@@ -55,7 +56,8 @@ impl Pair {
         Some(out)
     }
 
-    /// The box of what accesses touch of their memref: per dimension the first index and how many; `None` if that is no number.
+    /// Returns the box of elements of their memref that accesses touch: per dimension the first
+    /// index and the size. `None` if a size is not constant.
     pub(super) fn region(
         &mut self,
         accesses: &[usize],

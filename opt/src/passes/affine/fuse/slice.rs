@@ -1,9 +1,11 @@
-//! The part of a loop nest, the source, that an iteration of another one behind it, the target, needs: bounds of the loops of the source
-//! as functions of the first loops of the target. And whether the source may run by such parts.
+//! The slice of a loop nest, the source, that an iteration of a later nest, the target, needs:
+//! bounds of the loops of the source as functions of the first loops of the target. Also decides if
+//! the source may run in such slices.
 //!
-//! With x an iteration of the first d loops of the target, the part of x runs before what else is in x. So an instance of the source runs
-//! in each x whose part holds it: once, often, or never. *Law*, for instances s of the source and t of the target that touch the same
-//! element, one of them a store:
+//! With x an iteration of the first d loops of the target, the slice of x runs before the other ops
+//! of x. So an instance of the source runs in each x whose slice contains it: once, several times,
+//! or never. *Law*, for instances s of the source and t of the target that access the same element,
+//! one of them a store:
 //!
 //! | what | must not be |
 //! |---|---|
@@ -13,7 +15,8 @@
 //! | s reads what the source writes later, and the element was written before | s is in two parts |
 //! | ops whose effects nobody knows | an instance is in two parts |
 //!
-//! Sums are formed in their order: a part runs in the order of the source. All answers are exact, or a spent budget refuses.
+//! Sums keep their order, because a slice runs in the order of the source. All answers are exact,
+//! or a spent budget refuses.
 
 use noisy_loops::{Aliasing, Body, Constraint, Form, Meeting, Term};
 use noisy_polyhedra::Budget;
@@ -28,19 +31,19 @@ use noisy_analyses::facts::effects;
 /// The most work on one question of a fusion, in numbers touched.
 const WORK: u64 = 500_000;
 
-/// Two nests of a block, one of which may run by parts in the other.
+/// Two nests of a block, one of which may run in slices in the other.
 pub(super) struct Pair {
     pub(super) body: Body,
     /// The loops around the block.
     pub(super) around: Vec<u32>,
-    /// The accesses in the source, and in the target.
+    /// The accesses of the source, and of the target.
     pub(super) source: Vec<usize>,
     pub(super) target: Vec<usize>,
-    /// Whether ops stand in the source that may have effects.
+    /// True if the source contains other ops that may have effects.
     pub(super) has_unknown: bool,
 }
 
-/// The bounds of a loop of the source in a part: the first and the last value.
+/// The bounds of a loop of the source in a slice: the first and the last value.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds {
     pub(super) loop_: u32,
@@ -48,7 +51,7 @@ pub(super) struct Bounds {
     pub(super) high: Vec<Form>,
 }
 
-/// A part of the source for each iteration of the first loops of the target.
+/// A slice of the source for each iteration of the first loops of the target.
 #[derive(Clone, Debug)]
 pub(super) struct Slice {
     /// These loops, outermost first.
@@ -56,13 +59,14 @@ pub(super) struct Slice {
     pub(super) bounds: Vec<Bounds>,
 }
 
-/// The sides of questions: an instance of the source, one of the target, an iteration of the first loops of the target.
+/// The sides of questions: an instance of the source, one of the target, an iteration of the first
+/// loops of the target.
 pub(super) const S: usize = 0;
 pub(super) const T: usize = 1;
 const X: usize = 2;
 
 impl Pair {
-    /// Reads two nests of a block; `None` if something in them is not understood.
+    /// Reads two nests of a block. `None` if they contain unknown parts.
     pub(super) fn new(
         ir: &Ir,
         function: Op,
@@ -107,7 +111,7 @@ impl Pair {
             return None;
         }
         let (source_accesses, target_accesses) = (within(first)?, within(second)?);
-        // Memrefs that may share elements in a way that is not known.
+        // The memrefs may share elements in an unknown way.
         let all: Vec<usize> = source_accesses.iter().chain(&target_accesses).copied().collect();
         for &a in &source_accesses {
             for &b in &all {
@@ -147,12 +151,12 @@ impl Pair {
         self.body.accesses[access].is_store
     }
 
-    /// The loops around an access, without those around the block.
+    /// Returns the loops around an access, without those around the block.
     pub(super) fn path(&self, access: usize) -> Vec<u32> {
         self.body.loops_around(self.body.accesses[access].scope)[self.around.len()..].to_vec()
     }
 
-    /// The loops around all of these accesses.
+    /// Returns the loops around all of these accesses.
     pub(super) fn common(&self, accesses: &[usize]) -> Vec<u32> {
         let mut all = accesses.iter().map(|&it| self.path(it));
         let Some(mut out) = all.next() else { return Vec::new() };
@@ -163,12 +167,12 @@ impl Pair {
         out
     }
 
-    /// Whether the block is not in a loop.
+    /// Returns true if the block is in no loop.
     pub(super) fn is_outermost(&self) -> bool {
         self.around.is_empty()
     }
 
-    /// The loops of the body that are these ops.
+    /// Returns the loops of these ops.
     pub(super) fn loops_of(&self, ops: &[Op]) -> Vec<u32> {
         ops.iter().filter_map(|&it| self.body.loop_of(it)).collect()
     }
@@ -181,12 +185,12 @@ impl Pair {
         Budget::new(WORK)
     }
 
-    /// When an access runs: a union of conjunctions.
+    /// Returns the domain of an access: a union of conjunctions.
     pub(super) fn when(&self, access: usize) -> Option<Vec<Vec<&Constraint>>> {
         self.body.pieces(self.body.accesses[access].scope)
     }
 
-    /// When the last of these loops runs.
+    /// Returns the domain of the last of these loops.
     pub(super) fn when_in(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
         self.body.pieces(scope_of(&self.body, *loops.last()?))
     }
@@ -195,7 +199,8 @@ impl Pair {
         Joint::new(&self.body, &self.around)
     }
 
-    /// Whether for each combination of parts of unions there is surely no point, of what is said of sides one by one and then of all.
+    /// Returns true if for each combination of conjunctions there is certainly no point, given
+    /// constraints on single sides and on all.
     fn never(
         &self,
         sides: &[(usize, Vec<Vec<&Constraint>>)],
@@ -219,7 +224,7 @@ impl Pair {
             .all(|mut joint| more(&mut joint).is_some() && joint.is_never(&mut Self::budget()))
     }
 
-    /// Lets an instance of a side be in the part of an iteration of another side.
+    /// Requires that an instance of a side is in the slice of an iteration of another side.
     pub(super) fn is_in(
         &self,
         joint: &mut Joint<'_>,
@@ -234,7 +239,8 @@ impl Pair {
         Some(())
     }
 
-    /// The conditions under which an access is in a part: its variable, 1 for at least and -1 for at most, and the bound.
+    /// Returns the conditions under which an access is in a slice: its variable, 1 for a lower and
+    /// -1 for an upper bound, and the bound.
     fn memberships<'s>(&self, access: usize, slice: &'s Slice) -> Vec<(Form, i128, u32, &'s Form)> {
         let path = self.path(access);
         let mut out = Vec::new();
@@ -246,7 +252,7 @@ impl Pair {
         out
     }
 
-    /// Pairs of an access of the source and one of the target that a part is made for.
+    /// Pairs of an access of the source and one of the target for which a slice is computed.
     fn questions<'s>(
         &'s self,
         pairs: &[(usize, usize)],
@@ -280,7 +286,8 @@ impl Pair {
         Some(out)
     }
 
-    /// The part of the source that holds what these pairs of accesses need, by the first loops of the target; `free` loops run as a whole.
+    /// Returns the slice of the source that these pairs of accesses need, by the first loops of the
+    /// target; `free` loops run completely.
     pub(super) fn slice(
         &mut self,
         pairs: &[(usize, usize)],
@@ -299,7 +306,8 @@ impl Pair {
             if asked.is_empty() {
                 return None;
             }
-            // Shadows are rational: they do not see that a variable of the source is one of the target under others that are not kept.
+            // Shadows are rational, so they miss equalities of variables of the source and the
+            // target under other eliminated ones.
             let same = target.iter().map(|&it| Form::term(Term::Iv(it)));
             let with_same = |all: Option<Vec<Form>>| all.map(|it| same.clone().chain(it).collect());
             let (low, high): (Option<Vec<Form>>, Option<Vec<Form>>) =
@@ -323,7 +331,7 @@ impl Pair {
     fn thin(&self, all: &mut Vec<Form>, target: &[u32], is_low: bool) {
         let Some(pieces) = self.when_in(target) else { return };
         let is_implied = |weak: &Form, strong: &Form| {
-            // The strong one is nowhere on the other side of the weak one.
+            // The stronger one is never beyond the weaker one.
             let sign = if is_low { 1 } else { -1 };
             self.never(&[(X, pieces.clone())], &|joint| {
                 joint.put(&[(X, weak, sign), (X, strong, -sign)], -1, false)
@@ -339,7 +347,8 @@ impl Pair {
         }
     }
 
-    /// Whether bounds of the loop itself hold in all parts, so that the bounds of the part may stand alone.
+    /// Returns true if bounds of the loop itself hold in all slices, so that the bounds of the
+    /// slice suffice.
     pub(super) fn is_inside(&self, slice: &Slice, at: usize) -> bool {
         let it = &slice.bounds[at];
         let data = &self.body.loops[it.loop_ as usize];
@@ -358,13 +367,13 @@ impl Pair {
                         joint.put(&[(S, &iv, -1), (X, high, 1)], 0, false)?;
                     }
                 }
-                // Below the lower bound, or from the upper one on.
+                // A violation: below the lower bound, or at or above the upper one.
                 joint.put(&[(S, form, sign), (S, &iv, -sign)], if sign > 0 { -1 } else { 0 }, false)
             })
         })
     }
 
-    /// Lets an iteration of the target come behind another one, at this level.
+    /// Requires that an iteration of the target comes after another one, at this level.
     fn later(
         joint: &mut Joint<'_>,
         loops: &[u32],
@@ -380,8 +389,8 @@ impl Pair {
         Some(())
     }
 
-    /// Whether the source may run by these parts. `is_fresh`: what a memref held before the source is not seen by anybody; `is_temporary`:
-    /// see [`Pair::is_temporary`].
+    /// Returns true if the source may run in these slices. `is_fresh`: the content of a memref
+    /// before the source is unused; `is_temporary`: see [`Pair::is_temporary`].
     pub(super) fn allows(
         &self,
         slice: &Slice,
@@ -395,8 +404,9 @@ impl Pair {
         }
     }
 
-    /// Whether each load of a memref in the source has a store of the same element before it, in the same iteration of all loops that parts
-    /// bound. Then what it reads was written in the same part, whatever other parts write. For memrefs that only the source accesses.
+    /// Returns true if each load of a memref in the source comes after a store of the same element
+    /// in the same iteration of all loops that slices bound. Then it reads a value of its own
+    /// slice, whatever other slices write. For memrefs that only the source accesses.
     pub(super) fn is_temporary(&self, slice: &Slice, memref: Value) -> bool {
         let all: Vec<usize> =
             self.source.iter().copied().filter(|&it| self.view(it) == memref).collect();
@@ -418,7 +428,8 @@ impl Pair {
         })
     }
 
-    /// Whether no instance of the source runs behind one of the target that writes what it touches.
+    /// Returns true if no instance of the source runs after an instance of the target that writes
+    /// one of its elements.
     fn keeps_target(&self, slice: &Slice) -> bool {
         let Some(prefix) = self.when_in(&slice.target) else { return false };
         self.meetings(&self.source, &self.target).all(|(a, b)| {
@@ -437,7 +448,7 @@ impl Pair {
         })
     }
 
-    /// Pairs of accesses of one memref, one of them a store.
+    /// Returns pairs of accesses of one memref, one of them a store.
     fn meetings<'s>(
         &'s self,
         a: &'s [usize],
@@ -447,7 +458,7 @@ impl Pair {
         all.filter(|&(a, b)| self.view(a) == self.view(b) && (self.is_store(a) || self.is_store(b)))
     }
 
-    /// Whether instances of the source that touch the same element are in the same parts.
+    /// Returns true if instances of the source that access the same element are in the same slices.
     fn is_closed(&self, slice: &Slice, is_temporary: &dyn Fn(Value) -> bool) -> bool {
         let Some(prefix) = self.when_in(&slice.target) else { return false };
         self.meetings(&self.source, &self.source).all(|(a, b)| {
@@ -466,7 +477,8 @@ impl Pair {
         })
     }
 
-    /// Whether the source reads an element before it writes it, and somebody may have written that before.
+    /// Returns true if the source reads an element before it writes it, and it may have been
+    /// written before.
     fn reads_first(&self, is_fresh: &dyn Fn(Value) -> bool) -> bool {
         self.meetings(&self.source, &self.source).any(|(a, b)| {
             if self.is_store(a) || !self.is_store(b) || is_fresh(self.view(a)) {
@@ -492,7 +504,7 @@ impl Pair {
         })
     }
 
-    /// Whether no instance of the source is in the parts of two iterations.
+    /// Returns true if no instance of the source is in the slices of two iterations.
     fn runs_once(&self, slice: &Slice) -> bool {
         let Some(prefix) = self.when_in(&slice.target) else { return false };
         self.source.iter().all(|&a| {
@@ -508,7 +520,8 @@ impl Pair {
         })
     }
 
-    /// Whether the points of the first rows are all in what is left of all rows without the columns of other sides than S.
+    /// Returns true if the points of the first rows are all in the projection of all rows along the
+    /// columns of sides other than S.
     fn covers(joint: &Joint<'_>, n_rows: usize) -> Option<bool> {
         let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
         let left = without(&all, &joint.columns_without(S), true)?;
@@ -520,7 +533,7 @@ impl Pair {
         )
     }
 
-    /// Whether each instance of these accesses of the source is in some part.
+    /// Returns true if each instance of these accesses of the source is in some slice.
     pub(super) fn runs_whole(&self, slice: &Slice, accesses: &[usize]) -> bool {
         let covered = |a: usize| -> Option<bool> {
             let prefix = self.when_in(&slice.target)?;
@@ -540,7 +553,8 @@ impl Pair {
         accesses.iter().all(|&it| covered(it).unwrap_or(false))
     }
 
-    /// Whether each load of a memref in the target is of an element that some store of the source wrote in the part of its iteration.
+    /// Returns true if each load of a memref in the target reads an element that some store of the
+    /// source wrote in the slice of its iteration.
     pub(super) fn are_loads_covered(&self, slice: &Slice, view: Value) -> bool {
         let covered = |b: usize| -> Option<bool> {
             let of_b = self.when(b)?;
@@ -549,7 +563,7 @@ impl Pair {
                 let stores =
                     self.source.iter().filter(|&&a| self.is_store(a) && self.view(a) == view);
                 stores.into_iter().any(|&a| {
-                    // The load is side S here, the store side T.
+                    // The load is side S here, and the store side T.
                     let is_covered = || -> Option<bool> {
                         for of_a in self.when(a)? {
                             let mut joint = self.joint();
@@ -572,7 +586,8 @@ impl Pair {
         loads.all(|&it| covered(it).unwrap_or(false))
     }
 
-    /// Whether no load of a memref in the target reads what the target wrote in another iteration of these loops.
+    /// Returns true if no load of a memref in the target reads a value that the target wrote in
+    /// another iteration of these loops.
     pub(super) fn is_local(&self, target: &[u32], view: Value) -> bool {
         let all: Vec<usize> =
             self.target.iter().copied().filter(|&it| self.view(it) == view).collect();

@@ -1,8 +1,10 @@
-//! Values that a loop carries, in parts: each copy of the body has its own, and behind the loop they become one.
+//! Carried values in parts: each copy of the body has its own, and after the loop they are
+//! combined.
 //!
-//! *Law.* `a op (b op c) = (a op b) op c` holds bit by bit for integers only. With what the parts start: of `max`, `min`, `and`, `or` all with
-//! the value that the loop starts with, since it may count several times; of sums and products all but the first with the neutral element;
-//! where nobody reads the result, any will do.
+//! *Law.* `a op (b op c) = (a op b) op c` holds exactly for integers only. The initial
+//! values of parts: for `max`, `min`, `and`, `or` the initial value of the loop, because it may
+//! count several times; for sums and products the neutral element for all but the first; any value
+//! if nobody reads the result.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{AttrData, Ir, OpKind, Sign, TypeData, Value};
@@ -12,23 +14,24 @@ use super::super::for_loop::For;
 use crate::rewrite::operands;
 use noisy_analyses::facts::effects;
 
-/// How a carried value is split.
+/// The split of a carried value.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// The op that adds to it; none where that is not one op: what the first part is, nobody reads.
+    /// The op that combines it. `None` if there is no single op, and nobody reads the result: then
+    /// the first part is the result.
     name: Option<String>,
-    /// What all parts but the first start with, if it is another value than the first one starts with.
+    /// The initial value of all parts but the first, if it differs from that of the first.
     neutral: Option<i128>,
 }
 
 const IDEMPOTENT: &[&str] =
     &["arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori"];
-/// With their neutral elements.
+/// The ops with their neutral elements.
 const SUMS: &[(&str, i128)] = &[("arith.addi", 0), ("arith.xori", 0), ("arith.muli", 1)];
-/// Those of floating point: only where nobody reads the result.
+/// Floating-point ops, only if nobody reads the result.
 const ROUNDED: &[&str] = &["arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf"];
 
-/// How the values that a loop carries are split, each by itself; `None` if one cannot be.
+/// Returns the split of each value that a loop carries. `None` if one cannot be split.
 pub(super) fn parts(ir: &Ir, it: &For) -> Option<Vec<Part>> {
     let yielded = operands(ir, it.end(ir));
     let results = &ir.op(it.op).results;
@@ -41,7 +44,7 @@ fn part(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Opt
         .or_else(|| is_for_nothing(ir, carried).then_some(Part { name: None, neutral: None }))
 }
 
-/// A value that goes into one op of the body, and what this op makes into the next iteration alone.
+/// A value that is used by one op of the body, whose result is only used by the next iteration.
 fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<Part> {
     let [(adds, _)] = ir.value(carried).uses[..] else { return None };
     let is_all = ir.op(adds).results[..] == [yielded]
@@ -62,7 +65,8 @@ fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Opti
     (is_all && is_known).then_some(Part { name: Some(name), neutral })
 }
 
-/// Whether nothing comes of a value: all that is made from it, through loops and choices, is read by nobody.
+/// Returns true if a value has no effect: everything computed from it, through loops and choices,
+/// is unused.
 fn is_for_nothing(ir: &Ir, value: Value) -> bool {
     let mut seen = FxHashSet::default();
     let mut left = vec![value];
@@ -99,7 +103,8 @@ fn is_for_nothing(ir: &Ir, value: Value) -> bool {
     true
 }
 
-/// Makes one value of the parts behind a loop, which all of them come out of: first those of the first copy, and so on.
+/// Combines the parts after a loop with all of them as results: first those of the first copy, and
+/// so on.
 pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[Part]) {
     let results = ir.op(op).results.to_vec();
     let n = parts.len();
@@ -119,7 +124,7 @@ pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[Part]) {
         let Some(name) = &part.name else { continue };
         let readers = ir.value(results[which]).uses.to_vec();
         let mut sum = results[which];
-        // Those of the last copy first, as upstream has it.
+        // Those of the last copy first, as in upstream.
         for copy in (which + n..results.len()).step_by(n).rev() {
             let new = NewOp::new(name).operands(&[sum, results[copy]]).results(&[ty]);
             let new = ir.insert(new, at);

@@ -1,8 +1,10 @@
-//! What is worth while: which loop stands innermost, whether tiles use again what would have left the caches.
+//! The profit of orders and tiles: the innermost loop, and reuse in caches.
 //!
-//! A model of one thread with caches and vectors. In the innermost loop each access that stays where it is or goes on by one element is
-//! cheap; one that jumps costs a cache line, less if tiles keep lines near, more if it is stored to unread: stores wait for their lines
-//! one behind the other. A store that stays is a sum, whose additions wait for each other. Tiles pay where an access meets the same elements again in an outer loop, or others of the same cache lines, and its memref is
+//! A model of one thread with caches and vectors. In the innermost loop an access that stays at its
+//! element or advances by one is cheap. One that jumps costs a cache line, less if tiles keep lines
+//! near, more if it stores without loading, because stores wait for their lines one after the
+//! other. A store that stays is a sum, whose additions wait for each other. Tiles pay if an outer
+//! loop accesses the same elements again, or others of the same cache lines, and the memref is
 //! larger than a cache.
 
 use noisy_loops::{Body, Form, Term};
@@ -16,11 +18,13 @@ const SUM: i64 = 6;
 const JUMP: i64 = 20;
 const NEAR_JUMP: i64 = 8;
 
-/// An order gains if it costs less than so much of the one there is, and loses if it costs more than so much of it.
+/// An order gains if its cost is below the first fraction of the current one, and loses if it is
+/// above the second.
 pub(super) const GAIN: f64 = 0.9;
 pub(super) const LOSS: f64 = 1.1;
 
-/// The coefficients of a subscript in the variables of a statement; `None` if it has quotients.
+/// Returns the coefficients of a subscript in the variables of a statement. `None` if it has
+/// quotients.
 fn coefficients(form: &Form, path: &[u32]) -> Option<Vec<i128>> {
     let mut out = vec![0; path.len()];
     for &(term, by) in &form.terms {
@@ -37,14 +41,14 @@ fn coefficients(form: &Form, path: &[u32]) -> Option<Vec<i128>> {
     Some(out)
 }
 
-/// The subscripts of an access as rows over the variables of its statement.
+/// Returns the subscripts of an access as rows over the variables of its statement.
 pub(super) fn subscripts(body: &Body, access: usize, n_outer: usize) -> Option<Vec<Vec<i128>>> {
     let it = &body.accesses[access];
     let path = &body.loops_around(it.scope)[n_outer..];
     it.element.as_ref().ok()?.iter().map(|form| coefficients(form, path)).collect()
 }
 
-/// What one step of a statement in this direction costs.
+/// Returns the cost of one step of a statement in this direction.
 pub(super) fn step_cost(
     ir: &Ir,
     body: &Body,
@@ -56,7 +60,7 @@ pub(super) fn step_cost(
     let jump = if is_tiled { NEAR_JUMP } else { JUMP };
     let mut out = 0;
     let all = &nest.statements[statement].accesses;
-    // A load that differs by constants has met the line, or will.
+    // A load that differs by constants shares the line of another one.
     let is_near_load = |rows: &[Vec<i128>], store: usize| {
         let place = body.accesses[store].place.view;
         let mut loads = all.iter().filter(|it| !body.accesses[**it].is_store);
@@ -96,7 +100,7 @@ pub(super) fn step_cost(
     out
 }
 
-/// Whether an access of a statement stays at its element in this direction.
+/// Returns true if an access of a statement stays at its element in this direction.
 pub(super) fn stays(
     body: &Body,
     nest: &Nest,
@@ -110,22 +114,23 @@ pub(super) fn stays(
     })
 }
 
-/// How many accesses of a statement do not stay at their element in this direction.
+/// Returns the number of accesses of a statement that do not stay at their element in this
+/// direction.
 pub(super) fn n_moving(body: &Body, nest: &Nest, statement: usize, direction: &[i128]) -> usize {
     let all = nest.statements[statement].accesses.iter();
     all.filter(|&&it| !stays(body, nest, statement, it, direction)).count()
 }
 
-/// What tiles use again that would have left a cache.
+/// The reuse that tiles give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reuse {
-    /// Lines: a loop jumps, another one stays on the line.
+    /// Lines: one loop jumps, another one stays on the line.
     Lines,
     Elements,
 }
 
-/// What an access of a statement meets again other than from one step to the next in this direction: elements, or, if it jumps, cache lines,
-/// of a memref of more bytes than a cache holds.
+/// Returns what an access of a statement reuses other than between two steps in this direction:
+/// elements, or, if it jumps, cache lines, of a memref with more bytes than a cache.
 pub(super) fn reuse(
     ir: &Ir,
     body: &Body,
@@ -137,7 +142,7 @@ pub(super) fn reuse(
     let n = nest.statements[statement].ivs.len();
     let of = |&access: &usize| {
         let rows = subscripts(body, access, nest.n_outer)?;
-        // One element for all is in a register or a cache anyway.
+        // A single element is in a register or a cache anyway.
         let is_one = rows.iter().all(|row| row[..n].iter().all(|it| *it == 0));
         if is_one || size(ir, body, access) <= cache {
             return None;
@@ -157,7 +162,7 @@ pub(super) fn reuse(
     nest.statements[statement].accesses.iter().filter_map(of).max()
 }
 
-/// Whether several statements access a memref of more bytes than a cache holds.
+/// Returns true if several statements access a memref with more bytes than a cache.
 pub(super) fn is_shared(ir: &Ir, body: &Body, nest: &Nest, members: &[usize], cache: i128) -> bool {
     let of = |statement: usize| nest.statements[statement].accesses.iter().copied();
     members.iter().enumerate().any(|(at, &a)| {
@@ -169,7 +174,7 @@ pub(super) fn is_shared(ir: &Ir, body: &Body, nest: &Nest, members: &[usize], ca
     })
 }
 
-/// The size of the memref of an access in bytes; large if that is not known.
+/// Returns the size of the memref of an access in bytes; large if it is unknown.
 fn size(ir: &Ir, body: &Body, access: usize) -> i128 {
     let TypeData::MemRef { dims: Some(dims), element, .. } =
         ir.interner.type_data(ir.value(body.accesses[access].place.view).ty)
@@ -183,7 +188,7 @@ fn size(ir: &Ir, body: &Body, access: usize) -> i128 {
     })
 }
 
-/// The bytes of an element.
+/// Returns the bytes of an element.
 pub(super) fn element_size(ir: &Ir, element: Type) -> i128 {
     match ir.interner.type_data(element) {
         TypeData::Int { width, .. } => i128::from(*width).max(8) / 8,

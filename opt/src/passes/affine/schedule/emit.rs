@@ -1,4 +1,4 @@
-//! Loops as ops.
+//! Emission of loops as ops.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -11,7 +11,7 @@ use super::scan::{Code, Element};
 use crate::patterns::affine::maps::{Applied, applied};
 use crate::rewrite::{Rewriter, nested, operands};
 
-/// Puts loops in place of a nest.
+/// Replaces a nest by loops.
 pub(super) fn emit(ir: &mut Ir, nest: &Nest, code: &[Code], of_accesses: &[Op], n_columns: usize) {
     let mut columns: Vec<Option<Value>> = vec![None; n_columns - nest.params.len()];
     columns.extend(nest.params.iter().map(|it| Some(*it)));
@@ -25,7 +25,7 @@ struct Emit<'a> {
     nest: &'a Nest,
     /// The op of each access of the body.
     of_accesses: &'a [Op],
-    /// The value of each column, if a loop around makes it.
+    /// The value of each column, if a loop around defines it.
     columns: Vec<Option<Value>>,
 }
 
@@ -72,7 +72,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Expressions over all columns as a map of the values that there are.
+    /// Returns expressions over all columns as a map of the available values.
     fn joined(&self, exprs: Vec<Expr>) -> Applied {
         let mut places = Vec::new();
         let mut values = Vec::new();
@@ -90,7 +90,8 @@ impl Emit<'_> {
         Applied { map, operands: values }
     }
 
-    /// The bounds of a loop over a column; the upper one is the first value that is not taken.
+    /// Returns the bounds of a loop over a column. The upper one is the first value that is not
+    /// taken.
     fn bounds(&self, rows: &[Vec<i128>], column: usize, is_low: bool) -> Applied {
         let bound = |row: &Vec<i128>| {
             let by = Expr::Const(i64::try_from(row[column].abs()).unwrap_or(1));
@@ -105,7 +106,7 @@ impl Emit<'_> {
         self.joined(rows.iter().map(bound).collect()).canonical(self.ir)
     }
 
-    /// A loop that carries elements.
+    /// Emits a loop that carries elements.
     #[allow(clippy::too_many_arguments, reason = "the fields of one variant")]
     fn sum(
         &mut self,
@@ -153,7 +154,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The variables of a statement as values, and what was made for them.
+    /// Returns the variables of a statement as values, and the ops created for them.
     fn ivs(
         &mut self,
         statement: usize,
@@ -181,7 +182,7 @@ impl Emit<'_> {
         (values, made)
     }
 
-    /// One op of a statement, with other values for some of what it reads.
+    /// Emits one op of a statement, with replaced operands.
     fn one(
         &mut self,
         statement: usize,
@@ -203,7 +204,7 @@ impl Emit<'_> {
         copy
     }
 
-    /// What a statement does once; elements that are carried are in `carried`.
+    /// Emits one execution of a statement; carried elements are in `carried`.
     fn run(
         &mut self,
         statement: usize,
@@ -237,7 +238,7 @@ impl Emit<'_> {
         self.erase_unread(made);
     }
 
-    /// Accesses read the variables of the loops now: what was made for them goes if nothing else reads it.
+    /// Accesses now use the variables of the loops. Ops created for them are erased if unused.
     fn erase_unread(&mut self, made: Vec<Value>) {
         for value in made {
             if let Def::Result(op, _) = self.ir.value(value).def
@@ -248,7 +249,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Lets the map of an access read the variables of loops and not what is computed from them.
+    /// Makes the map of an access use the variables of loops directly.
     fn compose(&mut self, op: Op) {
         let first = match self.ir.op(op).kind {
             OpKind::AffineLoad => 1,
@@ -266,7 +267,7 @@ impl Emit<'_> {
     }
 }
 
-/// A row as an expression over all columns as dimensions, without one of them.
+/// Returns a row without one column as an expression over all columns as dimensions.
 fn sum(row: &[i128], without: Option<usize>) -> Expr {
     let number = |it: i128| Expr::Const(i64::try_from(it).expect("bounds were held to 40 bits"));
     let mut out = Expr::Const(0);

@@ -1,23 +1,29 @@
-//! One row of a schedule: an affine function for each statement by which nothing that depends on another thing comes before it.
+//! One row of a schedule: an affine function for each statement that respects all dependences.
 //!
-//! *Program* (P. Feautrier, U. Bondhugula). For each dependence with pairs x in a polyhedron `a_r x + b_r >= 0` and the difference
-//! d(x) = (row of the target) - (row of the source), linear in the coefficients sought:
+//! *Program* (P. Feautrier, U. Bondhugula). For each dependence with pairs x in a polyhedron
+//! `a_r x + b_r >= 0` and the difference d(x) = (row of the target) - (row of the source),
+//! linear in the coefficients sought:
 //!
-//! - legality: `d(x) >= 0` for all x; by Farkas' lemma `d = l_0 + sum l_r (a_r x + b_r)` with `l >= 0`, which is a linear equation for each
-//!   variable of x and one for the constant;
-//! - distance: `w + u . p - d(x) >= 0` likewise, where p are symbols and sizes; the sum of all w and u is what is minimized first.
+//! - legality: `d(x) >= 0` for all x; by Farkas' lemma `d = l_0 + sum l_r (a_r x + b_r)`
+//!   with `l >= 0`, which is a linear equation for each variable of x and one for the constant;
+//! - distance: `w + u . p - d(x) >= 0` likewise, where p are symbols and sizes; the sum of
+//!   all w and u is what is minimized first.
 //!
-//! Each statement that has not as many independent rows as variables gets one outside of the span of those it has: with the rows of a basis
-//! of the orthogonal complement, none of the products is negative and their sum is at least 1. Coefficients are integers of 0 to
-//! [`MOST`], the multipliers are not. Where that gives no row, statements may also be shifted by multiples of the sizes, then loops may run backwards: a coefficient
-//! is the difference of two such integers ([`SPACES`]). At last statements under few loops may wait with their independent rows ([`directions`]).
+//! Each statement with fewer independent rows than variables gets one outside the span of its rows:
+//! with the rows of a basis of the orthogonal complement, none of the products is negative and
+//! their sum is at least 1. Coefficients are integers from 0 to [`MOST`]; the multipliers are
+//! rational. If that gives no row, statements may be shifted by multiples of the sizes, and then
+//! loops may run backwards: a coefficient is the difference of two such integers ([`SPACES`]). At
+//! last statements under few loops may wait with their independent rows ([`directions`]).
 //!
-//! *Sizes.* Large constants stand for parameters: `b = p + (b - p)` with p at least [`LARGE`]. Coefficients stay small, the row does not
-//! depend on the size, and the polyhedron only grows, so what is legal for it is legal.
+//! *Sizes.* Large constants are replaced by parameters: `b = p + (b - p)` with p at least
+//! [`LARGE`]. So coefficients stay small, and the row does not depend on the size. The polyhedron
+//! only grows, so a row that is legal for it is legal.
 //!
-//! *Law.* What the solver answers is rounded and proves nothing: who calls checks the row exactly.
+//! *Law.* The answer of the solver is rounded and proves nothing: the caller checks the row
+//! exactly.
 
-use noisy_loops::Part;
+use noisy_loops::InstancePart;
 use noisy_polyhedra::{Conjunction, gcd};
 use noisy_solver::{Column, Limits, Model, Row as Constraint};
 use rustc_hash::FxHashSet;
@@ -28,27 +34,27 @@ use super::nest::{Edge, Nest};
 const MOST: f64 = 16.0;
 /// The largest shift.
 const MOST_SHIFT: f64 = 64.0;
-/// From here on a constant is a size.
+/// From this value on a constant is a size.
 const LARGE: i128 = 32;
-/// Constants that differ by less are one size and a remainder.
+/// Constants with smaller differences are one size and a remainder.
 const NEAR: i128 = 16;
-/// With more dependences than this, statements are not shifted by sizes.
+/// Most dependences for which statements are shifted by sizes.
 const MOST_SHIFTED: usize = 120;
-/// Larger programs are not solved.
+/// Largest program that is solved.
 const MOST_COLUMNS: usize = 12_000;
 
 /// A dependence that a row must respect: its pairs, and the columns of both iterations.
 #[derive(Clone, Debug)]
 pub(super) struct Constrained<'a> {
     pub(super) edge: Edge<'a>,
-    /// Conditions under which it counts: earlier rows of source and target that are equal.
+    /// Its conditions: earlier rows of source and target that are equal.
     pub(super) equal: Vec<(Vec<i128>, Vec<i128>)>,
 }
 
-/// What the coefficients of a row may be.
+/// The possible coefficients of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Space {
-    /// Turns the directions that are independent of those there are.
+    /// Negates the independent directions.
     pub(super) sign: i128,
     /// Statements may be shifted by multiples of the sizes.
     pub(super) by_sizes: bool,
@@ -58,7 +64,7 @@ pub(super) struct Space {
     pub(super) may_wait: bool,
 }
 
-/// The spaces that are searched for a row, one behind the other.
+/// The search spaces, in order.
 pub(super) const SPACES: [Space; 8] = {
     let all = Space { sign: 1, by_sizes: false, backwards: false, may_wait: false };
     [
@@ -73,8 +79,8 @@ pub(super) const SPACES: [Space; 8] = {
     ]
 };
 
-/// The unknown coefficients of a statement: a column for each variable, then the constant, then how often it is shifted by each size, then
-/// a column for each variable that counts against it.
+/// The unknown coefficients of a statement: a column for each variable, then the constant, then the
+/// shift by each size, then a negative column for each variable.
 struct Unknown {
     first: u32,
     n: usize,
@@ -91,7 +97,7 @@ impl Unknown {
         self.backwards.then(|| self.of_size(self.n_sizes) + at as u32)
     }
 
-    /// A row over the coefficients of the variables.
+    /// Returns a row over the coefficients of the variables.
     fn terms(&self, row: &[i128], sign: i128) -> Vec<(u32, f64)> {
         let mut out = Vec::new();
         for (at, it) in row.iter().enumerate().filter(|it| *it.1 != 0) {
@@ -102,17 +108,18 @@ impl Unknown {
     }
 }
 
-/// The points of a dependence, and how each unknown adds to its difference: its column with a row over the points; columns that add sizes,
-/// with the size and the sign.
+/// The points of a dependence, and the contribution of each unknown to its difference: its column
+/// with a row over the points; columns that add sizes, with the size and the sign.
 struct Difference {
     points: Conjunction,
     adds: Vec<(u32, Vec<i128>)>,
     of_sizes: Vec<(u32, usize, f64)>,
 }
 
-/// The rows of a basis of the orthogonal complement of the span of rows, in integers without common divisor.
+/// Returns a basis of the orthogonal complement of the span of rows, in integers without common
+/// divisor.
 pub(super) fn complement(rows: &[Vec<i128>], n: usize) -> Option<Vec<Vec<i128>>> {
-    // Gauss without fractions; what is left free spans the complement.
+    // Fraction-free Gaussian elimination; the free columns span the complement.
     let mut pivots: Vec<(usize, Vec<i128>)> = Vec::new();
     for row in rows {
         let mut row = row[..n].to_vec();
@@ -144,8 +151,9 @@ pub(super) fn complement(rows: &[Vec<i128>], n: usize) -> Option<Vec<Vec<i128>>>
     Some(out)
 }
 
-/// For each member that needs an independent row now the directions one of which it must have: a basis of the complement of its rows. With
-/// `may_wait` these are the members that could not get all of their rows otherwise by the time the deepest one has its own.
+/// Returns, for each member that needs an independent row now, its possible directions: a basis of
+/// the complement of its rows. With `may_wait` these are only the members that otherwise could not
+/// get all of their rows by the time the deepest one has its own.
 pub(super) fn directions(
     nest: &Nest,
     members: &[usize],
@@ -162,7 +170,7 @@ pub(super) fn directions(
     members.iter().map(of).collect()
 }
 
-/// A row without the column of a pivot.
+/// Eliminates the column of a pivot.
 fn combined(row: &[i128], pivot: &[i128], at: usize) -> Option<Vec<i128>> {
     let (a, b) = (row[at], pivot[at]);
     let sum = |(x, y): (&i128, &i128)| x.checked_mul(b)?.checked_sub(y.checked_mul(a)?);
@@ -171,10 +179,10 @@ fn combined(row: &[i128], pivot: &[i128], at: usize) -> Option<Vec<i128>> {
     Some(if divisor > 1 { out.iter().map(|it| it / divisor).collect() } else { out })
 }
 
-/// The rows that a program is over.
+/// The rows of a program.
 struct Builder {
     model: Model,
-    /// Sizes that stand for parameters.
+    /// Sizes that are treated as parameters.
     sizes: Vec<i128>,
 }
 
@@ -183,12 +191,12 @@ impl Builder {
         self.model.add_column(Column { cost, lower: 0.0, upper, is_integer })
     }
 
-    /// The size that a constant is near to, and by how much it differs.
+    /// Returns the size near a constant, and the difference.
     fn size(&mut self, constant: i128) -> Option<(usize, i128)> {
         if constant.abs() < LARGE {
             return None;
         }
-        // A negative constant is minus a size.
+        // A negative constant is a negative size.
         let near = self.sizes.iter().position(|it| (constant.abs() - it).abs() < NEAR);
         let at = near.unwrap_or_else(|| {
             self.sizes.push(constant.abs());
@@ -199,8 +207,8 @@ impl Builder {
     }
 }
 
-/// Finds a row: for each member of `members` (statements with the rows they have, those without constants), coefficients of its variables
-/// and a constant.
+/// Finds a row: coefficients of its variables and a constant for each member of `members`
+/// (statements with the rows they have, without constants).
 pub(super) fn row(
     nest: &Nest,
     members: &[usize],
@@ -219,7 +227,7 @@ pub(super) fn row(
     let n_sizes = if space.by_sizes { builder.sizes.len() } else { 0 };
     let wanted = directions(nest, members, rows, space.may_wait)?;
     if space.may_wait && wanted == directions(nest, members, rows, false)? {
-        // The same program has no solution where nobody may wait.
+        // The same program has no solution if nobody may wait.
         return None;
     }
     let mut unknowns: Vec<Option<Unknown>> = Vec::new();
@@ -303,11 +311,11 @@ pub(super) fn row(
     members.iter().map(of).collect()
 }
 
-/// The parts of dependences, with the points that are asked about, each once.
+/// Returns the parts of dependences with their points, each once.
 fn parts<'a>(
     nest: &Nest,
     dependences: &'a [Constrained<'a>],
-) -> Option<Vec<(&'a Constrained<'a>, &'a Part, Conjunction)>> {
+) -> Option<Vec<(&'a Constrained<'a>, &'a InstancePart, Conjunction)>> {
     let mut seen: FxHashSet<(usize, usize, Conjunction)> = FxHashSet::default();
     let mut out = Vec::new();
     for it in dependences {
@@ -324,16 +332,16 @@ fn parts<'a>(
     Some(out)
 }
 
-/// The constants of all rows.
+/// Returns the constants of all rows.
 fn constants(points: &Conjunction) -> impl Iterator<Item = i128> + '_ {
     let all = points.equalities().iter().chain(points.inequalities());
     all.filter_map(|it| it.last().copied())
 }
 
-/// A row: coefficients of variables, of sizes, the constant, whether it is an equality.
+/// A row: coefficients of variables, of sizes, the constant, and true for an equality.
 type Split = (Vec<i128>, Vec<(usize, i128)>, i128, bool);
 
-/// The equations of one dependence: its difference, and what bounds it.
+/// Adds the equations of one dependence: its difference, and the bound of it.
 fn add_dependence(builder: &mut Builder, difference: &Difference) -> Option<()> {
     let Difference { points, adds, of_sizes: shifts } = difference;
     let n = points.n_vars();
@@ -356,7 +364,7 @@ fn add_dependence(builder: &mut Builder, difference: &Difference) -> Option<()> 
     for &at in &used {
         rows.push((vec![0; n], vec![(at, 1)], -LARGE, false));
     }
-    // Variables that are in no iteration's place are symbols as far as the bound goes.
+    // For the bound, variables that belong to no iteration are symbols.
     let is_iteration = |var: usize| adds.iter().any(|it| it.1[var] != 0);
     let w = builder.column(100.0, f64::INFINITY, false);
     let of_sizes: Vec<(usize, u32)> =

@@ -1,19 +1,21 @@
-//! Chains: innermost loops whose iterations wait for each other, and what is done about it.
+//! Chains: innermost loops whose iterations wait for each other, and their transformations.
 //!
-//! An innermost loop in which an iteration reads what the one before it wrote (a sum, a recurrence) takes the latency of its operations,
-//! whatever the caches do. What helps forms no sum in another order:
+//! An innermost loop in which an iteration reads a value of the previous one (a sum, a recurrence)
+//! takes the latency of its operations, whatever the caches do. These transformations help without
+//! reordering sums:
 //!
-//! - *Jammed rows.* A block of values of another row of the band run side by side in the innermost loop: as many chains that do not wait
-//!   for each other. A block that is not full runs value by value.
-//! - *Wavefronts.* Where all rows wait, the innermost one is replaced by its sum with another one, along which the iterations of one sum
-//!   are free.
-//! - *Carried elements.* An element that stays where it is in the innermost loop is carried as a value: read once before, written once
-//!   behind.
+//! - *Jammed rows.* A block of values of another row of the band runs side by side in the innermost
+//!   loop, as independent chains. An incomplete block runs value by value.
+//! - *Wavefronts.* If all rows wait, the innermost one is replaced by its sum with another one,
+//!   along which iterations with equal sums are independent.
+//! - *Carried elements.* An element that is the same in all iterations of the innermost loop is
+//!   carried as a value: loaded once before, stored once after.
 //!
-//! *Law.* Rows of a band never differ by less than 0 over a dependence, so an order that keeps that of both rows is right. With the
-//! innermost row k and the jammed one r, first all k below the common bounds run, value of r by value, then the common ones, then those
-//! above. An element is carried only if no pair of accesses in the loop meets it that is not of its own loads and stores, exactly; and only
-//! where the loop runs.
+//! *Law.* Rows of a band never have negative differences over a dependence, so an order that keeps
+//! that of both rows is correct. With the innermost row k and the jammed one r, first all k below
+//! the common bounds run, value of r by value, then the common ones, then those above. An element
+//! is carried only if exactly its own loads and stores access it in the loop, and only if the loop
+//! runs.
 
 use noisy_loops::{Condition, Differs, Instances};
 use noisy_polyhedra::Conjunction;
@@ -22,7 +24,7 @@ use noisy_syntax::OpKind;
 use super::cost;
 use super::scan::{BoundRows, Code, Element, Scan, tightest};
 
-/// A row with `times column + add` in place of a column.
+/// Replaces a column of a row by `times column + add`.
 fn replaced(row: &[i128], old: usize, new: usize, times: i128, add: i128) -> Option<Vec<i128>> {
     let mut out = row.to_vec();
     let by = std::mem::take(&mut out[old]);
@@ -43,7 +45,7 @@ fn all_replaced(
 }
 
 impl Scan<'_> {
-    /// The dependences between two runs of a statement, or inside of one.
+    /// Returns the dependences between two runs of a statement, or inside one.
     fn own_pairs(&self, statement: usize) -> impl Iterator<Item = &Instances> {
         let accesses = &self.nest.statements[statement].accesses;
         self.all.iter().filter(move |it| {
@@ -53,7 +55,7 @@ impl Scan<'_> {
         })
     }
 
-    /// Whether there is such a pair of a statement with equal rows but those that are given.
+    /// Returns true if a statement has such a pair with equal rows except the given ones.
     fn differs_only(
         &mut self,
         statement: usize,
@@ -76,8 +78,9 @@ impl Scan<'_> {
         pairs.exist(&conditions, &mut self.budget)
     }
 
-    /// Whether an iteration of a loop over a row waits for the one before it; elements that stay where they are count only `with_sums`:
-    /// such a chain is one addition long, others go through memory.
+    /// Returns true if an iteration of a loop over a row waits for the previous one. Elements that
+    /// stay count only `with_sums`: such a chain is one addition long, while others go through
+    /// memory.
     fn is_chain(&mut self, statement: usize, row: usize, with_sums: bool) -> bool {
         let Some(direction) = self.direction(statement, row) else { return false };
         let (body, nest) = (self.body, self.nest);
@@ -94,8 +97,8 @@ impl Scan<'_> {
         flows.iter().any(|it| self.differs_only(statement, it, &[(row, Differs::By(1))], None))
     }
 
-    /// The row of those left that is best jammed into the innermost loop, if that is a chain: its values do not wait for each other, and
-    /// most of what they read is the same.
+    /// Returns the remaining row that is best jammed into the innermost loop, if that is a chain:
+    /// its values are independent, and most of their input is the same.
     pub(super) fn jammed(
         &mut self,
         statement: usize,
@@ -121,8 +124,9 @@ impl Scan<'_> {
         best.map(|it| it.0)
     }
 
-    /// The row of a band along which iterations do not wait for each other where its sum with the innermost one is the same, if iterations
-    /// of the innermost loop wait for each other through memory and no row can be jammed.
+    /// Returns the row of a band along which iterations are independent when its sum with the
+    /// innermost row is equal. For an innermost loop whose iterations wait for each other through
+    /// memory, and if no row can be jammed.
     pub(super) fn wavefront(
         &mut self,
         members: &[usize],
@@ -146,7 +150,8 @@ impl Scan<'_> {
         rows.into_iter().map(|it| it.1).find(|&row| self.is_free(members, band, innermost, row))
     }
 
-    /// Whether no dependence has equal rows of a band, two of them only in sum, and differs in one of these.
+    /// Returns true if no dependence has equal rows of a band, two of them only in sum, and differs
+    /// in one of these.
     fn is_free(&mut self, members: &[usize], band: &[usize], innermost: usize, row: usize) -> bool {
         let edges: Vec<_> = self
             .edges
@@ -172,7 +177,7 @@ impl Scan<'_> {
         })
     }
 
-    /// Lets the column of a row stand for its sum with another one.
+    /// Makes the column of a row stand for its sum with another one.
     pub(super) fn skew(&mut self, members: &[usize], row: usize, other: usize) -> Option<()> {
         // row' = row + other: a row' + (b - a) other
         let skewed = |it: &mut Vec<i128>| -> Option<()> {
@@ -203,7 +208,8 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// The elements that a loop over a row can carry, with values of another row side by side.
+    /// Returns the elements that a loop over a row can carry, with several values of another row
+    /// side by side.
     fn carried(&mut self, statement: usize, row: usize, jammed: Option<usize>) -> Vec<Element> {
         let direction = self.direction(statement, row).filter(|_| self.sizes.block > 1);
         let Some(direction) = direction else { return Vec::new() };
@@ -228,7 +234,7 @@ impl Scan<'_> {
                 None => found.push(vec![access]),
             }
         }
-        // In the order in which they run.
+        // In execution order.
         for it in &mut found {
             it.sort_by_key(|&access| {
                 let op = body.accesses[access].op;
@@ -250,7 +256,7 @@ impl Scan<'_> {
                     (1, None) => !self.differs_only(statement, pair, &[], Some(row)),
                     (1, Some(at)) => !self.differs_only(statement, pair, &near(at), Some(row)),
                     (0, _) | (_, None) => true,
-                    // Its own elements for each value.
+                    // Each value has its own elements.
                     (_, Some(at)) => [Differs::AtLeast(1), Differs::AtMost(-1)].iter().all(|it| {
                         let asked = [&near(at)[..], &[(at, *it)]].concat();
                         !self.differs_only(statement, pair, &asked, Some(row))
@@ -261,7 +267,8 @@ impl Scan<'_> {
         found
     }
 
-    /// The innermost loop of a statement: its elements are carried if that is known to be right.
+    /// Emits the innermost loop of a statement. Its elements are carried if that is known to be
+    /// correct.
     pub(super) fn last_loop(
         &mut self,
         statement: usize,
@@ -283,7 +290,8 @@ impl Scan<'_> {
         }
     }
 
-    /// What must not be negative for a loop to run at all, but for what is known; `None` if that cannot be said.
+    /// Returns the forms that must be nonnegative for a loop to run at all, except those known to
+    /// be. `None` if forms cannot express that.
     fn runs_if(
         &mut self,
         column: usize,
@@ -307,8 +315,8 @@ impl Scan<'_> {
         Some(out)
     }
 
-    /// Loops over a row and the innermost one, whose iterations for a block of values of the row run side by side; `None` if the bounds do
-    /// not allow it.
+    /// Emits loops over a row and the innermost one, whose iterations run side by side for a block
+    /// of values of the row. `None` if the bounds do not allow it.
     pub(super) fn jam(
         &mut self,
         statement: usize,
@@ -354,7 +362,7 @@ impl Scan<'_> {
         Some(Code::Loop { column: block, low, high, body })
     }
 
-    /// The innermost loops of a full block.
+    /// Emits the innermost loops of a full block.
     fn together(
         &mut self,
         statement: usize,
@@ -367,7 +375,7 @@ impl Scan<'_> {
         let (block, n_jammed) = (self.block_of(row), self.sizes.block);
         let of = |rows: &[Vec<i128>], at: i128| all_replaced(rows, row, block, n_jammed, at);
         let (lows, highs) = (moving(first, row), moving(last, row));
-        // Bounds that are a maximum and a minimum have no difference that a loop could have as its bound.
+        // The difference of bounds with a maximum and a minimum can be no bound of a loop.
         if lows.len() + highs.len() > 1 {
             return None;
         }
@@ -408,7 +416,7 @@ impl Scan<'_> {
         let mut behind = Vec::new();
         for at in 0..n_jammed {
             let (mut from, mut to) = (of(first, at)?, of(last, at)?);
-            // Up to what is common, or from there on.
+            // Up to the common part, or from there on.
             let edge = |common: &[Vec<i128>]| -> Option<Vec<i128>> {
                 let mut edge = common.iter().find(|it| it[block] != 0)?.clone();
                 for it in &mut edge {
@@ -435,7 +443,7 @@ impl Scan<'_> {
     }
 }
 
-/// The rows that read a column.
+/// Returns the rows that read a column.
 fn moving(rows: &[Vec<i128>], column: usize) -> Vec<Vec<i128>> {
     rows.iter().filter(|it| it[column] != 0).cloned().collect()
 }

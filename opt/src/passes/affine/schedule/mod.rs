@@ -1,4 +1,5 @@
-//! `affine-schedule`: nests in an order that uses caches and vectors better, where that is worth while and provably the same.
+//! `affine-schedule`: reorders nests for better use of caches and vectors, if that is profitable
+//! and provably equivalent.
 //!
 //! | step | file |
 //! |---|---|
@@ -10,8 +11,8 @@
 //! | loops whose iterations wait for each other | `jam.rs` |
 //! | ops, or edits of the text | `emit.rs`, `text.rs` |
 //!
-//! *Law.* Instances that depend on each other keep their order, and each does what it did: results are equal bit for bit. A nest that is
-//! not understood, or for which nothing better is found, stays as it is.
+//! *Law.* Dependent instances keep their order, and each computes the same: results are equal bit
+//! for bit. An unsupported nest, or one without a better order, stays.
 
 mod cost;
 mod emit;
@@ -89,10 +90,10 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Innermost loops of up to so many iterations stay as they are.
+/// Most iterations of innermost loops that stay as they are.
 const MOST_SMALL: i64 = 8;
 
-/// The outermost loops of a function, wherever they stand.
+/// Returns the outermost loops of a function.
 fn roots(ir: &Ir, function: Op) -> Vec<Op> {
     let all = nested(ir, function);
     let is_outermost = |it: &Op| {
@@ -108,10 +109,10 @@ fn roots(ir: &Ir, function: Op) -> Vec<Op> {
     all.into_iter().filter(|&it| ir.op(it).kind == OpKind::AffineFor).filter(is_outermost).collect()
 }
 
-/// Nests with more dependences stay as they are: a row is an integer program over all of them.
+/// Most dependences of a nest: a row is an integer program over all of them.
 const MOST_EDGES: usize = 4000;
 
-/// Each nest of a function with its schedule, if one is found.
+/// Returns each nest of a function with its schedule, if one is found.
 fn each_plan(
     ir: &Ir,
     function: Op,
@@ -132,7 +133,8 @@ fn each_plan(
     }
 }
 
-/// The body of a function that has loops. Dependences are found for all accesses of a function: if they are too many, that is said.
+/// Returns the body of a function with loops. Dependences cover all accesses of a function; if they
+/// are too many, a remark says so.
 fn body(cx: &mut Context<'_>, function: Op) -> Option<Body> {
     if roots(cx.ir, function).is_empty() {
         return None;
@@ -194,7 +196,7 @@ fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure>
     Ok(())
 }
 
-/// Where an op was read, in words.
+/// Returns the position of an op in words.
 fn line(cx: &Context<'_>, op: Op) -> String {
     place_of(cx.ir, op).map_or(String::new(), |at| format!(" at byte {at}"))
 }
@@ -213,7 +215,7 @@ fn node_text(out: &mut String, nest: &Nest, plan: &Plan, node: &Node, depth: usi
     }
 }
 
-/// A row over i0, i1, ..., the variables of the loops around from outside.
+/// Returns a row over i0, i1, ..., the variables of the loops from outside inward, as text.
 fn row_text(row: &[i128]) -> String {
     let mut out = String::new();
     let (constant, coefficients) = row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));

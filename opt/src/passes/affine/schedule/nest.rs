@@ -1,9 +1,10 @@
-//! A nest as statements: what runs together, in which iterations, and who must come before whom.
+//! A nest as statements, with their domains and dependences.
 //!
-//! A *statement* is a run of ops between loops that writes memory; it runs once for each point of its *domain*, the integer points of a
-//! conjunction over the variables of the loops around (up to the root of the nest) and parameters. A nest that is not made of such
-//! statements, with loops of step 1 and guards, is not taken. An innermost loop of few iterations is an op of a statement like others:
-//! compilers unroll it, and it has nothing to gain.
+//! A *statement* is a run of ops between loops that writes memory. It runs once for each point of
+//! its *domain*, the integer points of a conjunction over the variables of the loops around (up to
+//! the root of the nest) and parameters. Only nests of such statements, with loops of step 1 and
+//! guards, are supported. An innermost loop of few iterations belongs to a statement: compilers
+//! unroll it, and it gains nothing.
 
 use noisy_loops::{Body, Form, Instances, Legality, Term};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Traits, Value};
@@ -21,11 +22,11 @@ pub(super) type Row = Vec<i128>;
 pub(super) struct Statement {
     /// The ops, in order.
     pub(super) ops: Vec<Op>,
-    /// The variables of the loops around, from the root of the nest inwards.
+    /// The variables of the loops around, from the root of the nest inward.
     pub(super) ivs: Vec<Value>,
-    /// When it runs: rows that are not negative.
+    /// Its domain: rows that are nonnegative.
     pub(super) domain: Vec<Row>,
-    /// Its accesses, as the body numbers them.
+    /// Its accesses, by their index in the body.
     pub(super) accesses: Vec<usize>,
 }
 
@@ -34,9 +35,9 @@ pub(super) struct Statement {
 pub(super) struct Nest {
     pub(super) root: Op,
     pub(super) statements: Vec<Statement>,
-    /// Values that are the same in the whole nest.
+    /// Parameters: values that are the same in the whole nest.
     pub(super) params: Vec<Value>,
-    /// How many loops stand around the root.
+    /// Number of loops around the root.
     pub(super) n_outer: usize,
 }
 
@@ -53,19 +54,20 @@ struct Walk<'a> {
     ir: &'a Ir,
     body: &'a Body,
     root: For,
-    /// Loops of more iterations are not small.
+    /// Most iterations of a small loop.
     most_small: i64,
-    /// Runs of ops with writes, each with its loops.
+    /// The runs of ops with writes, each with its loops.
     runs: Vec<Vec<Op>>,
 }
 
-/// Statements under more loops than this are not scheduled: the rows of a schedule cost more with each.
+/// Most loops around a scheduled statement: the rows of a schedule cost more with each.
 const MOST_DEPTH: usize = 8;
 
-/// More statements than this are not scheduled.
+/// Most statements of a nest.
 const MOST_STATEMENTS: usize = 40;
 
-/// The nest of a loop, if it is one; innermost loops of up to so many iterations are parts of statements.
+/// Returns the nest of a loop, if it is supported. Innermost loops of up to `small` iterations are
+/// parts of statements.
 pub(super) fn nest(
     ir: &Ir,
     body: &Body,
@@ -84,7 +86,7 @@ pub(super) fn nest(
     for run in &walk.runs {
         made.push(walk.statement(run, legality, n_outer, &mut params)?);
     }
-    // Parameters are known now: rows get their columns.
+    // All parameters are known now, so rows get their columns.
     let statements = made.into_iter().map(|(ops, ivs, rows, accesses)| {
         let domain = rows.iter().map(|(of_ivs, of_params, constant)| {
             let mut row = of_ivs.clone();
@@ -146,12 +148,13 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Whether a loop has few iterations, and only loads, stores, ops without effects, and such loops in it.
+    /// Returns true if a loop has few iterations and contains only loads, stores, ops without
+    /// effects, and such loops.
     fn is_small(&self, op: Op) -> bool {
         let ir = self.ir;
         let mut n = 1;
         let mut at = Some(op);
-        // The product along the longest way in; small loops hold few others.
+        // The product along the deepest path; small loops contain few others.
         while let Some(op) = at {
             let Some(it) = For::of(ir, op) else { return false };
             match it.trip_count() {
@@ -187,7 +190,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The data of a run: pure ops of runs around that it reads come first.
+    /// Computes a run: the pure ops of other runs that it reads come first.
     fn statement(
         &self,
         run: &[Op],
@@ -215,7 +218,7 @@ impl Walk<'_> {
             self.take(op, run, &ivs, &mut ops, &mut seen, 0)?;
         }
         let [piece] = &body.pieces(scope)?[..] else { return None };
-        // What holds around the nest holds.
+        // Constraints around the nest hold.
         let is_root = |it: u32| body.scopes[it as usize].op == self.root.op;
         let root = body.scopes_around(scope).find(|it| is_root(*it))?;
         let around = body.pieces(body.scopes[root as usize].parent)?;
@@ -232,7 +235,7 @@ impl Walk<'_> {
         Some((ops, ivs, rows, accesses))
     }
 
-    /// Takes an op and, before it, what it reads.
+    /// Adds an op after the ops that it reads.
     fn take(
         &self,
         op: Op,
@@ -245,7 +248,7 @@ impl Walk<'_> {
         if !seen.insert(op) {
             return Some(());
         }
-        // Chains of what is computed around the run are short.
+        // Chains of ops around the run are short.
         (depth < 100).then_some(())?;
         let inside = nested(self.ir, op);
         let read = inside.iter().chain([&op]).flat_map(|&it| operands(self.ir, it));
@@ -278,7 +281,7 @@ impl Walk<'_> {
         effects::is_outside(self.ir, value, self.ir.block(self.root.body).region)
     }
 
-    /// A form over the variables of the nest and parameters.
+    /// Returns a form over the variables of the nest and parameters.
     fn row(&self, form: &Form, path: &[u32], params: &mut Vec<Value>) -> Option<RawRow> {
         let mut of_ivs = vec![0; path.len()];
         let mut of_params = Vec::new();
@@ -305,7 +308,8 @@ impl Walk<'_> {
 }
 
 impl Nest {
-    /// The dependences between statements that the loops around the nest do not carry; those inside of one run of a statement are left out.
+    /// Returns the dependences between statements that the loops around the nest do not carry,
+    /// except those inside one run of a statement.
     pub(super) fn edges<'a>(&self, all: &'a [Instances]) -> Vec<Edge<'a>> {
         let of =
             |access: usize| self.statements.iter().position(|it| it.accesses.contains(&access));
@@ -324,7 +328,8 @@ impl Nest {
         out
     }
 
-    /// Whether the memref and the subscripts of an access are variables of its statement or come from outside.
+    /// Returns true if the memref and the subscripts of an access are variables of its statement or
+    /// come from outside.
     pub(super) fn reads_variables(&self, ir: &Ir, statement: usize, access: Op) -> bool {
         let first = usize::from(ir.op(access).results.is_empty());
         let region = ir.op(self.root).regions[0].1;
@@ -333,7 +338,7 @@ impl Nest {
         })
     }
 
-    /// A function of the variables of a statement and a constant, as a time of its accesses.
+    /// Returns a function of the variables of a statement and a constant as a time of its accesses.
     pub(super) fn time(&self, row: &[i128]) -> Vec<i128> {
         let mut out = vec![0; self.n_outer];
         out.extend(row);

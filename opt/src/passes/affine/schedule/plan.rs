@@ -1,11 +1,12 @@
-//! Schedules: bands of rows within each of which loops may stand in any order, and the order of what bands hold.
+//! Schedules: bands of permutable rows, and the order of the contents of bands.
 //!
-//! *Search.* Rows are found one by one for all statements of a group ([`super::farkas`]). Where there is no more row that respects all
-//! dependences, the band ends: what it carries is done, and what is left is split into strongly connected components, one behind the other.
-//! Those that follow each other are a group as long as no statement has fewer independent rows in a band by it.
+//! *Search.* Rows are found one by one for all statements of a group ([`super::farkas`]). If no
+//! further row respects all dependences, the band ends: the dependences that it carries are done,
+//! and the rest is split into strongly connected components in sequence. Adjacent ones form a group
+//! as long as no statement then has fewer independent rows in a band.
 //!
-//! *Law.* Each row is checked exactly against each dependence that no band around carries: no pair differs by less than 0. A row that fails
-//! is not used.
+//! *Law.* Each row is checked exactly against each dependence that no enclosing band carries: no
+//! pair may have a negative difference. A row that fails is not used.
 
 use noisy_loops::{Condition, Differs};
 use noisy_polyhedra::Budget;
@@ -13,11 +14,11 @@ use noisy_polyhedra::Budget;
 use super::farkas::{self, Constrained, complement};
 use super::nest::{Edge, Nest};
 
-/// A part of a schedule: statements that share a band, and what comes inside, one behind the other.
+/// A part of a schedule: statements that share a band, and its contents in sequence.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) members: Vec<usize>,
-    /// The rows of the band: from the first to before the last.
+    /// The range of the rows of the band.
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) inner: Vec<Node>,
@@ -34,7 +35,7 @@ pub(super) struct Plan {
 /// The most work on one question, in numbers touched.
 const WORK: u64 = 5_000_000;
 
-/// A schedule of a nest.
+/// Finds a schedule of a nest.
 pub(super) fn plan(nest: &Nest, edges: &[Edge<'_>]) -> Option<Plan> {
     let all: Vec<usize> = (0..nest.statements.len()).collect();
     let mut rows = vec![Vec::new(); all.len()];
@@ -43,17 +44,17 @@ pub(super) fn plan(nest: &Nest, edges: &[Edge<'_>]) -> Option<Plan> {
     Some(Plan { root, rows })
 }
 
-/// Statements with the rows of a band, as many as were found.
+/// Statements with the rows of a band found so far.
 struct Band<'a> {
     members: Vec<usize>,
     dependences: Vec<Constrained<'a>>,
-    /// The rows of all statements of the nest; those of the members have grown.
+    /// The rows of all statements of the nest, including those of the band.
     rows: Vec<Vec<Vec<i128>>>,
     end: usize,
 }
 
-/// Strongly connected components of members, one behind the other. Those that follow each other share a band where no statement gets fewer
-/// independent rows by it than by itself.
+/// Returns strongly connected components of members, in sequence. Adjacent ones share a band if no
+/// statement then gets fewer independent rows.
 fn sequence(
     nest: &Nest,
     members: &[usize],
@@ -99,18 +100,18 @@ fn sequence(
     groups.into_iter().map(|it| node(nest, it, start, rows)).collect()
 }
 
-/// How many independent rows a statement has.
+/// Returns the number of independent rows of a statement.
 fn rank(nest: &Nest, statement: usize, rows: &[Vec<Vec<i128>>]) -> usize {
     let n = nest.statements[statement].ivs.len();
     n - complement(&rows[statement], n).map_or(n, |free| free.len())
 }
 
-/// Whether all statements have as many independent rows as variables.
+/// Returns true if all statements have as many independent rows as variables.
 fn is_full(nest: &Nest, members: &[usize], rows: &[Vec<Vec<i128>>]) -> bool {
     members.iter().all(|&it| rank(nest, it, rows) == nest.statements[it].ivs.len())
 }
 
-/// The rows of a band of these statements.
+/// Finds the rows of a band of these statements.
 fn band<'a>(
     nest: &Nest,
     members: &[usize],
@@ -136,7 +137,7 @@ fn band<'a>(
     Band { members: members.to_vec(), dependences, rows, end }
 }
 
-/// A band, and what comes inside of it; its rows become those of its members.
+/// Builds a band and its contents; its rows become those of its members.
 fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) -> Option<Node> {
     let Band { members, dependences, rows: found, end } = band;
     for &it in &members {
@@ -148,7 +149,7 @@ fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) 
     if start == end {
         return None;
     }
-    // What the band does not carry: all of its rows are equal.
+    // The dependences that the band does not carry: all of its rows are equal.
     let mut left = Vec::new();
     for mut it in dependences {
         let (source, target) =
@@ -162,7 +163,7 @@ fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) 
     Some(Node { members, start, end, inner })
 }
 
-/// Whether there is a pair of a dependence, of which the row differs as asked.
+/// Returns true if a dependence has a pair with the given difference of the row.
 fn exists(nest: &Nest, it: &Constrained<'_>, asked: Option<(&[i128], &[i128], Differs)>) -> bool {
     let time = |row: &[i128]| nest.time(row);
     let mut times: Vec<(Vec<i128>, Vec<i128>, Differs)> = Vec::new();
@@ -184,7 +185,7 @@ fn respects(nest: &Nest, members: &[usize], it: &Constrained<'_>, found: &[Vec<i
     !exists(nest, it, Some((source, target, Differs::AtMost(-1))))
 }
 
-/// Whether each statement that needs an independent row gets one.
+/// Returns true if each statement that needs an independent row gets one.
 fn is_independent(
     nest: &Nest,
     members: &[usize],
@@ -199,7 +200,7 @@ fn is_independent(
     })
 }
 
-/// Strongly connected components, each before those that depend on it, else in order.
+/// Returns strongly connected components, each before those that depend on it, otherwise in order.
 pub(super) fn components(
     members: &[usize],
     edges: impl Iterator<Item = (usize, usize)>,
@@ -223,7 +224,7 @@ pub(super) fn components(
     let mut left: Vec<usize> = (0..n).collect();
     let mut out = Vec::new();
     while !left.is_empty() {
-        // The first one that nothing outside of its component comes before.
+        // The first one that depends on nothing outside its component.
         let is_free =
             |a: usize, left: &[usize]| left.iter().all(|&b| a == b || !reach[b][a] || reach[a][b]);
         let Some(&a) = left.iter().find(|&&a| is_free(a, &left)) else { break };

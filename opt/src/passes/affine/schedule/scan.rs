@@ -1,14 +1,17 @@
-//! From a schedule to loops: which loops there are, and their bounds.
+//! From a schedule to loops with their bounds.
 //!
-//! *Space.* All statements of a nest share the columns: rows of the schedule (y), tiles (z, with `size z <= y <= size z + size - 1`),
-//! parameters. The points of a statement are those of its domain, its variables being what its rows say: as many rows as it has variables
-//! have an integer inverse, else the nest is not taken.
+//! *Space.* All statements of a nest share the columns: rows of the schedule (y), tiles (z, with
+//! `size z <= y <= size z + size - 1`), parameters. The points of a statement are those
+//! of its domain, with its variables expressed by its rows: as many rows as it has variables must
+//! have an integer inverse, else the nest is not supported.
 //!
-//! *Loops.* Bounds of a loop come from the shadow of the points along all that is not scanned yet. Where several statements share a loop, a
-//! bound is one that holds for all of them, moved as far as it must be; what it does not say of a statement is a guard of that statement.
-//! Statements share a loop over points only as long as they depend on each other in a circle.
+//! *Loops.* Bounds of a loop come from the shadow of the points along all columns that are not
+//! scanned yet. If several statements share a loop, a bound holds for all of them, relaxed as far
+//! as necessary; the rest is a guard of the statement. Statements share a loop over points only as
+//! long as they depend on each other in a cycle.
 //!
-//! *Law.* Each statement runs exactly for its points: each row of them is a bound or a guard, or follows from these.
+//! *Law.* Each statement runs exactly for its points: each of their rows is a bound or a guard, or
+//! follows from these.
 
 use noisy_loops::{Body, Condition, Differs, Instances};
 use noisy_polyhedra::{Budget, Conjunction};
@@ -18,19 +21,20 @@ use super::cost;
 use super::nest::{Edge, Nest};
 use super::plan::{Node, Plan, components};
 
-/// An element that is carried: the accesses of the statement that read and write it, in order.
+/// A carried element: the accesses of the statement that read and write it, in order.
 pub(super) type Element = Vec<usize>;
 
-/// What a nest becomes.
+/// The code for a nest.
 #[derive(Clone, Debug)]
 pub(super) enum Code {
-    /// A loop over a column; rows that are not negative bound it.
+    /// A loop over a column, bounded by nonnegative rows.
     Loop { column: usize, low: Vec<Vec<i128>>, high: Vec<Vec<i128>>, body: Vec<Code> },
-    /// What only runs where these rows are not negative, and what runs elsewhere.
+    /// A choice: the code where these rows are nonnegative, and the code elsewhere.
     Guard { rows: Vec<Vec<i128>>, body: Vec<Code>, otherwise: Vec<Code> },
-    /// A statement; a row for each of its variables.
+    /// A statement, with a row for each of its variables.
     Run { statement: usize, ivs: Vec<Vec<i128>> },
-    /// A loop over a column around copies of a statement, each with a row for each of its variables, that carries elements.
+    /// A loop over a column that carries elements, around copies of a statement, each with a row
+    /// for each of its variables.
     Sum {
         column: usize,
         low: Vec<Vec<i128>>,
@@ -41,8 +45,8 @@ pub(super) enum Code {
     },
 }
 
-/// Sizes of tiles: of the loop that becomes the innermost one, and of others; of the cache that they are for, in bytes; how many values of
-/// a row are jammed into an innermost loop.
+/// Options: the tile sizes of the loop that becomes the innermost one, and of others; the size of
+/// their cache in bytes; the number of values of a row that are jammed into an innermost loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) cache: i128,
@@ -51,12 +55,13 @@ pub(super) struct Sizes {
     pub(super) block: i128,
 }
 
-/// Elements of 64 bits in a line of a cache.
+/// 64-bit elements in a cache line.
 const LINE: i128 = 8;
-/// Longer shadows are not searched.
+/// Most rows of a shadow.
 const MOST_ROWS: usize = 150;
 
-/// Loops for a plan, or `None` if there are none that are better than those there are, or known to be right.
+/// Returns loops for a plan. `None` if they are no better than the current ones, or not known to be
+/// correct.
 pub(super) fn scan(
     ir: &Ir,
     body: &Body,
@@ -93,7 +98,7 @@ pub(super) fn scan(
         scan.ivs.push(ivs);
     }
     for statement in 0..nest.statements.len() {
-        // What no loop can say.
+        // Constraints that no loop can express.
         let of_params = scan.points[statement].inequalities().iter();
         let of_params = of_params.filter(|row| !scan.is_of_loops(row)).cloned();
         scan.pending[statement] = of_params.collect();
@@ -105,7 +110,7 @@ pub(super) fn scan(
     scan.is_better.then_some((out, n_columns))
 }
 
-/// Lower and upper bounds of a column: rows that are not negative.
+/// Lower and upper bounds of a column: nonnegative rows.
 pub(super) type BoundRows = (Vec<Vec<i128>>, Vec<Vec<i128>>);
 
 pub(super) struct Scan<'a> {
@@ -113,7 +118,7 @@ pub(super) struct Scan<'a> {
     pub(super) body: &'a Body,
     pub(super) nest: &'a Nest,
     pub(super) edges: &'a [Edge<'a>],
-    /// All dependences of the body, those inside of one run of a statement included.
+    /// All dependences of the body, including those inside one run of a statement.
     pub(super) all: &'a [Instances],
     pub(super) sizes: Sizes,
     /// The rows of each statement.
@@ -124,11 +129,11 @@ pub(super) struct Scan<'a> {
     pub(super) points: Vec<Conjunction>,
     /// The variables of each statement as rows.
     pub(super) ivs: Vec<Vec<Vec<i128>>>,
-    /// What loops and guards around say, by statement.
+    /// The rows that enclosing loops and guards enforce, by statement.
     pub(super) known: Vec<Conjunction>,
-    /// What they do not say yet but must.
+    /// The rows that they must still enforce.
     pending: Vec<Vec<Vec<i128>>>,
-    /// The row that is to be innermost, whatever a step costs.
+    /// The row that becomes the innermost one, whatever a step costs.
     pub(super) innermost: Option<usize>,
     pub(super) is_better: bool,
     pub(super) budget: Budget,
@@ -143,17 +148,17 @@ impl Scan<'_> {
         2 * self.n_rows + row
     }
 
-    /// The number of columns that loops may be over; parameters are behind.
+    /// The number of columns of loops, which come before the parameters.
     fn n_loops(&self) -> usize {
         3 * self.n_rows
     }
 
-    /// Whether a row reads anything but parameters.
+    /// Returns true if a row reads more than parameters.
     fn is_of_loops(&self, row: &[i128]) -> bool {
         row[..self.n_loops()].iter().any(|it| *it != 0)
     }
 
-    /// A conjunction without rows of parameters alone, which no loop around enforces.
+    /// Returns a conjunction without rows of parameters alone, which no enclosing loop enforces.
     fn of_loops(&self, it: &Conjunction) -> Conjunction {
         let mut out = Conjunction::new(self.n_columns);
         for row in it.inequalities().iter().filter(|it| self.is_of_loops(it)) {
@@ -165,7 +170,7 @@ impl Scan<'_> {
         out
     }
 
-    /// The points of a statement over all columns, and its variables.
+    /// Returns the points of a statement over all columns, and its variables.
     fn points_of(&self, statement: usize) -> Option<(Conjunction, Vec<Vec<i128>>)> {
         let rows = &self.rows[statement];
         let it = &self.nest.statements[statement];
@@ -182,7 +187,7 @@ impl Scan<'_> {
             }
             ivs.push(row);
         }
-        // A row over variables of the statement, parameters, constant.
+        // Returns a row over variables of the statement, parameters, constant.
         let over = |row: &[i128]| -> Option<Vec<i128>> {
             let mut out = vec![0_i128; width];
             for (by, iv) in row[..n].iter().zip(&ivs) {
@@ -211,19 +216,20 @@ impl Scan<'_> {
         Some((points, ivs))
     }
 
-    /// One step of a statement along a row of the schedule, in its variables; `None` if the row follows from others.
+    /// Returns one step of a statement along a row of the schedule, in its variables. `None` if the
+    /// row follows from others.
     pub(super) fn direction(&self, statement: usize, row: usize) -> Option<Vec<i128>> {
         let out: Vec<i128> = self.ivs[statement].iter().map(|it| it[row]).collect();
         out.iter().any(|it| *it != 0).then_some(out)
     }
 
-    /// What a step of a statement costs in a direction of its variables.
+    /// Returns the cost of a step of a statement in a direction of its variables.
     pub(super) fn step_cost(&self, statement: usize, direction: &[i128], is_tiled: bool) -> i64 {
         let how = (is_tiled, self.sizes.cache);
         cost::step_cost(self.ir, self.body, self.nest, statement, direction, how)
     }
 
-    /// The row of a band that should be the innermost loop.
+    /// Returns the row of a band that should be the innermost loop.
     pub(super) fn innermost(
         &self,
         members: &[usize],
@@ -262,8 +268,8 @@ impl Scan<'_> {
         }
         let is_tiled = reuse.is_some()
             && (self.sizes.cache == 0 || self.relative_cost(node, members)? < cost::GAIN);
-        // Statements that share a loop are pulled apart inside of it: what they share must still be in a cache then. Another innermost loop
-        // may cost more than is gained by that.
+        // Statements that share a loop are separated inside it, so their shared elements must still
+        // be in a cache then. Another innermost loop may cost more than that gains.
         let (mut is_shared, mut pays) = (false, true);
         if is_outermost && !is_tiled && members.len() > 1 {
             is_shared = cost::is_shared(self.ir, self.body, self.nest, members, self.sizes.cache);
@@ -280,7 +286,7 @@ impl Scan<'_> {
         }
         let was_better = self.is_better;
         let innermost = self.innermost(members, &band, true)?;
-        // Where no element is met again, a wavefront needs no more rows side by side than are fetched ahead.
+        // Without reuse of elements, a wavefront needs no more adjacent rows than are prefetched.
         let others = match (along, reuse) {
             (Some(_), None | Some(cost::Reuse::Lines)) => self.sizes.others.min(LINE),
             _ => self.sizes.others,
@@ -332,7 +338,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Loops over the points of a band, and what is inside.
+    /// Emits loops over the points of a band, and its contents.
     fn inside(
         &mut self,
         node: &Node,
@@ -358,7 +364,8 @@ impl Scan<'_> {
                         let ivs = self.ivs[*only].clone();
                         inner.push(Code::Run { statement: *only, ivs });
                     }
-                    // Statements that depend on each other in a circle at one point: there is no order.
+                    // Statements depend on each other in a cycle at one point, so they have no
+                    // order.
                     ([], _) => return None,
                     (nodes, _) => {
                         for child in nodes {
@@ -386,7 +393,7 @@ impl Scan<'_> {
                 } else {
                     let is_next = |it: &&usize| **it != innermost && Some(**it) != jammed;
                     let next = match node.inner[..] {
-                        // The innermost loop comes last, and before it the one that is jammed.
+                        // The innermost loop comes last, and before it the jammed one.
                         [] => *left.iter().find(is_next).unwrap_or(&innermost),
                         _ => left[0],
                     };
@@ -421,7 +428,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Takes note if the innermost loop is another one than it was.
+    /// Records if the innermost loop differs from the current one.
     fn note_better(&mut self, part: &[usize], row: usize) {
         self.is_better |= part.iter().any(|&it| {
             let n = self.nest.statements[it].ivs.len();
@@ -429,8 +436,8 @@ impl Scan<'_> {
         });
     }
 
-    /// Members in an order that all dependences between them allow in the same iteration of the loops around; those that need each other
-    /// stay together.
+    /// Returns members in an order that all dependences between them allow in the same iteration of
+    /// the enclosing loops. Members in a cycle stay together.
     fn in_order(&mut self, members: &[usize], scanned: &[usize]) -> Vec<Vec<usize>> {
         let rows: Vec<usize> = scanned.iter().copied().filter(|it| *it < self.n_rows).collect();
         let inside: Vec<Edge<'_>> = self
@@ -457,7 +464,7 @@ impl Scan<'_> {
         components(members, pairs.into_iter())
     }
 
-    /// Bounds of a loop over a column for these statements, which learn them.
+    /// Computes bounds of a loop over a column for these statements, and records them as enforced.
     pub(super) fn enter(
         &mut self,
         members: &[usize],
@@ -489,7 +496,7 @@ impl Scan<'_> {
         } else {
             for shadow in &shadows {
                 for mut row in bounds(shadow) {
-                    // As far as it must be moved to hold for all.
+                    // Relax it until it holds for all.
                     let end = row.len() - 1;
                     let mut is_bound = true;
                     for other in &shadows {
@@ -511,13 +518,13 @@ impl Scan<'_> {
                 }
             }
         }
-        // Of parallel ones the tightest.
+        // Keep the tightest of parallel rows.
         let rows = tightest(rows);
         let (low, high): (Vec<_>, Vec<_>) = rows.into_iter().partition(|it| it[column] > 0);
         if low.is_empty() || high.is_empty() {
             return None;
         }
-        // Sums of these do not leave 64 bits.
+        // Sums of these fit into 64 bits.
         let is_fine = |row: &Vec<i128>| row.iter().all(|it| it.unsigned_abs() < 1 << 40);
         if !low.iter().chain(&high).all(is_fine) {
             return None;
@@ -538,7 +545,8 @@ impl Scan<'_> {
     }
 }
 
-/// Rows that are independent, as many as there are variables, and the inverse of their matrix, if it is one of integers.
+/// Returns independent rows, as many as there are variables, and the inverse of their matrix if it
+/// is integral.
 fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)> {
     let mut chosen: Vec<usize> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -552,7 +560,7 @@ fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)>
     if chosen.len() != n {
         return None;
     }
-    // Gauss and Jordan on [matrix | identity].
+    // Gauss-Jordan elimination on [matrix | identity].
     let mut lines: Vec<Vec<i128>> = chosen
         .iter()
         .enumerate()
@@ -586,7 +594,7 @@ fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)>
     Some((chosen, out))
 }
 
-/// Of rows that differ by a constant the one that says most.
+/// Of rows that differ only by a constant keep the strongest.
 pub(super) fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     let all = rows.clone();
     rows.into_iter()

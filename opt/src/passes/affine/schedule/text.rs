@@ -1,4 +1,4 @@
-//! A schedule as edits of the text: statements stay as they are written, with their names and comments, under new loops.
+//! A schedule as edits of the text: statements keep their text, names and comments under new loops.
 
 use std::fmt::Write as _;
 
@@ -12,22 +12,23 @@ use super::nest::Nest;
 use super::scan::{Code, Sizes};
 use super::{each_plan, roots, scan};
 
-/// Sizes of tiles and of the cache, as `affine-schedule` has them by default; in a text nothing is jammed or carried.
+/// Sizes of tiles and of the cache, as the defaults of `affine-schedule`. In a text nothing is
+/// jammed or carried.
 const SIZES: Sizes = Sizes { cache: 256 * 1024, innermost: 256, others: 32, block: 1 };
-/// Longer nests are not rewritten.
+/// Longest text of a nest that is rewritten.
 const MOST_TEXT: usize = 1 << 20;
 
-/// Whether a loop is the outermost one of a nest that may have a schedule.
+/// Returns true if a loop is the outermost one of a nest that may be scheduled.
 pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::AffineFor
         && ir.function_of(op).is_some_and(|function| roots(ir, function).contains(&op))
 }
 
-/// The edits that put a nest into the order that `affine-schedule` finds, if this is taken for granted of different memrefs. The program
-/// after them is correct.
+/// Returns the edits that reorder a nest as `affine-schedule` would, under an aliasing assumption.
+/// The resulting program is correct.
 ///
 /// # Errors
-/// Why there are none.
+/// The reason why there are none.
 pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Vec<Edit>, String> {
     let ir = source.ir();
     let function = ir.function_of(root).ok_or("there is no function around")?;
@@ -38,7 +39,7 @@ pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Ve
     let legality = Legality::new(&body, &Limits { aliasing, ..Limits::default() })
         .ok_or("the function has too many dependences")?;
     let mut found = None;
-    // Small loops are loops like others here: a statement is a run of lines.
+    // Small loops are separate loops here: a statement is a run of lines.
     each_plan(ir, function, &body, &legality, -1, |nest, plan, edges| {
         let all = legality.dependences();
         if nest.root == root
@@ -50,7 +51,7 @@ pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Ve
     let (nest, code, n_columns) =
         found.ok_or("no better order was found, or the nest has a form that is not supported")?;
     let edit = Text::new(source, function, &nest, n_columns).edit(&code);
-    // What is offered must be right.
+    // Offered edits must be correct.
     let mut text = source.text().to_string();
     text.replace_range(edit.range.clone(), &edit.text);
     let changed = Source::new(&text);
@@ -65,11 +66,11 @@ struct Text<'a> {
     source: &'a Source,
     ir: &'a Ir,
     nest: &'a Nest,
-    /// All of the function, for names that are not in it.
+    /// The whole function, for unused names.
     around: String,
     /// The name of each column.
     columns: Vec<String>,
-    /// Names that are defined where the text goes on.
+    /// Names that are defined at the current position.
     defined: Vec<String>,
     out: String,
 }
@@ -90,7 +91,7 @@ impl<'a> Text<'a> {
         let line = rope.line(rope.byte_to_line(range.start));
         let indent: String = line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
         self.all(code, &indent);
-        // Comments of loops and ops that are gone come first.
+        // Comments of removed loops and ops come first.
         let kept: FxHashSet<String> =
             self.out.lines().filter_map(comment).map(str::to_owned).collect();
         let old = self.source.slice(range.clone());
@@ -133,13 +134,14 @@ impl<'a> Text<'a> {
                     let _ = writeln!(self.out, "{indent}}}");
                 }
                 Code::Run { statement, ivs } => self.run(*statement, ivs, indent),
-                // With blocks of one there is none.
+                // Blocks of size one need none.
                 Code::Sum { .. } => {}
             }
         }
     }
 
-    /// The name of the variable of a new loop: that of an old one which it is in all that runs in it, or another one.
+    /// Returns the name of the variable of a new loop: that of an old one which it equals in all
+    /// its statements, or a new one.
     fn name(&self, column: usize, body: &[Code]) -> String {
         let mut runs = Vec::new();
         collect(body, &mut runs);
@@ -172,7 +174,7 @@ impl<'a> Text<'a> {
         it
     }
 
-    /// Dimensions and operands for the columns that rows read, and the dimension of each column.
+    /// The dimensions and operands for the columns that rows use, and the dimension of each column.
     fn inputs(&self, rows: &[Vec<i128>]) -> (String, String, Vec<String>) {
         let (mut dims, mut operands) = (Vec::new(), Vec::new());
         let mut names = vec![String::new(); self.columns.len()];
@@ -230,7 +232,7 @@ impl<'a> Text<'a> {
             names.extend(self.ir.op(op).results.iter().map(|it| self.ir.value_text(*it)));
             lines.push((self.own_text(op), None));
         }
-        // Names that mean something else here.
+        // Names that have another meaning here.
         let clashing: Vec<String> =
             names.iter().filter(|it| self.defined.contains(it)).cloned().collect();
         let other: Vec<(String, String)> = clashing
@@ -243,7 +245,7 @@ impl<'a> Text<'a> {
         };
         for (text, defines) in lines {
             let text = match defines {
-                // What it reads are variables of the new loops.
+                // Its operands are variables of the new loops.
                 Some(name) => format!("{} = {text}", new(&name)),
                 None => renamed(&text, &clashing, &new),
             };
@@ -254,7 +256,7 @@ impl<'a> Text<'a> {
         self.defined.extend(names.iter().map(|it| new(it)));
     }
 
-    /// An op as it is written, with the comments above it and behind it.
+    /// Returns the text of an op, with the comments above and after it.
     fn own_text(&self, op: Op) -> String {
         let rope = self.source.text();
         let range = self.ir.range(op);
@@ -281,13 +283,13 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The comment of a line.
+/// Returns the comment of a line.
 fn comment(line: &str) -> Option<&str> {
-    // A string may hold what looks like one: then it is told once more.
+    // A string may contain `//`; then its rest is repeated as a comment.
     line.find("//").map(|at| line[at..].trim_end())
 }
 
-/// The statements that run in a piece of code.
+/// Returns the statements in a piece of code.
 fn collect<'a>(code: &'a [Code], out: &mut Vec<(usize, &'a [Vec<i128>])>) {
     for it in code {
         match it {
@@ -298,7 +300,7 @@ fn collect<'a>(code: &'a [Code], out: &mut Vec<(usize, &'a [Vec<i128>])>) {
     }
 }
 
-/// A row as text, without one of its columns.
+/// Returns a row as text, without one of its columns.
 fn sum(row: &[i128], without: Option<usize>, names: &[String]) -> String {
     let mut out = String::new();
     let (constant, coefficients) = row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));

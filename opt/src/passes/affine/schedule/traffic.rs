@@ -1,12 +1,17 @@
-//! What an order of loops costs: cycles for each iteration of a statement, by the lines that it fetches.
+//! The cost of an order of loops: cycles for each iteration of a statement, by the cache lines that
+//! it fetches.
 //!
-//! *Model.* What an access touches in the loops inside of a loop is a box, which each step of the loop shifts: the part that both boxes share
-//! is met again, and what all accesses touch in the loops inside lies between the two uses. If that fits into a cache, the line comes from there, else from memory: cheap one after the
-//! other, since it is fetched ahead, dear in jumps, more so if each jump is to another page. Tiles are loops like others, so one sum
-//! compares orders with and without them. A loop whose iterations wait for each other takes at least the latency of what they wait for; one in
-//! which an access jumps has no vectors, and an iteration takes a cycle for each access.
+//! *Model.* The elements that an access touches in the inner loops of a loop form a box, which each
+//! step of the loop shifts. The intersection of both boxes is reused, and everything that all
+//! accesses touch in the inner loops lies between the two uses. If that fits into a cache, the line
+//! comes from there, else from memory: cheaply for consecutive lines, which are prefetched;
+//! expensively for jumps, and more so for jumps to other pages. Tiles are loops like others, so one
+//! sum compares orders with and without them. A loop whose iterations wait for each other takes at
+//! least that latency. A loop in which an access jumps is not vectorized, and an iteration takes a
+//! cycle per access.
 //!
-//! The figures are cycles of usual processors of 64 bits, rounded; only whether one order costs clearly less than another is asked.
+//! The figures are rounded cycles of common 64-bit processors; they only have to tell if one order
+//! is clearly cheaper than another.
 
 use noisy_loops::Body;
 use noisy_syntax::{Dim, Ir, TypeData};
@@ -18,52 +23,55 @@ use super::plan::Node;
 use super::scan::Scan;
 use crate::rewrite::operands;
 
-/// A loop of an order: what one step adds to the variables of the statement, and how many steps there are.
+/// A loop of an order: the change of the variables of the statement per step, and the number of
+/// steps.
 #[derive(Clone, Debug)]
 struct Level {
     step: Vec<i128>,
     trips: f64,
 }
 
-/// Bytes of a line and of a page.
+/// Bytes of a cache line and of a page.
 const LINE: f64 = 64.0;
 const PAGE: f64 = 4096.0;
-/// What the nearest cache holds: bytes, and pages whose addresses are known there.
+/// Size of the nearest cache in bytes, and its number of pages with known addresses.
 const NEAR: (f64, f64) = (32.0 * 1024.0, 64.0);
-/// Pages whose addresses are known somewhere.
+/// Number of pages with known addresses in total.
 const MOST_PAGES: f64 = 1024.0;
-/// What the last cache holds for one thread, in bytes.
+/// Size of the last cache per thread, in bytes.
 const FAR: f64 = 8.0 * 1024.0 * 1024.0;
-/// Cycles for a line from the cache in the middle.
+/// Cycles for a line from the middle cache.
 const MIDDLE: f64 = 2.5;
-/// Cycles for a line from the last cache, and from memory: if lines follow each other, if they do not, if in addition the page is not known.
+/// Cycles for a line from the last cache, and from memory: for consecutive lines, for others, and
+/// for others on unknown pages.
 const LAST: [f64; 3] = [8.0, 20.0, 60.0];
 const MEMORY: [f64; 3] = [20.0, 40.0, 80.0];
-/// Iterations of a loop of which nothing is known.
+/// Assumed iterations of an unknown loop.
 const UNKNOWN: f64 = 1000.0;
 
-/// The trips of a loop from bounds of its variable.
+/// Returns the iterations of a loop from bounds of its variable.
 fn trips(least: Option<i128>, greatest: Option<i128>) -> f64 {
     let n = least.zip(greatest).and_then(|(a, b)| b.checked_sub(a));
     n.map_or(UNKNOWN, |n| (n as f64 + 1.0).max(1.0))
 }
 
-/// Accesses that differ by constants alone: the subscripts over the variables.
+/// Accesses that differ only by constants: the subscripts over the variables.
 struct Group {
     rows: Vec<Vec<i128>>,
     element: f64,
-    /// The bytes of a row of the memref.
+    /// Bytes of a row of the memref.
     row: f64,
 }
 
 impl Group {
-    /// How far a step goes in each subscript.
+    /// Returns the distance of a step in each subscript.
     fn moves(&self, step: &[i128]) -> Vec<i128> {
         let product = |row: &Vec<i128>| row.iter().zip(step).map(|(a, b)| a * b).sum();
         self.rows.iter().map(product).collect()
     }
 
-    /// What these loops touch, as a box: elements along each subscript, and in how many iterations at most.
+    /// Returns the box that these loops touch: elements along each subscript, and the largest
+    /// number of iterations.
     fn box_of(&self, loops: &[Level]) -> (Vec<f64>, f64) {
         let mut extents = vec![1.0; self.rows.len()];
         let mut n = 1.0;
@@ -79,7 +87,7 @@ impl Group {
         (extents, n)
     }
 
-    /// The part of what loops inside touch that a step of a loop touches again.
+    /// Returns the part of the box of inner loops that a step of a loop reuses.
     fn overlap(&self, step: &[i128], inside: &[Level]) -> f64 {
         let (mut extents, _) = self.box_of(inside);
         if let Some(last) = extents.last_mut() {
@@ -90,14 +98,14 @@ impl Group {
         each.map(|it| (1.0 - it).max(0.0)).product()
     }
 
-    /// The lines and pages that these loops touch.
+    /// Returns the lines and pages that these loops touch.
     fn touched(&self, loops: &[Level]) -> (f64, f64) {
         let (extents, n) = self.box_of(loops);
         let Some((last, outer)) = extents.split_last() else { return (1.0, 1.0) };
         let rows: f64 = outer.iter().product();
         let bytes = last * self.element;
         let lines = (rows * (1.0 + bytes / LINE)).min(n).max(1.0);
-        // Rows that are shorter than a page share it.
+        // Several short rows share a page.
         let pages = rows * bytes.max(self.row.min(PAGE)) / PAGE;
         (lines, pages.min(n).max(1.0))
     }
@@ -107,7 +115,7 @@ fn groups(ir: &Ir, body: &Body, nest: &Nest, statement: &Statement) -> Vec<Group
     let mut seen = Vec::new();
     let mut out = Vec::new();
     for &access in &statement.accesses {
-        // What is not understood costs the same in all orders.
+        // Unknown parts cost the same in all orders.
         let Some(rows) = subscripts(body, access, nest.n_outer) else { continue };
         let view = body.accesses[access].place.view;
         if seen.contains(&(view, rows.clone())) {
@@ -126,10 +134,11 @@ fn groups(ir: &Ir, body: &Body, nest: &Nest, statement: &Statement) -> Vec<Group
     out
 }
 
-/// Cycles for each iteration of a statement with so many accesses, in these groups, in an order, innermost loop last, of which an iteration
-/// waits for the one before it for so many; the cache in the middle has so many bytes.
+/// Returns the cycles for each iteration of a statement with these accesses in an order, innermost
+/// loop last. An iteration of that waits `latency` cycles for the previous one; `cache` is the size
+/// of the middle cache in bytes.
 fn cycles(groups: &[Group], n_accesses: usize, order: &[Level], latency: f64, cache: i128) -> f64 {
-    // What one iteration of each loop touches: of all loops inside of it.
+    // The footprint of one iteration of each loop: of all its inner loops.
     let between: Vec<(f64, f64)> = (1..=order.len())
         .map(|at| {
             let each = groups.iter().map(|it| it.touched(&order[at..]));
@@ -166,7 +175,8 @@ fn cycles(groups: &[Group], n_accesses: usize, order: &[Level], latency: f64, ca
     latency.max(sum)
 }
 
-/// The cycles from a load of an element to a store of the same one, along the ops between; 0 if no store reads a load.
+/// Returns the cycles from a load of an element to a store of the same one, along the ops between;
+/// 0 if no store uses a load.
 fn latency(ir: &Ir, body: &Body, statement: &Statement) -> f64 {
     let mut since: FxHashMap<_, f64> = FxHashMap::default();
     let mut longest: f64 = 0.0;
@@ -207,7 +217,8 @@ fn latency(ir: &Ir, body: &Body, statement: &Statement) -> f64 {
 }
 
 impl Scan<'_> {
-    /// What tiles of a band cost, as a part of what the order of the program costs; each statement by itself.
+    /// Returns the cost of the tiles of a band, relative to the order of the program, per
+    /// statement.
     pub(super) fn relative_cost(&mut self, node: &Node, members: &[usize]) -> Option<f64> {
         let band: Vec<usize> = (node.start..node.end).collect();
         let innermost = self.innermost(members, &band, true)?;
@@ -230,7 +241,7 @@ impl Scan<'_> {
             let n_runs: f64 = before.iter().map(|it| it.trips).product();
             let mut tiles = Vec::new();
             let mut points = Vec::new();
-            // The innermost loop of the band comes last, if no other band is inside.
+            // The innermost loop of the band comes last, unless it contains another band.
             let inside = (node.end..self.rows[it].len()).collect::<Vec<_>>();
             let is_last = inside.is_empty();
             let of_band = band.iter().copied().filter(|&row| row != innermost || !is_last);
@@ -264,7 +275,7 @@ impl Scan<'_> {
         Some(new / old)
     }
 
-    /// How many values a row over the columns has for a statement.
+    /// Returns the number of values of a row over the columns for a statement.
     fn trips(&mut self, statement: usize, row: Vec<i128>) -> f64 {
         match self.points[statement].bounds(row, &mut self.budget) {
             Ok(Some(it)) => trips(it.least, it.greatest),

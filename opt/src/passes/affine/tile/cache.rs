@@ -1,6 +1,7 @@
-//! Sizes of tiles by what a nest touches: as upstream, the whole is divided by the cache, evenly over the loops.
+//! Tile sizes by the footprint of a nest: as in upstream, the footprint divided by the cache size,
+//! evenly over the loops.
 //!
-//! *Law.* Only sizes are decided here; any is allowed.
+//! *Law.* This decides only sizes; all are legal.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::{Dim, Ir, TypeData, Value};
@@ -9,10 +10,11 @@ use rustc_hash::FxHashMap;
 use super::super::for_loop::For;
 use noisy_analyses::facts::effects;
 
-/// Least and greatest subscript, both included.
+/// The least and the greatest subscript, both included.
 type Interval = (i128, i128);
 
-/// Sizes with which a tile fits into a cache of so many bytes; `None` if it is not known what the nest touches.
+/// Returns sizes with which a tile fits into a cache of this many bytes. `None` if the footprint is
+/// unknown.
 pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Vec<i64>> {
     let excess = footprint(ir, body, nest)?.div_ceil(u128::try_from(cache).ok()?.max(1));
     let mut sizes = vec![1; nest.len()];
@@ -29,7 +31,7 @@ pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Ve
     }
     sizes[last] = (excess / product).max(1);
     for (size, it) in sizes.iter_mut().zip(nest) {
-        // Tiles that divide the iterations need no least bound.
+        // Tiles that divide the iterations need no minimum in bounds.
         if let Some(trips) = it.trip_count().filter(|it| *it > 0) {
             *size = if trips > 1 { (*size).min(trips / 2) } else { *size };
             while trips % *size != 0 {
@@ -40,7 +42,7 @@ pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Ve
     Some(sizes)
 }
 
-/// The largest number whose n-th power is not above another one, which is positive.
+/// Returns the n-th root, rounded down, of a positive number.
 fn root(of: i64, n: usize) -> i64 {
     let fits =
         |it: i64| (0..n).try_fold(1_i64, |all, _| all.checked_mul(it)).is_some_and(|it| it <= of);
@@ -52,7 +54,7 @@ fn root(of: i64, n: usize) -> i64 {
     low
 }
 
-/// How many bytes lie in the boxes of elements that the nest touches, one for each memref.
+/// Returns the bytes of the boxes of elements that the nest accesses, one per memref.
 fn footprint(ir: &Ir, body: &Body, nest: &[For]) -> Option<u128> {
     let root = body.loop_of(nest.first()?.op)?;
     let mut boxes: FxHashMap<Value, Vec<Interval>> = FxHashMap::default();
@@ -91,7 +93,7 @@ fn footprint(ir: &Ir, body: &Body, nest: &[For]) -> Option<u128> {
     })
 }
 
-/// Where a form over loops with known bounds is.
+/// Returns the range of a form over loops with known bounds.
 fn interval(body: &Body, form: &Form) -> Option<Interval> {
     form.terms.iter().try_fold((form.constant, form.constant), |(low, high), &(term, by)| {
         let Term::Iv(at) = term else { return None };

@@ -1,0 +1,13 @@
+//! One file: checked, fixed, cached and replaced.
+
+pub(crate) mod baseline;
+pub(crate) mod cache;
+pub(crate) mod cache_key;
+pub(crate) mod check;
+pub(crate) mod fingerprint;
+pub(crate) mod fix;
+pub(crate) mod line_col;
+pub(crate) mod settle;
+pub(crate) mod stamp;
+pub(crate) mod verify;
+pub(crate) mod write;

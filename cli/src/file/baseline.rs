@@ -1,0 +1,238 @@
+//! `--baseline`: old findings are not reported, new ones are.
+//!
+//! A baseline is a JSON file with the findings of a run: the file of each, and a fingerprint that
+//! survives when lines move. A reader uses only these two; the rest is for people. File names are
+//! relative to the folder of the baseline, so the working directory and the spelling of paths do
+//! not matter.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use noisy_analyses::Diagnostic;
+use noisy_output::{is_stream, plain_path, reason, shown_path};
+use noisy_settings::absolute;
+use ropey::Rope;
+use serde::{Deserialize, Serialize};
+
+use crate::file::fingerprint::Fingerprints;
+
+/// The only format that is written and read. Fingerprints of version 1 depended on the spelling of
+/// paths.
+const VERSION: u32 = 2;
+/// Maximum size of a baseline, in bytes.
+const MAX_FILE: u64 = 256 << 20;
+/// Name of standard input without `--stdin-filename`.
+const STDIN: &str = "<stdin>";
+
+/// A finding of a baseline. Findings are written in this order: by file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub(crate) struct Entry {
+    /// The file, relative to the folder of the baseline (absolute before the baseline is written),
+    /// or [`STDIN`].
+    filename: String,
+    code: String,
+    message: String,
+    /// Identifies the finding in its file.
+    fingerprint: String,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Baseline {
+    version: u32,
+    findings: Vec<Entry>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Known {
+    folder: Folder,
+    /// Pairs of a file and a fingerprint.
+    findings: BTreeSet<(String, String)>,
+}
+
+impl Known {
+    /// Reads a baseline.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or is no baseline.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let named = |why: String| format!("{}: {why}", shown_path(path));
+        let io = |it: io::Error| named(reason(&it));
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|it| it.take(MAX_FILE + 1).read_to_end(&mut bytes))
+            .map_err(io)?;
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(named("a baseline has at most 256 MiB".to_owned()));
+        }
+        let read: Baseline = serde_json::from_slice(&bytes)
+            .map_err(|why| named(format!("not a baseline file: {why}")))?;
+        if read.version != VERSION {
+            return Err(named(format!(
+                "baseline of version {}; this program reads version {VERSION}",
+                read.version
+            )));
+        }
+        let findings = read.findings.into_iter().map(|it| (it.filename, it.fingerprint)).collect();
+        Ok(Self { folder: Folder::of(path), findings })
+    }
+
+    /// For each finding of a file, true if the baseline has it.
+    pub(crate) fn has(&self, entries: &[Entry]) -> Vec<bool> {
+        let Some(first) = entries.first() else { return Vec::new() };
+        let name = self.folder.name(&first.filename);
+        let is_known = |it: &Entry| self.findings.contains(&(name.clone(), it.fingerprint.clone()));
+        entries.iter().map(is_known).collect()
+    }
+}
+
+/// The entries of a baseline for the findings of a file, in the same order.
+pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entry> {
+    let filename = if name == STDIN {
+        name.to_owned()
+    } else {
+        absolute(Path::new(name)).to_string_lossy().into_owned()
+    };
+    let mut fingerprints = Fingerprints::new("", text);
+    let entries = found.iter().map(|it| Entry {
+        filename: filename.clone(),
+        code: it.code.to_owned(),
+        message: it.message.clone(),
+        fingerprint: fingerprints.of(
+            text.byte_to_line(it.range.start.min(text.len_bytes())),
+            it.code,
+            &it.message,
+        ),
+    });
+    entries.collect()
+}
+
+/// The text of a baseline to write to the file `baseline`.
+pub(crate) fn text(baseline: &Path, mut findings: Vec<Entry>) -> String {
+    let folder = Folder::of(baseline);
+    for it in &mut findings {
+        it.filename = folder.name(&it.filename);
+    }
+    findings.sort_unstable();
+    // Serialization of strings and numbers cannot fail.
+    serde_json::to_string_pretty(&Baseline { version: VERSION, findings }).unwrap_or_default()
+        + "\n"
+}
+
+/// The folder of a baseline.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    /// Returns the folder of a baseline. A baseline that is read from or written to an open stream
+    /// counts as a file in the current folder.
+    fn of(baseline: &Path) -> Self {
+        let mut folder = absolute(if is_stream(baseline) { Path::new("_") } else { baseline });
+        folder.pop();
+        Self(folder)
+    }
+
+    /// The relative path from this folder to `file`. If the file is not below this folder, symbolic
+    /// links are resolved first.
+    fn name(&self, file: &str) -> String {
+        let path = Path::new(file);
+        let relative = match path.strip_prefix(&self.0) {
+            Ok(it) => it.to_owned(),
+            Err(_) if path.is_relative() => return file.to_owned(),
+            Err(_) => {
+                let real = |it: &Path| fs::canonicalize(it).unwrap_or_else(|_| it.to_owned());
+                let folder = path.parent().map(real).unwrap_or_default();
+                relative(&folder.join(path.file_name().unwrap_or_default()), &real(&self.0))
+            }
+        };
+        plain_path(&relative).to_string_lossy().into_owned()
+    }
+}
+
+/// The path of `file` relative to `folder`, both [`absolute`]; `file` itself if there is no
+/// relative path.
+fn relative(file: &Path, folder: &Path) -> PathBuf {
+    let shared = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
+    if shared == 0 {
+        return file.to_owned();
+    }
+    let back = folder.components().skip(shared).map(|_| Component::ParentDir);
+    back.chain(file.components().skip(shared)).collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_from_the_folder_of_a_baseline() {
+        let folder = Folder(PathBuf::from("/no/such"));
+        for (file, name) in [
+            ("/no/such/a.mlir", "a.mlir"),
+            ("/no/such/src/a.mlir", "src/a.mlir"),
+            ("/no/a.mlir", "../a.mlir"),
+            ("/no/suchlike/a.mlir", "../suchlike/a.mlir"),
+            ("/a.mlir", "../../a.mlir"),
+            (STDIN, STDIN),
+        ] {
+            assert_eq!(folder.name(file), name);
+        }
+    }
+
+    #[test]
+    fn steps_that_lead_back_are_taken() {
+        for (typed, path) in [
+            ("/a/./b//c", "/a/b/c"),
+            ("/a/x/../b/c/", "/a/b/c"),
+            ("/../../a", "/a"),
+            ("/a/..", "/"),
+        ] {
+            assert_eq!(absolute(Path::new(typed)), Path::new(path), "{typed}");
+        }
+        let here = std::env::current_dir().expect("a folder");
+        assert_eq!(absolute(Path::new("./x/../y")), here.join("y"));
+    }
+
+    #[test]
+    fn links_lead_to_the_same_file() {
+        let (real, other) = (tempfile::tempdir(), tempfile::tempdir());
+        let (real, other) = (real.expect("a folder"), other.expect("a folder"));
+        let link = other.path().join("link");
+        std::os::unix::fs::symlink(real.path(), &link).expect("a link");
+        fs::create_dir(real.path().join("src")).expect("a folder");
+        for folder in [real.path(), &link] {
+            for file in [real.path().join("src/a.mlir"), link.join("src/a.mlir")] {
+                let name = Folder(folder.to_owned()).name(file.to_str().expect("UTF-8"));
+                assert_eq!(name, "src/a.mlir", "{}", file.display());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_known() {
+        let text_of = Rope::from_str("a\nb\n");
+        let found = [Diagnostic {
+            code: "x",
+            category: noisy_analyses::Category::Lint,
+            severity: noisy_analyses::Severity::Hint,
+            range: 2..3,
+            message: "as in line 1".to_owned(),
+            related: Vec::new(),
+            help: None,
+            tags: Vec::new(),
+            repair: noisy_analyses::Repair::None,
+        }];
+        let folder = tempfile::tempdir().expect("a folder");
+        let baseline = folder.path().join("ci/old.json");
+        fs::create_dir(folder.path().join("ci")).expect("a folder");
+        let name = |it: &str| folder.path().join(it).display().to_string();
+        let entries = |it: &str| entries(&name(it), &text_of, &found);
+        fs::write(&baseline, text(&baseline, entries("src/a.mlir"))).expect("a file");
+        assert!(fs::read_to_string(&baseline).expect("a text").contains("\"../src/a.mlir\""));
+        let known = Known::read(&baseline).expect("a baseline");
+        assert_eq!(known.has(&entries("ci/.././src//a.mlir")), [true]);
+        assert_eq!(known.has(&entries("src/b.mlir")), [false]);
+    }
+}

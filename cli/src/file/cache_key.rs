@@ -1,0 +1,49 @@
+//! The secret that the file names of a cache depend on.
+//!
+//! *Law.* Nobody else can plant results: the cache that a repository ships has other file names
+//! than those that are looked up. The secret is created once per user and kept in a file that
+//! nobody else can read. Without a place for it there is no cache. A CI that shares a cache between
+//! machines sets a secret of its own (`NOISY_CACHE_KEY`).
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Length in bytes.
+const LENGTH: usize = 32;
+
+/// The secret of the user.
+pub(crate) fn key() -> Option<Vec<u8>> {
+    let named = |name: &str| env::var_os(name).filter(|it: &OsString| !it.is_empty());
+    if let Some(it) = named("NOISY_CACHE_KEY") {
+        return Some(it.into_encoded_bytes());
+    }
+    let folder = if cfg!(windows) {
+        PathBuf::from(named("LOCALAPPDATA")?)
+    } else if let Some(it) = named("XDG_STATE_HOME") {
+        PathBuf::from(it)
+    } else {
+        PathBuf::from(named("HOME")?).join(".local/state")
+    };
+    let file = folder.is_absolute().then(|| folder.join("noisy/cache-key"))?;
+    let read = || fs::read(&file).ok().filter(|it| it.len() == LENGTH);
+    read().or_else(|| {
+        make(&file)?;
+        // If two processes create one at the same time, the last one wins.
+        read()
+    })
+}
+
+fn make(file: &PathBuf) -> Option<()> {
+    let folder = file.parent()?;
+    fs::create_dir_all(folder).ok()?;
+    let mut key = [0; LENGTH];
+    getrandom::fill(&mut key).ok()?;
+    // A temporary file is readable by its user only.
+    let mut new = tempfile::NamedTempFile::new_in(folder).ok()?;
+    new.write_all(&key).ok()?;
+    new.persist(file).ok()?;
+    Some(())
+}

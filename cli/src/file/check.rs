@@ -1,0 +1,356 @@
+//! Reads, checks and fixes one file.
+
+use std::fs::{File, Metadata};
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, Watch, worst};
+use noisy_output::{MAX_FILE, MAX_STREAM, Output, reason, shown_line, shown_path};
+use noisy_settings::Settings;
+use ropey::Rope;
+use serde::Serialize;
+
+use crate::file::baseline::{self, Entry, Known};
+use crate::file::fix::{self, Note, PlacedGroup};
+use crate::file::verify;
+use crate::file::write::Replacement;
+use crate::input::args::{Fixing, Verify};
+use crate::input::failure::Failure;
+use crate::input::walk::Input;
+
+/// The result of one file.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// The path as given or found; for standard input its name.
+    pub path: PathBuf,
+    /// The name shown to people.
+    pub name: String,
+    /// True if the file could be read, and so was checked.
+    pub is_read: bool,
+    /// The text after fixing.
+    pub text: Rope,
+    /// The diagnostics after fixing.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The fix of each diagnostic, if requested.
+    pub fixes: Vec<Option<Fix>>,
+    /// Number of diagnostics over the limit, which are left out.
+    pub n_left_out: usize,
+    /// Counts of all diagnostics, including those left out.
+    pub counts: Counts,
+    /// The result of fixing.
+    pub fixed: FileFix,
+    /// The reason why the file could not be checked or written.
+    pub failure: Option<Failure>,
+    /// The entries of a baseline, if requested.
+    pub entries: Vec<Entry>,
+}
+
+/// Numbers of diagnostics.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Counts {
+    pub errors: usize,
+    pub warnings: usize,
+    /// Number of infos and hints.
+    pub hints: usize,
+    /// Number for each code.
+    pub codes: Vec<(&'static str, usize)>,
+}
+
+/// The result of fixing a file.
+#[derive(Debug, Default)]
+pub(crate) struct FileFix {
+    /// Notes by function, for those with something to report.
+    pub notes: Vec<Note>,
+    /// What was placed together, and what proves that it is cheap, where that was asked for.
+    pub placed: Vec<PlacedGroup>,
+    /// How many diagnostics were fixed by themselves, without a placement.
+    pub n_fixed: usize,
+    /// Number of diagnostics allowed by added comments.
+    pub n_suppressed: usize,
+    /// True if the text changed.
+    pub is_changed: bool,
+    /// The text before and after, if it changed.
+    pub change: Option<(String, String)>,
+    /// The replacement of the file, not yet on the disk.
+    pub replacement: Option<Replacement>,
+}
+
+/// Instructions for one file.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub settings: Arc<Settings>,
+    pub fixing: Fixing,
+    /// True if the file must not be written.
+    pub is_read_only: bool,
+    /// Time limit of the optimizer for this file.
+    pub time: Duration,
+    /// Receives the progress of the optimizer.
+    pub watch: Watch,
+    /// Compare diagnostics with expectations instead of reporting them.
+    pub verify: Option<Verify>,
+    /// True if fixes are requested.
+    pub wants_fixes: bool,
+    /// True if the proofs of placements are requested.
+    pub wants_proofs: bool,
+    /// Maximum number of diagnostics.
+    pub most: usize,
+    /// The baseline, whose findings are not reported.
+    pub known: Option<Arc<Known>>,
+    /// True if a baseline is written.
+    pub wants_entries: bool,
+    /// The file for the certificate.
+    pub certificate: Option<PathBuf>,
+}
+
+impl Checked {
+    /// The result of a file that could not be checked.
+    pub(crate) fn failed(path: impl Into<PathBuf>, failure: Failure) -> Self {
+        Self { is_read: false, failure: Some(failure), ..Self::empty(path) }
+    }
+
+    /// Drops everything whose size is proportional to the file.
+    pub(crate) fn forget(&mut self) {
+        self.text = no_text();
+        self.diagnostics = Vec::new();
+        self.fixes = Vec::new();
+        self.fixed.change = None;
+    }
+
+    /// The result of a file without findings.
+    pub(crate) fn empty(path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        Self {
+            name: match path.to_str() {
+                Some(it) => it.to_owned(),
+                None => path.display().to_string(),
+            },
+            path,
+            is_read: true,
+            text: no_text(),
+            diagnostics: Vec::new(),
+            fixes: Vec::new(),
+            n_left_out: 0,
+            counts: Counts::default(),
+            fixed: FileFix::default(),
+            failure: None,
+            entries: Vec::new(),
+        }
+    }
+}
+
+/// An empty text, shared because each new one allocates.
+fn no_text() -> Rope {
+    static NOTHING: LazyLock<Rope> = LazyLock::new(Rope::new);
+    NOTHING.clone()
+}
+
+/// The exact name of an input, for programs.
+pub(crate) fn name(input: &Input, stdin: &str) -> String {
+    match input {
+        Input::File(path) => path.display().to_string(),
+        Input::Stdin => stdin.to_owned(),
+    }
+}
+
+/// The name of an input on one line and without control characters, for people.
+pub(crate) fn shown_name(input: &Input, stdin: &str) -> String {
+    shown_line(&name(input, stdin)).into_owned()
+}
+
+/// Runs `work` on a file; a panic becomes a failure.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let why = panic.downcast_ref::<String>().cloned();
+        let why = why.or_else(|| panic.downcast_ref::<&str>().map(|it| (*it).to_owned()));
+        Err(Failure::internal(&why.unwrap_or_default()))
+    })
+}
+
+/// Checks the text of an input. `document` is used if it exists, and becomes the fixed document.
+pub(crate) fn check(
+    path: &Path,
+    text: &str,
+    input: &Input,
+    task: &Task,
+    document: &mut Option<Document>,
+) -> Checked {
+    guarded(|| Ok(analyze(path, text, input, task, document)))
+        .unwrap_or_else(|failure| Checked::failed(path, failure))
+}
+
+/// Reads an input.
+///
+/// # Errors
+///
+/// If the input cannot be read, is too large, or is not UTF-8.
+pub(crate) fn read(input: &Input) -> Result<String, Failure> {
+    read_with(input, &mut |_, _| ())
+}
+
+/// Reads an input like [`read`]; `look` first sees the open file and its metadata.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_with(
+    input: &Input,
+    look: &mut dyn FnMut(&File, &Metadata),
+) -> Result<String, Failure> {
+    let bytes = match input {
+        Input::File(path) => File::open(path).and_then(|file| {
+            let metadata = file.metadata()?;
+            look(&file, &metadata);
+            let most = if metadata.is_file() { MAX_FILE } else { MAX_STREAM };
+            // The reported size is only a hint.
+            let likely = if metadata.is_file() { metadata.len().min(LIKELY) } else { 0 };
+            if metadata.len() > most { Ok(None) } else { bounded(file, most, likely as usize) }
+        }),
+        Input::Stdin => bounded(std::io::stdin(), MAX_STREAM, 0),
+    };
+    let bytes = bytes.map_err(|error| Failure::io(reason(&error)))?;
+    let Some(bytes) = bytes else {
+        let limits =
+            "the file is too large: the limit is 1 GiB for files and 256 MiB for pipes and devices";
+        return Err(Failure::io(limits.to_owned()));
+    };
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let text = String::from_utf8_lossy(valid);
+        let line = text.matches('\n').count() + 1;
+        let column = text.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
+        let message = "the file is not valid UTF-8".to_owned();
+        Failure { code: "invalid-utf8", message, place: Some((line, column)) }
+    })
+}
+
+/// Initial capacity for the text of a file, in bytes.
+const LIKELY: u64 = 1 << 20;
+
+/// Reads up to `most` bytes, probably `likely`; `None` if the input is longer.
+fn bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option<Vec<u8>>> {
+    // One more byte, so that the end of the file needs no second allocation.
+    let mut bytes = Vec::with_capacity(likely + 1);
+    input.take(most + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
+fn analyze(
+    path: &Path,
+    text: &str,
+    input: &Input,
+    task: &Task,
+    document: &mut Option<Document>,
+) -> Checked {
+    let mut checked = Checked::empty(path);
+    let read = || Document::with_model(text, task.settings.model.noise().clone());
+    let document = document.get_or_insert_with(read);
+    if task.fixing.changes()
+        && let Err(failure) = fix_file(&mut checked, text, document, input, task)
+    {
+        checked.failure = Some(failure);
+        // The document stays as it was.
+        *document = read();
+    }
+    let rope = document.source().text();
+    let mut found = task.settings.rules.diagnostics(document);
+    if let Some(which) = task.verify {
+        found = verify::verify(document, &found, which);
+    }
+    if task.wants_entries || task.known.is_some() {
+        let entries = baseline::entries(&checked.name, rope, &found);
+        if let Some(known) = &task.known {
+            let mut is_known = known.has(&entries).into_iter();
+            found.retain(|_| is_known.next() != Some(true));
+        }
+        if task.wants_entries {
+            checked.entries = entries;
+            found.clear();
+        }
+    }
+    checked.counts = Counts::of(&found);
+    (found, checked.n_left_out) = worst(found, task.most);
+    if task.wants_fixes {
+        checked.fixes = document.fixes(&found);
+    }
+    checked.diagnostics = found;
+    checked.text = rope.clone();
+    checked
+}
+
+/// Fixes a program and prepares the replacement of its file.
+fn fix_file(
+    checked: &mut Checked,
+    text: &str,
+    document: &mut Document,
+    input: &Input,
+    task: &Task,
+) -> Result<(), Failure> {
+    let fixed = if task.fixing.add_suppressions {
+        fix::suppress(document, &task.settings)
+    } else {
+        let unsafe_too = task.fixing.unsafe_fixes;
+        let options = Options {
+            watch: Some(task.watch.clone()),
+            wants_proofs: task.certificate.is_some(),
+            ..task.settings.placement.options(task.time)
+        };
+        // Known before the work, not after it.
+        let writes = task.fixing.writes() && task.is_read_only;
+        if writes && fix::is_wanted(document, &task.settings, unsafe_too, &options) {
+            return Err(Failure::io("not written: the file is read-only".to_owned()));
+        }
+        fix::fix(document, &task.settings, unsafe_too, &options)?
+    };
+    if let (Some(path), Some(certificate)) = (&task.certificate, &fixed.certificate) {
+        if task.fixing.writes() && fixed.is_changed && task.is_read_only {
+            return Err(Failure::io("not written: the file is read-only".to_owned()));
+        }
+        let written = Output::to_file(path).and_then(|mut out| {
+            writeln!(out, "{certificate}")?;
+            out.finish()
+        });
+        written.map_err(|why| {
+            Failure::io(format!("not written to {}: {}", shown_path(path), reason(&why)))
+        })?;
+    }
+    if fixed.is_changed {
+        let after = document.source().text().to_string();
+        if task.fixing.writes()
+            && let Input::File(path) = input
+        {
+            let replacement = Replacement::new(path, text, &after);
+            checked.fixed.replacement =
+                Some(replacement.map_err(|why| Failure::io(format!("not written: {why}")))?);
+        }
+        checked.fixed.is_changed = true;
+        checked.fixed.change = Some((text.to_owned(), after));
+    }
+    checked.fixed.n_fixed = fixed.n_applied;
+    checked.fixed.n_suppressed = fixed.n_suppressed;
+    checked.fixed.notes = fixed.notes;
+    if task.wants_proofs {
+        checked.fixed.placed = fixed.placed;
+    }
+    Ok(())
+}
+
+impl Counts {
+    fn of(found: &[Diagnostic]) -> Self {
+        let mut it = Self::default();
+        for one in found {
+            match one.severity {
+                Severity::Error => it.errors += 1,
+                Severity::Warning => it.warnings += 1,
+                Severity::Info | Severity::Hint => it.hints += 1,
+            }
+            match it.codes.iter_mut().find(|of| of.0 == one.code) {
+                Some(of) => of.1 += 1,
+                None => it.codes.push((one.code, 1)),
+            }
+        }
+        it
+    }
+}

@@ -1,0 +1,254 @@
+//! `--fix` of one program: [`noisy_analyses::repair`] repairs it, and this tells of it.
+
+use std::fmt;
+use std::time::Instant;
+
+use noisy_analyses::repair::{self, PlacedOps, Repaired, Scope, Wanted};
+use noisy_analyses::{self as analyses, Document, Options, Verdict};
+use noisy_rewrite::Saving;
+use noisy_settings::Settings;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::input::failure::Failure;
+
+/// The repairs of a program, as they are reported.
+#[derive(Debug)]
+pub(crate) struct ProgramFix {
+    /// One note per function and op that is inserted or missing.
+    pub notes: Vec<Note>,
+    pub placed: Vec<PlacedGroup>,
+    /// Number of diagnostics fixed by edits of their own.
+    pub n_applied: usize,
+    /// Number of diagnostics that new comments suppress.
+    pub n_suppressed: usize,
+    pub is_changed: bool,
+    /// The proof of the placement of `reduce_noise`, as JSON, if it was asked for.
+    pub certificate: Option<Value>,
+}
+
+/// The ops inserted in a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// The name of the function.
+    pub function: String,
+    /// The op, without its dialect.
+    pub op: String,
+    /// Number of inserted ops; `None` if the function was left as it was.
+    pub inserted: Option<usize>,
+    /// The note in words.
+    pub text: String,
+}
+
+/// Functions that were placed together, with the proof of their cost. Costs are in units of
+/// `1 / unit` of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PlacedGroup {
+    /// Names of the functions that are changed.
+    pub functions: Vec<String>,
+    pub inserted: usize,
+    pub removed: usize,
+    pub cost: u64,
+    /// No placement costs less; 0 if nothing is known.
+    pub lower_bound: u64,
+    /// The part of the bound that conflict cores prove, without a solver.
+    pub certified: u64,
+    pub unit: u64,
+    /// Number of sets of sites that share no site, each of which must have an op.
+    pub disjoint_cores: usize,
+    /// Cost, bound and certified bound in words.
+    #[serde(skip)]
+    prices: [String; 3],
+}
+
+impl fmt::Display for PlacedGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.functions.iter().map(|it| format!("@{it}")).collect();
+        let [cost, bound, certified] = &self.prices;
+        write!(f, "{}: cost {cost}, proven lower bound {bound}; ", names.join(", "))?;
+        write!(f, "conflict cores prove {certified} of it; disjoint cores: {}", self.disjoint_cores)
+    }
+}
+
+fn groups(outcome: &analyses::Outcome) -> Vec<PlacedGroup> {
+    let groups = outcome.groups.iter().enumerate();
+    let placed = groups.map(|(index, group)| {
+        let fixed = outcome.functions.iter().filter_map(|it| match &it.verdict {
+            Verdict::Fixed(of) if of.group == index => Some((it.name.clone(), of)),
+            _ => None,
+        });
+        PlacedGroup {
+            functions: fixed.clone().map(|it| it.0).collect(),
+            inserted: fixed.clone().map(|it| it.1.inserted).sum(),
+            removed: fixed.map(|it| it.1.removed).sum(),
+            cost: group.cost,
+            lower_bound: group.lower_bound,
+            certified: group.certified,
+            unit: group.unit,
+            disjoint_cores: group.disjoint_cores,
+            prices: [group.price(), group.least_price(), group.certified_price()]
+                .map(|it| it.to_string()),
+        }
+    });
+    placed.collect()
+}
+
+/// Returns true if `--fix` would try anything.
+pub(crate) fn is_wanted(
+    document: &Document,
+    settings: &Settings,
+    unsafe_fixes: bool,
+    options: &Options,
+) -> bool {
+    let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
+    repair::is_wanted(document, Scope::File, &wanted)
+}
+
+/// Fixes a program, which becomes another.
+///
+/// # Errors
+///
+/// When a placement does not pass re-analysis: a defect. The program may be changed all the same.
+pub(crate) fn fix(
+    document: &mut Document,
+    settings: &Settings,
+    unsafe_fixes: bool,
+    options: &Options,
+) -> Result<ProgramFix, Failure> {
+    let start = Instant::now();
+    let rewritten = rewrite(document, settings, options);
+    let mut options = options.clone();
+    options.limits.time = options.limits.time.map(|it| it.saturating_sub(start.elapsed()));
+    let options = &options;
+    let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
+    let repaired = repair::repair(document, Scope::File, &wanted);
+    let repaired = repaired.map_err(|error| Failure::internal(&error.to_string()))?;
+    let mut fixed = ProgramFix::of(&repaired);
+    fixed.is_changed |= !rewritten.is_empty();
+    fixed.notes.splice(0..0, rewritten.iter().map(rewriting_note));
+    if options.wants_proofs {
+        let outcome = repaired.placed.iter().find(|it| it.resets_noise).map(|it| &it.outcome);
+        fixed.certificate = Some(certificate(outcome, settings));
+    }
+    Ok(fixed)
+}
+
+/// Rewrites a program so that it needs fewer `reduce_noise`, if the settings say so. Returns what that
+/// saves in each function. A certificate is about the program as it was, so none is rewritten then.
+fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> Vec<Saving> {
+    if !settings.rewrite.enabled || options.wants_proofs {
+        return Vec::new();
+    }
+    let mut placing = options.clone();
+    let most = settings.rewrite.time_limit.duration();
+    placing.limits.time = Some(placing.limits.time.map_or(most, |it| it.mul_f64(0.8).min(most)));
+    let growth = settings.rewrite.growth.factor();
+    let wanted = noisy_rewrite::Options { placing, growth };
+    let functions = document.ir().functions();
+    let Some(rewritten) = noisy_rewrite::rewrite(document, &functions, &wanted) else {
+        return Vec::new();
+    };
+    *document = rewritten.document;
+    rewritten.savings
+}
+
+fn rewriting_note(saving: &Saving) -> Note {
+    let Saving { before, least_before, after, equality, .. } = saving;
+    let least = if least_before < before {
+        format!("proven lower bound {least_before}")
+    } else {
+        "proven optimal".to_owned()
+    };
+    let text = format!(
+        "rewritten: cost {before} ({least}) to {after}; shown equal: {} steps, {} uses",
+        equality.n_steps, equality.n_uses
+    );
+    Note { function: saving.function.clone(), op: "rewrite".to_owned(), inserted: None, text }
+}
+
+/// Suppresses the errors and warnings of a program by comments.
+pub(crate) fn suppress(document: &mut Document, settings: &Settings) -> ProgramFix {
+    ProgramFix::of(&repair::suppress(document, &settings.rules))
+}
+
+/// Applies the fixes of the diagnostics of a program, and places nothing.
+///
+/// # Errors
+///
+/// Never: nothing is placed.
+pub(crate) fn apply(
+    document: &mut Document,
+    settings: &Settings,
+    unsafe_fixes: bool,
+) -> Result<(), String> {
+    let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: None };
+    repair::repair(document, Scope::File, &wanted).map(|_| ()).map_err(|it| it.to_string())
+}
+
+impl ProgramFix {
+    fn of(repaired: &Repaired) -> Self {
+        let notes = |PlacedOps { op, outcome, .. }: &PlacedOps| -> Vec<Note> {
+            outcome.functions.iter().filter_map(|it| note(op, outcome, it)).collect()
+        };
+        Self {
+            notes: repaired.placed.iter().flat_map(notes).collect(),
+            placed: repaired.placed.iter().flat_map(|it| groups(&it.outcome)).collect(),
+            n_applied: repaired.n_fixed,
+            n_suppressed: repaired.n_suppressed,
+            is_changed: repaired.is_changed(),
+            certificate: None,
+        }
+    }
+}
+
+/// Returns the proof of a placement in all functions of a program, as `docs/placement.md` describes
+/// it; without a placement, of a program that needs none.
+fn certificate(outcome: Option<&analyses::Outcome>, settings: &Settings) -> Value {
+    let all = outcome.map(|it| &it.functions[..]).unwrap_or_default();
+    let function = |op| {
+        let index = all.iter().position(|it| it.function == op);
+        json!({ "index": index, "name": index.map_or("", |it| &all[it].name) })
+    };
+    let groups = outcome.iter().flat_map(|it| &it.groups);
+    let systems = groups.filter_map(|group| {
+        let proof = group.proof.as_ref()?;
+        Some(json!({
+            "functions": group.functions.iter().map(|&it| function(it)).collect::<Vec<_>>(),
+            "unit": group.unit,
+            "instance": proof.instance,
+            "chosen": proof.sites,
+            "cost": group.cost,
+            "bound": group.lower_bound,
+            "parts": proof.certificate.parts,
+        }))
+    });
+    let left = all.iter().filter_map(|it| match &it.verdict {
+        Verdict::Refused(why) => Some(json!({ "function": function(it.function), "why": why })),
+        Verdict::Legal | Verdict::Fixed(_) => None,
+    });
+    json!({
+        "format": noisy_certificate::FORMAT,
+        "version": noisy_certificate::VERSION,
+        "objective": settings.placement.objective,
+        "replace": settings.placement.replace,
+        "systems": systems.collect::<Vec<_>>(),
+        "left": left.collect::<Vec<_>>(),
+    })
+}
+
+fn note(op: &str, outcome: &analyses::Outcome, it: &analyses::FunctionOutcome) -> Option<Note> {
+    let (inserted, text) = match &it.verdict {
+        Verdict::Legal => return None,
+        Verdict::Fixed(fixed) => {
+            let removed = match fixed.removed {
+                0 => String::new(),
+                n => format!(", removed {n}"),
+            };
+            let proof = outcome.proof(fixed);
+            let text = format!("inserted {} {op}{removed} ({proof})", fixed.inserted);
+            (Some(fixed.inserted), text)
+        }
+        Verdict::Refused(why) => (None, format!("not changed: {why}")),
+    };
+    Some(Note { function: it.name.clone(), op: op.to_owned(), inserted, text })
+}

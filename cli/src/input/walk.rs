@@ -1,0 +1,325 @@
+//! Finds the files to check: those named, and the `*.mlir` files in the named folders that git does
+//! not ignore.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::{fs, io, thread};
+
+use noisy_output::{reason, shown_path};
+
+use crate::complain;
+use crate::input::failure::Unreadable;
+use crate::input::ignore_files::{IgnoreFiles, Rules};
+
+/// An input, in the order of the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    File(PathBuf),
+    Stdin,
+}
+
+impl Input {
+    /// The path, if it is a file.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Input::File(path) => Some(path),
+            Input::Stdin => None,
+        }
+    }
+
+    /// The name in the system's encoding, which may not be UTF-8; standard input has the name
+    /// `stdin`.
+    pub(crate) fn path<'a>(&'a self, stdin: &'a str) -> &'a Path {
+        match self {
+            Input::File(path) => path,
+            Input::Stdin => Path::new(stdin),
+        }
+    }
+}
+
+/// Rules for leaving files out.
+pub(crate) struct Filter<'a> {
+    /// Applied to files found in folders.
+    pub is_excluded: &'a mut dyn FnMut(&Path) -> bool,
+    /// Also apply `is_excluded` to named files.
+    pub force: bool,
+    /// Leave out files that git ignores.
+    pub gitignore: bool,
+    /// The name of standard input.
+    pub stdin_filename: &'a str,
+}
+
+/// The name of standard input if none is given. No pattern excludes it.
+pub(crate) const STDIN: &str = "<stdin>";
+
+/// The files that were found.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    pub inputs: Vec<Input>,
+    /// Paths that were named or found and cannot be read.
+    pub unreadable: Vec<Unreadable>,
+    /// True if standard input was named and its name is excluded.
+    pub excludes_stdin: bool,
+    /// Folders all of whose files are left out, with the reason.
+    pub left_out: Vec<(PathBuf, &'static str)>,
+}
+
+impl Files {
+    /// Says on standard error which folders were left out as a whole.
+    pub(crate) fn say_left_out(&self) {
+        for (path, why) in &self.left_out {
+            complain(&format!("noisy-check: {}: {why}", shown_path(path)));
+        }
+    }
+}
+
+/// Copies standard input to standard output: the text of a filter that leaves it as it is.
+///
+/// # Errors
+///
+/// If it cannot be read or written.
+pub(crate) fn echo_stdin() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    io::copy(&mut io::stdin().lock(), &mut out)?;
+    out.flush()
+}
+
+/// Finds the files. A named file is taken whatever its extension, and each file once.
+pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
+    let Filter { is_excluded, force, gitignore, stdin_filename } = filter;
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let (mut excludes_stdin, mut left_out) = (false, Vec::new());
+    let mut seen = HashSet::new();
+    // A file under two spellings is one file.
+    let mut is_new = |path: &Path| {
+        seen.insert(path.components().filter(|it| *it != Component::CurDir).collect::<PathBuf>())
+    };
+    for path in paths {
+        if path.as_os_str() == "-" {
+            let is_left_out =
+                force && stdin_filename != STDIN && is_excluded(Path::new(stdin_filename));
+            excludes_stdin |= is_left_out;
+            if !is_left_out && is_new(path) {
+                out.push(Input::Stdin);
+            }
+            continue;
+        }
+        match path.metadata() {
+            Err(error) => {
+                if is_new(path) {
+                    errors.push(Unreadable { path: path.clone(), why: reason(&error) });
+                }
+            }
+            Ok(it) if it.is_dir() => {
+                let (mut found, mut failed) = directory(path, gitignore);
+                if found.is_empty() && failed.is_empty() {
+                    if gitignore && !directory(path, false).0.is_empty() {
+                        let why = "git ignores all .mlir files in this directory (--no-respect-gitignore includes them)";
+                        left_out.push((path.clone(), why));
+                        continue;
+                    }
+                    failed.push(Unreadable {
+                        path: path.clone(),
+                        why: "no .mlir files in this directory".to_owned(),
+                    });
+                }
+                let n_found = found.len();
+                found.retain(|it| !is_excluded(it));
+                if n_found > 0 && found.is_empty() {
+                    left_out.push((path.clone(), "all .mlir files in this directory are excluded"));
+                }
+                // Below one folder no file has two names.
+                found.retain(|it| paths.len() == 1 || is_new(it));
+                failed.retain(|it| is_new(&it.path));
+                out.extend(found.into_iter().map(Input::File));
+                errors.append(&mut failed);
+            }
+            Ok(_) => {
+                if !(force && is_excluded(path)) && is_new(path) {
+                    out.push(Input::File(path.clone()));
+                }
+            }
+        }
+    }
+    Files { inputs: out, unreadable: errors, excludes_stdin, left_out }
+}
+
+/// Folders with private files of version control systems or of this program.
+const NOT_WALKED: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".noisy_cache"];
+
+/// Maximum number of threads of a walk; they take folders from one list.
+const MOST_THREADS: usize = 8;
+
+/// A walk through a folder.
+struct Walk {
+    ignore_files: Option<IgnoreFiles>,
+    /// The walk started in `.`, so paths are shown without it.
+    is_here: bool,
+    state: Mutex<State>,
+    /// Signals new folders, or the end.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Folders still to read, each with the rules of its parent.
+    folders: Vec<(PathBuf, Option<Arc<Rules>>)>,
+    /// Number of threads that read a folder.
+    n_busy: usize,
+    found: Found,
+}
+
+#[derive(Default)]
+struct Found {
+    folders: Vec<(PathBuf, Option<Arc<Rules>>)>,
+    files: Vec<PathBuf>,
+    errors: Vec<Unreadable>,
+}
+
+impl Walk {
+    /// The loop of one thread: reads folders until none are left.
+    fn run(&self) {
+        let mut found = Found::default();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            // The newest folder is next: few folders wait, and few rules are in memory.
+            if let Some((folder, above)) = state.folders.pop() {
+                state.n_busy += 1;
+                drop(state);
+                self.read(&folder, above, &mut found);
+                state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                state.n_busy -= 1;
+                state.folders.append(&mut found.folders);
+                self.changed.notify_all();
+            } else if state.n_busy > 0 {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            } else {
+                break;
+            }
+        }
+        state.found.files.append(&mut found.files);
+        state.found.errors.append(&mut found.errors);
+    }
+
+    /// Reads one folder.
+    fn read(&self, folder: &Path, above: Option<Arc<Rules>>, found: &mut Found) {
+        let unreadable = |path: PathBuf, error: &io::Error| Unreadable { path, why: reason(error) };
+        let rules = match self.ignore_files.as_ref().map(|it| it.enter(folder, above)) {
+            Some(Ok(it)) => it,
+            Some(Err(it)) => return found.errors.push(it),
+            None => None,
+        };
+        let entries = match fs::read_dir(folder) {
+            Ok(it) => it,
+            Err(error) => return found.errors.push(unreadable(folder.to_owned(), &error)),
+        };
+        let first = found.files.len();
+        for entry in entries {
+            let entry = match entry {
+                Ok(it) => it,
+                Err(error) => {
+                    found.errors.push(unreadable(folder.to_owned(), &error));
+                    continue;
+                }
+            };
+            let name = entry.file_name();
+            let kind = match entry.file_type() {
+                Ok(it) => it,
+                Err(error) => {
+                    found.errors.push(unreadable(folder.join(name), &error));
+                    continue;
+                }
+            };
+            let is_of_interest = if kind.is_dir() {
+                !NOT_WALKED.iter().any(|it| *it == name)
+            } else {
+                Path::new(&name).extension().is_some_and(|it| it == "mlir")
+            };
+            if !is_of_interest {
+                continue;
+            }
+            let path = folder.join(&name);
+            let is_ignored =
+                |it: &IgnoreFiles| it.is_ignored(rules.as_deref(), &path, kind.is_dir());
+            if self.ignore_files.as_ref().is_some_and(is_ignored) {
+                continue;
+            }
+            if kind.is_dir() {
+                found.folders.push((path, rules.clone()));
+            } else if kind.is_file() || kind.is_symlink() && leads_to_a_file(&path) {
+                let short = if self.is_here { path.strip_prefix(".").ok() } else { None };
+                found.files.push(short.map(Path::to_owned).unwrap_or(path));
+            }
+        }
+        found.files[first..].sort_unstable_by(|a, b| order(a, b));
+    }
+}
+
+/// True if a link leads to a regular file. A dangling link is reported when it is read; nothing
+/// waits for a pipe.
+fn leads_to_a_file(link: &Path) -> bool {
+    // Emacs marks a file that is being edited with such a link.
+    let is_mark = || link.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b".#"));
+    link.metadata().map_or_else(|_| !is_mark(), |it| it.is_file())
+}
+
+fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
+    let (ignore_files, above) = match gitignore.then(|| IgnoreFiles::above(root)).transpose() {
+        Ok(it) => it.unzip(),
+        Err(it) => return (Vec::new(), vec![it]),
+    };
+    let folders = vec![(root.to_owned(), above.flatten())];
+    let state = Mutex::new(State { folders, ..State::default() });
+    let is_here = root == Path::new(".");
+    let walk = Walk { ignore_files, is_here, state, changed: Condvar::new() };
+    thread::scope(|scope| {
+        for _ in 1..noisy_syntax::parallel::cores().min(MOST_THREADS) {
+            // If the system grants no thread, this one does the work.
+            let _ = thread::Builder::new().spawn_scoped(scope, || walk.run());
+        }
+        walk.run();
+    });
+    let Found { mut files, mut errors, .. } =
+        walk.state.into_inner().unwrap_or_else(PoisonError::into_inner).found;
+    // The files of each folder are already in order, which makes this sort fast.
+    files.sort_by(|a, b| order(a, b));
+    errors.sort_unstable_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
+    (files, errors)
+}
+
+/// Orders paths below one folder by their components, without splitting them.
+fn order(a: &Path, b: &Path) -> Ordering {
+    let (a, b) = (a.as_os_str().as_encoded_bytes(), b.as_os_str().as_encoded_bytes());
+    // A name that ends comes before one that continues.
+    let rank = |byte: u8| if char::from(byte) == MAIN_SEPARATOR { 0 } else { byte };
+    match a.iter().zip(b).position(|(a, b)| a != b) {
+        Some(at) => rank(a[at]).cmp(&rank(b[at])),
+        None => a.len().cmp(&b.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_stand_in_the_order_of_paths() {
+        let names = ["a", "a-b", "a.mlir", "a b", "b", "é", "\u{1}", "a\u{1}"];
+        let mut paths = Vec::new();
+        for first in names {
+            paths.push(Path::new("x").join(first));
+            for second in names {
+                paths.push(Path::new("x").join(first).join(second));
+                paths.push(Path::new("x").join(first).join(second).join(first));
+            }
+        }
+        for a in &paths {
+            for b in &paths {
+                assert_eq!(order(a, b), a.cmp(b), "{} {}", a.display(), b.display());
+            }
+        }
+    }
+}

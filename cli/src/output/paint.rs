@@ -1,0 +1,61 @@
+//! Colors for everything that is printed for people.
+
+use noisy_analyses::Severity;
+use noisy_output::shown;
+
+/// The look of text for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Use colors.
+    pub color: bool,
+    /// Write to a terminal: a copy of a file then shows its control characters. Elsewhere a copy is
+    /// exact.
+    pub terminal: bool,
+}
+
+/// The terminal color of a severity, one of the first 8.
+pub(crate) fn number(severity: Severity) -> u8 {
+    match severity {
+        Severity::Error => 1,
+        Severity::Warning => 3,
+        Severity::Info => 4,
+        Severity::Hint => 6,
+    }
+}
+
+/// Text in a color from 0 to 7.
+pub(crate) fn colored(text: &str, number: u8) -> String {
+    format!("\x1b[3{number}m{text}\x1b[0m")
+}
+
+/// Bold text.
+pub(crate) fn bold(text: &str) -> String {
+    format!("\x1b[1m{text}\x1b[0m")
+}
+
+/// A copy of a file or of parts of it.
+pub(crate) fn copy(text: String, look: Look) -> String {
+    if look.terminal { shown(&text).into_owned() } else { text }
+}
+
+/// A unified diff.
+pub(crate) fn diff(text: String, look: Look) -> String {
+    let text = copy(text, look);
+    if !look.color {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() * 2);
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end_matches(['\n', '\r']);
+        let painted = match content.as_bytes() {
+            [b'-' | b'+', b'-' | b'+', b'-' | b'+', b' ', ..] => bold(content),
+            [b'@', b'@', ..] => colored(content, 6),
+            [b'-', ..] => colored(content, 1),
+            [b'+', ..] => colored(content, 2),
+            _ => content.to_owned(),
+        };
+        out.push_str(&painted);
+        out.push_str(&line[content.len()..]);
+    }
+    out
+}

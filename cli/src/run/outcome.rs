@@ -1,0 +1,143 @@
+//! The result of a run: totals over all files, the last line of the output, the exit code.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::file::check::Checked;
+use crate::input::args::Check;
+use crate::output::format::Totals;
+use crate::{CLEAN, FAILED, FOUND, INTERNAL};
+
+/// Totals of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    totals: Totals,
+    /// Number of diagnostics of each code.
+    pub codes: BTreeMap<&'static str, usize>,
+    n_changed: usize,
+    /// Number of inserted ops by name.
+    inserted: BTreeMap<String, usize>,
+    n_fixed: usize,
+    n_suppressed: usize,
+    n_left_out: usize,
+    /// Number of files that could not be checked.
+    pub n_unchecked: usize,
+    failed: bool,
+    internal: bool,
+}
+
+impl Outcome {
+    /// Adds a file.
+    pub(crate) fn note(&mut self, checked: &Checked) {
+        let (totals, counts) = (&mut self.totals, &checked.counts);
+        totals.files += usize::from(checked.is_read);
+        self.n_unchecked += usize::from(!checked.is_read);
+        totals.files_with += usize::from(!counts.codes.is_empty());
+        totals.errors += counts.errors;
+        totals.warnings += counts.warnings;
+        totals.hints += counts.hints;
+        for (code, n) in &counts.codes {
+            *self.codes.entry(code).or_default() += n;
+        }
+        self.n_left_out += checked.n_left_out;
+        if let Some(failure) = &checked.failure {
+            self.failed = true;
+            self.internal |= failure.code == "internal-error";
+        }
+        if checked.fixed.is_changed {
+            self.n_changed += 1;
+            self.n_fixed += checked.fixed.n_fixed;
+            self.n_suppressed += checked.fixed.n_suppressed;
+            for note in &checked.fixed.notes {
+                if let Some(n) = note.inserted.filter(|&it| it > 0) {
+                    *self.inserted.entry(note.op.clone()).or_default() += n;
+                }
+            }
+        }
+    }
+
+    /// The last line for people.
+    pub(crate) fn summary(&self, args: &Check) -> String {
+        let Totals { files, files_with, errors, warnings, hints } = self.totals;
+        let mut out = String::new();
+        let mut done = Vec::new();
+        let mut add = |verb: &str, what: String| {
+            let first = &verb[..1];
+            let first = if done.is_empty() { first.to_uppercase() } else { first.to_owned() };
+            done.push(format!("{first}{} {what}", &verb[1..]));
+        };
+        if self.n_fixed > 0 {
+            add("fixed", count(self.n_fixed, "problem"));
+        }
+        if self.n_suppressed > 0 {
+            add("suppressed", count(self.n_suppressed, "problem"));
+        }
+        for (op, n) in &self.inserted {
+            add("inserted", format!("{n} {op}"));
+        }
+        if !done.is_empty() {
+            out = format!("{} in {}. ", done.join(", "), count(self.n_changed, "file"));
+        }
+        let left = if args.fixing.writes() { "left " } else { "" };
+        let parts: Vec<_> = [(errors, "error"), (warnings, "warning"), (hints, "hint")]
+            .iter()
+            .filter(|it| it.0 > 0)
+            .map(|&(n, what)| count(n, what))
+            .collect();
+        if files == 0 && self.n_unchecked > 0 {
+            // There is nothing to report.
+        } else if parts.is_empty() {
+            out.push_str(&format!("No problems {left}in {}.", count(files, "file")));
+        } else {
+            let files = match (files_with, files) {
+                (with, all) if all > with => format!("{with} of {all} files"),
+                (with, _) => count(with, "file"),
+            };
+            out.push_str(&format!("{} {left}in {files}.", parts.join(", ")));
+        }
+        if self.n_left_out > 0 {
+            out.push_str(&format!(" {} not shown.", self.n_left_out));
+        }
+        if self.n_unchecked > 0 {
+            let separator = if out.is_empty() { "" } else { " " };
+            let files = count(self.n_unchecked, "file");
+            out.push_str(&format!("{separator}{files} could not be checked."));
+        }
+        out
+    }
+
+    /// Prints `--statistics`.
+    pub(crate) fn statistics(&self) -> io::Result<()> {
+        let mut codes: Vec<_> = self.codes.iter().collect();
+        codes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        for (code, n) in codes {
+            writeln!(io::stderr(), "{n:>8}  {code}")?;
+        }
+        Ok(())
+    }
+
+    /// The exit code of the process.
+    pub(crate) fn exit_code(&self, args: &Check) -> i32 {
+        let totals = self.totals;
+        if self.internal {
+            INTERNAL
+        } else if self.failed {
+            FAILED
+        } else if args.show.show_ranges || args.fixing.fix_only {
+            CLEAN
+        } else {
+            let found = if args.fixing.diff {
+                self.n_changed > 0
+            } else {
+                let wrong = totals.errors > 0 || (args.error_on_warning && totals.warnings > 0);
+                wrong && !args.exit_zero
+            };
+            if found { FOUND } else { CLEAN }
+        }
+    }
+}
+
+/// A count with its noun: `1 file`, `2 files`.
+pub(crate) fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}

@@ -1,0 +1,56 @@
+//! The time limit of a run.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use noisy_syntax::parallel;
+
+/// The time limit, shared by all files. Each file may take its part of the remaining time when its
+/// turn comes, and a sixteenth if there are many files, because most need almost nothing. Only the
+/// work of the optimizer counts, summed over all threads: reading and writing files is not limited
+/// and takes nothing from later files.
+pub(crate) struct SharedTime {
+    threads: usize,
+    /// Number of files whose turn has not come.
+    left: Mutex<usize>,
+    /// Time that the optimizer had spent in this process when the run began.
+    before: Duration,
+}
+
+impl SharedTime {
+    /// `worked`: time that the optimizer had already spent in this process.
+    pub(crate) fn new(n_files: usize, worked: Duration) -> Self {
+        Self { threads: parallel::cores(), left: Mutex::new(n_files), before: worked }
+    }
+
+    /// The limit for the next file, when the optimizer has worked for `worked` in this process.
+    pub(crate) fn share(&self, limit: Duration, worked: Duration) -> Duration {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let rounds = left.div_ceil(self.threads).clamp(1, 16) as u32;
+        *left = left.saturating_sub(1);
+        let spent = worked.saturating_sub(self.before) / self.threads as u32;
+        limit.saturating_sub(spent) / rounds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_work_of_the_optimizer_takes_from_the_time_that_files_share() {
+        let limit = Duration::from_secs(10);
+        let before = Duration::from_secs(7);
+        let time = SharedTime { threads: 2, left: Mutex::new(4), before };
+        // Two rounds of two files.
+        assert_eq!(time.share(limit, before), limit / 2);
+        assert_eq!(time.share(limit, before), limit / 2);
+        // However long other files took, nothing was spent.
+        assert_eq!(time.share(limit, before), limit);
+        let both = Duration::from_secs(4);
+        assert_eq!(time.share(limit, before + both), Duration::from_secs(8));
+        assert_eq!(time.share(limit, before + 3 * limit), Duration::ZERO);
+        let many = SharedTime { left: Mutex::new(10_000), ..time };
+        assert_eq!(many.share(limit, before), limit / 16);
+    }
+}

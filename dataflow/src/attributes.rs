@@ -1,0 +1,337 @@
+//! The attributes of arguments, operands and results, and where attributes stand in the text.
+//!
+//! MLIR lists the attributes of the arguments and results of a function as dictionaries (`arg_attrs`, `res_attrs`). HEIR does the same
+//! for the operands and results of other ops (`__argattrs`, `__resattrs`, its `OperandAndResultAttrInterface`).
+
+use std::ops::Range;
+
+use noisy_syntax::lex::lex;
+use noisy_syntax::string::unquoted;
+use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Source, Span, Token, TokenKind};
+use rustc_hash::FxHashMap;
+
+use crate::view::View;
+
+/// The side of an op on which a value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// An argument of a function, or an operand of another op.
+    Argument,
+    /// A result.
+    Result,
+}
+
+/// The attributes in which ops other than functions list dictionaries for their operands and results.
+pub const LISTS: [&str; 2] = ["__argattrs", "__resattrs"];
+
+/// The attribute that lists the dictionaries of a side.
+fn list(side: Side, is_function: bool) -> &'static str {
+    match (side, is_function) {
+        (Side::Argument, true) => "arg_attrs",
+        (Side::Result, true) => "res_attrs",
+        (Side::Argument, false) => LISTS[0],
+        (Side::Result, false) => LISTS[1],
+    }
+}
+
+fn dicts(ir: &impl View, op: Op, side: Side) -> &[Attr] {
+    let name = list(side, ir.op(op).kind == OpKind::FuncFunc);
+    match ir.attr(op, name).map(|it| ir.interner().attr_data(it)) {
+        Some(AttrData::Array(items)) => items,
+        _ => &[],
+    }
+}
+
+/// The attributes of an argument or a result of a function, or of an operand or a result of another op.
+pub fn dictionary(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
+    let written = written(ir, op, side).get(index).copied().flatten();
+    written.or_else(|| dicts(ir, op, side).get(index).copied())
+}
+
+/// The attributes that stand behind the types of arguments.
+fn written(ir: &impl View, op: Op, side: Side) -> &[Option<Attr>] {
+    match side {
+        Side::Argument => &ir.extra(op).argument_attrs,
+        Side::Result => &[],
+    }
+}
+
+/// The attributes of all arguments and results of a function, or operands and results of another op, that have any.
+pub fn dictionaries(ir: &Ir, op: Op) -> Vec<(Side, usize, Attr)> {
+    let of = |side: Side| {
+        let n = written(ir, op, side).len().max(dicts(ir, op, side).len());
+        (0..n).filter_map(move |at| Some((side, at, dictionary(ir, op, side, at)?)))
+    };
+    of(Side::Argument).chain(of(Side::Result)).collect()
+}
+
+/// The place of an attribute in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributePlace {
+    /// The whole attribute, `name = value`.
+    pub whole: Range<usize>,
+    /// The name.
+    pub name: Range<usize>,
+    /// The value; empty if there is none.
+    pub value: Range<usize>,
+}
+
+/// The places of the attributes of one name that arguments, operands or results have, each with its number.
+pub fn listed_attributes(
+    source: &Source,
+    op: Op,
+    name: &str,
+) -> Vec<(Side, usize, AttributePlace)> {
+    let data = source.ir().op(op);
+    let is_function = data.kind == OpKind::FuncFunc;
+    // Functions and generics have them behind types, unless they are in the generic form.
+    let is_listed = data.form == Form::Generic || !is_function && data.form != Form::Opaque;
+    let text = own_text(source, op);
+    let words = Words::new(&text);
+    let of = |side: Side| {
+        let found = words.listed(is_listed.then(|| list(side, is_function)), side, name);
+        found.into_iter().map(move |(at, it)| (side, at, it.absolute(source, op)))
+    };
+    of(Side::Argument).chain(of(Side::Result)).collect()
+}
+
+/// The place of an attribute of an op itself, or else of a key within such an attribute.
+pub fn own_attribute(source: &Source, op: Op, name: &str) -> Option<AttributePlace> {
+    let text = own_text(source, op);
+    let words = Words::new(&text);
+    let found = words.own(name, &|depth| depth == 1).or_else(|| words.own(name, &|_| true))?;
+    Some(found.absolute(source, op))
+}
+
+/// The places of all attributes of an op itself, by name. *Cost.* Linear in the text of the op.
+pub fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, AttributePlace> {
+    let text = own_text(source, op);
+    let words = Words::new(&text);
+    let mut out = FxHashMap::default();
+    for found in words.all_own() {
+        let name = unquoted(&text[found.name.range()]).to_string();
+        out.entry(name).or_insert_with(|| found.absolute(source, op));
+    }
+    out
+}
+
+/// The text of an op without that of its regions.
+fn own_text(source: &Source, op: Op) -> String {
+    let data = source.ir().op(op);
+    let ends = data.regions.iter().map(|it| it.0).chain([data.own_len]);
+    let mut from = 0;
+    let mut out = String::new();
+    for to in ends {
+        out.push_str(&source.span_text(op, Span::new(from, to)));
+        from = to;
+    }
+    out
+}
+
+/// An attribute in the text of an op: its name, and its value.
+struct Found {
+    name: Span,
+    value: Span,
+}
+
+impl Found {
+    fn absolute(&self, source: &Source, op: Op) -> AttributePlace {
+        let of = |it: Span| source.ir().absolute(op, it);
+        let whole = of(self.name.to(self.value));
+        AttributePlace { whole, name: of(self.name), value: of(self.value) }
+    }
+}
+
+/// The text of an op, in tokens: comments and what stands in strings name nothing.
+struct Words<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, tokens: lex(text).tokens }
+    }
+
+    fn word(&self, at: usize) -> &str {
+        self.tokens.get(at).map_or("", |it| &self.text[it.range()])
+    }
+
+    fn kind(&self, at: usize) -> TokenKind {
+        self.tokens.get(at).map_or(TokenKind::Eof, |it| it.kind)
+    }
+
+    /// The attributes of a name, each by the number of what has it: in the attribute `list` of the op itself, or behind types.
+    fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, Found)> {
+        let in_dict = |depth, n| (depth == 2).then_some(n);
+        let is_it = |it: &str| it == name;
+        if let Some(list) = list {
+            let found = self.own(list, &|depth| depth == 1);
+            let open = found.map(|it| self.tokens.partition_point(|t| t.start < it.value.start));
+            let open = open.filter(|&it| self.kind(it) == TokenKind::LSquare);
+            return open.map_or_else(Vec::new, |it| self.entries(it, &is_it, &in_dict));
+        }
+        let mut depth = 0_i32;
+        for at in 0..self.tokens.len() {
+            let open = match side {
+                Side::Argument => at,
+                Side::Result if self.kind(at) == TokenKind::Arrow => at + 1,
+                Side::Result => self.tokens.len(),
+            };
+            if depth == 0 && self.kind(open) == TokenKind::LParen {
+                return self.entries(open, &is_it, &in_dict);
+            }
+            depth += self.nesting(at);
+        }
+        Vec::new()
+    }
+
+    /// The brackets that open the dictionaries of the op itself.
+    fn own_dicts(&self) -> impl Iterator<Item = usize> {
+        let mut depth = 0_i32;
+        (0..self.tokens.len()).filter_map(move |at| {
+            // Properties have a bracket more.
+            let is_dict = |at: usize| self.kind(at) == TokenKind::LBrace;
+            let open = match self.kind(at) {
+                TokenKind::Less if is_dict(at + 1) => at + 1,
+                _ => at,
+            };
+            let is_own = depth == 0 && is_dict(open);
+            depth += self.nesting(at);
+            is_own.then_some(open)
+        })
+    }
+
+    /// An attribute in a dictionary of the op itself, within so many brackets.
+    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<Found> {
+        self.own_dicts().find_map(|open| {
+            let number = |depth, _| is_in(depth).then_some(0);
+            self.entries(open, &|it| it == name, &number).into_iter().next().map(|it| it.1)
+        })
+    }
+
+    /// The attributes of the op itself.
+    fn all_own(&self) -> impl Iterator<Item = Found> {
+        let all = |open| self.entries(open, &|_| true, &|depth, n| (depth == 1).then_some(n));
+        self.own_dicts().flat_map(all).map(|it| it.1)
+    }
+
+    /// The attributes of some names behind an opening bracket, the first for each number: `number` says that by how many brackets are around
+    /// and how many commas stand before that are in this one alone, or none where none is looked for.
+    fn entries(
+        &self,
+        open: usize,
+        is_wanted: &dyn Fn(&str) -> bool,
+        number: &dyn Fn(i32, usize) -> Option<usize>,
+    ) -> Vec<(usize, Found)> {
+        let (mut depth, mut n) = (0_i32, 0);
+        let mut out: Vec<(usize, Found)> = Vec::new();
+        // Its name, the brackets around it, and its number.
+        let mut start: Option<(usize, i32, usize)> = None;
+        for at in open..self.tokens.len() {
+            let kind = self.kind(at);
+            let change = self.nesting(at);
+            match start {
+                Some((first, inner, number))
+                    if depth == inner && (kind == TokenKind::Comma || depth + change < inner) =>
+                {
+                    let of = |at: usize| self.tokens[at].span();
+                    let value = match at - 1 - first {
+                        0 | 1 => Span::new(of(first).end, of(first).end),
+                        _ => of(first + 2).to(of(at - 1)),
+                    };
+                    out.push((number, Found { name: of(first), value }));
+                    start = None;
+                }
+                None if self.names(at, is_wanted) => {
+                    let number = number(depth, n);
+                    let is_new = |number: &usize| out.last().is_none_or(|it| it.0 != *number);
+                    start = number.filter(is_new).map(|it| (at, depth, it));
+                }
+                _ => {}
+            }
+            depth += change;
+            if depth <= 0 {
+                return out;
+            }
+            if depth == 1 && kind == TokenKind::Comma {
+                n += 1;
+            }
+        }
+        out
+    }
+
+    /// How many brackets a token opens; `<=` and `>=` are none.
+    fn nesting(&self, at: usize) -> i32 {
+        let compares = |token: &Token| self.text.as_bytes().get(token.end as usize) == Some(&b'=');
+        let is_bracket = !self.tokens.get(at).is_some_and(compares);
+        match self.kind(at) {
+            TokenKind::LParen | TokenKind::LBrace | TokenKind::LSquare => 1,
+            TokenKind::RParen | TokenKind::RBrace | TokenKind::RSquare => -1,
+            TokenKind::Less if is_bracket => 1,
+            TokenKind::Greater if is_bracket => -1,
+            _ => 0,
+        }
+    }
+
+    /// Whether a token is a name that is wanted, of an attribute in a dictionary.
+    fn names(&self, at: usize, is_wanted: &dyn Fn(&str) -> bool) -> bool {
+        let before = at.checked_sub(1).map(|it| self.kind(it));
+        let is_it = match self.kind(at) {
+            TokenKind::Bare => is_wanted(self.word(at)),
+            TokenKind::Str => is_wanted(&unquoted(self.word(at))),
+            _ => false,
+        };
+        is_it
+            && matches!(before, Some(TokenKind::LBrace | TokenKind::Comma))
+            && matches!(self.kind(at + 1), TokenKind::Equal | TokenKind::Comma | TokenKind::RBrace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, is_generic: bool, side: Side, index: usize, expected: Option<&str>) {
+        let list = is_generic.then(|| list(side, true));
+        let found = Words::new(text).listed(list, side, "noisy.bound");
+        let found = found.into_iter().find(|it| it.0 == index).map(|it| it.1);
+        let found = found.map(|it| &text[it.name.to(it.value).range()]);
+        assert_eq!(found, expected, "{text} {side:?} {index}");
+    }
+
+    #[test]
+    fn contracts_are_found_where_they_stand() {
+        let text = "func.func private @f(%a: !noisy.i32 {x = [1, 2], noisy.bound = 5 : i64}, i32, !noisy.i32 {noisy.bound = -1}) -> (tensor<2x!noisy.i32>, !noisy.i32 {\"noisy.bound\" = 7 : i64, y})";
+        check(text, false, Side::Argument, 0, Some("noisy.bound = 5 : i64"));
+        check(text, false, Side::Argument, 1, None);
+        check(text, false, Side::Argument, 2, Some("noisy.bound = -1"));
+        check(text, false, Side::Result, 0, None);
+        check(text, false, Side::Result, 1, Some("\"noisy.bound\" = 7 : i64"));
+        let generic = "\"func.func\"() <{arg_attrs = [{}, {noisy.bound = 9 : i64}], function_type = (i32, i32) -> ()}> (";
+        check(generic, true, Side::Argument, 1, Some("noisy.bound = 9 : i64"));
+        check(generic, true, Side::Argument, 0, None);
+        check(generic, true, Side::Result, 0, None);
+        let nested = "\"x.y\"() {Z = {arg_attrs = [{noisy.bound = 1}]}, arg_attrs = [{noisy.bound = 2}]} : () -> ()";
+        check(nested, true, Side::Argument, 0, Some("noisy.bound = 2"));
+    }
+    #[test]
+    fn attributes_of_an_op_are_found_where_they_stand() {
+        let check = |text: &str, expected: Option<&str>| {
+            let words = Words::new(text);
+            let found = words.own("a.b", &|depth| depth == 1);
+            assert_eq!(found.map(|it| &text[it.name.to(it.value).range()]), expected, "{text}");
+        };
+        check(
+            "%1 = x.y %0 {s = \"a.b = 1\", a.b = [1, // a.b = 2\n 3], c} : i1",
+            Some("a.b = [1, // a.b = 2\n 3]"),
+        );
+        check("%1 = \"x.y\"(%0) <{c, a.b}> {d = {a.b = 3}} : i1", Some("a.b"));
+        check("%1 = x.y(%0 : i1 {a.b = 1}) {} -> (i1 {a.b = 1}) // {a.b = 2}", None);
+        check("%1 = x.y {} {\"a.b\" = #c.d<a.b = 3>}", Some("\"a.b\" = #c.d<a.b = 3>"));
+        check("%1 = x.y {\"a\\2Eb\" = 3}", Some("\"a\\2Eb\" = 3"));
+        check("%1 = x.y {d = {a.b = 3}, e = a.b}", None);
+        let compared = "%1 = x.y {s = affine_set<(d0) : (d0 - 1 >= 0, 9 <= d0)>, a.b = 1} : i1";
+        check(compared, Some("a.b = 1"));
+    }
+}

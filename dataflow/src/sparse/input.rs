@@ -1,0 +1,52 @@
+//! The input of an analysis: the program, and the analyses that were solved before.
+
+use std::ops::Deref;
+
+use noisy_syntax::{Interner, Ir, Type, Value};
+
+use crate::flow::Interval;
+
+/// Analyses that another one stands on, solved before. They answer from their facts alone, and tell
+/// which of these moved.
+pub trait Base {
+    /// Facts about a value.
+    type Known<'a>
+    where
+        Self: 'a;
+
+    /// Returns the facts about a value of a type.
+    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Self::Known<'_>;
+
+    /// Returns the range of an integer of a type: it decides where control goes and how often loops
+    /// run.
+    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval;
+}
+
+/// The base of an analysis that stands on no other.
+impl Base for () {
+    type Known<'a> = ();
+
+    fn known(&self, _: &Interner, _: Type, _: Value) {}
+
+    fn interval(&self, _: &Interner, _: Type, _: Value) -> Interval {
+        Interval::Any
+    }
+}
+
+/// The input of an analysis. It reads as the [`Ir`].
+#[derive(Debug)]
+pub struct Input<'a, B> {
+    /// The program.
+    pub ir: &'a Ir,
+    /// The analyses that were solved before.
+    pub base: &'a B,
+}
+
+impl<B> Deref for Input<'_, B> {
+    type Target = Ir;
+
+    #[inline]
+    fn deref(&self) -> &Ir {
+        self.ir
+    }
+}

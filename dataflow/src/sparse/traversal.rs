@@ -1,0 +1,258 @@
+//! Visits in program order: the solution from scratch.
+//!
+//! Loops are iterated where they occur (`cycles/loops.rs`). Regions with backward branches have an
+//! order of their own (`cycles/blocks.rs`).
+//!
+//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted
+//! with its operands. If it runs out, the cycle is passed over once more with unknown carried
+//! facts, and it is [undecided](Sparse::undecided): the solver does not hang, and no error is
+//! reported about values that the cycle carries.
+
+use noisy_syntax::{Ir, Op, OpKind, Region, Value};
+use smallvec::SmallVec;
+
+use super::{Domain, Input, Observer, Sparse, SparseForward};
+use crate::flow::{self, Flow};
+use crate::lattice::{Changed, Lattice};
+
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+    /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
+    pub(super) fn run_region(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
+        self.calls.depth += 1;
+        self.run_items(ir, region, live);
+        self.calls.depth -= 1;
+    }
+
+    fn run_items(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
+        match ir.region(region).parent.filter(|_| has_backward_branch(ir, region)) {
+            Some(holder) => {
+                self.branches.cyclic.insert(region);
+                self.run_blocks(ir, holder, region, live);
+            }
+            None => {
+                self.branches.cyclic.remove(&region);
+                if self.cycle.is_inside() {
+                    self.begin(ir.items(region));
+                } else {
+                    self.clock += 1;
+                }
+                let _ = self.pass(ir, region, ir.items(region), live);
+            }
+        }
+    }
+
+    /// Begins a pass over items that may have been visited before, so that a use before its
+    /// definition does not take it for visited.
+    pub(super) fn begin(&mut self, items: impl Iterator<Item = Op>) {
+        self.clock += 1;
+        for op in items {
+            self.stamp[op.index()] = 0;
+        }
+    }
+
+    /// Visits whole blocks of a region. `live` is true if its entry is live.
+    pub(super) fn pass(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        region: Region,
+        items: impl Iterator<Item = Op>,
+        live: bool,
+    ) -> Changed {
+        let mut out = Changed::No;
+        let mut live = live;
+        let first = ir.items(region).next();
+        for op in items {
+            let data = ir.op(op);
+            if data.kind == OpKind::Label {
+                let block = ir.label_block(op);
+                self.stamp[op.index()] = self.clock;
+                if Some(op) == first {
+                    self.branches.labels.insert(op, (region, ir.label_block(op)));
+                    self.branches.first_labels.insert(region, op);
+                } else {
+                    out = out.or(self.visit_label(ir, op));
+                }
+                live = self.live[block.index()];
+                continue;
+            }
+            out = out.or(self.run(ir, op, live));
+            if data.extra.is_some() {
+                let successors = &ir.extra(op).successors;
+                if !successors.is_empty() {
+                    let blocks: SmallVec<[_; 2]> =
+                        successors.iter().filter_map(|it| it.block).collect();
+                    self.branches.targets.insert(op, blocks);
+                }
+            }
+        }
+        out
+    }
+
+    /// Visits an op and everything inside.
+    pub(super) fn run(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
+        self.n_visits += 1;
+        self.cycle.fuel = self.cycle.fuel.saturating_sub(cost(ir, op));
+        let data = ir.op(op);
+        if data.regions.is_empty() {
+            let changed = self.apply(ir, op, live);
+            self.stamp[op.index()] = self.clock;
+            return changed;
+        }
+        self.reached[op.index()] = live;
+        let before: SmallVec<[A::Fact; 2]> =
+            data.results.iter().map(|it| self.facts[it.index()].clone()).collect();
+        if self.is_loop(ir, op) {
+            self.iterated.insert(op);
+        }
+        match Flow::of(ir, op) {
+            Flow::For { first } if self.is_loop(ir, op) => self.run_for(ir, op, first, live),
+            Flow::While => self.run_while(ir, op, live),
+            Flow::Parallel { first } if self.is_loop(ir, op) => {
+                self.run_parallel(ir, op, first, live);
+            }
+            // The region of a reduction runs when all runs are done.
+            Flow::Reduce if live && ir.parent_op(op).is_some_and(|it| self.is_loop(ir, it)) => {}
+            // The bodies of functions run after all else.
+            Flow::Function if self.calls.is_followed_function(ir, op) => {}
+            _ => {
+                for index in 0..data.regions.len() {
+                    self.open(ir, op, index, live);
+                    let region = data.regions[index].1;
+                    let live = self.live[flow::entry_block(ir, region).index()];
+                    self.run_region(ir, region, live);
+                }
+                self.join_yields(ir, op, live);
+            }
+        }
+        // A stamp is set when an op is done, so that uses inside of it see none of its results.
+        self.stamp[op.index()] = self.clock;
+        Changed::when(
+            data.results.iter().zip(&before).any(|(it, before)| self.facts[it.index()] != *before),
+        )
+    }
+
+    /// Gives the outermost cycle its fuel. Returns true if `op` is the outermost cycle.
+    pub(super) fn refuel(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
+        if self.cycle.is_inside() || self.cycle.is_degraded {
+            return false;
+        }
+        let mut n = 0_u64;
+        for &(_, region) in &ir.op(op).regions {
+            ir.walk(region, &mut |it| n += cost(ir, it));
+        }
+        self.cycle.fuel = 200_000 + 64 * n;
+        true
+    }
+
+    /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with unknown
+    /// carried facts: those of any number of rounds are below.
+    pub(super) fn give_up_if_spent(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+        if self.cycle.fuel == 0 && !self.cycle.is_degraded {
+            self.degrade(ir, op, |it| {
+                let live = it.is_live(ir, op);
+                let _ = it.run(ir, op, live);
+            });
+        }
+    }
+
+    /// Runs a cycle again with unknown carried facts.
+    pub(super) fn degrade(&mut self, ir: &Input<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
+        self.reset_within(ir, op);
+        self.undecided.insert(op);
+        self.cycle.is_degraded = true;
+        run(self);
+        self.cycle.is_degraded = false;
+    }
+
+    /// Sets all facts in a function back to bottom and forgets all notes about it, in all of its
+    /// contexts.
+    pub(super) fn reset_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+        self.enter_context(None, 1);
+        self.reset_within(ir, function);
+        self.leave_context();
+    }
+
+    /// Sets the results of an op and all facts inside back to bottom.
+    pub(super) fn reset_within(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+        self.observer.forget(op);
+        self.undecided.remove(&op);
+        for &value in &ir.op(op).results {
+            self.facts[value.index()] = A::Fact::bottom();
+        }
+        for &(_, region) in &ir.op(op).regions {
+            for block in [ir.region(region).entry, flow::entry_block(ir, region)] {
+                self.live[block.index()] = false;
+                for &value in &ir.block(block).args {
+                    self.facts[value.index()] = A::Fact::bottom();
+                }
+            }
+            self.reset_items(ir, region);
+        }
+    }
+
+    fn reset_items(&mut self, ir: &Input<'_, A::Base>, region: Region) {
+        for (n, inner) in ir.items(region).enumerate() {
+            self.reached[inner.index()] = false;
+            let is_label = ir.op(inner).kind == OpKind::Label;
+            if is_label {
+                if n == 0 {
+                    // The entry belongs to the op around.
+                    self.observer.forget(inner);
+                    continue;
+                }
+                self.live[ir.label_block(inner).index()] = false;
+            }
+            self.reset_within(ir, inner);
+        }
+    }
+
+    /// Sets the results of an op. A result without a fact is unknown.
+    pub(super) fn set_results(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        facts: impl IntoIterator<Item = A::Fact>,
+        live: bool,
+    ) -> Changed {
+        let mut facts = facts.into_iter();
+        let mut changed = Changed::No;
+        for &value in &ir.op(op).results {
+            let fact = facts.next().unwrap_or_else(A::Fact::unknown);
+            let carries = live && self.carries(ir, value);
+            let fact = if carries { fact } else { A::Fact::bottom() };
+            changed = changed.or(self.set(ir, op, value, fact));
+        }
+        changed
+    }
+}
+
+/// Fuel that a visit of an op takes: a round of a loop that carries a thousand values is more than
+/// one step.
+fn cost(ir: &Ir, op: Op) -> u64 {
+    1 + ir.op(op).operands.len() as u64 / 4
+}
+
+/// Returns true if a branch in a region goes to a label before it.
+fn has_backward_branch(ir: &Ir, region: Region) -> bool {
+    let goes_back = |label: Op, op: Op| ir.op(op).parent == region && !ir.is_before(op, label);
+    ir.labels(region).any(|label| {
+        let preds = &ir.block(ir.label_block(label)).preds;
+        preds.iter().any(|&(op, _)| goes_back(label, op))
+    })
+}
+
+/// Appends all values defined inside an op: arguments of its regions, and results and arguments of
+/// the ops in them.
+pub fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
+    for &(_, region) in &ir.op(op).regions {
+        values_in(ir, region, out);
+    }
+}
+
+pub(super) fn values_in(ir: &Ir, region: Region, out: &mut Vec<Value>) {
+    out.extend(ir.block(ir.region(region).entry).args.iter().copied());
+    for inner in ir.items(region) {
+        out.extend(ir.op(inner).results.iter().copied());
+        values_within(ir, inner, out);
+    }
+}

@@ -1,0 +1,249 @@
+//! Facts after edits of random programs with calls equal those from scratch, whatever the policy
+//! for calls, and are never below those of the slow twin.
+//!
+//! `CALL_PROGRAMS=N` takes `N` programs for each policy, `CALL_SEED=S` others.
+
+use std::fmt::{self, Write as _};
+
+use noisy_dataflow::flow;
+use noisy_dataflow::lattice::Chain;
+use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Input, Moved, Sparse, SparseForward};
+use noisy_dataflow::view::View;
+use noisy_syntax::{Ir, Op, OpKind, Source, Value};
+use noisy_twin::Twin;
+
+use crate::random::Random;
+
+/// A number of bits from which on more say nothing.
+const SATURATED: u8 = 12;
+/// The bits of a number that grows without end.
+const UNBOUNDED: u8 = 20;
+
+/// Bits of a number, 0 for one that is never computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Bits(u8);
+
+impl Chain for Bits {}
+
+impl Domain for Bits {
+    fn unknown() -> Self {
+        Bits(u8::MAX)
+    }
+}
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bits", self.0)
+    }
+}
+
+/// Numbers grow by sums and products, and a difference has one bit.
+#[derive(Debug)]
+struct Growth(Calls);
+
+impl SparseForward for Growth {
+    type Fact = Bits;
+    type Base = ();
+
+    fn calls(&self) -> Calls {
+        self.0
+    }
+
+    fn transfer(
+        &mut self,
+        cx: &AnalysisContext<'_, ()>,
+        op: Op,
+        _result: usize,
+        operands: &[Bits],
+    ) -> Bits {
+        match (cx.op(op).kind, operands) {
+            (_, operands) if operands.contains(&Bits(0)) => Bits(0),
+            (OpKind::ArithAddi, [a, b]) => Bits((*a).max(*b).0.saturating_add(1)),
+            (OpKind::ArithMuli, [a, b]) => Bits(a.0.saturating_add(b.0)),
+            (OpKind::ArithSubi, _) => Bits(1),
+            _ => Bits::unknown(),
+        }
+    }
+
+    fn entry(
+        &mut self,
+        _cx: &AnalysisContext<'_, ()>,
+        _op: Op,
+        index: usize,
+        _argument: Value,
+        _operands: &[Bits],
+    ) -> Bits {
+        Bits(1 + index as u8)
+    }
+
+    fn unbounded(&self, fact: &Bits) -> Option<Bits> {
+        (fact.0 >= SATURATED).then_some(Bits(fact.0.max(UNBOUNDED)))
+    }
+}
+
+/// Writes functions that call each other: mostly later ones, `n_cyclic` times of a hundred any.
+fn program(random: &mut Random, n_cyclic: usize) -> String {
+    let n = 2 + random.below(6);
+    let mut text = String::new();
+    for at in 0..n {
+        let private = if at > 0 && random.below(4) > 0 { "private " } else { "" };
+        let _ = writeln!(text, "func.func {private}@f{at}(%v0: i32, %v1: i32, %k: i1) -> i32 {{");
+        let n_values = 3 + random.below(8);
+        for step in 2..n_values {
+            let (x, y) = (random.below(step), random.below(step));
+            let callee = match random.below(100) {
+                it if it < n_cyclic => random.below(n),
+                _ => at + 1 + random.below(n - at),
+            };
+            let call = format!("func.call @f{callee}(%v{x}, %v{y}, %k) : (i32, i32, i1) -> i32");
+            let _ = match random.below(8) {
+                0 => writeln!(text, "  %v{step} = arith.muli %v{x}, %v{y} : i32"),
+                1 | 2 => writeln!(text, "  %v{step} = arith.addi %v{x}, %v{y} : i32"),
+                3 => writeln!(text, "  %v{step} = arith.subi %v{x}, %v{y} : i32"),
+                _ if callee >= n => writeln!(text, "  %v{step} = arith.addi %v{x}, %v{x} : i32"),
+                4 => writeln!(
+                    text,
+                    "  %v{step} = scf.if %k -> (i32) {{\n    %c{step} = {call}\n    scf.yield %c{step} : i32\n  }} else {{\n    scf.yield %v{y} : i32\n  }}"
+                ),
+                _ => writeln!(text, "  %v{step} = {call}"),
+            };
+        }
+        let _ = writeln!(text, "  return %v{} : i32\n}}", random.below(n_values));
+    }
+    if random.below(4) == 0 {
+        let _ = writeln!(
+            text,
+            "%o = \"t.op\"() : () -> i32\n%k = arith.constant true\n%l = func.call @f1(%o, %o, %k) : (i32, i32, i1) -> i32\n%m = arith.addi %l, %l : i32"
+        );
+    }
+    text
+}
+
+/// Edits a line: its op, its operands, its callee or the visibility of its function; removes it, or
+/// repeats it.
+fn edited(random: &mut Random, line: &str) -> String {
+    match random.below(10) {
+        0 => String::new(),
+        1 => format!("{line}{line}"),
+        2 => line.replacen("arith.addi", "arith.muli", 1),
+        3 => line.replacen("arith.subi", "arith.addi", 1),
+        4 if line.contains("private ") => line.replacen("private ", "", 1),
+        4 => line.replacen("func.func @", "func.func private @", 1),
+        5 => line.replacen("arith.muli", "arith.subi", 1),
+        6 => line.replacen("%v0", "%v1", 1),
+        7 => line.replacen("%v2", "%v0", 1),
+        _ => match line.find("@f") {
+            Some(name) => {
+                format!("{}{}{}", &line[..name + 2], random.below(8), &line[name + 3..])
+            }
+            None => line.replacen("arith.addi", "arith.subi", 1),
+        },
+    }
+}
+
+fn values(ir: &Ir) -> Vec<Value> {
+    let mut out = Vec::new();
+    ir.walk(ir.root(), &mut |op| {
+        out.extend(&ir.op(op).results);
+        for &(_, region) in &ir.op(op).regions {
+            out.extend(&ir.block(ir.region(region).entry).args);
+        }
+    });
+    out
+}
+
+/// Arguments, assumption and calls of all contexts.
+fn contexts(ir: &Ir, facts: &Sparse<Growth>) -> Vec<String> {
+    let mut out = Vec::new();
+    for function in flow::functions(ir) {
+        for it in facts.contexts(ir, function) {
+            let mut calls: Vec<usize> = it.calls().map(|it| ir.start(it)).collect();
+            calls.sort_unstable();
+            let start = ir.start(function);
+            out.push(format!("{start} {:?} {} {calls:?}", it.args, it.is_assumed));
+        }
+    }
+    out.sort_unstable();
+    out
+}
+
+/// Returns true if calls are outside of functions, where the twin does not look.
+fn has_calls_outside_functions(ir: &Ir) -> bool {
+    let mut found = false;
+    ir.walk(ir.root(), &mut |it| {
+        found |= ir.op(it).kind == OpKind::FuncCall && ir.function_of(it).is_none();
+    });
+    found
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
+
+fn edits_equal_reading_anew(calls: Calls, n_cyclic: usize) {
+    let (mut n_costly, mut n_less) = (0_u64, 0);
+    let (first, n_programs) = (number("CALL_SEED", 1), number("CALL_PROGRAMS", 150));
+    for seed in first..first + n_programs {
+        let mut random = Random::new(seed * 7177 + n_cyclic as u64);
+        let mut source = Source::new(&program(&mut random, n_cyclic));
+        let input = Input { ir: source.ir(), base: &() };
+        let mut facts = Sparse::new(&input, Growth(calls));
+        if !has_calls_outside_functions(source.ir()) {
+            let twin = Twin::solve(&input, Growth(calls), false);
+            for value in values(source.ir()) {
+                let (low, found) = (twin.fact(value), *facts.fact(value).expect("a fact"));
+                assert!(low <= found, "seed {seed}: {low} {found}\n{}", source.text());
+            }
+        }
+        let mut undo = None;
+        for _ in 0..12 {
+            let text = source.text().to_string();
+            let (range, new) = match undo.take() {
+                Some(it) if random.below(3) == 0 => it,
+                _ => {
+                    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+                    let at = random.below(lines.len());
+                    let start: usize = lines[..at].iter().map(|it| it.len()).sum();
+                    (start..start + lines[at].len(), edited(&mut random, lines[at]))
+                }
+            };
+            undo = Some((range.start..range.start + new.len(), text[range.clone()].to_owned()));
+            let delta = source.edit(range.clone(), &new);
+            let input = Input { ir: source.ir(), base: &() };
+            facts.update(&input, &delta, &Moved::These(Vec::new()));
+            let anew = Sparse::new(&input, Growth(calls));
+            let told = format!("seed {seed}: {range:?} -> {new:?}\n{text}");
+            for value in values(source.ir()) {
+                let name = source.ir().value_text(value);
+                assert_eq!(facts.fact(value), anew.fact(value), "{name} {told}");
+            }
+            let (found, expected) = (contexts(source.ir(), &facts), contexts(source.ir(), &anew));
+            assert_eq!(found, expected, "{told}");
+            let visits = (facts.n_visits(), anew.n_visits());
+            n_costly += u64::from(visits.0 > 0);
+            n_less += u64::from(visits.0 > 0 && 2 * visits.0 < visits.1);
+        }
+    }
+    eprintln!("{n_less} of {n_costly} edits cost less than half of reading anew");
+    assert!(n_less * 5 > n_costly && n_costly > 2 * n_programs, "{n_less} of {n_costly}");
+}
+
+#[test]
+fn edits_of_few_vectors_equal_reading_anew() {
+    edits_equal_reading_anew(Calls::APART, 0);
+    edits_equal_reading_anew(Calls::SHOWN, 0);
+}
+
+#[test]
+fn edits_of_recursions_equal_reading_anew() {
+    edits_equal_reading_anew(Calls::APART, 10);
+    edits_equal_reading_anew(Calls::SHOWN, 30);
+}
+
+#[test]
+fn edits_of_joined_vectors_equal_reading_anew() {
+    for apart in 1..4 {
+        edits_equal_reading_anew(Calls::Followed { apart, shows_uncalled: apart == 2 }, 0);
+        edits_equal_reading_anew(Calls::Followed { apart, shows_uncalled: apart != 2 }, 20);
+    }
+}

@@ -1,0 +1,5 @@
+//! Annotations in the text, compared with the facts.
+
+pub(crate) mod scales;
+pub(crate) mod unreadable;
+pub(crate) mod votes;

@@ -1,0 +1,176 @@
+//! Impossible scales that are written on CKKS ciphertexts.
+//!
+//! *Law.* Only written scales count (`mgmt.mgmt`), each op is judged by itself, and an op that
+//! lacks a scale is not judged. If arguments or results of a generic have no scale, the first of
+//! these is reported and nothing else, as in HEIR: without them no op can be judged.
+//!
+//! *Cost.* Constant for each op, and for each function and generic. *Source.* HEIR,
+//! `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
+
+use noisy_syntax::{Def, Ir, Op, Value};
+
+use crate::facts::ciphertext::Ciphertext;
+use crate::facts::known::Heir;
+use crate::text::annotation::{self, Said};
+use crate::text::params::SchemeParams;
+use crate::text::setting::Scheme;
+use noisy_dataflow::flow;
+use rustc_hash::FxHashSet;
+
+/// A scale that is missing or cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScaleFault {
+    /// A secret argument or the result of a generic has none.
+    Missing {
+        /// The value.
+        value: Value,
+        /// True if any scale is written in the program.
+        is_partial: bool,
+    },
+    /// An op whose scales do not go together.
+    Wrong {
+        /// The op.
+        op: Op,
+        /// The message, with the numbers.
+        message: String,
+        /// The values whose scales were compared.
+        values: Vec<(Value, i64)>,
+    },
+}
+
+/// The fault in the scales of an op by itself.
+pub(crate) fn wrong(ir: &Ir, heir: &Heir, op: Op) -> Option<ScaleFault> {
+    let rules = Rules { ir, heir };
+    let (message, values) = rules.wrong(op)?;
+    Some(ScaleFault::Wrong { op, message, values })
+}
+
+/// The first ciphertext without a scale: an argument of a function with a generic in it, or else
+/// the result of a generic. `holders` are the functions and generics, in textual order.
+pub(crate) fn missing(ir: &Ir, heir: &Heir, holders: &[Op]) -> Option<ScaleFault> {
+    Rules { ir, heir }.missing(holders)
+}
+
+struct Rules<'a> {
+    ir: &'a Ir,
+    heir: &'a Heir,
+}
+
+impl Rules<'_> {
+    /// The parameters of CKKS for a value.
+    fn params(&self, value: Value) -> Option<&SchemeParams> {
+        let (scheme, params) = annotation::params(self.heir.setting_for(self.ir, value)?)?;
+        (scheme == Scheme::Ckks).then_some(params)
+    }
+
+    /// The scale that is written on a value.
+    fn scale(&self, value: Value) -> Option<i64> {
+        self.said(value).number().map(i64::from)
+    }
+
+    /// The scale that is written on a value.
+    fn said(&self, value: Value) -> Said {
+        match (annotation::annotated(self.ir, value, "scale"), self.ir.value(value).def) {
+            (Said::Nothing, Def::Argument(block, _)) => {
+                let from = annotation::forwarded(self.ir, block, value);
+                from.map_or(Said::Nothing, |it| self.said(it))
+            }
+            (said, _) => said,
+        }
+    }
+
+    fn missing(&self, holders: &[Op]) -> Option<ScaleFault> {
+        let ir = self.ir;
+        let (mut first, mut is_partial) = (None, false);
+        let mut look = |value: Value| {
+            let is_encrypted = matches!(self.heir.ciphertext(value), Ciphertext::Encrypted { .. });
+            if !is_encrypted || self.params(value).is_none() {
+                return;
+            }
+            match self.said(value) {
+                Said::Number(_) => is_partial = true,
+                Said::Nothing => first = first.or(Some(value)),
+                // It is told of as such.
+                Said::Unreadable => {}
+            }
+        };
+        let generics = holders.iter().filter(|&&it| ir.is_secret_generic(it));
+        let with_generic: FxHashSet<Op> = generics.filter_map(|&it| ir.function_of(it)).collect();
+        for &op in holders {
+            if with_generic.contains(&op)
+                && ir.attr(op, "client.dec_func").is_none()
+                && let Some(body) = flow::body(ir, op)
+            {
+                ir.block(flow::entry_block(ir, body)).args.iter().copied().for_each(&mut look);
+            }
+            if ir.is_secret_generic(op) {
+                ir.op(op).results.iter().copied().for_each(&mut look);
+            }
+        }
+        first.map(|value| ScaleFault::Missing { value, is_partial })
+    }
+
+    /// The message about the scales of an op, and these scales.
+    fn wrong(&self, op: Op) -> Option<(String, Vec<(Value, i64)>)> {
+        let ir = self.ir;
+        let data = ir.op(op);
+        let (name, &[result]) = (ir.op_name(op), data.results.as_slice()) else { return None };
+        let is_judged = matches!(
+            name,
+            "arith.addi" | "arith.addf" | "arith.subi" | "arith.subf" | "arith.muli" | "arith.mulf"
+        ) || matches!(name, "tensor.insert" | "tensor.insert_slice")
+            || matches!(name, "mgmt.modreduce" | "mgmt.adjust_scale" | "mgmt.bootstrap");
+        if !is_judged {
+            return None;
+        }
+        let params = self.params(result)?;
+        let to = self.scale(result)?;
+        let from: Vec<(Value, i64)> = data
+            .operands
+            .iter()
+            .filter_map(|it| Some((it.value?, self.scale(it.value?)?)))
+            .collect();
+        let &(first, input) = from.first()?;
+        let message = match name {
+            "arith.muli" | "arith.mulf" => {
+                let [(_, a), (_, b)] = from[..] else { return None };
+                (to != a + b).then(|| {
+                    format!(
+                        "a product of scales 2^{a} and 2^{b} has scale 2^{}, but 2^{to} is written",
+                        a + b
+                    )
+                })
+            }
+            "mgmt.modreduce" => {
+                let level = self.heir.left(first)?;
+                let bits = crate::facts::scale::modulus_bits(*params.q.get(level)?);
+                let wanted = input - bits;
+                (to != wanted).then(|| {
+                    format!("the modulus of level {level} has {bits} bits, so scale 2^{input} becomes 2^{wanted}, but 2^{to} is written")
+                })
+            }
+            "mgmt.adjust_scale" => (to < input)
+                .then(|| format!("a scale can only be raised: from 2^{input} to 2^{to} is lower")),
+            "mgmt.bootstrap" => {
+                let most = crate::facts::scale::modulus_bits(*params.q.first()?) - 1;
+                let default = params.log_default_scale.map(i64::from);
+                if input > most {
+                    Some(format!(
+                        "the scale before a bootstrap must be at most 2^{most}, but is 2^{input}"
+                    ))
+                } else {
+                    default.filter(|&it| it != to).map(|default| {
+                        format!(
+                            "a bootstrap gives the default scale 2^{default}, but 2^{to} is written"
+                        )
+                    })
+                }
+            }
+            _ => from.iter().find(|it| it.1 != to).map(|(other, scale)| {
+                let other = ir.value_text(*other);
+                format!("scales must be equal: {other} has 2^{scale}, but 2^{to} is written")
+            }),
+        };
+        Some((message?, from))
+    }
+}

@@ -1,0 +1,90 @@
+//! Attributes of ops that levels, polynomials or scales depend on, and that cannot be read or are
+//! missing.
+//!
+//! *Law.* The value of an unreadable attribute is unknown, never the default. *Cost.* The
+//! attributes of the op. A `mgmt.mgmt` without a level is reported apart (`text/annotation.rs`).
+
+use std::ops::Range;
+
+use noisy_syntax::{Attr, AttrData, Ir, Op, Source};
+
+use crate::facts::ciphertext;
+use crate::ops::catalogue::LevelRule;
+use crate::ops::rules;
+use crate::text::annotation::{self, Holder, Said};
+use crate::text::places;
+use noisy_dataflow::attributes;
+
+/// An attribute of an op that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The attribute, or the key in an annotation.
+    pub key: &'static str,
+    /// The annotation.
+    holder: Option<Holder>,
+    /// The expected value, and the fact that is unknown without it.
+    pub message: &'static str,
+}
+
+impl Unreadable {
+    /// The range of the key in the text of its op; `None` if an alias writes it.
+    pub fn place(&self, source: &Source, op: Op) -> Option<Range<usize>> {
+        match self.holder {
+            Some(holder) => Some(places::place(source, holder)?.entry(self.key)?.name.clone()),
+            None => Some(attributes::own_attribute(source, op, self.key)?.name),
+        }
+    }
+}
+
+/// The first such attribute of an op.
+pub(crate) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
+    let own = |key, message| Some(Unreadable { key, holder: None, message });
+    match rules::level(ir.op_name(op)) {
+        Some(LevelRule::Drop(_, Some(key)))
+            if ir.attr(op, key).is_some_and(|it| ciphertext::dropped(ir, it).is_none()) =>
+        {
+            return own(
+                key,
+                "is not a number of levels, so the level of what follows is not known",
+            );
+        }
+        Some(LevelRule::Chebyshev) => {
+            let key = ciphertext::COEFFICIENTS;
+            let Some(attr) = ir.attr(op, key) else {
+                return own(key, "is missing, so the level of what follows is not known");
+            };
+            if ciphertext::length(ir, attr).is_none() {
+                return own(key, "is not a list, so the level of what follows is not known");
+            }
+        }
+        _ => {}
+    }
+    for key in attributes::LISTS {
+        let is_bad = |attr: Attr| match ir.interner.attr_data(attr) {
+            AttrData::Array(all) => {
+                let is_dict = |it: &Attr| matches!(ir.interner.attr_data(*it), AttrData::Dict(_));
+                !all.iter().all(is_dict)
+            }
+            _ => true,
+        };
+        if ir.attr(op, key).is_some_and(is_bad) {
+            let message = "is not a list of dictionaries, so levels and scales in it are not known";
+            return own(key, message);
+        }
+    }
+    let keys = [
+        ("dimension", "of `mgmt.mgmt` is not a number of polynomials, so it is not compared"),
+        ("scale", "of `mgmt.mgmt` is not a number, so the scale of what follows is not known"),
+    ];
+    // One that is no list of keys has no level either.
+    let is_list = |attr: Attr| match ir.interner.attr_data(attr) {
+        AttrData::Text(text, _) => annotation::body(ir.interner.str(*text)).is_some(),
+        _ => false,
+    };
+    let is_bad =
+        |attr: Attr, key| is_list(attr) && annotation::said(ir, attr, key) == Said::Unreadable;
+    keys.into_iter().find_map(|(key, message)| {
+        let found = annotation::annotations(ir, op).find(|it| is_bad(it.1, key))?;
+        Some(Unreadable { key, holder: Some(found.0), message })
+    })
+}

@@ -1,0 +1,14 @@
+//! The analyses: levels and polynomials, noise, scales.
+
+pub(crate) mod changing_functions;
+pub(crate) mod ciphertext;
+pub(crate) mod clients;
+pub(crate) mod conflicts;
+pub(crate) mod header;
+pub(crate) mod known;
+pub(crate) mod layers;
+pub(crate) mod loops;
+pub(crate) mod noise;
+pub(crate) mod plaintext;
+pub(crate) mod scale;
+pub(crate) mod upkeep;

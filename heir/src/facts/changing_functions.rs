@@ -1,0 +1,68 @@
+//! Functions that change the polynomials or the level of a ciphertext.
+//!
+//! *Cost.* Linear in the program, once until it is edited.
+
+use std::collections::hash_map::Entry;
+
+use noisy_syntax::{Ir, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
+
+use crate::facts::ciphertext::Ciphertext;
+use crate::ops::placed::Placed;
+use crate::ops::rules;
+use noisy_dataflow::flow;
+
+/// The functions with a body that may return a ciphertext with another number than they take, by
+/// themselves or by functions that they call, each with an op that changes it. A value that may be
+/// a ciphertext counts as one.
+pub(crate) fn changing_functions(
+    ir: &Ir,
+    of: &dyn Fn(Value) -> Ciphertext,
+    placed: Placed,
+) -> FxHashMap<Op, Op> {
+    let mut out = FxHashMap::default();
+    let mut stack: Vec<(Op, Op)> = Vec::new();
+    for function in ir.functions() {
+        let Some(body) = flow::body(ir, function) else { continue };
+        let mut by = None;
+        ir.walk(body, &mut |op| {
+            if by.is_none()
+                && ir.op(op).kind != OpKind::FuncCall
+                && changes_number(ir, of, placed, op)
+            {
+                by = Some(op);
+            }
+        });
+        stack.extend(by.map(|it| (function, it)));
+    }
+    // An op of the function itself is named rather than one of its callees.
+    let mut at = 0;
+    while let Some(&(function, by)) = stack.get(at) {
+        at += 1;
+        if let Entry::Vacant(it) = out.entry(function) {
+            it.insert(by);
+            stack.extend(flow::callers_of(ir, function).map(|it| (it, by)));
+        }
+    }
+    out
+}
+
+fn changes_number(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, placed: Placed, op: Op) -> bool {
+    let may_be = |it: &Value| of(*it) != Ciphertext::Plain;
+    let data = ir.op(op);
+    if !data.results.iter().any(may_be) {
+        return false;
+    }
+    let name = ir.op_name(op);
+    match placed {
+        Placed::Bootstrap(_) => rules::moves_level(name) || rules::multiplies(name),
+        Placed::Relinearize => {
+            // The third operand of an op of `linalg` is the one that it adds to.
+            let n = if rules::contracts(name) { 2 } else { data.operands.len() };
+            let multiplied = data.operands.iter().take(n).filter_map(|it| it.value);
+            let is_product = rules::contracts(name)
+                || rules::dimension(name) == Some(rules::DimensionRule::Product);
+            is_product && multiplied.filter(may_be).count() > 1
+        }
+    }
+}

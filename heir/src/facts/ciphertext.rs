@@ -1,0 +1,637 @@
+//! Levels and dimensions of ciphertexts, by dataflow.
+//!
+//! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow
+//! along a chain of facts. Plaintexts are neutral: an op with ciphertext operands has the largest
+//! level of these, and then changes it by its rule (`rules.rs`). A loop carries the level and the
+//! polynomials that it takes: HEIR demands that it gives the same, and `varying-level` reports the
+//! others. Private functions take the largest of the levels that calls pass, and calls give what is
+//! returned.
+//!
+//! *Not checked.* Some numbers that HEIR writes depend on the order in which its analyses visit
+//! ops. One rule covers them: a value is not checked ([`Unchecked`]) if it is one of the following,
+//! or is computed from a value that is not checked.
+//!
+//! - A value that an op with a region, or one of `linalg`, makes of plaintexts: HEIR does not know
+//!   whether it is secret.
+//! - A value that a loop carries with more polynomials than the loop takes.
+//! - An argument of a function that is secret by its attribute `secret.secret` alone: HEIR counts
+//!   no polynomials.
+//! - A value whose uses disagree (`conflicts.rs`).
+//!
+//! A relinearization gives polynomials that are checked.
+//!
+//! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use noisy_syntax::{Attr, AttrData, Form, Interner, Ir, Op, OpKind, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::facts::loops;
+use crate::ops::catalogue::{self, LevelRule, Of};
+use crate::ops::rules::{self, DimensionRule, Library};
+use crate::text::setting::Settings;
+use crate::text::types::{Size, TypeFacts, Types, is_ciphertext_type};
+use noisy_dataflow::attributes::{self, Side};
+use noisy_dataflow::flow;
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, SparseForward};
+use noisy_dataflow::view::View;
+use noisy_integers::constants::ConstantFacts;
+
+/// A level, counted from fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// So many levels are used up.
+    Used(u32),
+    /// All levels of the module are used up, however many there are (`mgmt.level_reduce_min`).
+    All,
+    /// There is none: more levels are dropped than can be, or it would go on to grow round a loop.
+    Invalid,
+}
+
+/// The number of polynomials of a ciphertext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    /// The default of 2: the result of an op of `linalg` that may multiply ciphertexts, which HEIR
+    /// does not count as a product. A product of such values is unknown.
+    Assumed,
+    /// So many.
+    Known(u32),
+    /// Not known, or without a bound.
+    Unknown,
+}
+
+impl Dimension {
+    fn times(self, other: Dimension) -> Dimension {
+        match (self, other) {
+            (Dimension::Known(a), Dimension::Known(b)) => {
+                Dimension::Known(a.saturating_add(b).saturating_sub(1).max(2))
+            }
+            _ => Dimension::Unknown,
+        }
+    }
+}
+
+/// The numbers of a value that are not checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Unchecked {
+    /// The level is not checked.
+    pub level: bool,
+    /// The number of polynomials is not checked.
+    pub dimension: bool,
+}
+
+impl Unchecked {
+    /// No number is checked.
+    pub(crate) const ALL: Unchecked = Unchecked { level: true, dimension: true };
+
+    /// Marks the numbers that are not checked in either.
+    #[must_use]
+    pub(crate) fn or(self, other: Unchecked) -> Unchecked {
+        Unchecked { level: self.level || other.level, dimension: self.dimension || other.dimension }
+    }
+
+    /// True if some number is not checked.
+    pub(crate) fn is_any(self) -> bool {
+        self.level || self.dimension
+    }
+}
+
+/// The kind of a value, with its numbers if it is a ciphertext.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ciphertext {
+    /// Nothing reaches it.
+    #[default]
+    Bottom,
+    /// No ciphertext goes into it.
+    Plain,
+    /// It is encrypted.
+    Encrypted {
+        /// Its level.
+        level: Level,
+        /// Its polynomials.
+        dimension: Dimension,
+    },
+    /// Not known.
+    Unknown,
+}
+
+impl Ciphertext {
+    /// A fresh ciphertext.
+    pub const FRESH: Ciphertext =
+        Ciphertext::Encrypted { level: Level::Used(0), dimension: Dimension::Known(2) };
+
+    /// The level, if it is a ciphertext.
+    pub(crate) fn level(self) -> Option<Level> {
+        match self {
+            Ciphertext::Encrypted { level, .. } => Some(level),
+            _ => None,
+        }
+    }
+}
+
+impl Ciphertext {
+    /// The polynomials, if it is a ciphertext.
+    pub(crate) fn dimension(self) -> Option<Dimension> {
+        match self {
+            Ciphertext::Encrypted { dimension, .. } => Some(dimension),
+            _ => None,
+        }
+    }
+}
+
+impl Ciphertext {
+    /// The least upper bound of two.
+    fn join(self, other: Ciphertext) -> Ciphertext {
+        use Ciphertext::{Bottom, Encrypted, Plain, Unknown};
+        match (self, other) {
+            (Bottom, it) | (it, Bottom) => it,
+            (Unknown, _) | (_, Unknown) => Unknown,
+            (Plain, it) | (it, Plain) => it,
+            (Encrypted { level: a, dimension: m }, Encrypted { level: b, dimension: n }) => {
+                Encrypted { level: a.max(b), dimension: m.max(n) }
+            }
+        }
+    }
+}
+
+/// The fact of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Fact {
+    /// The kind and the numbers of the value.
+    pub(crate) ciphertext: Ciphertext,
+    /// The numbers that are not checked.
+    pub(crate) unchecked: Unchecked,
+}
+
+impl From<Ciphertext> for Fact {
+    fn from(ciphertext: Ciphertext) -> Self {
+        Fact { ciphertext, unchecked: Unchecked::default() }
+    }
+}
+
+impl Domain for Fact {
+    fn unknown() -> Self {
+        Fact { ciphertext: Ciphertext::Unknown, unchecked: Unchecked::ALL }
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        let ciphertext = match (self.ciphertext, next.ciphertext) {
+            (
+                Ciphertext::Encrypted { level: a, dimension: m },
+                Ciphertext::Encrypted { level: b, dimension: n },
+            ) => Ciphertext::Encrypted {
+                level: if a < b { Level::Invalid } else { b },
+                dimension: if m < n { Dimension::Unknown } else { n },
+            },
+            _ => next.ciphertext,
+        };
+        Fact { ciphertext, ..next }
+    }
+}
+
+impl Lattice for Fact {
+    fn bottom() -> Self {
+        Fact::default()
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let before = *self;
+        self.ciphertext = before.ciphertext.join(other.ciphertext);
+        self.unchecked = before.unchecked.or(other.unchecked);
+        Changed::when(*self != before)
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let not_checked = if self.unchecked.is_any() { ", not checked" } else { "" };
+        write!(f, "{}{not_checked}", self.ciphertext)
+    }
+}
+
+impl fmt::Display for Ciphertext {
+    /// `level 3 dimension 2`, `plaintext`, `unknown` or `unreached`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (level, dimension) = match self {
+            Ciphertext::Bottom => return f.write_str("unreached"),
+            Ciphertext::Plain => return f.write_str("plaintext"),
+            Ciphertext::Unknown => return f.write_str("unknown"),
+            Ciphertext::Encrypted { level, dimension } => (level, dimension),
+        };
+        match level {
+            Level::Used(n) => write!(f, "level {n}")?,
+            Level::All => f.write_str("the last level")?,
+            Level::Invalid => f.write_str("no level")?,
+        }
+        match dimension {
+            Dimension::Assumed => f.write_str(" dimension 2 (assumed)"),
+            Dimension::Known(n) => write!(f, " dimension {n}"),
+            Dimension::Unknown => f.write_str(" dimension unknown"),
+        }
+    }
+}
+
+/// The analysis.
+#[derive(Debug)]
+pub struct Ciphertexts {
+    pub(crate) settings: Arc<Settings>,
+    /// By part of the document: true if it marks secrets; if not, all values that it computes with
+    /// may be secret.
+    marks_secrets: Vec<bool>,
+    /// Arguments that are not fresh ciphertexts.
+    pub(crate) entries: FxHashMap<(Op, usize), Fact>,
+    /// Values whose uses disagree.
+    pub(crate) conflicts: FxHashMap<Value, Unchecked>,
+    types: Types,
+    /// Calls of declarations: their results have the level of their operands, as in HEIR.
+    declared: FxHashSet<Op>,
+}
+
+impl Ciphertexts {
+    /// The analysis of a program.
+    pub fn new(ir: &Ir) -> Self {
+        let settings = Arc::new(Settings::new(ir));
+        let mut marks_secrets = vec![false; settings.n_parts()];
+        for function in ir.functions() {
+            if has_secret_argument(ir, function) {
+                marks_secrets[settings.part(function)] = true;
+            }
+        }
+        let mut declared = FxHashSet::default();
+        ir.walk(ir.root(), &mut |op| {
+            if calls_declared(ir, op) {
+                declared.insert(op);
+            }
+        });
+        Self {
+            settings,
+            marks_secrets,
+            declared,
+            entries: FxHashMap::default(),
+            conflicts: FxHashMap::default(),
+            types: Types::default(),
+        }
+    }
+
+    /// Takes note of what is called by an op that changed.
+    pub(crate) fn note_call(&mut self, ir: &Ir, op: Op) {
+        if calls_declared(ir, op) {
+            self.declared.insert(op);
+        } else if !self.declared.is_empty() {
+            self.declared.remove(&op);
+        }
+    }
+
+    /// Returns true if calls of a changed function, noted as they were, are now calls of a
+    /// declaration or no more.
+    pub(crate) fn is_called_otherwise(&self, ir: &Ir, function: Op) -> bool {
+        let symbol = ir.extra(function).symbol;
+        let mut users = symbol.into_iter().flat_map(|it| ir.symbol_users(it.0));
+        users.any(|&it| calls_declared(ir, it) != self.declared.contains(&it))
+    }
+
+    /// The polynomials that the type of a value says, else others.
+    fn sized(&mut self, ir: &impl View, value: Value, otherwise: Dimension) -> Dimension {
+        match self.types.of(ir, value).size {
+            Size::Silent => otherwise,
+            Size::Of(n) => Dimension::Known(n),
+            Size::Unreadable => Dimension::Unknown,
+        }
+    }
+
+    /// The facts that a type states.
+    pub(crate) fn type_facts(&self, interner: &Interner, ty: Type) -> TypeFacts {
+        self.types.known(interner, ty)
+    }
+
+    /// Returns true if any function marks secrets.
+    pub(crate) fn marks_any(&self) -> bool {
+        self.marks_secrets.contains(&true)
+    }
+
+    /// Returns true if any function marks secrets in the part of the document with an op.
+    pub(crate) fn marks_secrets(&self, op: Op) -> bool {
+        self.marks_secrets[self.settings.part(op)]
+    }
+}
+
+/// Returns true if an op calls a declaration. The results of a function that is not understood are
+/// unknown.
+fn calls_declared(ir: &Ir, op: Op) -> bool {
+    let is_understood = |&it: &Op| !matches!(ir.op(it).form, Form::Broken | Form::Opaque);
+    ir.op(op).kind == OpKind::FuncCall
+        && flow::callee(ir, op).filter(is_understood).is_some_and(|it| flow::body(ir, it).is_none())
+}
+
+/// Returns true if a function, which may be broken, marks an argument as a ciphertext.
+pub(crate) fn has_secret_argument(ir: &Ir, function: Op) -> bool {
+    let Some(&(_, region)) = ir.op(function).regions.first() else { return false };
+    let args = &ir.block(flow::entry_block(ir, region)).args;
+    let mut all = args.iter().enumerate();
+    all.any(|(at, &it)| is_secret_argument(ir, function, at, it))
+}
+
+/// Returns true if an argument of a function is a ciphertext, by its type or its attribute
+/// `secret.secret`.
+pub fn is_secret_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
+    is_ciphertext_type(ir, value) || is_marked_argument(ir, function, index, value)
+}
+
+/// Returns true if an argument of a function is a ciphertext by its attribute `secret.secret`
+/// alone.
+pub(crate) fn is_marked_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
+    let is_marked = |dict: Attr| match ir.interner().attr_data(dict) {
+        AttrData::Dict(entries) => {
+            entries.iter().any(|it| ir.interner().str(it.0) == "secret.secret")
+        }
+        _ => false,
+    };
+    !is_ciphertext_type(ir, value)
+        && attributes::dictionary(ir, function, Side::Argument, index).is_some_and(is_marked)
+}
+
+/// The fact of an argument of a region that nothing flows into: of a function its own, `fresh` if
+/// it is encrypted; else a plaintext.
+pub(crate) fn entry<F: Domain>(
+    ir: &impl View,
+    op: Op,
+    known: Ciphertext,
+    plain: F,
+    fresh: impl FnOnce() -> Option<F>,
+) -> F {
+    if ir.op(op).kind != OpKind::FuncFunc {
+        return plain;
+    }
+    match known {
+        Ciphertext::Encrypted { .. } => fresh().unwrap_or_else(F::unknown),
+        Ciphertext::Plain => plain,
+        _ => F::unknown(),
+    }
+}
+
+impl SparseForward for Ciphertexts {
+    type Fact = Fact;
+    /// Not ranges of integers: HEIR decides a branch by constants alone.
+    type Base = ConstantFacts;
+
+    fn calls(&self) -> Calls {
+        Calls::JOINED
+    }
+
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, ConstantFacts>,
+        function: Op,
+        index: usize,
+        value: Value,
+        _: &[Fact],
+    ) -> Fact {
+        if ir.op(function).kind != OpKind::FuncFunc {
+            return Ciphertext::Plain.into();
+        }
+        let given = self.entries.get(&(function, index)).copied();
+        if given.is_some_and(|it| it.ciphertext == Ciphertext::Unknown) {
+            return Fact::unknown();
+        }
+        let unchecked = given.map(|it| it.unchecked).unwrap_or_default();
+        let given = given.and_then(|it| Some((it.ciphertext.level()?, it.ciphertext.dimension()?)));
+        let (level, dimension) = given.unwrap_or((Level::Used(0), Dimension::Known(2)));
+        let dimension = self.sized(ir, value, dimension);
+        let is_secret = given.is_some()
+            || !self.marks_secrets(function)
+            || is_secret_argument(ir, function, index, value);
+        let ciphertext =
+            if is_secret { Ciphertext::Encrypted { level, dimension } } else { Ciphertext::Plain };
+        Fact { ciphertext, unchecked }
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, ConstantFacts>,
+        op: Op,
+        result: usize,
+        operands: &[Fact],
+    ) -> Fact {
+        let operands: Vec<Fact> = rules::known_operands(ir, op, operands);
+        let kinds: Vec<Ciphertext> = operands.iter().map(|it| it.ciphertext).collect();
+        let ciphertext = self.computed(ir, op, result, &kinds);
+        let name = ir.op_name(op);
+        let is_fresh = rules::encrypts(name);
+        if is_fresh || matches!(ciphertext, Ciphertext::Bottom | Ciphertext::Unknown) {
+            return ciphertext.into();
+        }
+        let given = operands.iter().filter(|it| it.ciphertext != Ciphertext::Unknown);
+        let mut unchecked = given.fold(Unchecked::default(), |all, it| all.or(it.unchecked));
+        if rules::dimension(name) == Some(DimensionRule::Relinearize) {
+            unchecked.dimension = false;
+        }
+        if ciphertext == Ciphertext::Plain && hides_secretness(ir, op) {
+            unchecked = Unchecked::ALL;
+        }
+        Fact { ciphertext, unchecked }
+    }
+
+    fn carried(
+        &self,
+        ir: &AnalysisContext<'_, ConstantFacts>,
+        op: Op,
+        taken: &Fact,
+        joined: Fact,
+    ) -> Fact {
+        let (
+            Ciphertext::Encrypted { level, dimension },
+            Ciphertext::Encrypted { dimension: next_dimension, .. },
+        ) = (taken.ciphertext, joined.ciphertext)
+        else {
+            return joined;
+        };
+        let is_loop =
+            matches!(ir.op(op).kind, OpKind::AffineFor | OpKind::ScfFor | OpKind::ScfWhile);
+        if !is_loop || loops::rounds(ir, op) == Some(1) {
+            return joined;
+        }
+        // The level is pinned whatever the order of visits, but not the polynomials.
+        let varies = Unchecked { level: false, dimension: dimension < next_dimension };
+        Fact {
+            ciphertext: Ciphertext::Encrypted { level, dimension },
+            unchecked: joined.unchecked.or(varies),
+        }
+    }
+
+    fn refine(
+        &self,
+        ir: &AnalysisContext<'_, ConstantFacts>,
+        value: Value,
+        mut fact: Fact,
+    ) -> Fact {
+        if let Some(&conflict) = self.conflicts.get(&value) {
+            fact.unchecked = fact.unchecked.or(conflict);
+        }
+        if let Some((function, index)) = ir.entry_argument(value)
+            && ir.op(function).kind == OpKind::FuncFunc
+            && is_marked_argument(ir, function, index, value)
+        {
+            fact.unchecked.dimension = true;
+        }
+        fact
+    }
+}
+
+/// True if HEIR does not know whether the results of an op are secret when its operands are not:
+/// its analysis does not look into regions, which the ops of `linalg` have also where the text does
+/// not show them.
+pub(crate) fn hides_secretness(ir: &impl View, op: Op) -> bool {
+    ir.op_name(op).starts_with("linalg.") || !ir.op(op).regions.is_empty()
+}
+
+impl Ciphertexts {
+    /// The kind and numbers of a result.
+    fn computed(
+        &mut self,
+        ir: &AnalysisContext<'_, ConstantFacts>,
+        op: Op,
+        result: usize,
+        operands: &[Ciphertext],
+    ) -> Ciphertext {
+        let name = ir.op_name(op);
+        let value = ir.op(op).results[result];
+        // An op with an unreached operand is unreached.
+        if operands.contains(&Ciphertext::Bottom) {
+            return Ciphertext::Bottom;
+        }
+        let joined = operands.iter().fold(Ciphertext::Plain, |all, &it| all.join(it));
+        let is_declared = self.declared.contains(&op);
+        // Nor of a generic with other arguments than operands, or that ends otherwise.
+        if ir.op(op).kind == OpKind::FuncCall && !is_declared || name == "secret.generic" {
+            return Ciphertext::Unknown;
+        }
+        if !catalogue::is_known(name) || is_declared && joined == Ciphertext::Plain {
+            // A result of plaintexts alone is a plaintext, unless its type says otherwise.
+            let is_plain = joined == Ciphertext::Plain && !self.types.of(ir, value).is_ciphertext;
+            return if is_plain { Ciphertext::Plain } else { Ciphertext::Unknown };
+        }
+        if rules::encrypts(name) {
+            return Ciphertext::FRESH;
+        }
+        if rules::decrypts(name) {
+            return Ciphertext::Plain;
+        }
+        let Ciphertext::Encrypted { level, dimension } = joined else { return joined };
+        let dimension = dimension_after(ir, op, operands, dimension);
+        let dimension = self.sized(ir, value, dimension);
+        match self.level_after(ir, op, level, operands) {
+            Some(level) => Ciphertext::Encrypted { level, dimension },
+            None => Ciphertext::Unknown,
+        }
+    }
+}
+
+/// The effect of an op on a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moved {
+    /// So many more are used.
+    By(u32),
+    /// All are used.
+    ToTheLast,
+    /// The levels that a bootstrap takes are used.
+    Bootstrapped,
+}
+
+/// The attribute of an op that evaluates a polynomial.
+pub(crate) const COEFFICIENTS: &str = "coefficients";
+
+/// How many levels an attribute says to drop.
+pub(crate) fn dropped(ir: &impl View, attr: Attr) -> Option<u32> {
+    match ir.interner().attr_data(attr) {
+        AttrData::Int { value, .. } => u32::try_from(*value).ok(),
+        _ => None,
+    }
+}
+
+/// How many coefficients an attribute lists.
+pub(crate) fn length(ir: &impl View, attr: Attr) -> Option<usize> {
+    match ir.interner().attr_data(attr) {
+        AttrData::Array(items) => Some(items.len()),
+        AttrData::DenseArray { values, .. } => Some(values.len()),
+        _ => None,
+    }
+}
+
+impl Ciphertexts {
+    /// The effect of an op on the level of its operands; `None` if it is unknown.
+    pub(crate) fn moved(&self, ir: &impl View, op: Op) -> Option<Moved> {
+        let Some(rule) = rules::level(ir.op_name(op)) else { return Some(Moved::By(0)) };
+        Some(Moved::By(match rule {
+            LevelRule::DropAll => return Some(Moved::ToTheLast),
+            LevelRule::Bootstrap => return Some(Moved::Bootstrapped),
+            LevelRule::Drop(default, None) => default,
+            LevelRule::Drop(default, Some(attribute)) => match ir.attr(op, attribute) {
+                None => default,
+                Some(attr) => dropped(ir, attr)?,
+            },
+            LevelRule::Chebyshev => {
+                let coefficients = length(ir, ir.attr(op, COEFFICIENTS)?)?;
+                let Some(degree) = coefficients.checked_sub(1) else { return Some(Moved::By(0)) };
+                let is_openfhe = self.settings.of(op).is_some_and(|it| it.is_openfhe);
+                let library = if is_openfhe { Library::OpenFhe } else { Library::Lattigo };
+                rules::chebyshev(u32::try_from(degree).ok()?, library)?
+            }
+        }))
+    }
+
+    /// The level after an op, from the largest of its operands; `None` if it is not known.
+    fn level_after(
+        &self,
+        ir: &impl View,
+        op: Op,
+        mut level: Level,
+        operands: &[Ciphertext],
+    ) -> Option<Level> {
+        match catalogue::entry(ir.op_name(op)).filter(|it| it.level.is_some()).map(|it| it.of) {
+            Some(Of::Operand(at)) => level = operands.get(at)?.level()?,
+            Some(Of::Inputs) => {
+                level = operands.iter().take(2).filter_map(|it| it.level()).max()?;
+            }
+            None => {}
+        }
+        Some(match (self.moved(ir, op)?, level) {
+            // Also of what has no level.
+            (Moved::Bootstrapped, _) => {
+                Level::Used(self.settings.of(op).map_or(0, |it| it.bootstrap_level))
+            }
+            (_, Level::Invalid) => Level::Invalid,
+            (Moved::ToTheLast, _) | (Moved::By(0), Level::All) => Level::All,
+            (Moved::By(drop), Level::Used(n)) => Level::Used(n.saturating_add(drop)),
+            (Moved::By(_), Level::All) => Level::Invalid,
+        })
+    }
+}
+
+/// The polynomials after an op, from the most of its operands.
+fn dimension_after(ir: &impl View, op: Op, operands: &[Ciphertext], most: Dimension) -> Dimension {
+    let name = ir.op_name(op);
+    let of = |it: &Ciphertext| match it {
+        Ciphertext::Encrypted { dimension, .. } => Some(*dimension),
+        _ => None,
+    };
+    match rules::dimension(name) {
+        Some(DimensionRule::Product) => {
+            operands.iter().filter_map(of).reduce(Dimension::times).unwrap_or(most)
+        }
+        Some(DimensionRule::Relinearize) => Dimension::Known(2),
+        None if name.starts_with("linalg.") => {
+            // A contraction with one encrypted input multiplies it with plaintexts.
+            let encrypted = operands.iter().take(2).filter_map(of).count();
+            let is_linear = rules::is_linear(name) || rules::contracts(name) && encrypted < 2;
+            match most {
+                _ if is_linear => most,
+                Dimension::Known(2) | Dimension::Assumed => Dimension::Assumed,
+                _ => Dimension::Unknown,
+            }
+        }
+        None => most,
+    }
+}

@@ -1,0 +1,162 @@
+//! Values whose uses disagree, so that HEIR may write other numbers on them than follow from the ops
+//! that compute them:
+//!
+//! - A plaintext that ops want at several levels. HEIR encodes it once, for the largest, and takes
+//!   all values that are computed with it to be there.
+//! - A ciphertext where branches meet or a loop starts, if a plaintext becomes it that is encoded for
+//!   more used levels or with more polynomials.
+//! - A ciphertext by its type that a call passes at another level than the callee takes.
+//! - A value that a loop carries and would give to its next round with more levels used, computed with
+//!   a plaintext. HEIR carries the larger of both levels.
+//! - A value at the end of a round, and those that become it where branches meet, if it has more
+//!   levels used or more polynomials than its loop takes.
+//!
+//! *Source.* HEIR 2026.9.1, measured with `--annotate-level` and `--annotate-mgmt`. *Cost.* The uses
+//! of a value.
+
+use noisy_syntax::{Def, Ir, OpKind, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
+use crate::facts::loops;
+use crate::facts::plaintext::{self, Source};
+use crate::ops::rules;
+use crate::text::types;
+use noisy_dataflow::flow::{self, Flow};
+
+/// All conflicts of a program.
+pub(crate) fn all(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext) -> FxHashMap<Value, Unchecked> {
+    let mut source = plaintext::direct_once(ir, of);
+    let values = plaintext::values(ir).into_iter();
+    let found = values.map(|it| (it, conflict(ir, it, of, &mut source)));
+    found.filter(|it| it.1.is_any()).collect()
+}
+
+/// The numbers of a value on which its uses disagree.
+pub(crate) fn conflict(
+    ir: &Ir,
+    value: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+    source: Source<'_>,
+) -> Unchecked {
+    let (level, dimension) = match of(value) {
+        Ciphertext::Plain => {
+            let mut wanted = |it: Value| source(it).level;
+            let most = plaintext::encoded_for(ir, of, value, &mut wanted);
+            return Unchecked { level: most.is_some(), dimension: false };
+        }
+        Ciphertext::Encrypted { level, dimension } => (level, dimension),
+        Ciphertext::Bottom | Ciphertext::Unknown => return Unchecked::default(),
+    };
+    if passes_other_level(ir, value, of) {
+        return Unchecked::ALL;
+    }
+    let mut out = match ir.value(value).def {
+        Def::Result(op, _) if ir.op(op).regions.is_empty() => Unchecked::default(),
+        _ => {
+            let mut raised = plaintext::raised(ir, value, of, source);
+            raised.level |= varies_with_plaintext(ir, value, of);
+            raised
+        }
+    };
+    for (taken_level, taken_dimension) in rounds_taking(ir, value, of) {
+        out.level |= taken_level < level;
+        out.dimension |= taken_dimension < dimension;
+    }
+    out
+}
+
+/// True if a loop carries a value and would give it to its next round with more levels used, computed
+/// with a plaintext.
+fn varies_with_plaintext(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
+    let holder = match ir.value(value).def {
+        Def::Result(op, _) => Some(op),
+        Def::Argument(block, _) => ir.region(ir.block(block).region).parent,
+    };
+    let Some(holder) = holder.filter(|&it| loops::is_loop(ir, it)) else { return false };
+    let feeders = flow::feeders(ir, value);
+    let taken = feeders.iter().find(|it| it.0 == holder).and_then(|it| of(it.1).level());
+    let meets_plaintext = |value: Value| {
+        let Def::Result(op, _) = ir.value(value).def else { return false };
+        ir.op(op).operands.iter().enumerate().any(|(at, it)| {
+            it.value.is_some_and(|it| of(it) == Ciphertext::Plain)
+                && rules::takes_plaintext(ir, op, at)
+        })
+    };
+    loops::rounds(ir, holder) != Some(1)
+        && feeders.iter().any(|&(op, yielded)| {
+            op != holder && taken < of(yielded).level() && meets_plaintext(yielded)
+        })
+        && taken.is_some()
+}
+
+/// True if a call passes a value at another level than its callee takes, and the type of the value
+/// says that it is a ciphertext.
+fn passes_other_level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
+    let differs = |&(user, index): &(_, u32)| {
+        if ir.op(user).kind != OpKind::FuncCall {
+            return false;
+        }
+        let body = flow::callee(ir, user).and_then(|it| flow::body(ir, it));
+        let args = body.map(|it| &ir.block(flow::entry_block(ir, it)).args);
+        let arg = args.and_then(|it| it.get(index as usize));
+        arg.is_some_and(|&it| of(it).level() != of(value).level())
+    };
+    ir.value(value).uses.iter().any(differs) && types::is_ciphertext_type(ir, value)
+}
+
+/// The levels and polynomials that loops take whose next rounds a value is given to, also where
+/// branches meet first.
+fn rounds_taking(
+    ir: &Ir,
+    value: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> Vec<(Level, Dimension)> {
+    let mut out = Vec::new();
+    let mut stack = vec![value];
+    while let Some(value) = stack.pop() {
+        for &(user, index) in &ir.value(value).uses {
+            let Some(holder) = ir.parent_op(user).filter(|_| flow::is_yield(ir, user)) else {
+                continue;
+            };
+            if Flow::of(ir, holder) == Flow::Choice {
+                stack.extend(flow::feeds(ir, user, index as usize));
+                continue;
+            }
+            loops::carried_by(ir, holder, &mut |it| {
+                if it.uses[1] == (user, index)
+                    && it.is_repeated
+                    && let Ciphertext::Encrypted { level, dimension } = of(it.init)
+                {
+                    out.push((level, dimension));
+                }
+            });
+        }
+    }
+    out
+}
+
+/// The values whose conflict may be another one, now that something else is known near some values:
+/// these, the plaintexts that encode them, and the values that become them where branches meet.
+pub(crate) fn near(ir: &Ir, values: impl Iterator<Item = Value>) -> Vec<Value> {
+    let mut out = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut stack: Vec<Value> = values.collect();
+    while let Some(value) = stack.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        out.push(value);
+        let users = ir.value(value).uses.iter().map(|it| it.0);
+        let carried = ir.value(value).uses.iter().filter(|it| flow::is_yield(ir, it.0));
+        stack.extend(carried.flat_map(|&(user, index)| flow::feeds(ir, user, index as usize)));
+        let encoding = users.filter(|&it| ir.op_name(it) == "mgmt.init");
+        stack.extend(encoding.flat_map(|it| ir.op(it).results.iter().copied()));
+        if let Def::Result(op, _) = ir.value(value).def
+            && Flow::of(ir, op) == Flow::Choice
+        {
+            stack.extend(flow::feeders(ir, value).into_iter().map(|it| it.1));
+        }
+    }
+    out
+}

@@ -1,0 +1,417 @@
+//! The levels and polynomials of the ciphertexts of a program.
+
+use std::sync::{Arc, OnceLock};
+
+use noisy_syntax::{Def, Interner, Ir, Op, Type, Value};
+use rustc_hash::FxHashMap;
+
+use crate::facts::ciphertext::{Ciphertext, Ciphertexts, Dimension, Fact, Level, Moved, Unchecked};
+use crate::facts::{changing_functions, clients, conflicts, plaintext};
+use crate::ops::placed::Placed;
+use crate::options::{Model, Options};
+use crate::text::annotation::{self, Said};
+use crate::text::setting::{Scheme, SchemeFault, Setting, Settings};
+use noisy_dataflow::sparse::{Domain, Input, Sparse};
+use noisy_integers::Integers;
+
+/// The facts of the ciphertexts of a program.
+#[derive(Debug)]
+pub struct Heir {
+    pub(crate) facts: Sparse<Ciphertexts>,
+    /// By part of the document: the largest level of any ciphertext, and true if no ciphertext of
+    /// unknown level may have a larger one.
+    pub(crate) largest: Vec<(u32, bool)>,
+    /// The levels at which values are wanted that plaintexts encode; made when somebody asks.
+    pub(crate) sources: OnceLock<FxHashMap<Value, Option<Level>>>,
+    /// Functions that change polynomials, and those that change levels, each with an op that does;
+    /// made when somebody asks.
+    pub(crate) changing_functions: [OnceLock<FxHashMap<Op, Op>>; 2],
+    /// The levels that are left, by value.
+    pub(crate) left: Vec<Option<u32>>,
+}
+
+impl Heir {
+    /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, no argument
+    /// of a function is secret, and no op is of one of HEIR's dialects.
+    pub fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
+        let ciphertexts = Ciphertexts::new(ir);
+        let has_scheme = ciphertexts.settings.all().any(|it| it.scheme.is_some());
+        if !has_scheme && !ciphertexts.marks_any() && !has_heir_op(ir) {
+            return None;
+        }
+        let input = Input { ir, base: integers.constants() };
+        let mut facts = Sparse::new(&input, ciphertexts);
+        let values = plaintext::values(ir);
+        // Levels of one client follow from those of others; conflicts change no level.
+        for round in 0.. {
+            let of = |it: Value| ciphertext(&facts, it);
+            let (entries, conflicts) = (clients::entries(ir, &facts), conflicts::all(ir, &of));
+            let known = &mut facts.analysis;
+            if known.entries == entries && known.conflicts == conflicts {
+                break;
+            }
+            (known.entries, known.conflicts) = (entries, conflicts);
+            if round > MOST_CLIENTS {
+                known.entries.values_mut().for_each(|it| *it = Fact::unknown());
+            }
+            facts.solve(&input);
+            if round > MOST_CLIENTS {
+                break;
+            }
+        }
+        let settings = &facts.analysis.settings;
+        let mut largest = vec![(0, true); settings.n_parts()];
+        for &value in &values {
+            let Some(op) = ir.definition_site(value) else { continue };
+            let (level, is_known) = &mut largest[settings.part(op)];
+            match ciphertext(&facts, value) {
+                Ciphertext::Encrypted { level: Level::Used(n), .. } => *level = n.max(*level),
+                Ciphertext::Unknown => *is_known = false,
+                _ => {}
+            }
+        }
+        let mut it = Self {
+            facts,
+            largest,
+            sources: OnceLock::new(),
+            changing_functions: Default::default(),
+            left: vec![None; ir.bounds().1],
+        };
+        for value in values {
+            it.left[value.index()] = it.find_left(ir, value);
+        }
+        Some(it)
+    }
+
+    /// Looks for conflicts near some values again, and returns the values whose conflict changed.
+    /// *Cost.* Their uses, and those of the values that have a conflict.
+    pub(crate) fn find_conflicts(&mut self, ir: &Ir, near: Vec<Value>) -> Vec<Value> {
+        let before = &self.facts.analysis.conflicts;
+        let of = |it: Value| ciphertext(&self.facts, it);
+        let mut source = plaintext::direct_once(ir, &of);
+        let all = conflicts::near(ir, near.into_iter().chain(before.keys().copied()));
+        let mut changed = Vec::new();
+        for value in all {
+            let is_there = is_current(ir, value);
+            let now = is_there.then(|| conflicts::conflict(ir, value, &of, &mut source));
+            let now = now.filter(|it| it.is_any());
+            if before.get(&value).copied() != now {
+                changed.push((value, now));
+            }
+        }
+        drop(source);
+        for &(value, now) in &changed {
+            match now {
+                Some(it) => self.facts.analysis.conflicts.insert(value, it),
+                None => self.facts.analysis.conflicts.remove(&value),
+            };
+        }
+        changed.into_iter().map(|it| it.0).collect()
+    }
+
+    /// The levels that are left for a value: those that `mgmt.mgmt` or its type states, else those
+    /// that the used levels leave of the moduli.
+    pub(crate) fn left(&self, value: Value) -> Option<usize> {
+        usize::try_from((*self.left.get(value.index())?)?).ok()
+    }
+
+    /// As [`Heir::left`], from the text and the facts.
+    pub(crate) fn find_left(&self, ir: &Ir, value: Value) -> Option<u32> {
+        u32::try_from(self.left_by_text(ir, value)?).ok()
+    }
+
+    fn left_by_text(&self, ir: &Ir, value: Value) -> Option<usize> {
+        match annotation::annotated(ir, value, "level") {
+            Said::Number(level) => return usize::try_from(level).ok(),
+            Said::Unreadable => return None,
+            Said::Nothing => {}
+        }
+        if let Some(level) = self.level_by_type(ir, value) {
+            return Some(level);
+        }
+        if let Def::Argument(block, _) = ir.value(value).def
+            && let Some(from) = annotation::forwarded(ir, block, value)
+        {
+            return self.left_by_text(ir, from);
+        }
+        // The level of a plaintext follows from its uses, whose edits do not reach it.
+        if self.ciphertext(value) == Ciphertext::Plain {
+            return None;
+        }
+        let used = usize::try_from(self.level(ir, value)?).ok()?;
+        annotation::params(self.setting_for(ir, value)?)?.1.max_level().checked_sub(used)
+    }
+
+    /// The number of levels for a value by the options: those between bootstraps and those that a
+    /// bootstrap takes.
+    pub(crate) fn budget(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
+        let taken = self.setting_for(ir, value).map_or(0, |it| it.bootstrap_level);
+        Some(options.level_budget?.get().saturating_add(taken))
+    }
+
+    /// The number of times that the moduli of the parameters for a value can be switched.
+    pub fn switches(&self, ir: &Ir, value: Value) -> Option<u32> {
+        let setting = self.setting_for(ir, value)?;
+        match &setting.params {
+            Some(Ok(params)) if setting.scheme != Some(Scheme::Bfv) => {
+                u32::try_from(params.max_level()).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// The setting of the first module that names a scheme.
+    pub fn setting(&self) -> &Setting {
+        self.facts.analysis.settings.first()
+    }
+
+    /// The setting of the module around an op: the first with attributes in the part of the
+    /// document with the op.
+    pub fn setting_of(&self, op: Op) -> Option<&Setting> {
+        self.facts.analysis.settings.of(op)
+    }
+
+    pub(crate) fn settings(&self) -> &Arc<Settings> {
+        &self.facts.analysis.settings
+    }
+
+    /// The attributes of modules that cannot be used, each with its module.
+    pub fn scheme_faults(&self) -> Vec<(Op, &SchemeFault)> {
+        self.settings().faults().collect()
+    }
+
+    /// As [`Heir::setting_of`], of what defines a value.
+    pub(crate) fn setting_for(&self, ir: &Ir, value: Value) -> Option<&Setting> {
+        self.setting_of(ir.definition_site(value)?)
+    }
+
+    /// The chosen noise model, else that of average bounds for the scheme.
+    pub fn noise_model(&self, chosen: Option<Model>) -> Option<Model> {
+        let default = || {
+            self.settings().all().find_map(|it| match it.scheme? {
+                Scheme::Bgv => Some(Model::BgvKpz21),
+                Scheme::Bfv => Some(Model::BfvKpz21),
+                Scheme::Ckks => None,
+            })
+        };
+        chosen.or_else(default)
+    }
+
+    /// The most levels that a ciphertext may use where a value is defined: those of the options,
+    /// else those of the moduli; `None` without either.
+    pub fn available(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
+        self.budget(ir, options, value).or_else(|| self.switches(ir, value))
+    }
+
+    /// The most levels that a ciphertext uses.
+    pub(crate) fn levels(&self) -> u32 {
+        self.largest.iter().map(|it| it.0).max().unwrap_or(0)
+    }
+
+    /// The number of the part of the document that a value is in.
+    pub(crate) fn part(&self, ir: &Ir, value: Value) -> usize {
+        ir.definition_site(value).map_or(0, |it| self.settings().part(it))
+    }
+
+    /// The most levels that a ciphertext uses in the part of the document that a value is in.
+    pub fn levels_around(&self, ir: &Ir, value: Value) -> u32 {
+        self.largest.get(self.part(ir, value)).map_or(0, |it| it.0)
+    }
+
+    /// The kind of a value, with its numbers.
+    pub fn ciphertext(&self, value: Value) -> Ciphertext {
+        ciphertext(&self.facts, value)
+    }
+
+    /// The number of ops that the last update visited.
+    pub fn n_visits(&self) -> usize {
+        self.facts.n_visits()
+    }
+
+    /// The numbers of a value that are not checked (see `docs/heir.md`).
+    pub fn unchecked(&self, value: Value) -> Unchecked {
+        self.facts.fact(value).map(|it| it.unchecked).unwrap_or_default()
+    }
+
+    /// The fact of a value, unknown if its level is not checked.
+    fn with_checked_level(&self, value: Value) -> Ciphertext {
+        if self.unchecked(value).level { Ciphertext::Unknown } else { self.ciphertext(value) }
+    }
+
+    /// The fact of a value, with unknown polynomials if these are not checked.
+    fn with_checked_dimension(&self, value: Value) -> Ciphertext {
+        match self.ciphertext(value) {
+            Ciphertext::Encrypted { level, .. } if self.unchecked(value).dimension => {
+                Ciphertext::Encrypted { level, dimension: Dimension::Unknown }
+            }
+            it => it,
+        }
+    }
+
+    /// The functions that may return a ciphertext with another number than they take, each with an
+    /// op that changes it.
+    pub fn changing_functions(&self, ir: &Ir, placed: Placed) -> &FxHashMap<Op, Op> {
+        let at = usize::from(placed != Placed::Relinearize);
+        self.changing_functions[at].get_or_init(|| {
+            changing_functions::changing_functions(ir, &|it| self.ciphertext(it), placed)
+        })
+    }
+
+    /// At which level something is wanted that is also encoded.
+    pub(crate) fn source(&self, ir: &Ir, value: Value) -> Option<Level> {
+        let sources =
+            self.sources.get_or_init(|| plaintext::sources(ir, &|it| self.with_checked_level(it)));
+        sources.get(&value).copied().flatten()
+    }
+
+    /// The effect of an op on the level of its operands; `None` if it is unknown.
+    pub(crate) fn moved(&self, ir: &Ir, op: Op) -> Option<Moved> {
+        self.facts.analysis.moved(ir, op)
+    }
+
+    /// The levels used that HEIR writes on a value, also where none follows: a ciphertext without a
+    /// level, and a plaintext that no op wants at a level, are written as if they were fresh.
+    /// `None` if the level is not checked.
+    pub fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
+        if let Some(level) = self.level(ir, value) {
+            return Some(level);
+        }
+        match self.with_checked_level(value) {
+            // HEIR ends with an error where there is none.
+            Ciphertext::Encrypted { level, .. } => (level != Level::Invalid).then_some(0),
+            Ciphertext::Plain => {
+                let of = |it: Value| self.with_checked_level(it);
+                let level = plaintext::written(ir, value, &of, &|it| self.source(ir, it))?;
+                self.number(ir, value, level)
+            }
+            _ => None,
+        }
+    }
+
+    /// The polynomials that HEIR writes on a value, also on a plaintext that no op wants with some.
+    pub fn written_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+        if let Some(dimension) = self.dimension(ir, value) {
+            return Some(dimension);
+        }
+        let is_written = self.ciphertext(value) == Ciphertext::Plain
+            && !self.unchecked(value).dimension
+            && self.is_encoded(ir, value);
+        let of = |it: Value| self.with_checked_dimension(it);
+        match plaintext::written_dimension(ir, value, &of).filter(|_| is_written)? {
+            Dimension::Known(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a value is an encoded plaintext in a part of the document that marks
+    /// secrets: elsewhere HEIR sees no ciphertexts.
+    pub(crate) fn is_encoded(&self, ir: &Ir, value: Value) -> bool {
+        let is_marked = |op: Op| self.facts.analysis.marks_secrets(op);
+        plaintext::is_init(ir, value) && ir.defining_op(value).is_some_and(is_marked)
+    }
+
+    /// As [`Heir::written_dimension`], but `None` after lowering: HEIR takes no op of a scheme for
+    /// a product.
+    pub(crate) fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+        let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
+        if is_lowered { None } else { self.written_dimension(ir, value) }
+    }
+
+    /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if
+    /// there is none, or it is not known or not checked.
+    pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
+        let level = match self.with_checked_level(value) {
+            Ciphertext::Encrypted { level, .. } => level,
+            Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
+            Ciphertext::Plain => {
+                let of = |it: Value| self.with_checked_level(it);
+                plaintext::level(ir, value, &of, &|it| self.source(ir, it))?
+            }
+            _ => return None,
+        };
+        self.number(ir, value, level)
+    }
+
+    /// Returns true if a type is that of a ciphertext of a scheme or a library, after lowering.
+    pub(crate) fn is_lowered_type(&self, interner: &Interner, ty: Type) -> bool {
+        self.facts.analysis.type_facts(interner, ty).is_lowered
+    }
+
+    pub(crate) fn level_by_type(&self, ir: &Ir, value: Value) -> Option<usize> {
+        self.facts.analysis.type_facts(&ir.interner, ir.value(value).ty).level
+    }
+
+    /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if
+    /// that is not known or not checked.
+    pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+        if self.unchecked(value).dimension {
+            return None;
+        }
+        let dimension = match self.ciphertext(value) {
+            Ciphertext::Encrypted { dimension, .. } => dimension,
+            Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
+            Ciphertext::Plain => {
+                plaintext::dimension(ir, value, &|it| self.with_checked_dimension(it))?
+            }
+            _ => return None,
+        };
+        match dimension {
+            Dimension::Assumed => Some(2),
+            Dimension::Known(n) => Some(n),
+            Dimension::Unknown => None,
+        }
+    }
+
+    pub(crate) fn number(&self, ir: &Ir, value: Value, level: Level) -> Option<u32> {
+        match level {
+            Level::Used(n) => Some(n),
+            Level::All => {
+                let &(largest, is_known) = self.largest.get(self.part(ir, value))?;
+                is_known.then_some(largest)
+            }
+            Level::Invalid => None,
+        }
+    }
+}
+
+/// The most clients whose levels follow one from another; those of longer chains are unknown.
+const MOST_CLIENTS: usize = 16;
+
+/// The kind and the numbers of a value.
+fn ciphertext(facts: &Sparse<Ciphertexts>, value: Value) -> Ciphertext {
+    facts.fact(value).map(|it| it.ciphertext).unwrap_or_default()
+}
+
+/// Returns true if some op is of a dialect that only HEIR has.
+fn has_heir_op(ir: &Ir) -> bool {
+    const DIALECTS: [&str; 10] = [
+        "secret",
+        "mgmt",
+        "bgv",
+        "ckks",
+        "lwe",
+        "openfhe",
+        "lattigo",
+        "kernel",
+        "orion",
+        "tensor_ext",
+    ];
+    let mut found = false;
+    ir.walk(ir.root(), &mut |op| {
+        let name = ir.op_name(op);
+        found |= name.split_once('.').is_some_and(|it| DIALECTS.contains(&it.0));
+    });
+    found
+}
+
+/// Returns true if a value is still part of the program.
+pub(crate) fn is_current(ir: &Ir, value: Value) -> bool {
+    let is_it = |all: &[Value], at: u32| all.get(at as usize) == Some(&value);
+    match ir.value(value).def {
+        Def::Result(op, at) => ir.is_alive(op) && is_it(&ir.op(op).results, at),
+        Def::Argument(block, at) => {
+            let holder = ir.region(ir.block(block).region).parent;
+            holder.is_some_and(|it| ir.is_alive(it)) && is_it(&ir.block(block).args, at)
+        }
+    }
+}

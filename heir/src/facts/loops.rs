@@ -1,0 +1,136 @@
+//! Values that loops carry from round to round.
+//!
+//! The level is part of a ciphertext's type after lowering, so HEIR demands that a loop gives to
+//! its next round the level that it takes. A loop that runs once has no next round. Source: HEIR,
+//! `lib/Analysis/LevelAnalysis`.
+
+use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
+
+use noisy_dataflow::flow::{self, Flow};
+use noisy_dataflow::view::View;
+
+/// A value that a loop carries.
+pub(crate) struct Carried {
+    /// The loop.
+    pub(crate) op: Op,
+    /// The value that the loop takes.
+    pub(crate) init: Value,
+    /// The argument that it is in each round.
+    pub(crate) argument: Option<Value>,
+    /// The value that is given to the next round.
+    pub(crate) yielded: Value,
+    /// The operands of the loop and of its end that are the first and the last of these.
+    pub(crate) uses: [(Op, u32); 2],
+    /// True if there is a next round, by the bounds that HEIR sees.
+    pub(crate) is_repeated: bool,
+}
+
+/// Returns true if an op runs its regions in rounds.
+pub(crate) fn is_loop(ir: &Ir, op: Op) -> bool {
+    matches!(Flow::of(ir, op), Flow::For { .. } | Flow::While)
+}
+
+/// Tells all that loops of a region carry, in textual order.
+pub(crate) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
+    ir.walk(within, &mut |op| carried_by(ir, op, tell));
+}
+
+/// Tells all that an op carries round, if it is a loop.
+pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
+    let data = ir.op(op);
+    let (first, last) = match Flow::of(ir, op) {
+        Flow::For { first } => (first, data.regions.first()),
+        Flow::While => (0, data.regions.last()),
+        _ => return,
+    };
+    let Some(&(_, region)) = last else { return };
+    let is_repeated = rounds(ir, op) != Some(1);
+    let n = data.operands.len() - first;
+    for at in 0..n {
+        let Some(init) = data.operands[first + at].value else { continue };
+        for end in flow::yields(ir, region) {
+            let index = flow::yielded(ir, end).start + at;
+            let Some(yielded) = ir.op(end).operands.get(index).and_then(|it| it.value) else {
+                continue;
+            };
+            let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
+            let uses = [(op, (first + at) as u32), (end, index as u32)];
+            tell(&Carried { op, init, argument, yielded, uses, is_repeated });
+        }
+    }
+}
+
+/// The number of rounds of a loop by its bounds as they are written: HEIR takes an `affine.for` by
+/// the one constant that each bound is in its text, and an `scf.for` by the constants that it is
+/// given, also as another type.
+pub(crate) fn rounds(ir: &impl View, op: Op) -> Option<u64> {
+    let is_affine = ir.op(op).kind == OpKind::AffineFor;
+    let is_one = |name: &str| {
+        let map = ir.attr(op, name).and_then(|it| ir.interner().affine(it));
+        map.and_then(|it| it.evaluate(&|_| None)).is_some_and(|it| it.len() == 1)
+    };
+    if is_affine && !["lowerBoundMap", "upperBoundMap"].into_iter().all(is_one) {
+        return None;
+    }
+    let given = |at: usize| {
+        let number = constant(ir, ir.op(op).operands.get(at)?.value.filter(|_| !is_affine)?)?;
+        Some((number, number))
+    };
+    let [lower, upper, step] = flow::bounds(ir, op, &given)?;
+    let is_exact = [lower, upper, step].iter().all(|it| it.0 == it.1);
+    if !is_exact || step.0 <= 0 {
+        return None;
+    }
+    u64::try_from((upper.0 - lower.0 + step.0 - 1).max(0) / step.0).ok()
+}
+
+/// The most casts behind one another that are looked through.
+const MOST_CASTS: usize = 8;
+
+/// Returns true if an op gives its operand as another type: the same number, if it is not negative
+/// and the type is wide enough.
+fn is_cast(ir: &impl View, op: Op) -> bool {
+    let name = ir.op_name(op);
+    matches!(name, "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui")
+}
+
+/// The number that a value is by the constant that it is cast from.
+fn constant(ir: &impl View, mut value: Value) -> Option<i128> {
+    for n_casts in 0..=MOST_CASTS {
+        let Def::Result(by, _) = ir.def(value) else { return None };
+        if ir.op(by).kind == OpKind::ArithConstant {
+            let number = ir.interner().int_value(ir.attr(by, "value")?)?;
+            // A cast to a narrower type, or without a sign, may give another one.
+            let ty = ir.interner().short_type_text(ir.ty(value));
+            let is_wide = matches!(&*ty, "index" | "i8" | "i16" | "i32" | "i64");
+            let is_small = (0..=i128::from(i8::MAX)).contains(&number);
+            let is_same = n_casts == 0 || is_wide && is_small;
+            return is_same.then_some(number);
+        }
+        if !is_cast(ir, by) {
+            return None;
+        }
+        value = ir.op(by).operands.first()?.value?;
+    }
+    None
+}
+
+/// The loops with bounds that are what an op gives, also as another type.
+pub(crate) fn bounded_by(ir: &Ir, op: Op) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut stack: Vec<(Op, usize)> = vec![(op, 0)];
+    while let Some((op, n_casts)) = stack.pop() {
+        if ir.op(op).kind != OpKind::ArithConstant && !is_cast(ir, op) || n_casts > MOST_CASTS {
+            continue;
+        }
+        for &value in &ir.op(op).results {
+            for &(user, at) in &ir.value(value).uses {
+                match Flow::of(ir, user) {
+                    Flow::For { first } if (at as usize) < first => out.push(user),
+                    _ => stack.push((user, n_casts + 1)),
+                }
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,238 @@
+//! Scales of CKKS ciphertexts, as logarithms to base 2, by dataflow.
+//!
+//! *Facts.* A fresh ciphertext, and the result of a bootstrap, has the default scale of the
+//! parameters. A product has the sum of the scales of its operands, a modulus switch takes off the
+//! rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the
+//! scale in their `mgmt.mgmt`. Sums have the largest, other ops pass on the first. *Source.* HEIR,
+//! `lib/Analysis/ScaleAnalysis`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use noisy_syntax::{Op, OpKind, Value};
+
+use crate::facts::ciphertext;
+use crate::facts::known::Heir;
+use crate::facts::layers::Solved;
+use crate::ops::rules;
+use crate::options::Options;
+use crate::text::annotation::{self, Said};
+use crate::text::params::SchemeParams;
+use crate::text::setting::{Scheme, Setting, Settings};
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
+use noisy_dataflow::view::View;
+
+/// The scale of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scale {
+    /// Nothing reaches it.
+    #[default]
+    Bottom,
+    /// No scale is set: a plaintext that is not encoded.
+    Plain,
+    /// The logarithm to base 2.
+    Log2(i64),
+    /// Not known.
+    Unknown,
+}
+
+impl Domain for Scale {
+    fn unknown() -> Self {
+        Scale::Unknown
+    }
+}
+
+impl Lattice for Scale {
+    fn bottom() -> Self {
+        Scale::Bottom
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let before = *self;
+        *self = match (before, *other) {
+            (Scale::Bottom, it) | (it, Scale::Bottom) => it,
+            (Scale::Unknown, _) | (_, Scale::Unknown) => Scale::Unknown,
+            (Scale::Plain, it) | (it, Scale::Plain) => it,
+            (Scale::Log2(a), Scale::Log2(b)) => Scale::Log2(a.max(b)),
+        };
+        Changed::when(*self != before)
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scale::Bottom => f.write_str("unreached"),
+            Scale::Plain => f.write_str("plaintext"),
+            Scale::Log2(bits) => write!(f, "{bits}"),
+            Scale::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// The scales of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Scales<'a>(pub &'a Sparse<ScaleBits>);
+
+impl Scales<'_> {
+    /// The logarithm to base 2 of the scale of a value; `None` if it has none or it is not known.
+    pub fn log2(&self, value: Value) -> Option<i64> {
+        match self.0.fact(value)? {
+            Scale::Log2(bits) => Some(*bits),
+            _ => None,
+        }
+    }
+}
+
+/// The analysis of scales.
+#[derive(Debug)]
+pub struct ScaleBits {
+    settings: Arc<Settings>,
+    /// How many times the default one the logarithm of the scale of a fresh or bootstrapped
+    /// ciphertext is.
+    fresh: i64,
+}
+
+impl ScaleBits {
+    /// Of a program; `None` if no module has parameters of CKKS with a default scale.
+    pub fn new(heir: &Heir, options: Options) -> Option<Self> {
+        let fresh = if options.before_mul_include_first_mul { 2 } else { 1 };
+        let is_scaled = |it: &Setting| params(it).is_some();
+        let settings = heir.settings();
+        settings.all().any(is_scaled).then(|| Self { settings: settings.clone(), fresh })
+    }
+}
+
+/// The parameters of CKKS of a module, and the default scale.
+fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
+    let (scheme, params) = annotation::params(setting)?;
+    Some((params, (scheme == Scheme::Ckks).then_some(params.log_default_scale?)?.into()))
+}
+
+/// The scale that is written, else another; what cannot be read is not known.
+fn written(said: Said, otherwise: Scale) -> Scale {
+    match said {
+        Said::Number(bits) => Scale::Log2(bits.into()),
+        Said::Nothing => otherwise,
+        Said::Unreadable => Scale::Unknown,
+    }
+}
+
+impl SparseForward for ScaleBits {
+    type Fact = Scale;
+    type Base = Solved;
+
+    const LOOPS: Loops = Loops::Replayed;
+
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, Solved>,
+        op: Op,
+        index: usize,
+        value: Value,
+        _: &[Scale],
+    ) -> Scale {
+        let Some((_, default)) = self.settings.of(op).and_then(params) else {
+            return Scale::Unknown;
+        };
+        let known = ir.known(value);
+        let fresh = || {
+            // The scale is in the type after lowering.
+            if known.is_lowered {
+                return None;
+            }
+            let default = Scale::Log2(default * self.fresh);
+            Some(written(annotation::on_argument(ir, op, index, "scale"), default))
+        };
+        ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh)
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, Solved>,
+        op: Op,
+        _: usize,
+        operands: &[Scale],
+    ) -> Scale {
+        let name = ir.op_name(op);
+        let Some((params, default)) = self.settings.of(op).and_then(params) else {
+            return Scale::Unknown;
+        };
+        match name {
+            "mgmt.init" => {
+                return written(annotation::on_result(ir, op, "scale"), Scale::Log2(default));
+            }
+            "mgmt.adjust_scale" => {
+                return written(annotation::on_result(ir, op, "scale"), Scale::Unknown);
+            }
+            "mgmt.bootstrap" | "secret.conceal" => return Scale::Log2(default * self.fresh),
+            _ => {}
+        }
+        if rules::decrypts(name) {
+            return Scale::Plain;
+        }
+        if ir.op(op).kind == OpKind::FuncCall || is_without_rule(name) {
+            return Scale::Unknown;
+        }
+        let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
+        for stop in [Scale::Bottom, Scale::Unknown] {
+            if operands.contains(&stop) {
+                return stop;
+            }
+        }
+        let mut scales = operands.iter().filter_map(|it| match it {
+            Scale::Log2(bits) => Some(*bits),
+            _ => None,
+        });
+        let Some(first) = scales.next() else { return Scale::Plain };
+        match name {
+            // A plaintext that is not encoded yet will have the scale of the other factor.
+            "arith.mulf" | "arith.muli" => {
+                Scale::Log2(first.saturating_add(scales.next().unwrap_or(first)))
+            }
+            "arith.addf"
+            | "arith.addi"
+            | "arith.subf"
+            | "arith.subi"
+            | "tensor.insert"
+            | "tensor.insert_slice" => Scale::Log2(scales.fold(first, i64::max)),
+            "mgmt.modreduce" => {
+                let from = ir.op(op).operands.first().and_then(|it| it.value);
+                let Some(level) = from.and_then(|it| ir.known(it).left) else {
+                    return Scale::Unknown;
+                };
+                let modulus = params.q.get(level).map_or(default, |&q| modulus_bits(q));
+                Scale::Log2(first - modulus)
+            }
+            _ if rules::contracts(name) && scales.next().is_some() => Scale::Unknown,
+            _ => Scale::Log2(first),
+        }
+    }
+
+    fn unbounded(&self, fact: &Scale) -> Option<Scale> {
+        match fact {
+            // No modulus is that large.
+            Scale::Log2(bits) => (*bits > 1 << 16).then_some(Scale::Unknown),
+            Scale::Unknown => Some(Scale::Unknown),
+            Scale::Bottom | Scale::Plain => None,
+        }
+    }
+}
+
+/// Returns true if the effect of an op on scales is unknown: those of schemes and libraries, which
+/// have scales in their types or keep them themselves, and polynomials.
+fn is_without_rule(name: &str) -> bool {
+    let dialect = name.split_once('.').map_or("", |it| it.0);
+    matches!(dialect, "bgv" | "ckks" | "lwe" | "openfhe" | "lattigo" | "kernel" | "orion")
+}
+
+/// The logarithm to base 2 of a modulus, rounded.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "a logarithm that is rounded to an integer"
+)]
+pub(crate) fn modulus_bits(q: u64) -> i64 {
+    (q as f64).log2().round() as i64
+}

@@ -1,0 +1,58 @@
+//! Programs of HEIR: levels, polynomials, scales and noise of ciphertexts, in bodies of
+//! `secret.generic` and after lowering to `bgv`, `ckks` and `lwe`.
+//!
+//! [`Solved`] has the facts of a program and keeps them up to date by edits; [`Heir`] answers
+//! questions about levels. Each folder stands on those before it:
+//!
+//! | folder | content |
+//! |---|---|
+//! | `options.rs` | options of the user |
+//! | `text/` | annotations, types and attributes of modules as they are written |
+//! | `ops/` | the ops of HEIR and their rules |
+//! | `facts/` | the analyses: levels and polynomials, scales, noise |
+//! | `annotations/` | annotations in the text compared with the facts |
+//! | `question.rs` | relinearizations and bootstraps as a problem for the optimizer |
+//! | `report/` | problems and explanations for users |
+//!
+//! *Law.* Analyses are ordinary ones of [`noisy_dataflow`]: a fact, a lattice, a transfer function.
+//! A number that HEIR computes only by the order in which it visits ops is not checked
+//! ([`Unchecked`]).
+
+mod annotations;
+mod facts;
+mod ops;
+pub mod options;
+mod question;
+mod report;
+mod text;
+
+pub use annotations::scales::ScaleFault;
+pub use annotations::votes::{Mismatch, Resized};
+pub use facts::ciphertext::Ciphertexts;
+pub use facts::ciphertext::is_secret_argument;
+pub use facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
+pub use facts::known::Heir;
+pub use facts::layers::Solved;
+pub use facts::noise::HeirNoise;
+pub use facts::noise::NoiseBits;
+pub use facts::scale::ScaleBits;
+pub use facts::scale::Scales;
+pub use facts::upkeep::{Touched, Upkept};
+pub use ops::catalogue::version;
+pub use ops::placed::Placed;
+pub use ops::rules::{decrypts, encrypts, is_bootstrap, known_operands, multiplies};
+pub use options::{Latency, Model, Options};
+pub use question::{Crossing, Drop, Question, Round, question};
+pub use report::chain::{Of, chain};
+pub use report::derivation::{Step, Steps, derivation, effect};
+pub use report::operation::Operation;
+pub use report::operation::swaps_rows;
+pub use report::quantities::{Quantities, Quantity};
+pub use report::sites::{Sight, Sites, made_of, stands_on_linalg};
+pub use report::underflow::{Recursion, Underflow, Unsettled};
+pub use text::annotation::{Annotation, Holder, annotation};
+pub use text::params::{ParamsError, SchemeParams};
+pub use text::places::Places;
+pub use text::setting::is_mark;
+pub use text::setting::{Scheme, Setting};
+pub use text::types::is_ciphertext_type as is_secret_type;

@@ -1,0 +1,183 @@
+//! The catalogue of HEIR's ops, with the facts of HEIR's interfaces for each.
+//!
+//! It is data, `catalogue.txt`, which `scripts/heir-catalogue` makes from a checkout of HEIR: a new
+//! version of HEIR is a new run of that script. *Law.* The effect on a ciphertext is unknown for an
+//! op of HEIR's dialects that the catalogue lacks, and for an op of an unknown dialect.
+
+use std::sync::LazyLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The effect of an op on a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LevelRule {
+    /// So many levels more; where the op has the attribute, as many as it says.
+    Drop(u32, Option<&'static str>),
+    /// All levels that there are.
+    DropAll,
+    /// The level after a bootstrap.
+    Bootstrap,
+    /// As many as a Chebyshev polynomial takes, by the number of its coefficients.
+    Chebyshev,
+}
+
+/// The catalogue's entry of an op.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its effect on a level.
+    pub(crate) level: Option<LevelRule>,
+    /// Whose level that is.
+    pub(crate) of: Of,
+    /// True if it makes the multiplicative depth larger.
+    pub(crate) deepens: bool,
+    /// True if plaintext operands are encoded for the level of its result.
+    pub(crate) takes_plaintexts: bool,
+}
+
+/// Whose level an op moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// The operand of this number.
+    Operand(usize),
+    /// All inputs of a structured op, not its outputs.
+    Inputs,
+}
+
+impl Default for Of {
+    fn default() -> Self {
+        Of::Operand(0)
+    }
+}
+
+static TEXT: &str = include_str!("catalogue.txt");
+
+static ENTRIES: LazyLock<FxHashMap<&str, Entry>> = LazyLock::new(|| rows(TEXT).collect());
+
+/// The dialects that have an op in the catalogue and are HEIR's own.
+static DIALECTS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
+    let dialects = rows(TEXT).filter_map(|it| Some(it.0.split_once('.')?.0));
+    dialects.filter(|it| !UPSTREAM.contains(it)).collect()
+});
+
+/// MLIR's own dialects: an op of theirs passes the level of its operands on, as in HEIR, unless the
+/// catalogue says otherwise.
+const UPSTREAM: [&str; 21] = [
+    "affine",
+    "arith",
+    "bufferization",
+    "builtin",
+    "cf",
+    "complex",
+    "func",
+    "index",
+    "linalg",
+    "llvm",
+    "math",
+    "memref",
+    "ml_program",
+    "quant",
+    "scf",
+    "shape",
+    "tensor",
+    "tosa",
+    "transform",
+    "ub",
+    "vector",
+];
+
+/// HEIR's dialects after it has lowered to a library or a scheme without its ops of levels: its
+/// analysis of levels has no rules for them.
+const WITHOUT_LEVELS: [&str; 10] = [
+    "cggi",
+    "cheddar",
+    "jaxite",
+    "jaxiteword",
+    "poulpy",
+    "rotom",
+    "scifrbool",
+    "scifrckks",
+    "tfhe_rust",
+    "tfhe_rust_bool",
+];
+
+fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Entry)> {
+    text.lines().filter(|it| !it.starts_with('#')).filter_map(|line| {
+        let mut words = line.split(' ');
+        let name = words.next().filter(|it| !it.is_empty())?;
+        let mut entry = Entry::default();
+        for word in words {
+            match word.split_once('=').unwrap_or((word, "")) {
+                ("drop", "chebyshev") => entry.level = Some(LevelRule::Chebyshev),
+                ("drop", "") => entry.level = Some(LevelRule::Drop(1, None)),
+                ("drop", attribute) => entry.level = Some(LevelRule::Drop(1, Some(attribute))),
+                ("last", _) => entry.level = Some(LevelRule::DropAll),
+                ("bootstrap", _) => entry.level = Some(LevelRule::Bootstrap),
+                ("of", "inputs") => entry.of = Of::Inputs,
+                ("of", number) => entry.of = Of::Operand(number.parse().unwrap_or(usize::MAX)),
+                ("deeper", _) => entry.deepens = true,
+                ("plaintexts", _) => entry.takes_plaintexts = true,
+                _ => {}
+            }
+        }
+        Some((name, entry))
+    })
+}
+
+/// The entry of an op, by its full name.
+pub(crate) fn entry(name: &str) -> Option<&'static Entry> {
+    ENTRIES.get(name)
+}
+
+/// The version of HEIR that the catalogue was made from.
+pub fn version() -> &'static str {
+    let rest = TEXT.strip_prefix("# HEIR ").unwrap_or_default();
+    rest.split(',').next().unwrap_or_default()
+}
+
+/// Returns true if the effect of an op on a ciphertext is known.
+pub(crate) fn is_known(name: &str) -> bool {
+    let Some((dialect, _)) = name.split_once('.') else { return false };
+    if UPSTREAM.contains(&dialect) {
+        return true;
+    }
+    entry(name).is_some() && !WITHOUT_LEVELS.contains(&dialect)
+}
+
+/// Returns true if an op is of a dialect of HEIR's, and the catalogue lacks it.
+pub(crate) fn is_missing(name: &str) -> bool {
+    let dialect = name.split_once('.').map(|it| it.0);
+    dialect.is_some_and(|it| DIALECTS.contains(it)) && entry(name).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_catalogue_is_understood() {
+        let words = ["drop", "last", "bootstrap", "of", "deeper", "refreshes", "plaintexts"];
+        for line in TEXT.lines().skip(1) {
+            let mut parts = line.split(' ');
+            assert!(parts.next().is_some_and(|it| it.contains('.')), "{line}");
+            for part in parts {
+                let (word, value) = part.split_once('=').unwrap_or((part, ""));
+                assert!(words.contains(&word), "{line}");
+                assert!(word != "of" || value == "inputs" || value.parse::<usize>().is_ok());
+            }
+        }
+        assert_eq!(version(), "2026.9.1");
+    }
+
+    #[test]
+    fn ops_are_found_by_name() {
+        let drop = entry("openfhe.level_reduce").expect("it is in the catalogue");
+        assert_eq!(drop.level, Some(LevelRule::Drop(1, Some("levelToDrop"))));
+        assert_eq!(drop.of, Of::Operand(1));
+        assert_eq!(entry("linalg.matvec").map(|it| it.of), Some(Of::Inputs));
+        assert!(
+            is_known("bgv.add") && is_known("tensor.extract") && is_known("kernel.eval_chebyshev")
+        );
+        assert!(!is_known("bgv.add3") && is_missing("bgv.add3") && !is_missing("bgv.add"));
+        assert!(!is_known("foo.bar") && !is_missing("foo.bar") && !is_known("cheddar.rescale"));
+    }
+}

@@ -1,0 +1,20 @@
+//! The ops that the optimizer places.
+
+/// An op that the optimizer places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// `mgmt.relinearize`
+    Relinearize,
+    /// `mgmt.bootstrap`, with so many levels between two of them.
+    Bootstrap(u32),
+}
+
+impl Placed {
+    /// The op.
+    pub fn op(self) -> &'static str {
+        match self {
+            Placed::Relinearize => "mgmt.relinearize",
+            Placed::Bootstrap(_) => "mgmt.bootstrap",
+        }
+    }
+}

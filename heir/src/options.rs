@@ -1,0 +1,123 @@
+//! Options for HEIR's programs that are not in their text, and the names of HEIR's noise models
+//! (`heir/bits.rs` has the models).
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+/// Options for HEIR's programs that are not in their text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Options {
+    /// Levels that a ciphertext may use between bootstraps, at least 1, as HEIR's `level-budget`.
+    /// With it `--fix` places bootstraps; without it the levels are those of the moduli.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level_budget: Option<NonZeroU32>,
+    /// How many levels a ciphertext must have left when it is bootstrapped, as HEIR's `bootstrap-waterline`: fixes do not use the last ones of `level-budget`.
+    pub bootstrap_waterline: u32,
+    /// The noise model that judges BGV and BFV programs with parameters, as HEIR spells it: `bgv-noise-kpz21`. Without it noise is not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_model: Option<Model>,
+    /// Whether HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS ciphertexts then have twice the default scale, if none is written.
+    pub(crate) before_mul_include_first_mul: bool,
+    /// The time of each operation, for the cost that an editor shows above functions.
+    pub latency: Latency,
+}
+
+/// Microseconds that operations of a scheme take. The defaults are measurements of the ACE
+/// compiler's library in CKKS with ring dimension 65,536 at level 10 on one core, rounded
+/// (`ckks_cost_model.cxx` in that project); a product with a plaintext is assumed to take half as
+/// long as one of ciphertexts. They compare programs; for the time of your machine, measure your
+/// own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Latency {
+    /// A sum, a difference or a negation.
+    pub add: u32,
+    /// A product of two ciphertexts, before it is relinearized.
+    pub(crate) multiply: u32,
+    /// A product with a plaintext, and an adjustment of scale.
+    pub(crate) multiply_plain: u32,
+    /// A relinearization.
+    pub relinearize: u32,
+    /// A rotation of slots.
+    pub rotate: u32,
+    /// A switch to a smaller modulus, in CKKS a rescale.
+    pub(crate) switch_modulus: u32,
+    /// A bootstrap.
+    pub bootstrap: u32,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self {
+            add: 1_700,
+            multiply: 9_300,
+            multiply_plain: 4_600,
+            relinearize: 150_000,
+            rotate: 150_000,
+            switch_modulus: 34_000,
+            bootstrap: 35_000_000,
+        }
+    }
+}
+
+/// A noise model of HEIR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Model {
+    /// BGV, bounds of coefficients on average.
+    #[serde(rename = "bgv-noise-kpz21")]
+    BgvKpz21,
+    /// BGV, bounds of coefficients in the worst case.
+    #[serde(rename = "bgv-noise-by-bound-coeff-worst-case")]
+    BgvWorstCase,
+    /// BGV, variances of coefficients.
+    #[serde(rename = "bgv-noise-mp24")]
+    BgvMp24,
+    /// BGV, canonical embedding.
+    #[serde(rename = "bgv-noise-mono")]
+    BgvMono,
+    /// BFV, bounds of coefficients on average.
+    #[serde(rename = "bfv-noise-kpz21")]
+    BfvKpz21,
+    /// BFV, bounds of coefficients in the worst case.
+    #[serde(rename = "bfv-noise-by-bound-coeff-worst-case")]
+    BfvWorstCase,
+    /// BFV, variances of coefficients with the degree in the key.
+    #[serde(rename = "bfv-noise-bmcm23")]
+    BfvBmcm23,
+    /// BFV, canonical embedding.
+    #[serde(rename = "bfv-noise-canon-emb")]
+    BfvCanonEmb,
+}
+
+impl Model {
+    /// The models of BGV.
+    pub const BGV: [Model; 4] =
+        [Model::BgvKpz21, Model::BgvWorstCase, Model::BgvMp24, Model::BgvMono];
+    /// The models of BFV.
+    pub const BFV: [Model; 4] =
+        [Model::BfvKpz21, Model::BfvWorstCase, Model::BfvBmcm23, Model::BfvCanonEmb];
+
+    /// Its name, as HEIR spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::BgvKpz21 => "bgv-noise-kpz21",
+            Model::BgvWorstCase => "bgv-noise-by-bound-coeff-worst-case",
+            Model::BgvMp24 => "bgv-noise-mp24",
+            Model::BgvMono => "bgv-noise-mono",
+            Model::BfvKpz21 => "bfv-noise-kpz21",
+            Model::BfvWorstCase => "bfv-noise-by-bound-coeff-worst-case",
+            Model::BfvBmcm23 => "bfv-noise-bmcm23",
+            Model::BfvCanonEmb => "bfv-noise-canon-emb",
+        }
+    }
+
+    /// Returns true for a model of BFV.
+    pub(crate) fn is_bfv(self) -> bool {
+        Model::BFV.contains(&self)
+    }
+}

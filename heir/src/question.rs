@@ -1,0 +1,470 @@
+//! Relinearizations and bootstraps as a problem for the optimizer.
+//!
+//! Both are instances of one problem: a number follows from op to op, an inserted op brings it
+//! down, and at some ops it has a limit.
+//!
+//! | | relinearizations | bootstraps |
+//! |---|---|---|
+//! | the number | the degree, polynomials less one: 1 or 2 | levels used |
+//! | fresh | 1 | 0 |
+//! | a product of ciphertexts | takes 1 and 1, gives 2 | one more, if no `mgmt` op uses levels |
+//! | other ops | the largest operand | the largest operand, changed by its rule (`rules.rs`) |
+//! | inserted | 1 | the levels that a bootstrap takes |
+//! | limit | 1 (see below) | everywhere the budget and the levels that a bootstrap takes |
+//!
+//! Degree 1 is needed at rotations, modulus switches, bootstraps, ops that also take a plaintext,
+//! ends of regions, and values that loops take.
+//!
+//! A bootstrap gives the default scale. If modulus switches are placed already, it stands only
+//! where the scale is the default: not between a product and its modulus switch.
+//!
+//! Degrees are only passed on or reset, so relinearizations are a minimum cut. A loop carries one
+//! level: that of a bootstrapped ciphertext, for which the caller pins loops one by one
+//! ([`Question::pin`]); or else the larger of the levels that it takes and gives, and levels of the
+//! other value are dropped ([`Question::drops`]).
+//!
+//! The question is about one function: its arguments are fresh, and a call gives what it takes. If
+//! that may be wrong, the caller decides: for relinearizations, if the callee returns degree 1.
+//!
+//! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`,
+//! issue 3149, `lib/Transforms/SecretInsertMgmt`, which calls such places scale safe; the levels of
+//! bootstraps were measured.
+
+use noisy_placement::{Bits, Instance, Node, NodeRule};
+use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
+use rustc_hash::FxHashMap;
+
+use crate::facts::ciphertext::{Ciphertext, Moved};
+use crate::facts::known::Heir;
+use crate::facts::loops;
+use crate::ops::placed::Placed;
+use crate::ops::rules::{self, DimensionRule};
+use crate::options::Options;
+use noisy_dataflow::flow::{self, Flow};
+
+/// The nodes of a value that a loop takes and of the one that it gives to its next round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// The value that the loop takes.
+    pub(crate) init: Node,
+    /// The value that the loop gives to its next round.
+    pub(crate) yielded: Node,
+    /// The operands of the loop and of its end that are these.
+    uses: [(Op, u32); 2],
+    /// True if levels of these values may be dropped: in a generic.
+    pub may_drop: bool,
+}
+
+/// A value of which levels have to be dropped for a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drop {
+    /// The value.
+    pub value: Value,
+    /// How many levels.
+    pub by: u32,
+    /// The operand of the loop or of its end.
+    pub at: (Op, u32),
+}
+
+/// The question of one function.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The problem.
+    pub instance: Instance,
+    /// The value after whose definition each site is.
+    pub spots: Vec<Value>,
+    /// The values of the first nodes.
+    pub nodes: Vec<Value>,
+    /// The values that loops carry, if these must be invariant.
+    pub(crate) rounds: Vec<Round>,
+    /// True if `mgmt` ops use levels; if not, each product uses one.
+    pub is_managed: bool,
+    /// The number right after an inserted op.
+    reset: Bits,
+    /// The nodes that have to be of degree 1.
+    needs: Vec<Node>,
+}
+
+/// Says if a call of a function gives the number that it takes; else why not, in words.
+pub type Crossing<'a> = &'a dyn Fn(Op) -> Result<(), String>;
+
+impl Question {
+    /// The first value that has to be relinearized if nothing is inserted.
+    pub fn oversized(&self) -> Option<Value> {
+        let number = self.numbers_before();
+        let node = self.needs.iter().find(|&&it| number(it) > 1)?;
+        self.nodes.get(node.0 as usize).copied()
+    }
+
+    /// The loops that carry another number than they take under a choice of sites.
+    pub fn varying(&self, chosen: &[bool]) -> Vec<Round> {
+        let after = self.numbers(chosen);
+        let varies = |it: &&Round| after(it.init) != after(it.yielded);
+        self.rounds.iter().filter(varies).copied().collect()
+    }
+
+    /// Returns true if a loop gives to its next round the number that it takes, if nothing is
+    /// inserted.
+    pub fn keeps(&self, init: Value, yielded: Value) -> bool {
+        let number = self.numbers_before();
+        let of = |it: Node| self.nodes.get(it.0 as usize).copied();
+        let is_it = |it: &&Round| of(it.init) == Some(init) && of(it.yielded) == Some(yielded);
+        self.rounds.iter().find(is_it).is_some_and(|it| number(it.init) == number(it.yielded))
+    }
+
+    /// The numbers of nodes if nothing is inserted.
+    fn numbers_before(&self) -> impl Fn(Node) -> Bits {
+        let before =
+            noisy_placement::evaluate::noise(&self.instance, &vec![false; self.spots.len()]);
+        move |node: Node| before[node.0 as usize]
+    }
+
+    /// The numbers of nodes under a choice of sites, as others see them.
+    fn numbers(&self, chosen: &[bool]) -> impl Fn(Node) -> Bits {
+        let before = noisy_placement::evaluate::noise(&self.instance, chosen);
+        move |node: Node| match self.instance.nodes[node.0 as usize].site {
+            Some(site) if chosen[site.0 as usize] => self.instance.sites[site.0 as usize].reset,
+            _ => before[node.0 as usize],
+        }
+    }
+
+    /// The values to bring to the level that their loop carries, if nothing else is inserted.
+    pub fn drops(&self) -> Vec<Drop> {
+        let number = self.numbers_before();
+        let mut out = Vec::new();
+        for round in self.rounds.iter().filter(|it| it.may_drop) {
+            let nodes = [round.init, round.yielded];
+            let carried = nodes.map(&number).into_iter().max().unwrap_or(0);
+            for (node, at) in nodes.into_iter().zip(round.uses) {
+                let by = carried - number(node);
+                if by > 0 {
+                    out.push(Drop { value: self.nodes[node.0 as usize], by, at });
+                }
+            }
+        }
+        out
+    }
+
+    /// Demands that a loop takes and gives what has just been brought down.
+    pub fn pin(&mut self, round: Round) {
+        for node in [round.init, round.yielded] {
+            let data = self.instance.nodes[node.0 as usize];
+            match data.site {
+                // Only an inserted op gives exactly this much.
+                Some(site) if self.reset > 0 => {
+                    let high = self.instance.push(
+                        NodeRule::Source(self.reset.saturating_add(1)),
+                        &[],
+                        Bits::MAX,
+                        Some(site),
+                    );
+                    self.instance.push(NodeRule::Max(0), &[high], self.reset, None);
+                }
+                _ => {
+                    self.instance.push(NodeRule::Max(0), &[node], self.reset, None);
+                }
+            }
+        }
+    }
+}
+
+/// The question of a function; `weight` is how often code after the definition of a value runs, and
+/// `crossing` is asked about functions that change the number.
+///
+/// # Errors
+/// If a fact about a value in it is unknown, in words.
+pub fn question(
+    ir: &Ir,
+    heir: &Heir,
+    function: Op,
+    placed: Placed,
+    options: Options,
+    weight: &dyn Fn(Value) -> u64,
+    crossing: Crossing<'_>,
+) -> Result<Question, String> {
+    let body = flow::body(ir, function).ok_or("it has no body")?;
+    let bootstrap_level = heir.setting_of(function).map_or(0, |it| it.bootstrap_level);
+    let mut builder = Builder {
+        ir,
+        heir,
+        placed,
+        crossing,
+        is_managed: false,
+        is_relinearized: false,
+        fresh_pending: u32::from(options.before_mul_include_first_mul),
+        pending: Vec::new(),
+        values: Vec::new(),
+        node_of: FxHashMap::default(),
+        reset: match placed {
+            Placed::Relinearize => 1,
+            Placed::Bootstrap(_) => bootstrap_level,
+        },
+        limit: match placed {
+            Placed::Relinearize => Bits::MAX,
+            Placed::Bootstrap(budget) => budget.saturating_add(bootstrap_level).min(Bits::MAX - 1),
+        },
+        instance: Instance::default(),
+        spots: Vec::new(),
+        needs: Vec::new(),
+    };
+    builder.collect(body, false)?;
+    ir.walk(body, &mut |op| {
+        let name = ir.op_name(op);
+        builder.is_managed |= rules::uses_levels(name);
+        builder.is_relinearized |= name == "mgmt.relinearize";
+    });
+    builder.nodes(weight)?;
+    let mut rounds = Vec::new();
+    loops::carried(ir, body, &mut |it| {
+        let of = |it: Value| builder.node_of.get(&it).map(|&at| Node(at));
+        if let (Some(init), Some(yielded)) = (of(it.init), of(it.yielded)) {
+            let is_inside = |it: Node| builder.values[it.0 as usize].1;
+            let may_drop = is_inside(init) && is_inside(yielded);
+            rounds.push(Round { init, yielded, uses: it.uses, may_drop });
+        }
+    });
+    if placed == Placed::Relinearize {
+        for it in rounds.drain(..) {
+            builder.needs.extend([it.init, it.yielded]);
+        }
+        builder.needs.sort_unstable();
+        builder.needs.dedup();
+        for &node in &builder.needs {
+            builder.instance.push(NodeRule::Max(0), &[node], 1, None);
+        }
+    }
+    let Builder { instance, spots, values, reset, is_managed, needs, .. } = builder;
+    let nodes = values.into_iter().map(|it| it.0).collect();
+    Ok(Question { instance, spots, nodes, rounds, is_managed, reset, needs })
+}
+
+struct Builder<'a> {
+    ir: &'a Ir,
+    heir: &'a Heir,
+    placed: Placed,
+    crossing: Crossing<'a>,
+    /// True if `mgmt` ops use levels.
+    is_managed: bool,
+    /// True if its products are relinearized already.
+    is_relinearized: bool,
+    /// How many products a fresh ciphertext stands for, by its scale.
+    fresh_pending: u32,
+    /// By node: how many products are in a value that no modulus switch has made up for.
+    pending: Vec<u32>,
+    /// The ciphertexts in textual order, and whether each is inside of a generic.
+    values: Vec<(Value, bool)>,
+    node_of: FxHashMap<Value, u32>,
+    reset: Bits,
+    limit: Bits,
+    instance: Instance,
+    spots: Vec<Value>,
+    /// Nodes that have to be of degree 1.
+    needs: Vec<Node>,
+}
+
+impl Builder<'_> {
+    /// The ciphertexts of a region.
+    fn collect(&mut self, region: Region, is_inside: bool) -> Result<(), String> {
+        let ir = self.ir;
+        for block in ir.blocks(region) {
+            for &value in &ir.block(block).args {
+                self.add(value, is_inside)?;
+            }
+            for op in ir.block_ops(block) {
+                let data = ir.op(op);
+                let is_generic = ir.is_secret_generic(op);
+                for &(_, inner) in &data.regions {
+                    self.collect(inner, is_inside || is_generic)?;
+                }
+                for &value in &data.results {
+                    self.add(value, is_inside)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, value: Value, is_inside: bool) -> Result<(), String> {
+        match self.heir.ciphertext(value) {
+            Ciphertext::Encrypted { .. } => {
+                self.node_of.insert(value, self.values.len() as u32);
+                self.values.push((value, is_inside));
+                Ok(())
+            }
+            Ciphertext::Unknown if is_inside => {
+                let name = self.ir.value_text(value);
+                Err(format!("{name} is of unknown kind: it may be a ciphertext or a plaintext"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn node(&self, value: Value) -> Option<Node> {
+        self.node_of.get(&value).map(|&it| Node(it))
+    }
+
+    fn nodes(&mut self, weight: &dyn Fn(Value) -> u64) -> Result<(), String> {
+        let ir = self.ir;
+        for at in 0..self.values.len() {
+            let (value, is_inside) = self.values[at];
+            let feeders = flow::feeders(ir, value);
+            let (rule, operands) = match ir.value(value).def {
+                _ if !feeders.is_empty() => {
+                    (NodeRule::Max(0), feeders.iter().filter_map(|it| self.node(it.1)).collect())
+                }
+                Def::Result(op, _) if ir.op(op).regions.is_empty() => self.rule(op, value)?,
+                Def::Result(op, _) => {
+                    let name = ir.op_name(op);
+                    return Err(format!(
+                        "the effect of {name} on levels is unknown, because it has regions"
+                    ));
+                }
+                Def::Argument(..) => (NodeRule::Source(self.fresh()), Vec::new()),
+            };
+            let pending = self.pending_of(value);
+            self.pending.push(pending);
+            let is_reset = matches!(rule, NodeRule::Source(it) if it == self.reset);
+            let may_stand = match (self.placed, ir.value(value).def) {
+                (Placed::Relinearize, Def::Result(op, _)) => ir.op(op).regions.is_empty(),
+                (Placed::Relinearize, Def::Argument(..)) => false,
+                // A bootstrap takes two polynomials.
+                (Placed::Bootstrap(_), _) => {
+                    let is_narrow = self.heir.dimension(ir, value).is_none_or(|it| it == 2);
+                    let keeps_scale = !self.is_managed || pending == self.fresh_pending;
+                    (!self.is_relinearized || is_narrow) && keeps_scale
+                }
+            };
+            let site = (is_inside && may_stand && !is_reset).then(|| {
+                self.spots.push(value);
+                self.instance.push_site(weight(value).max(1), self.reset)
+            });
+            self.instance.push(rule, &operands, self.limit, site);
+        }
+        // The ends of regions pass their operands on; the other ops limit them.
+        for at in 0..self.values.len() {
+            self.takes(self.values[at].0);
+        }
+        Ok(())
+    }
+
+    /// The number of products in a value that no modulus switch has made up for; for a loop the
+    /// value that it takes counts.
+    fn pending_of(&self, value: Value) -> u32 {
+        let ir = self.ir;
+        let of = |it: Value| self.pending.get(self.node(it)?.0 as usize).copied();
+        let feeders = flow::feeders(ir, value);
+        if !feeders.is_empty() {
+            return feeders.iter().filter_map(|it| of(it.1)).max().unwrap_or(self.fresh_pending);
+        }
+        let Def::Result(op, _) = ir.value(value).def else { return self.fresh_pending };
+        let name = ir.op_name(op);
+        if rules::encrypts(name) || rules::is_bootstrap(name) {
+            return self.fresh_pending;
+        }
+        let taken = ir.op(op).operands.iter().filter_map(|it| of(it.value?));
+        let largest = taken.clone().max().unwrap_or(0);
+        match name {
+            "mgmt.modreduce" => largest.saturating_sub(1),
+            "mgmt.adjust_scale" => largest.saturating_add(1),
+            _ if rules::multiplies(name) => taken.fold(1, u32::saturating_add),
+            _ => largest,
+        }
+    }
+
+    fn fresh(&self) -> Bits {
+        match self.placed {
+            Placed::Relinearize => 1,
+            Placed::Bootstrap(_) => 0,
+        }
+    }
+
+    /// How the number of a result without regions follows.
+    fn rule(&mut self, op: Op, value: Value) -> Result<(NodeRule, Vec<Node>), String> {
+        let ir = self.ir;
+        let name = ir.op_name(op);
+        let operands: Vec<Node> =
+            ir.op(op).operands.iter().filter_map(|it| self.node(it.value?)).collect();
+        if rules::encrypts(name) {
+            return Ok((NodeRule::Source(self.fresh()), Vec::new()));
+        }
+        if let Some(callee) = flow::callee(ir, op)
+            && self.heir.changing_functions(ir, self.placed).contains_key(&callee)
+            && let Err(why) = (self.crossing)(callee)
+        {
+            return Err(format!("{} is returned by a call: {why}", ir.value_text(value)));
+        }
+        let dimension = rules::dimension(name);
+        Ok(match self.placed {
+            Placed::Relinearize => match dimension {
+                Some(DimensionRule::Relinearize) => (NodeRule::Source(1), Vec::new()),
+                Some(DimensionRule::Product) if operands.len() > 1 => {
+                    (NodeRule::Source(2), Vec::new())
+                }
+                _ => (NodeRule::Max(0), operands),
+            },
+            Placed::Bootstrap(_) => {
+                let product =
+                    u32::from(!self.is_managed && matches!(name, "arith.muli" | "arith.mulf"));
+                match self.heir.moved(ir, op) {
+                    Some(Moved::By(n)) => (NodeRule::Max(n.saturating_add(product)), operands),
+                    Some(Moved::ToTheLast) => (NodeRule::Source(self.limit), Vec::new()),
+                    Some(Moved::Bootstrapped) => (NodeRule::Source(self.reset), Vec::new()),
+                    None => {
+                        let value = ir.value_text(value);
+                        return Err(format!("the number of levels that {value} uses is unknown"));
+                    }
+                }
+            }
+        })
+    }
+
+    /// Notes which uses of a value take degree 1 only.
+    fn takes(&mut self, value: Value) {
+        if self.placed != Placed::Relinearize {
+            return;
+        }
+        let ir = self.ir;
+        let takes_one = |&(op, at): &(Op, u32)| {
+            let data = ir.op(op);
+            let name = ir.op_name(op);
+            if flow::is_yield(ir, op) {
+                return name != "secret.yield" || leaves(ir, op, at as usize);
+            }
+            if !data.regions.is_empty() {
+                // The values that loops take are limited apart, generics pass theirs on, and other
+                // ops are unknown.
+                return Flow::of(ir, op) == Flow::Opaque;
+            }
+            let is_encrypted = |it: Value| self.node_of.contains_key(&it);
+            let encrypted = data.operands.iter().filter(|it| it.value.is_some_and(is_encrypted));
+            let (n, all) = (encrypted.count(), data.operands.len());
+            match rules::dimension(name) {
+                Some(DimensionRule::Relinearize) => false,
+                Some(DimensionRule::Product) => true,
+                None => {
+                    rules::takes_two(name)
+                        || n < all
+                        || data.kind == OpKind::FuncCall
+                        || ["linalg.", "kernel.", "tensor_ext."]
+                            .iter()
+                            .any(|it| name.starts_with(it))
+                }
+            }
+        };
+        if ir.value(value).uses.iter().any(takes_one)
+            && let Some(node) = self.node(value)
+        {
+            self.needs.push(node);
+        }
+    }
+}
+
+/// True if the result that the end of a generic gives is used by anything but another generic,
+/// which may relinearize it.
+pub(crate) fn leaves(ir: &Ir, end: Op, at: usize) -> bool {
+    let result = ir.parent_op(end).and_then(|it| ir.op(it).results.get(at).copied());
+    result.is_none_or(|it| {
+        let uses = &ir.value(it).uses;
+        uses.is_empty() || uses.iter().any(|it| ir.op_name(it.0) != "secret.generic")
+    })
+}

@@ -1,0 +1,80 @@
+//! How a ciphertext came to its level or its polynomials: the ops on the way that moved them.
+
+use noisy_syntax::{Def, Ir, Value};
+use rustc_hash::FxHashSet;
+
+use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
+use crate::facts::known::Heir;
+use crate::ops::rules;
+use noisy_dataflow::flow;
+
+/// The most steps of a chain that are told.
+const MOST: usize = 8;
+
+/// The number that a chain explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Levels.
+    Level,
+    /// Polynomials.
+    Dimension,
+}
+
+/// The ops that changed the level or the polynomials of a value, with the number after each; the
+/// nearest few, the value's own last.
+pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: Of) -> Vec<(Value, String)> {
+    let rank = |value: Value| match (heir.ciphertext(value), of) {
+        (Ciphertext::Encrypted { level, .. }, Of::Level) => Some(match level {
+            Level::Used(n) => u64::from(n),
+            Level::All => u64::MAX - 1,
+            Level::Invalid => u64::MAX,
+        }),
+        (Ciphertext::Encrypted { dimension, .. }, Of::Dimension) => Some(match dimension {
+            Dimension::Assumed => 2,
+            Dimension::Known(n) => u64::from(n),
+            Dimension::Unknown => u64::MAX,
+        }),
+        _ => None,
+    };
+    let mut out = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut at = Some(value);
+    while let Some(value) = at.filter(|it| out.len() < MOST && seen.insert(*it)) {
+        let mut from: Vec<Value> = flow::feeders(ir, value).into_iter().map(|it| it.1).collect();
+        if let Def::Result(op, _) = ir.value(value).def
+            && ir.op(op).regions.is_empty()
+        {
+            let name = ir.op_name(op);
+            let moves = match of {
+                Of::Level => rules::moves_level(name),
+                Of::Dimension => rules::dimension(name).is_some(),
+            };
+            if moves {
+                let what = match (heir.ciphertext(value), of) {
+                    (it @ Ciphertext::Encrypted { .. }, Of::Level) => match it.level() {
+                        Some(Level::Used(1)) => "1 level is used".to_owned(),
+                        Some(Level::Used(n)) => format!("{n} levels are used"),
+                        Some(Level::All) => "all levels are used".to_owned(),
+                        _ => "no level is left".to_owned(),
+                    },
+                    (Ciphertext::Encrypted { dimension: Dimension::Known(n), .. }, _) => {
+                        format!("{n} polynomials")
+                    }
+                    _ => "unknown".to_owned(),
+                };
+                out.push((value, format!("{}: {name}, {what}", ir.value_text(value))));
+            }
+            from.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+        }
+        // The first of the largest.
+        at = from.into_iter().filter(|it| rank(*it).is_some() && !seen.contains(it)).fold(
+            None,
+            |best: Option<Value>, it| match best {
+                Some(best) if rank(best) >= rank(it) => Some(best),
+                _ => Some(it),
+            },
+        );
+    }
+    out.reverse();
+    out
+}

@@ -1,0 +1,167 @@
+//! The derivation of a ciphertext: the ops that changed its level, its polynomials, its scale or
+//! its noise, and their effects.
+//!
+//! *Law.* Each step is a value that feeds the next one, the largest of those that do: first by
+//! levels used, then by polynomials, noise and scale. *Cost.* One walk back along one path.
+
+use noisy_syntax::{Def, Ir, Op, Value};
+use rustc_hash::FxHashSet;
+
+use crate::facts::ciphertext::{Ciphertext, Moved};
+use crate::facts::known::Heir;
+use crate::ops::rules::{self, DimensionRule};
+use crate::report::quantities::{Quantities, Quantity};
+use noisy_dataflow::flow;
+
+/// Values that are looked at on the way back; a longer path is cut off.
+const MOST: usize = 100_000;
+
+/// A value on the way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The value.
+    pub value: Value,
+    /// Its numbers.
+    pub quantity: Quantity,
+    /// The effect of its op, in words.
+    pub what: String,
+}
+
+/// The steps to a value, its own last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Steps {
+    /// The first value, each value at which a number changed, and the value itself.
+    pub steps: Vec<Step>,
+    /// True if the beginning is missing.
+    pub is_cut: bool,
+}
+
+/// How a ciphertext came about; no steps for what is none.
+pub fn derivation(ir: &Ir, heir: &Heir, known: Quantities<'_>, value: Value) -> Steps {
+    let of = |it: Value| known.of(it).unwrap_or_default();
+    let mut out = Steps::default();
+    if !is_encrypted(heir, value) {
+        return out;
+    }
+    let mut seen = FxHashSet::default();
+    let mut at = value;
+    loop {
+        seen.insert(at);
+        let before = fed_by(ir, heir, at).into_iter().filter(|it| !seen.contains(it));
+        let before = before.reduce(|a, b| if rank(&of(b)) > rank(&of(a)) { b } else { a });
+        let has_changed = before.is_none_or(|it| of(it) != of(at));
+        if at == value || has_changed {
+            let what = what(ir, heir, at, before);
+            out.steps.push(Step { value: at, quantity: of(at), what });
+        }
+        match before {
+            Some(before) if seen.len() < MOST => at = before,
+            Some(_) => {
+                out.is_cut = true;
+                break;
+            }
+            None => break,
+        }
+    }
+    out.steps.reverse();
+    out
+}
+
+fn is_encrypted(heir: &Heir, value: Value) -> bool {
+    matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
+}
+
+/// The larger, the more it has to do with what comes out.
+fn rank(it: &Quantity) -> (Option<u32>, Option<u32>, u64, Option<i64>) {
+    // Bits of noise are not negative but for a fresh ciphertext without any; the order of such
+    // floats is that of their bits.
+    let noise = it.noise.map_or(0, |it| it.max(0.0).to_bits());
+    (it.used, it.dimension, noise, it.scale)
+}
+
+/// The ciphertexts that a value is made of, in textual order.
+fn fed_by(ir: &Ir, heir: &Heir, value: Value) -> Vec<Value> {
+    let mut out: Vec<Value> = flow::feeders(ir, value).into_iter().map(|it| it.1).collect();
+    if let Def::Result(op, _) = ir.value(value).def
+        && ir.op(op).regions.is_empty()
+        && !rules::encrypts(ir.op_name(op))
+    {
+        out.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+    }
+    out.retain(|&it| is_encrypted(heir, it));
+    out
+}
+
+/// The effect that made a value of another, in words.
+fn what(ir: &Ir, heir: &Heir, value: Value, before: Option<Value>) -> String {
+    let (op, is_result) = match ir.value(value).def {
+        Def::Result(op, _) => (Some(op), true),
+        Def::Argument(block, _) => (ir.region(ir.block(block).region).parent, false),
+    };
+    let Some(op) = op else { return "argument".to_owned() };
+    let name = ir.op_name(op);
+    match before {
+        None if !is_result => {
+            let symbol = ir.extra(op).symbol.map(|it| format!("@{}", ir.interner.str(it.0)));
+            let holder = symbol.unwrap_or_else(|| name.to_owned());
+            // The level may also be that of what another function gives.
+            match heir.level(ir, value) {
+                Some(0) => format!("argument of {holder}, taken to be fresh"),
+                _ => format!("argument of {holder}"),
+            }
+        }
+        None if rules::encrypts(name) => format!("{name}: fresh"),
+        Some(_) if !is_result => format!("passed to {name}"),
+        _ if !ir.op(op).regions.is_empty() => format!("given by {name}"),
+        _ => match effect(ir, heir, op) {
+            Some(effect) => format!("{name}: {effect}"),
+            None => name.to_owned(),
+        },
+    }
+}
+
+/// The effect of an op on the level and the polynomials of its operands, in words; `None` if it
+/// passes them on.
+pub fn effect(ir: &Ir, heir: &Heir, op: Op) -> Option<String> {
+    let name = ir.op_name(op);
+    let is_secret = |it: &Value| is_encrypted(heir, *it);
+    let secret: Vec<Value> =
+        ir.op(op).operands.iter().filter_map(|it| it.value).filter(is_secret).collect();
+    if rules::encrypts(name) {
+        return Some("a fresh ciphertext".to_owned());
+    }
+    let moved = heir.moved(ir, op);
+    let level = match moved {
+        Some(Moved::By(0)) => None,
+        Some(Moved::By(1)) => Some("uses 1 level".to_owned()),
+        Some(Moved::By(n)) => Some(format!("uses {n} levels")),
+        Some(Moved::ToTheLast) => Some("uses all levels that are left".to_owned()),
+        Some(Moved::Bootstrapped) => {
+            let n = heir.setting().bootstrap_level;
+            Some(format!("refreshes: {n} levels are used after it"))
+        }
+        None => Some("uses a number of levels that is not known".to_owned()),
+    };
+    let dimension = match rules::dimension(name) {
+        Some(DimensionRule::Relinearize) => Some("2 polynomials after it".to_owned()),
+        Some(DimensionRule::Product) if secret.len() > 1 => {
+            let dimension = |it: &Value| match heir.ciphertext(*it) {
+                Ciphertext::Encrypted {
+                    dimension: crate::facts::ciphertext::Dimension::Known(n),
+                    ..
+                } => Some(n),
+                _ => None,
+            };
+            let all: Option<Vec<String>> =
+                secret.iter().map(|it| Some(dimension(it)?.to_string())).collect();
+            let factors = all.map_or(String::new(), |it| format!(" of {}", it.join(" and ")));
+            Some(format!("product{factors} polynomials"))
+        }
+        Some(DimensionRule::Product) => Some("product with a plaintext".to_owned()),
+        None => None,
+    };
+    match (level, dimension) {
+        (Some(level), Some(dimension)) => Some(format!("{level}, {dimension}")),
+        (level, dimension) => level.or(dimension),
+    }
+}

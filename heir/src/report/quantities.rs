@@ -1,0 +1,103 @@
+//! The numbers of a ciphertext for an editor: level, polynomials, scale and noise.
+//!
+//! *Law.* Each number is that of its own analysis; an unknown one is absent, and nothing is assumed
+//! in its place. Levels are levels left, as HEIR writes them. *Cost.* In proportion to the depth
+//! and the functions of the program for each value.
+
+use std::fmt;
+
+use noisy_syntax::{Ir, Value};
+
+use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
+use crate::facts::known::Heir;
+use crate::facts::noise::HeirNoise;
+use crate::facts::scale::Scales;
+use crate::report::sites::Sites;
+
+/// The numbers of a ciphertext.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quantity {
+    /// The levels that are left.
+    pub level: Option<u32>,
+    /// The levels that are used.
+    pub used: Option<u32>,
+    /// Its polynomials.
+    pub dimension: Option<u32>,
+    /// The logarithm to base 2 of its scale (CKKS).
+    pub scale: Option<i64>,
+    /// Its noise in bits (BGV and BFV); infinite if it grows without a bound.
+    pub noise: Option<f64>,
+    /// The bits that there are for noise at its level.
+    pub budget: Option<f64>,
+}
+
+impl Quantity {
+    /// Returns true if no number is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The bits of noise that are left; negative if noise exceeds them.
+    pub(crate) fn left(&self) -> Option<f64> {
+        Some(self.budget? - self.noise?)
+    }
+
+    /// Returns true if it has more noise than the budget of its level.
+    pub fn is_over(&self) -> bool {
+        self.left().is_some_and(|it| it < 0.0)
+    }
+}
+
+/// `L3 D2 s45`; what is not known is left out.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = self.level.map(|it| format!("L{it}"));
+        let dimension = self.dimension.map(|it| format!("D{it}"));
+        let scale = self.scale.map(|it| format!("s{it}"));
+        let parts: Vec<String> = [level, dimension, scale].into_iter().flatten().collect();
+        f.write_str(&parts.join(" "))
+    }
+}
+
+/// The numbers of the ciphertexts of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantities<'a> {
+    pub ir: &'a Ir,
+    pub heir: &'a Heir,
+    pub sites: &'a Sites,
+    pub noise: Option<HeirNoise<'a>>,
+    pub scales: Option<Scales<'a>>,
+}
+
+impl Quantities<'_> {
+    /// The numbers of a value; `None` for a plaintext and if none is known.
+    pub fn of(&self, value: Value) -> Option<Quantity> {
+        let Self { ir, heir, .. } = *self;
+        let Ciphertext::Encrypted { level, dimension } = heir.ciphertext(value) else {
+            return None;
+        };
+        let used = heir.level(ir, value);
+        let left = match level {
+            Level::All => used.map(|_| 0),
+            _ => used.and_then(|it| self.sites.fresh_levels(ir, heir, value).checked_sub(it)),
+        };
+        let bits = self.noise.and_then(|it| it.bits(value));
+        let quantity = Quantity {
+            level: left,
+            used,
+            dimension: match dimension {
+                Dimension::Known(n) if !heir.unchecked(value).dimension => Some(n),
+                _ => None,
+            },
+            scale: self.scales.and_then(|it| it.log2(value)),
+            noise: bits,
+            budget: bits.and(self.noise).and_then(|it| it.budget(value)),
+        };
+        (!quantity.is_empty()).then_some(quantity)
+    }
+
+    /// The name of the noise model, if the program has parameters for one.
+    pub fn model(&self) -> Option<&'static str> {
+        self.noise.map(|it| it.name())
+    }
+}

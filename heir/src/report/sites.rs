@@ -1,0 +1,434 @@
+//! The ops at which checks of HEIR's programs report something.
+//!
+//! *Law.* Each set holds exactly the ops for which its rule holds; a rule reads an op, the ops that
+//! define and use its values, and the facts of these. *Cost.* One walk at first; then an edit costs
+//! in proportion to the ops that it touches. Missing relinearizations are looked for again when a
+//! ciphertext with more than two polynomials was touched, at the cost of all of these.
+
+use std::borrow::Borrow;
+use std::sync::OnceLock;
+
+use noisy_syntax::{Ir, Op, OpKind, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::annotations::scales::{self, ScaleFault};
+use crate::annotations::unreadable::{self, Unreadable};
+use crate::annotations::votes::{Mismatch, Resized, Stage, Written};
+use crate::facts::ciphertext::{Ciphertext, Dimension};
+use crate::facts::known::Heir;
+use crate::facts::noise::HeirNoise;
+use crate::facts::plaintext;
+use crate::ops::{catalogue, rules};
+use crate::options::Options;
+use crate::report::oversized::{self, OversizedOperand};
+use crate::report::underflow::{self, Recursion, Underflow, Varying};
+use crate::text::annotation;
+use noisy_dataflow::flow;
+
+/// The inputs of the rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    /// The program.
+    pub ir: &'a Ir,
+    /// Levels and polynomials.
+    pub heir: &'a Heir,
+    /// Noise, if it is known.
+    pub noise: Option<HeirNoise<'a>>,
+    /// The options of the user.
+    pub options: Options,
+}
+
+/// The number of `mgmt` ops in a function.
+#[derive(Clone, Copy, Debug, Default)]
+struct Managed {
+    n: usize,
+    n_relinearizations: usize,
+    n_using_levels: usize,
+}
+
+/// The sets of ops to report.
+#[derive(Debug, Default)]
+pub struct Sites {
+    needless: FxHashSet<Op>,
+    missing: FxHashSet<Op>,
+    over_budget: FxHashSet<Op>,
+    over_moduli: FxHashSet<Op>,
+    over_noise: FxHashSet<Op>,
+    wrong_scale: FxHashSet<Op>,
+    varying: FxHashSet<Op>,
+    /// Calls without a level.
+    unsettled: FxHashSet<Op>,
+    /// Functions and generics, in textual order; an edit that changes these makes all anew.
+    holders: Vec<Op>,
+    no_scale: OnceLock<Option<ScaleFault>>,
+    /// Ops with operands of more than two polynomials, and those which take two.
+    wide: FxHashSet<Op>,
+    over_two: FxHashSet<Op>,
+    /// Ends of generics among these: what they take depends on who uses what the generic gives.
+    wide_ends: FxHashSet<Op>,
+    oversized_operands: OnceLock<Vec<OversizedOperand>>,
+    /// `mgmt` ops with their functions, and by function.
+    managers: FxHashMap<Op, (Option<Op>, bool, bool)>,
+    managed: FxHashMap<Option<Op>, Managed>,
+    written: Written,
+    /// Ops with an annotation without a readable level, and those with another unreadable
+    /// attribute.
+    unreadable: FxHashSet<Op>,
+    garbled: FxHashSet<Op>,
+}
+
+impl Sites {
+    /// Of a program.
+    pub fn new(at: &Sight<'_>) -> Self {
+        let ir = at.ir;
+        let mut it = Self::default();
+        it.add_all(at, ir.root());
+        it.settle(at);
+        it
+    }
+
+    fn add_all(&mut self, at: &Sight<'_>, region: noisy_syntax::Region) {
+        let ir = at.ir;
+        for op in ir.items(region) {
+            let is_generic = ir.is_secret_generic(op);
+            if ir.op(op).kind == OpKind::FuncFunc || is_generic {
+                self.holders.push(op);
+            }
+            self.written.add(ir, op);
+            self.note(at, op);
+            for &(_, inner) in &ir.op(op).regions {
+                self.add_all(at, inner);
+            }
+        }
+    }
+
+    /// Takes in an edit that the levels have taken in.
+    pub fn update(&mut self, at: &Sight<'_>, ops: &[Op], removed: &[Op]) {
+        let ir = at.ir;
+        let mut all = ops.to_vec();
+        let mut seen: FxHashSet<Op> = ops.iter().copied().collect();
+        for &op in ops.iter().chain(removed) {
+            let others = self.written.stands_on(op).into_iter().filter(|&it| ir.is_alive(it));
+            all.extend(others.filter(|&it| seen.insert(it)));
+        }
+        // An op lists the annotations of the arguments of its labels and the operands of its ends;
+        // a removed op may have been an end.
+        let is_rim = |op: &&Op| ir.op(**op).kind == OpKind::Label || ir.next(**op).is_none();
+        let holders = ops.iter().filter(is_rim).chain(removed);
+        let holders = holders.filter_map(|&it| ir.region(ir.op(it).parent).parent);
+        all.extend(holders.filter(|&it| ir.is_alive(it) && seen.insert(it)));
+        for &op in removed {
+            self.forget(op);
+        }
+        for op in all {
+            self.note(at, op);
+        }
+        self.settle(at);
+        if !self.wide_ends.is_empty() {
+            self.oversized_operands = OnceLock::new();
+        }
+        let holds = |op: &Op| !ir.op(*op).regions.is_empty() || ir.op(*op).kind == OpKind::Label;
+        if ops.iter().any(holds) {
+            self.no_scale = OnceLock::new();
+        }
+    }
+
+    fn settle(&mut self, at: &Sight<'_>) {
+        let managed = &self.managed;
+        self.written.settle(at.ir, at.heir, &|it| stage(managed, it));
+    }
+
+    fn forget(&mut self, op: Op) {
+        for set in [
+            &mut self.needless,
+            &mut self.missing,
+            &mut self.over_budget,
+            &mut self.over_moduli,
+            &mut self.over_noise,
+            &mut self.wrong_scale,
+            &mut self.varying,
+            &mut self.unsettled,
+            &mut self.over_two,
+            &mut self.wide_ends,
+            &mut self.unreadable,
+            &mut self.garbled,
+        ] {
+            put(set, op, false);
+        }
+        if self.wide.remove(&op) {
+            self.oversized_operands = OnceLock::new();
+        }
+        self.unmanage(op);
+        self.written.forget(op);
+    }
+
+    fn note(&mut self, at: &Sight<'_>, op: Op) {
+        let Sight { ir, heir, .. } = *at;
+        let data = ir.op(op);
+        let results = || data.results.iter().copied();
+        put(&mut self.needless, op, is_needless(ir, heir, op));
+        let is_missing = data.kind == OpKind::Unknown && catalogue::is_missing(ir.op_name(op));
+        put(&mut self.missing, op, is_missing);
+        let most = |it: Value| heir.budget(ir, at.options, it);
+        let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
+        put(&mut self.over_budget, op, is_over);
+        let most = |it: Value| heir.switches(ir, it);
+        let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
+        put(&mut self.over_moduli, op, is_over);
+        let is_noisy = at.noise.is_some_and(|noise| {
+            plaintext::defined(ir, op).into_iter().any(|it| is_first_over(ir, noise, it))
+        });
+        put(&mut self.over_noise, op, is_noisy);
+        put(&mut self.wrong_scale, op, scales::wrong(ir, heir, op).is_some());
+        put(&mut self.varying, op, !underflow::varying(ir, heir, op).is_empty());
+        put(&mut self.unsettled, op, underflow::unsettled(ir, heir, op).is_some());
+        put(&mut self.unreadable, op, annotation::is_unreadable(ir, op));
+        put(&mut self.garbled, op, unreadable::unreadable(ir, op).is_some());
+        self.note_wide(ir, heir, op);
+        self.written.note(ir, heir, op);
+    }
+
+    fn note_wide(&mut self, ir: &Ir, heir: &Heir, op: Op) {
+        self.unmanage(op);
+        let name = ir.op_name(op);
+        if rules::manages(name) {
+            let (function, relinearizes) = (ir.function_of(op), name == "mgmt.relinearize");
+            let uses_levels = rules::uses_levels(name);
+            self.managers.insert(op, (function, relinearizes, uses_levels));
+            let here = self.managed.entry(function).or_default();
+            here.n += 1;
+            here.n_relinearizations += usize::from(relinearizes);
+            here.n_using_levels += usize::from(uses_levels);
+            if here.n == 1 || relinearizes && here.n_relinearizations == 1 {
+                self.oversized_operands = OnceLock::new();
+            }
+        }
+        let is_wide = oversized::is_wide(ir, heir, op);
+        if put(&mut self.wide, op, is_wide) || is_wide {
+            self.oversized_operands = OnceLock::new();
+        }
+        let is_end = is_wide && name == "secret.yield";
+        put(&mut self.wide_ends, op, is_end);
+        put(&mut self.over_two, op, is_end || is_wide && oversized::is_over(ir, heir, op));
+    }
+
+    fn unmanage(&mut self, op: Op) {
+        let Some((function, relinearizes, uses_levels)) = self.managers.remove(&op) else { return };
+        let Some(here) = self.managed.get_mut(&function) else { return };
+        here.n -= 1;
+        here.n_relinearizations -= usize::from(relinearizes);
+        here.n_using_levels -= usize::from(uses_levels);
+        if here.n == 0 || relinearizes && here.n_relinearizations == 0 {
+            self.oversized_operands = OnceLock::new();
+        }
+    }
+
+    /// Relinearizations of two polynomials, in textual order.
+    pub fn needless(&self, ir: &Ir) -> Vec<Op> {
+        in_order(ir, &self.needless)
+    }
+
+    /// Ops that the catalogue lacks, in textual order.
+    pub fn missing(&self, ir: &Ir) -> Vec<Op> {
+        in_order(ir, &self.missing)
+    }
+
+    /// The values at which the levels of the options run out, in textual order.
+    pub fn over_budget(&self, ir: &Ir, heir: &Heir, options: Options) -> Vec<Underflow> {
+        underflows(ir, heir, &|it| heir.budget(ir, options, it), &self.over_budget)
+    }
+
+    /// The values at which the moduli of the parameters run out, in textual order.
+    pub fn over_moduli(&self, ir: &Ir, heir: &Heir) -> Vec<Underflow> {
+        underflows(ir, heir, &|it| heir.switches(ir, it), &self.over_moduli)
+    }
+
+    /// The values at which noise first exceeds what their level bears, in textual order.
+    pub fn over_noise(&self, ir: &Ir, noise: HeirNoise<'_>) -> Vec<Value> {
+        let all = in_order(ir, &self.over_noise).into_iter();
+        all.flat_map(|it| plaintext::defined(ir, it))
+            .filter(|&it| is_first_over(ir, noise, it))
+            .collect()
+    }
+
+    /// The values that loops carry at another level than they take, in textual order.
+    pub fn varying(&self, ir: &Ir, heir: &Heir) -> Vec<Varying> {
+        let all = in_order(ir, &self.varying).into_iter();
+        all.flat_map(|it| underflow::varying(ir, heir, it)).collect()
+    }
+
+    /// The recursive calls that pass or return ciphertexts without a level, in textual order.
+    pub fn recursions(&self, ir: &Ir, heir: &Heir) -> Vec<Recursion> {
+        underflow::recursions(ir, heir, &in_order(ir, &self.unsettled))
+    }
+
+    /// The impossible scales that are written, in textual order; only the first missing one if
+    /// there is one.
+    pub fn scale_faults(&self, ir: &Ir, heir: &Heir) -> Vec<ScaleFault> {
+        let missing = || scales::missing(ir, heir, &self.holders);
+        match self.no_scale.get_or_init(missing) {
+            Some(it) => vec![it.clone()],
+            None => {
+                let all = in_order(ir, &self.wrong_scale).into_iter();
+                all.filter_map(|it| scales::wrong(ir, heir, it)).collect()
+            }
+        }
+    }
+
+    /// The ciphertexts with more polynomials than an op takes, in textual order.
+    pub fn oversized_operands(&self, ir: &Ir, heir: &Heir) -> &[OversizedOperand] {
+        self.oversized_operands.get_or_init(|| {
+            if self.over_two.is_empty() || self.managed.values().all(|it| it.n == 0) {
+                return Vec::new();
+            }
+            let managed = |function: Option<Op>| {
+                let stage = self.stage(function);
+                stage.is_managed.then_some(stage.is_relinearized)
+            };
+            oversized::oversized_operands(ir, heir, &in_order(ir, &self.wide), &managed)
+        })
+    }
+
+    /// The wrong levels that are written, in textual order.
+    pub fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
+        self.written.mismatches(ir, heir, &|it| self.stage(it))
+    }
+
+    /// As [`Sites::mismatches`], of one op.
+    pub fn mismatches_of(&self, ir: &Ir, heir: &Heir, op: Op) -> Vec<Mismatch> {
+        self.written.mismatches_of(ir, heir, &|it| self.stage(it), op)
+    }
+
+    /// Returns true if the annotations in the function of a value are goals.
+    pub fn is_goal(&self, ir: &Ir, heir: &Heir, value: Value) -> bool {
+        let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
+        self.written.is_goal(ir, heir, &|it| self.stage(it), function)
+    }
+
+    /// The wrong polynomials that are written, in textual order.
+    pub fn resized(&self, ir: &Ir, heir: &Heir) -> Vec<Resized> {
+        let all = in_order(ir, self.written.resized(ir, heir, &|it| self.stage(it)));
+        let of = |op: Op| {
+            let is_relinearized = self.stage(ir.function_of(op)).is_relinearized;
+            let found = self.written.resized_of(op).iter();
+            found.filter(move |it| is_relinearized || !it.says_two()).copied()
+        };
+        all.into_iter().flat_map(of).collect()
+    }
+
+    fn stage(&self, function: Option<Op>) -> Stage {
+        stage(&self.managed, function)
+    }
+
+    /// As [`Sites::resized`], of one op.
+    pub fn resized_of(&self, op: Op) -> &[Resized] {
+        self.written.resized_of(op)
+    }
+
+    /// Ops with an annotation without a level that can be read, in textual order.
+    pub fn unreadable(&self, ir: &Ir) -> Vec<Op> {
+        in_order(ir, &self.unreadable)
+    }
+
+    /// Attributes that cannot be read, one of an op, in textual order.
+    pub fn garbled(&self, ir: &Ir) -> Vec<(Op, Unreadable)> {
+        let all = in_order(ir, &self.garbled).into_iter();
+        all.filter_map(|it| Some((it, unreadable::unreadable(ir, it)?))).collect()
+    }
+
+    /// The levels that a fresh ciphertext has where a value is defined.
+    pub fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
+        self.written.levels(ir, heir, &|it| self.stage(it), value)
+    }
+}
+
+/// The progress of HEIR in a function.
+fn stage(managed: &FxHashMap<Option<Op>, Managed>, function: Option<Op>) -> Stage {
+    let here = managed.get(&function).copied().unwrap_or_default();
+    Stage {
+        is_managed: here.n > 0,
+        uses_levels: here.n_using_levels > 0,
+        is_relinearized: here.n_relinearizations > 0,
+    }
+}
+
+/// Puts an op into a set or takes it out; whether that changed the set.
+fn put(set: &mut FxHashSet<Op>, op: Op, is_in: bool) -> bool {
+    if is_in { set.insert(op) } else { !set.is_empty() && set.remove(&op) }
+}
+
+fn in_order(ir: &Ir, set: impl IntoIterator<Item = impl Borrow<Op>>) -> Vec<Op> {
+    let mut out: Vec<Op> = set.into_iter().map(|it| *it.borrow()).collect();
+    out.sort_by_cached_key(|&it| (ir.start(it), it.index()));
+    out
+}
+
+fn underflows(
+    ir: &Ir,
+    heir: &Heir,
+    most: &dyn Fn(Value) -> Option<u32>,
+    set: &FxHashSet<Op>,
+) -> Vec<Underflow> {
+    let values = in_order(ir, set).into_iter().flat_map(|it| ir.op(it).results.clone());
+    let over = values.filter(|&it| underflow::runs_out(ir, heir, most, it));
+    over.map(|it| underflow::underflow(ir, heir, most, it)).collect()
+}
+
+fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let [operand] = ir.op(op).operands.as_slice() else { return false };
+    let Some(value) = operand.value.filter(|_| ir.op_name(op) == "mgmt.relinearize") else {
+        return false;
+    };
+    // An argument of a function or a generic may have more polynomials than are assumed, and a
+    // value that is assumed to have two may be a product.
+    let is_two = matches!(
+        heir.ciphertext(value),
+        Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
+    );
+    ir.defining_op(value).is_some() && is_two && !heir.unchecked(value).dimension
+}
+
+/// Returns true if the noise of a value exceeds the budget of its level, and that of none of the
+/// values that it is computed from does.
+fn is_first_over(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
+    noise.excess(value).is_some()
+        && !made_of(ir, value).iter().any(|&it| noise.excess(it).is_some())
+}
+
+/// The values that a value is made of, each once.
+pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
+    let mut out: SmallVec<[Value; 4]> = SmallVec::new();
+    match ir.defining_op(value) {
+        Some(op) if ir.op(op).regions.is_empty() => {
+            out.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+        }
+        _ => {}
+    }
+    out.extend(flow::feeders(ir, value).into_iter().map(|it| it.1));
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Returns true if the polynomials of a value follow from an op of `linalg`, which are unknown to
+/// HEIR: it does not look into ops with regions. *Cost.* The values that the value is computed
+/// from, up to a bound.
+pub fn stands_on_linalg(ir: &Ir, value: Value) -> bool {
+    const MOST: usize = 10_000;
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![value];
+    while let Some(value) = stack.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        let name = ir.defining_op(value).map_or("", |it| ir.op_name(it));
+        if name.starts_with("linalg.") || seen.len() > MOST {
+            return true;
+        }
+        if rules::dimension(name) != Some(rules::DimensionRule::Relinearize) {
+            stack.extend(made_of(ir, value));
+        }
+    }
+    false
+}

@@ -1,0 +1,183 @@
+//! Levels that run out, and loops and recursions that carry another level than they take.
+//!
+//! *Law.* The first value without a level is reported: its operands still have one. *Cost.* One
+//! walk over the program.
+
+use noisy_syntax::{Def, Ir, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
+
+use crate::facts::ciphertext::{Ciphertext, Level};
+use crate::facts::known::Heir;
+use crate::facts::loops;
+use crate::ops::rules;
+use noisy_dataflow::{cfg, flow};
+
+/// A value for which no level is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Underflow {
+    /// The value.
+    pub value: Value,
+    /// The levels it uses; `None` if all were dropped before.
+    pub used: Option<u32>,
+    /// The levels that there are.
+    pub most: u32,
+}
+
+/// Returns true if levels run out at a result of an op; `most` is the number of levels for a value,
+/// if it is known.
+pub(crate) fn runs_out(
+    ir: &Ir,
+    heir: &Heir,
+    most: &dyn Fn(Value) -> Option<u32>,
+    value: Value,
+) -> bool {
+    let over = |value: Value| match heir.ciphertext(value) {
+        _ if heir.unchecked(value).level => false,
+        Ciphertext::Encrypted { level, .. } => match level {
+            Level::Used(n) => most(value).is_some_and(|most| n > most),
+            Level::All => false,
+            Level::Invalid => true,
+        },
+        _ => false,
+    };
+    let Def::Result(op, _) = ir.value(value).def else { return false };
+    // A value that a loop carries at another level is reported as that.
+    over(value)
+        && ir.op(op).regions.is_empty()
+        && rules::moves_level(ir.op_name(op))
+        && !ir.op(op).operands.iter().filter_map(|it| it.value).any(over)
+}
+
+/// How levels run out at a value.
+pub(crate) fn underflow(
+    ir: &Ir,
+    heir: &Heir,
+    most: &dyn Fn(Value) -> Option<u32>,
+    value: Value,
+) -> Underflow {
+    let used = match heir.ciphertext(value).level() {
+        Some(Level::Used(n)) => Some(n),
+        _ => None,
+    };
+    let most = most(value).unwrap_or_else(|| heir.levels_around(ir, value));
+    Underflow { value, used, most }
+}
+
+/// A loop that takes a value at one level and gives it to its next round at another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Varying {
+    /// The loop.
+    pub op: Op,
+    /// The value that it takes.
+    pub init: Value,
+    /// The carried argument.
+    pub carried: Option<Value>,
+    /// The value that it gives to the next round.
+    pub yielded: Value,
+    /// The levels used by what it takes.
+    pub from: u32,
+}
+
+/// The values that a loop carries at another level than it takes; none for another op.
+pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
+    let level = |value: Value| heir.ciphertext(value).level();
+    let mut out = Vec::new();
+    loops::carried_by(ir, op, &mut |it| {
+        let (Some(Level::Used(from)), Some(to)) = (level(it.init), level(it.yielded)) else {
+            return;
+        };
+        if it.is_repeated && to != Level::Used(from) {
+            out.push(Varying {
+                op: it.op,
+                init: it.init,
+                carried: it.argument,
+                yielded: it.yielded,
+                from,
+            });
+        }
+    });
+    out
+}
+
+/// A call within a recursion that no level follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recursion {
+    /// The call.
+    pub op: Op,
+    /// The ciphertext.
+    pub value: Value,
+    /// Why it has no level.
+    pub why: Unsettled,
+}
+
+/// Why a ciphertext of a recursive call has no level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsettled {
+    /// It is passed at another level each time.
+    Passed,
+    /// It is given at another level each time.
+    Given,
+    /// Nothing is given: the function calls itself before it returns.
+    Endless,
+}
+
+/// The reason why a call has no level, with the ciphertext that has none. The call may be outside
+/// of a recursion.
+pub(crate) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettled)> {
+    let data = ir.op(op);
+    if data.kind != OpKind::FuncCall {
+        return None;
+    }
+    let level = |it: &Value| heir.ciphertext(*it).level();
+    let mut operands = data.operands.iter().filter_map(|it| it.value);
+    if let Some(it) = operands.clone().find(|it| level(it) == Some(Level::Invalid)) {
+        return Some((it, Unsettled::Passed));
+    }
+    let mut results = data.results.iter().copied();
+    if let Some(it) = results.clone().find(|it| level(it) == Some(Level::Invalid)) {
+        return Some((it, Unsettled::Given));
+    }
+    let is_reached = operands.any(|it| level(&it).is_some());
+    let first = results.find(|&it| heir.ciphertext(it) == Ciphertext::Bottom);
+    first.filter(|_| is_reached).map(|it| (it, Unsettled::Endless))
+}
+
+/// Those calls that are within a recursion, in their order. *Cost.* Linear in the calls that lead
+/// to the functions with these calls.
+pub(crate) fn recursions(ir: &Ir, heir: &Heir, calls: &[Op]) -> Vec<Recursion> {
+    let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
+    let mut number = |functions: &mut Vec<Op>, it: Op| {
+        *numbers.entry(it).or_insert_with(|| {
+            functions.push(it);
+            functions.len() as u32 - 1
+        })
+    };
+    for function in calls.iter().filter_map(|&it| ir.function_of(it)) {
+        number(&mut functions, function);
+    }
+    let mut callers: Vec<Vec<u32>> = Vec::new();
+    while let Some(&function) = functions.get(callers.len()) {
+        let of = flow::callers_of(ir, function).map(|it| number(&mut functions, it));
+        callers.push(of.collect());
+    }
+    let mut callees = vec![Vec::new(); functions.len()];
+    for (callee, of) in (0..).zip(&callers) {
+        for &caller in of {
+            callees[caller as usize].push(callee);
+        }
+    }
+    let mut component = vec![0; functions.len()];
+    for (at, functions) in cfg::components(&callees, &callers).iter().enumerate() {
+        for &it in functions {
+            component[it as usize] = at;
+        }
+    }
+    let of = |function: Op| numbers.get(&function).map(|&it| component[it as usize]);
+    let is_recursive = |&op: &Op| {
+        let own = ir.function_of(op).and_then(of);
+        own.is_some() && own == flow::callee(ir, op).and_then(of)
+    };
+    let calls = calls.iter().copied().filter(is_recursive);
+    let of = |op: Op| unsettled(ir, heir, op).map(|(value, why)| Recursion { op, value, why });
+    calls.filter_map(of).collect()
+}

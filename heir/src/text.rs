@@ -1,0 +1,8 @@
+//! Modules, types and attributes of HEIR as they are written.
+
+pub(crate) mod annotation;
+pub(crate) mod entries;
+pub(crate) mod params;
+pub(crate) mod places;
+pub(crate) mod setting;
+pub(crate) mod types;

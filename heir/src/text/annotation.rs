@@ -1,0 +1,204 @@
+//! The annotations of HEIR (`mgmt.mgmt`) as they are written, and their holders.
+
+use std::fmt;
+
+use noisy_syntax::{Attr, AttrData, Block, Def, Ir, Op, OpKind, Value};
+
+use crate::text::entries::entries;
+use crate::text::params::SchemeParams;
+use crate::text::setting::{Scheme, Setting};
+use noisy_dataflow::attributes::{self, Side};
+use noisy_dataflow::view::View;
+
+/// The scheme of a module, and its parameters.
+pub(crate) fn params(setting: &Setting) -> Option<(Scheme, &SchemeParams)> {
+    Some((setting.scheme?, setting.params.as_ref()?.as_ref().ok()?))
+}
+
+/// The value that a region takes as an argument once, if it does.
+pub(crate) fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
+    let holder = ir.region(ir.block(block).region).parent?;
+    match noisy_dataflow::flow::feeders(ir, value).as_slice() {
+        [(op, from)] if *op == holder => Some(*from),
+        _ => None,
+    }
+}
+
+/// The holder of the annotation of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// The op that gives it, for all that it gives.
+    Op(Op),
+    /// An op that lists the annotations of the arguments of its region: a function, or another op
+    /// for its operands.
+    Taken(Op, usize),
+    /// An op that lists the annotations of its results, or a function.
+    Given(Op, usize),
+}
+
+/// The number under a key of `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on the definition
+/// of a value.
+pub(crate) fn annotated(ir: &Ir, value: Value, key: &str) -> Said {
+    holder(ir, value).map_or(Said::Nothing, |it| said(ir, it.1, key))
+}
+
+/// The `mgmt.mgmt` of a ciphertext of two polynomials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// The levels that are left.
+    pub level: u32,
+    /// The logarithm to base 2 of the scale in CKKS, else the scale.
+    pub scale: Option<u32>,
+}
+
+/// The annotation of a value; `None` if it has no level, or cannot be read.
+pub fn annotation(ir: &Ir, value: Value) -> Option<Annotation> {
+    let (_, attr) = holder(ir, value)?;
+    let level = said(ir, attr, "level").number()?;
+    let scale = match said(ir, attr, "scale") {
+        Said::Number(it) => Some(it),
+        Said::Nothing => None,
+        Said::Unreadable => return None,
+    };
+    Some(Annotation { level, scale })
+}
+
+impl fmt::Display for Annotation {
+    /// As HEIR writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { level, scale } = self;
+        match scale {
+            Some(scale) => write!(f, "mgmt.mgmt = #mgmt.mgmt<level = {level}, scale = {scale}>"),
+            None => write!(f, "mgmt.mgmt = #mgmt.mgmt<level = {level}>"),
+        }
+    }
+}
+
+/// The `mgmt.mgmt` of a value, and what holds it.
+pub(crate) fn holder(ir: &Ir, value: Value) -> Option<(Holder, Attr)> {
+    match ir.value(value).def {
+        Def::Result(op, index) => {
+            let index = index as usize;
+            let listed = listed(ir, op, Side::Result, index);
+            let listed = listed.map(|it| (Holder::Given(op, index), it));
+            listed.or_else(|| Some((Holder::Op(op), ir.attr(op, "mgmt.mgmt")?)))
+        }
+        Def::Argument(block, index) => {
+            let region = ir.block(block).region;
+            let holder = ir.region(region).parent?;
+            if noisy_dataflow::flow::entry_block(ir, region) != block {
+                return None;
+            }
+            let at = match ir.op(holder).kind {
+                OpKind::FuncFunc => index as usize,
+                _ => {
+                    let feeding = noisy_dataflow::flow::feeding_operands(ir, value);
+                    feeding.into_iter().find(|it| it.0 == holder)?.1
+                }
+            };
+            Some((Holder::Taken(holder, at), listed(ir, holder, Side::Argument, at)?))
+        }
+    }
+}
+
+/// The `mgmt.mgmt` of a result of a function, with the returned value; `None` if each return gives
+/// another one.
+pub(crate) fn returned(ir: &Ir, function: Op, index: usize) -> Option<(Value, Attr)> {
+    let attr = listed(ir, function, Side::Result, index)?;
+    let ends = noisy_dataflow::flow::yields(ir, noisy_dataflow::flow::body(ir, function)?);
+    let [end] = ends.as_slice() else { return None };
+    Some((ir.op(*end).operands.get(index)?.value?, attr))
+}
+
+/// As [`annotated`], on what an op gives.
+pub(crate) fn on_result(ir: &impl View, op: Op, key: &str) -> Said {
+    ir.attr(op, "mgmt.mgmt").map_or(Said::Nothing, |it| said(ir, it, key))
+}
+
+/// As [`annotated`], on an argument of a function.
+pub(crate) fn on_argument(ir: &impl View, function: Op, index: usize, key: &str) -> Said {
+    listed(ir, function, Side::Argument, index).map_or(Said::Nothing, |it| said(ir, it, key))
+}
+
+fn listed(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
+    in_dictionary(ir, attributes::dictionary(ir, op, side, index)?)
+}
+
+/// The annotation in a dictionary.
+fn in_dictionary(ir: &impl View, dict: Attr) -> Option<Attr> {
+    let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
+    let found = entries.iter().find(|it| ir.interner().str(it.0) == "mgmt.mgmt")?;
+    Some(found.1)
+}
+
+/// Returns true if an op has an annotation without a readable level, of its own or in a list.
+pub(crate) fn is_unreadable(ir: &Ir, op: Op) -> bool {
+    annotations(ir, op).any(|(_, attr)| !matches!(said(ir, attr, "level"), Said::Number(_)))
+}
+
+/// All `mgmt.mgmt` of an op, its own and those that it lists, each with what holds it.
+pub(crate) fn annotations(ir: &Ir, op: Op) -> impl Iterator<Item = (Holder, Attr)> {
+    let listed =
+        attributes::dictionaries(ir, op).into_iter().filter_map(move |(side, at, dict)| {
+            let holder = match side {
+                Side::Argument => Holder::Taken(op, at),
+                Side::Result => Holder::Given(op, at),
+            };
+            Some((holder, in_dictionary(ir, dict)?))
+        });
+    let own = ir.attr(op, "mgmt.mgmt").map(|it| (Holder::Op(op), it));
+    own.into_iter().chain(listed)
+}
+
+/// The entry of a `mgmt.mgmt` under a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// Nothing.
+    Nothing,
+    /// A number.
+    Number(u32),
+    /// Something that is none, or several.
+    Unreadable,
+}
+
+impl Said {
+    /// The number, if it is one.
+    pub(crate) fn number(self) -> Option<u32> {
+        match self {
+            Said::Number(it) => Some(it),
+            _ => None,
+        }
+    }
+}
+
+/// The polynomials of an annotation that does not say how many they are.
+pub(crate) const UNSAID_DIMENSION: u32 = 2;
+
+/// More levels than any program has.
+const MOST_LEVELS: u32 = 1 << 30;
+
+/// The text of an attribute from the brackets of `#mgmt.mgmt<...>` on, which may be written
+/// `#mgmt<mgmt<...>>`; `None` for another attribute.
+pub(crate) fn body(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("#mgmt.mgmt");
+    let rest = rest.or_else(|| text.strip_prefix("#mgmt<")?.trim_start().strip_prefix("mgmt"))?;
+    rest.trim_start().starts_with('<').then_some(rest)
+}
+
+/// The entry of a `mgmt.mgmt` under a key.
+pub(crate) fn said(ir: &impl View, attr: Attr, key: &str) -> Said {
+    let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return Said::Unreadable };
+    let Some(text) = body(ir.interner().str(*text)) else { return Said::Unreadable };
+    let mut found = entries(text).filter(|it| it.key == key);
+    let Some(entry) = found.next() else { return Said::Nothing };
+    let most = if key == "level" { MOST_LEVELS } else { u32::MAX };
+    match entry.integer() {
+        _ if found.next().is_some() => Said::Unreadable,
+        // HEIR writes this for a scale that nothing says.
+        Some(-1) if key == "scale" => Said::Nothing,
+        Some(it) => {
+            u32::try_from(it).ok().filter(|&it| it <= most).map_or(Said::Unreadable, Said::Number)
+        }
+        None => Said::Unreadable,
+    }
+}

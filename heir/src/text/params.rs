@@ -1,0 +1,212 @@
+//! Parameters of a scheme in an attribute of a module: `#bgv.scheme_param<logN = 12, Q = [..], P =
+//! [..], plaintextModulus = 65537>` (for BGV and BFV) and `#ckks.scheme_param<logN = 16, Q = [..],
+//! P = [..], logDefaultScale = 45>`. Source: HEIR, `lib/Dialect/{BGV,CKKS}/IR`.
+
+use std::fmt;
+
+use rustc_hash::FxHashSet;
+
+use crate::text::entries::{self, entries};
+
+/// How the encryption is randomized.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encryption {
+    /// With the public key.
+    #[default]
+    PublicKey,
+    /// With the secret key.
+    SecretKey,
+}
+
+/// Parameters of BGV, BFV or CKKS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchemeParams {
+    /// The logarithm to base 2 of the ring dimension.
+    pub(crate) log_n: u32,
+    /// The primes of the ciphertext modulus, from level 0 up.
+    pub q: Vec<u64>,
+    /// The special primes of key switching.
+    pub p: Vec<u64>,
+    /// The plaintext modulus of BGV and BFV.
+    pub(crate) plaintext_modulus: Option<u64>,
+    /// The logarithm to base 2 of the default scale of CKKS.
+    pub log_default_scale: Option<u32>,
+    /// The key that encrypts.
+    pub encryption: Encryption,
+    /// True if a ciphertext is encrypted under a larger modulus and then switched down.
+    pub(crate) is_extended: bool,
+}
+
+/// Why parameters cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParamsError {
+    /// A key that is needed is missing.
+    Missing(&'static str),
+    /// The value of a key cannot be read.
+    Bad(&'static str, String),
+    /// A key is there twice.
+    Repeated(String),
+    /// No scheme has a key of this name.
+    Unheard(String),
+}
+
+impl fmt::Display for ParamsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParamsError::Missing(key) => write!(f, "the scheme parameters have no `{key}`"),
+            ParamsError::Bad(key, value) => {
+                write!(f, "the scheme parameter `{key}` cannot be read: `{value}`")
+            }
+            ParamsError::Repeated(key) => {
+                write!(f, "the scheme parameter `{key}` is written more than once")
+            }
+            ParamsError::Unheard(key) => write!(f, "there is no scheme parameter `{key}`"),
+        }
+    }
+}
+
+impl std::error::Error for ParamsError {}
+
+impl SchemeParams {
+    /// Reads the text of a `#bgv.scheme_param<...>` or `#ckks.scheme_param<...>` attribute.
+    ///
+    /// # Errors
+    /// If `logN` or `Q` is missing, a key is repeated or unknown, or a value has the wrong kind or
+    /// no meaning: no modulus, a modulus below 2, a ring dimension beyond 2^32.
+    pub fn parse(text: &str) -> Result<Self, ParamsError> {
+        let mut params = SchemeParams {
+            log_n: 0,
+            q: Vec::new(),
+            p: Vec::new(),
+            plaintext_modulus: None,
+            log_default_scale: None,
+            encryption: Encryption::default(),
+            is_extended: false,
+        };
+        let (mut has_n, mut has_q) = (false, false);
+        let mut seen: FxHashSet<&str> = FxHashSet::default();
+        for entry in entries(text) {
+            if !seen.insert(entry.key) {
+                return Err(ParamsError::Repeated(entry.key.to_owned()));
+            }
+            let bad = |key| ParamsError::Bad(key, text[entry.value.clone()].to_owned());
+            match entry.key {
+                "logN" => {
+                    params.log_n = number(&entry.words)
+                        .and_then(|it| u32::try_from(it).ok())
+                        .filter(|it| (1..=32).contains(it))
+                        .ok_or_else(|| bad("logN"))?;
+                    has_n = true;
+                }
+                "Q" => {
+                    params.q = moduli(&entry.words).ok_or_else(|| bad("Q"))?;
+                    has_q = true;
+                }
+                "P" => params.p = moduli(&entry.words).ok_or_else(|| bad("P"))?,
+                "plaintextModulus" => {
+                    let modulus = number(&entry.words).filter(|&it| it >= 2);
+                    let modulus = modulus.ok_or_else(|| bad("plaintextModulus"))?;
+                    params.plaintext_modulus = Some(modulus);
+                }
+                "logDefaultScale" => {
+                    let scale = number(&entry.words).and_then(|it| u32::try_from(it).ok());
+                    params.log_default_scale = Some(scale.ok_or_else(|| bad("logDefaultScale"))?);
+                }
+                "encryptionType" => {
+                    params.encryption = match entry.words.as_slice() {
+                        ["pk"] => Encryption::PublicKey,
+                        ["sk"] => Encryption::SecretKey,
+                        _ => return Err(bad("encryptionType")),
+                    }
+                }
+                "encryptionTechnique" => {
+                    params.is_extended = match entry.words.as_slice() {
+                        ["standard"] => false,
+                        ["extended"] => true,
+                        _ => return Err(bad("encryptionTechnique")),
+                    }
+                }
+                other => return Err(ParamsError::Unheard(other.to_owned())),
+            }
+        }
+        if !has_n {
+            return Err(ParamsError::Missing("logN"));
+        }
+        if !has_q || params.q.is_empty() {
+            return Err(ParamsError::Missing("Q"));
+        }
+        Ok(params)
+    }
+
+    /// The ring dimension.
+    pub fn n(&self) -> f64 {
+        f64::from(self.log_n).exp2()
+    }
+
+    /// The highest level.
+    pub(crate) fn max_level(&self) -> usize {
+        self.q.len() - 1
+    }
+
+    /// The number of digits of key switching: the ratio of the numbers of primes, rounded up.
+    pub(crate) fn dnum(&self) -> usize {
+        self.q.len().div_ceil(self.p.len().max(1))
+    }
+}
+
+/// An integer; HEIR reads no type after it.
+fn number(words: &[&str]) -> Option<u64> {
+    match words {
+        [number] => entries::number(number),
+        _ => None,
+    }
+}
+
+/// `[3, 5, 7]`, each at least 2.
+fn moduli(words: &[&str]) -> Option<Vec<u64>> {
+    let ["[", inside @ .., "]"] = words else { return None };
+    if inside.is_empty() {
+        return Some(Vec::new());
+    }
+    inside.split(|&it| it == ",").map(|it| number(it).filter(|&it| it >= 2)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read() {
+        let text = "#bgv.scheme_param<logN = 12, Q = [2147565569, 3], P = [2147573761], plaintextModulus = 65537, \
+                    encryptionType = sk, encryptionTechnique = extended>";
+        let params = SchemeParams::parse(text).unwrap();
+        assert_eq!((params.log_n, params.max_level(), params.dnum()), (12, 1, 2));
+        assert_eq!(params.plaintext_modulus, Some(65537));
+        assert_eq!((params.encryption, params.is_extended), (Encryption::SecretKey, true));
+        let commented = text.replace(", ", ", // P = [4], logN = 3, plaintextModulus = 7\n ");
+        assert_eq!(SchemeParams::parse(&commented), Ok(params.clone()));
+        let hexadecimal = text.replace("= 12", "= 0xC").replace(", 3]", ", 0x3]");
+        assert_eq!(SchemeParams::parse(&hexadecimal), Ok(params));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said() {
+        let error = |text: &str| SchemeParams::parse(text).unwrap_err();
+        assert_eq!(error("#bgv.scheme_param<Q = [3]>"), ParamsError::Missing("logN"));
+        assert_eq!(error("<logN = 12>"), ParamsError::Missing("Q"));
+        assert_eq!(error("<logN = 12, Q = []>"), ParamsError::Missing("Q"));
+        assert_eq!(error("<logN = 12, Q = [1]>"), ParamsError::Bad("Q", "[1]".into()));
+        assert_eq!(error("<logN = 99, Q = [3]>"), ParamsError::Bad("logN", "99".into()));
+        for (text, key, value) in [
+            ("<logN = 13 : i32, Q = [3]>", "logN", "13 : i32"),
+            ("<logN = 13, Q = [3 : i64]>", "Q", "[3 : i64]"),
+            ("<logN = 13, Q = [3], plaintextModulus = 7 : i64>", "plaintextModulus", "7 : i64"),
+        ] {
+            assert_eq!(error(text), ParamsError::Bad(key, value.into()));
+        }
+        let twice = error("<logN = 13, logN = 14, Q = [3]>");
+        assert_eq!(twice, ParamsError::Repeated("logN".into()));
+        assert_eq!(error("<logN = 13, Q = [3], foo = 3>"), ParamsError::Unheard("foo".into()));
+        assert_eq!(error(""), ParamsError::Missing("logN"));
+    }
+}

@@ -1,0 +1,394 @@
+//! The scheme, its parameters and the library, as the attributes of a module state them.
+
+use noisy_syntax::{AttrData, Ir, Op, OpKind, Region};
+
+use rustc_hash::FxHashMap;
+
+use crate::text::params::{ParamsError, SchemeParams};
+
+/// A scheme of homomorphic encryption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// `scheme.bgv`
+    Bgv,
+    /// `scheme.bfv`
+    Bfv,
+    /// `scheme.ckks`
+    Ckks,
+}
+
+/// The scheme, parameters and library of a module.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The scheme, if it is one that has levels.
+    pub scheme: Option<Scheme>,
+    /// True if `OpenFHE` runs it.
+    pub(crate) is_openfhe: bool,
+    /// The level of what a bootstrap gives: the levels that it takes itself.
+    pub bootstrap_level: u32,
+    /// The parameters, if the module has any.
+    pub params: Option<Result<SchemeParams, ParamsError>>,
+    /// The module.
+    pub(crate) module: Option<Op>,
+    /// The attributes that cannot be used.
+    pub(crate) faults: Vec<SchemeFault>,
+}
+
+/// The facts that a changed setting affects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// The effects of ops on levels that the library decides.
+    pub(crate) moves: bool,
+    /// The moduli, and with them noise and scales.
+    pub(crate) params: bool,
+    /// How many moduli there are, and with that the levels left.
+    pub(crate) n_moduli: bool,
+}
+
+/// Something that a module says of scheme, parameters or library, and that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemeFault {
+    /// The attribute, or the key in it, as it stands in the text.
+    pub key: String,
+    /// The problem, and what counts instead.
+    pub message: String,
+}
+
+impl Setting {
+    /// Reads the attributes of the first module that has some; none count as a module without.
+    pub fn of(ir: &Ir) -> Self {
+        Self::within(ir, ir.root())
+    }
+
+    /// As [`Setting::of`], of the modules of a region.
+    fn within(ir: &Ir, region: Region) -> Self {
+        Self::said(ir, modules(ir, region).into_iter().find(|&it| !ir.extra(it).attrs.is_empty()))
+    }
+
+    /// In what this differs from another, of what something hangs on.
+    fn difference(&self, other: &Setting) -> Difference {
+        let most = |it: &Setting| Some(it.params.as_ref()?.as_ref().ok()?.max_level());
+        let key = |it: &Setting| (it.is_openfhe, it.bootstrap_level);
+        Difference {
+            moves: key(self) != key(other),
+            params: self.scheme != other.scheme || self.params != other.params,
+            n_moduli: self.scheme.is_some() != other.scheme.is_some() || most(self) != most(other),
+        }
+    }
+
+    /// The setting of a module within another: the library is its own, and so is the scheme if it
+    /// names one.
+    fn nested(&self, ir: &Ir, module: Op) -> Self {
+        let own = Self::said(ir, Some(module));
+        Setting {
+            scheme: own.scheme.or(self.scheme),
+            params: own.params.or_else(|| self.params.clone()),
+            ..own
+        }
+    }
+
+    /// The setting in the attributes of a module.
+    fn said(ir: &Ir, module: Option<Op>) -> Self {
+        let attr = |name: &str| ir.attr(module?, name).map(|it| ir.interner.attr_data(it));
+        let has = |name: &str| attr(name).is_some();
+        let mut faults = Vec::new();
+        let mut told =
+            |key: &str, message: String| faults.push(SchemeFault { key: key.to_owned(), message });
+        let is_named = |name: &&str| match attr(name) {
+            Some(AttrData::Unit) => true,
+            Some(_) => {
+                told(name, format!("`{name}` has a value, so it names no scheme"));
+                false
+            }
+            None => false,
+        };
+        let named: Vec<&'static str> = SCHEMES.iter().map(|it| it.0).filter(is_named).collect();
+        if let [first, second, ..] = named[..] {
+            told(
+                second,
+                format!("the module has both `{first}` and `{second}`; the first is used"),
+            );
+        }
+        let scheme = named.first().and_then(|name| SCHEMES.iter().find(|it| it.0 == *name)?.1);
+        let library = Library::said(ir, module, &mut told);
+        let mut keys = ["bgv.schemeParam", "ckks.schemeParam"];
+        if scheme == Some(Scheme::Ckks) {
+            keys.reverse();
+        }
+        let key = keys.into_iter().find(|it| has(it));
+        let params = key.and_then(attr).map(|it| match it {
+            AttrData::Text(text, _) => SchemeParams::parse(ir.interner.str(*text)),
+            _ => Err(ParamsError::Missing("logN")),
+        });
+        if let (Some(key), Some(scheme), Some(params)) = (key, scheme, &params) {
+            let (needed, unknown) = match scheme {
+                Scheme::Ckks => ("logDefaultScale", "scales are"),
+                Scheme::Bgv | Scheme::Bfv => ("plaintextModulus", "noise is"),
+            };
+            match params {
+                Err(why) => told(key, format!("{why}, so {unknown} not known")),
+                Ok(_) if key != keys[0] => {
+                    let name = named.first().copied().unwrap_or_default();
+                    told(key, format!("`{name}` needs `{}`, so {unknown} not known", keys[0]));
+                }
+                Ok(it) if it.plaintext_modulus.is_none() && it.log_default_scale.is_none() => {
+                    let missing = ParamsError::Missing(needed);
+                    told(key, format!("{missing}, so {unknown} not known"));
+                }
+                Ok(_) => {}
+            }
+        }
+        Setting {
+            scheme,
+            is_openfhe: library.is_openfhe,
+            bootstrap_level: library.bootstrap_level,
+            params,
+            module,
+            faults,
+        }
+    }
+}
+
+/// The attributes that name schemes; that of CGGI has no levels.
+const SCHEMES: [(&str, Option<Scheme>); 4] = [
+    ("scheme.bgv", Some(Scheme::Bgv)),
+    ("scheme.bfv", Some(Scheme::Bfv)),
+    ("scheme.ckks", Some(Scheme::Ckks)),
+    ("scheme.cggi", None),
+];
+
+/// The library that runs a program.
+struct Library {
+    is_openfhe: bool,
+    /// The levels that a bootstrap takes; none where the library is not known, as in HEIR.
+    bootstrap_level: u32,
+}
+
+impl Library {
+    /// The library in the attributes of a module. The first name of a library counts; without one
+    /// the other attributes of a library do not count. Source: HEIR,
+    /// `lib/Target/CompilationTarget/CompilationTarget.cpp`.
+    fn said(ir: &Ir, module: Option<Op>, told: &mut dyn FnMut(&str, String)) -> Self {
+        let attrs = module.map_or(&[] as &[_], |it| ir.extra(it).attrs.as_slice());
+        let mut names: Vec<(&str, bool)> = Vec::new();
+        let mut overrides = None;
+        for &(name, attr) in attrs {
+            let name = ir.interner.str(name);
+            if name == OVERRIDES {
+                overrides = Some(attr);
+            } else if name.starts_with("backend.") {
+                names.push((name, matches!(ir.interner.attr_data(attr), AttrData::Unit)));
+            }
+        }
+        names.sort_unstable();
+        for &(name, _) in names.iter().filter(|it| !it.1) {
+            told(name, format!("`{name}` has a value, so it names no library"));
+        }
+        let mut names = names.iter().filter(|it| it.1).map(|it| it.0);
+        let first = names.next();
+        let known = first.and_then(|name| LIBRARIES.iter().find(|it| it.0 == name));
+        const NONE_USED: &str = "so a bootstrap is taken to use no level";
+        if let Some(first) = first.filter(|_| known.is_none()) {
+            told(first, format!("HEIR has no library `{first}`, {NONE_USED}"));
+        }
+        for name in names {
+            let first = first.unwrap_or_default();
+            let message = format!("the module has both `{first}` and `{name}`; the first is used");
+            told(name, message);
+        }
+        let nothing = Self { is_openfhe: false, bootstrap_level: 0 };
+        let Some(&(name, mut bootstrap_level)) = known else {
+            if overrides.is_some() && first.is_none() {
+                told(OVERRIDES, format!("the module names no library, {NONE_USED}"));
+            }
+            return nothing;
+        };
+        let is_openfhe = name == "backend.openfhe";
+        let overrides = match overrides.map(|it| ir.interner.attr_data(it)) {
+            Some(AttrData::Dict(entries)) => &**entries,
+            _ => &[],
+        };
+        let mut is_usable = true;
+        for &(key, attr) in overrides {
+            let key = ir.interner.str(key);
+            let number = match ir.interner.attr_data(attr) {
+                AttrData::Int { value, .. } => Some(*value),
+                _ => None,
+            };
+            let message = if !KEYS.contains(&key) {
+                format!("no library has a `{key}`, {NONE_USED}")
+            } else if key == BOOTSTRAP_LEVELS {
+                match number.and_then(|it| u32::try_from(it).ok()) {
+                    Some(it) => {
+                        bootstrap_level = it;
+                        continue;
+                    }
+                    None => format!("`{key}` is not a number of levels, {NONE_USED}"),
+                }
+            } else if number.is_none() && !matches!(ir.interner.attr_data(attr), AttrData::Bool(_))
+            {
+                format!("`{key}` is not a number, {NONE_USED}")
+            } else {
+                continue;
+            };
+            is_usable = false;
+            told(key, message);
+        }
+        if is_usable { Self { is_openfhe, bootstrap_level } } else { nothing }
+    }
+}
+
+/// The libraries that HEIR knows, with the levels that a bootstrap takes. Source: HEIR,
+/// `lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td`.
+const LIBRARIES: [(&str, u32); 2] = [("backend.lattigo", 16), ("backend.openfhe", 22)];
+
+/// The attribute that says something else of a library.
+const OVERRIDES: &str = "backend.config_override";
+
+/// The key in it of the levels that a bootstrap takes, and all.
+const BOOTSTRAP_LEVELS: &str = "bootstrapLevelsConsumed";
+const KEYS: [&str; 3] = [BOOTSTRAP_LEVELS, "has_kernel_chebyshev", "has_kernel_linear_transform"];
+
+/// The settings of a document: one for each part of it between `// -----` lines, which are programs
+/// of their own, and one for each module within another.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The settings of the parts, then those of nested modules.
+    all: Vec<Setting>,
+    n_parts: usize,
+    /// The number of the part and of the setting that count for an op, if there are several.
+    number: FxHashMap<Op, (usize, usize)>,
+}
+
+impl Settings {
+    /// Of a document. *Cost.* If there are several, linear in the ops.
+    pub(crate) fn new(ir: &Ir) -> Self {
+        let mut all = Vec::new();
+        let mut number = FxHashMap::default();
+        let chunks = || ir.items(ir.root()).filter(|&it| ir.op(it).kind == OpKind::Chunk);
+        let is_split = chunks().nth(1).is_some();
+        let mut nested = Vec::new();
+        for chunk in chunks() {
+            let Some(&(_, region)) = ir.op(chunk).regions.first() else { continue };
+            let part = all.len();
+            if is_split {
+                ir.walk(region, &mut |op| {
+                    number.insert(op, (part, part));
+                });
+            }
+            let is_nested = |it: &Op| {
+                ir.parent_op(*it).is_some_and(|it| ir.op(it).kind == OpKind::BuiltinModule)
+            };
+            nested.extend(modules(ir, region).into_iter().filter(is_nested).map(|it| (it, part)));
+            all.push(Setting::within(ir, region));
+        }
+        if all.is_empty() {
+            all.push(Setting::of(ir));
+        }
+        let n_parts = all.len();
+        // Outer ones come first.
+        for (module, part) in nested {
+            let around = number.get(&module).map_or(part, |it| it.1);
+            let setting = all[around].nested(ir, module);
+            for &(_, region) in &ir.op(module).regions {
+                ir.walk(region, &mut |op| {
+                    number.insert(op, (part, all.len()));
+                });
+            }
+            all.push(setting);
+        }
+        Self { all, n_parts, number }
+    }
+
+    /// Returns true if one setting counts for all ops.
+    pub(crate) fn is_one(&self) -> bool {
+        self.all.len() == 1
+    }
+
+    /// In what the one setting differs from the one of others; `None` if there are several.
+    pub(crate) fn difference(&self, other: &Settings) -> Option<Difference> {
+        let is_one = self.is_one() && other.is_one() && self.n_parts == other.n_parts;
+        is_one.then(|| self.all[0].difference(&other.all[0]))
+    }
+
+    /// How many parts there are: at least one.
+    pub(crate) fn n_parts(&self) -> usize {
+        self.n_parts
+    }
+
+    /// The setting of the first part with a module that has attributes of HEIR, else that of the
+    /// first part.
+    pub(crate) fn first(&self) -> &Setting {
+        let says = |it: &&Setting| it.scheme.is_some() || it.params.is_some();
+        self.all.iter().find(says).unwrap_or(&self.all[0])
+    }
+
+    /// All of them, by number.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Setting> {
+        self.all.iter()
+    }
+
+    /// The attributes that cannot be used, each with its module.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (Op, &SchemeFault)> {
+        let of = |it: &'_ Setting| it.module;
+        self.all
+            .iter()
+            .flat_map(move |it| it.faults.iter().filter_map(move |fault| Some((of(it)?, fault))))
+    }
+
+    /// The number of the part that holds an op.
+    pub(crate) fn part(&self, op: Op) -> usize {
+        self.number.get(&op).map_or(0, |it| it.0)
+    }
+
+    /// The number of the setting that counts for an op: of the innermost module around it that is
+    /// within another, else of the part.
+    pub(crate) fn number(&self, op: Op) -> usize {
+        self.number.get(&op).map_or(0, |it| it.1)
+    }
+
+    /// The setting that counts for an op.
+    pub(crate) fn of(&self, op: Op) -> Option<&Setting> {
+        self.all.get(self.number(op))
+    }
+}
+
+/// Returns true if an op shows that its program is HEIR's: a module with an attribute of a scheme,
+/// a backend or scheme parameters, an op of the dialects `secret` and `mgmt`, which no other
+/// project has, or an op with a `mgmt.mgmt`. The dialects below these (`ckks`, `openfhe`, ...) are
+/// no proof: others have dialects of such names.
+pub fn is_mark(ir: &Ir, op: Op) -> bool {
+    match ir.op(op).kind {
+        OpKind::Unknown => {
+            let name = ir.op_name(op);
+            name.starts_with("mgmt.")
+                || name.starts_with("secret.")
+                || ir.attr(op, "mgmt.mgmt").is_some()
+        }
+        OpKind::BuiltinModule => ir.extra(op).attrs.iter().any(|&(name, _)| {
+            let name = ir.interner.str(name);
+            matches!(name, "scheme.bgv" | "scheme.bfv" | "scheme.ckks" | "scheme.cggi")
+                || matches!(name, "bgv.schemeParam" | "ckks.schemeParam")
+                || matches!(name, "backend.openfhe" | "backend.lattigo")
+        }),
+        _ => false,
+    }
+}
+
+/// All modules of a region, outermost first.
+fn modules(ir: &Ir, region: Region) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut regions = vec![region];
+    while let Some(region) = regions.pop() {
+        for op in ir.items(region) {
+            let data = ir.op(op);
+            if data.kind == OpKind::BuiltinModule {
+                out.push(op);
+            }
+            if matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule) {
+                regions.extend(data.regions.iter().map(|it| it.1));
+            }
+        }
+    }
+    out
+}

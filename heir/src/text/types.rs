@@ -1,0 +1,143 @@
+//! The facts that types of ciphertexts state: `!lwe.lwe_ciphertext<..., ciphertext_space = <...,
+//! size = 3>, ..., modulus_chain = <elements = <...>, current = 1>>`.
+//!
+//! After lowering to `bgv`, `ckks` and `lwe` a type has the number of polynomials, by default 2,
+//! and the level. *Cost.* Each type is read once.
+
+use noisy_syntax::{Interner, Ir, Type, Value};
+use rustc_hash::FxHashMap;
+
+use crate::text::entries::entries;
+use noisy_dataflow::view::View;
+
+/// The longest text of a type that is read.
+const MOST: usize = 1 << 16;
+
+/// The facts that a type states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TypeFacts {
+    /// True for the type of a ciphertext, or of a shape of them.
+    pub(crate) is_ciphertext: bool,
+    /// True for the type of a scheme or a library, after lowering.
+    pub(crate) is_lowered: bool,
+    /// The levels that are left.
+    pub(crate) level: Option<usize>,
+    /// The polynomials.
+    pub(crate) size: Size,
+}
+
+/// The number of polynomials that a type states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// Nothing.
+    #[default]
+    Silent,
+    /// So many.
+    Of(u32),
+    /// It cannot be read.
+    Unreadable,
+}
+
+/// The types that were read.
+#[derive(Debug, Default)]
+pub(crate) struct Types {
+    read: FxHashMap<Type, TypeFacts>,
+}
+
+impl Types {
+    /// The facts that the type of a value states.
+    pub(crate) fn of(&mut self, ir: &impl View, value: Value) -> TypeFacts {
+        let ty = ir.ty(value);
+        *self.read.entry(ty).or_insert_with(|| read(ir.interner(), ty))
+    }
+
+    /// As [`Types::of`], without remembering it.
+    pub(crate) fn known(&self, interner: &Interner, ty: Type) -> TypeFacts {
+        self.read.get(&ty).copied().unwrap_or_else(|| read(interner, ty))
+    }
+}
+
+/// Returns true if the type of a value is that of a ciphertext, or of a shape of them.
+pub fn is_ciphertext_type(ir: &impl View, value: Value) -> bool {
+    read(ir.interner(), ir.ty(value)).is_ciphertext
+}
+
+/// Returns true if values of the type of a value may be encoded as plaintexts: not indices, keys or
+/// evaluators.
+pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
+    let ty = ir.value(value).ty;
+    if ty == Type::INDEX {
+        return false;
+    }
+    let text = ir.interner.short_type_text(ty);
+    !text.starts_with('!') || text.contains("plaintext")
+}
+
+/// Returns true if the type of a value is that of an encoded plaintext, or of a shape of them.
+pub(crate) fn is_plaintext(ir: &Ir, value: Value) -> bool {
+    ir.interner.short_type_text(ir.value(value).ty).contains("plaintext")
+}
+
+/// The type of a ciphertext of a scheme.
+const CIPHERTEXT: &str = "!lwe.lwe_ciphertext";
+
+fn read(interner: &Interner, ty: Type) -> TypeFacts {
+    let text = interner.bounded_type_text(ty, MOST);
+    let text = text.unwrap_or_else(|| interner.short_type_text(ty));
+    let of_scheme = text.find(CIPHERTEXT).map(|at| &text[at..]);
+    let is_lowered = of_scheme.is_some()
+        || ["!openfhe.ciphertext", "!lattigo.rlwe.ciphertext"].iter().any(|it| text.contains(it));
+    TypeFacts {
+        is_ciphertext: is_lowered || text.contains("!secret.secret<"),
+        is_lowered,
+        level: of_scheme.and_then(level),
+        size: of_scheme.map_or(Size::Silent, size),
+    }
+}
+
+/// The text of the value of a key of a type or an attribute.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    entries(text).find(|it| it.key == key).map(|it| &text[it.value])
+}
+
+/// A number under a key.
+fn number(text: &str, key: &str) -> Option<i64> {
+    entries(text).find(|it| it.key == key)?.integer()
+}
+
+/// The `current` of a `modulus_chain`.
+fn level(text: &str) -> Option<usize> {
+    usize::try_from(number(value(text, "modulus_chain")?, "current")?).ok()
+}
+
+/// The `size` of a `ciphertext_space`.
+fn size(text: &str) -> Size {
+    let Some(space) = value(text, "ciphertext_space").filter(|it| it.contains('<')) else {
+        return Size::Unreadable;
+    };
+    if value(space, "size").is_none() {
+        return Size::Of(2);
+    }
+    let written = number(space, "size").and_then(|it| u32::try_from(it).ok());
+    written.map_or(Size::Unreadable, Size::Of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_the_ciphertext_space_is_read() {
+        let of = |space: &str| {
+            size(&format!("!lwe.lwe_ciphertext<ciphertext_space = {space}, key = <size = 9>>"))
+        };
+        assert_eq!(of("<ring = <a>, encryption_type = lsb>"), Size::Of(2));
+        assert_eq!(of("#lwe.ciphertext_space<ring = <a>, size = 3>"), Size::Of(3));
+        assert_eq!(of("<ring = <a>, size = many>"), Size::Unreadable);
+        assert_eq!(of("<ring = <a>, // size = 4\n size = 3>"), Size::Of(3));
+        assert_eq!(of("#c"), Size::Unreadable);
+        assert_eq!(size("!lwe.lwe_ciphertext<"), Size::Unreadable);
+        let chain = "!lwe.lwe_ciphertext<a = <current = 4>, modulus_chain = #lwe.modulus_chain<elements = <7 : i64>, // current = 3\n current = 1>>";
+        assert_eq!(level(chain), Some(1));
+    }
+}

@@ -1,0 +1,490 @@
+//! What is told of HEIR's programs, and what is not.
+
+use super::generic;
+use noisy_analyses::{Document, ModelSpec, NoiseModel};
+
+/// The codes of what is found, each with its line and its severity.
+pub(super) fn told(text: &str) -> String {
+    told_within(text, None)
+}
+
+fn told_within(text: &str, budget: Option<u32>) -> String {
+    let mut model = NoiseModel::new(&ModelSpec::default()).expect("the built-in model");
+    model.heir.level_budget = budget.and_then(std::num::NonZeroU32::new);
+    let document = Document::with_model(text, model);
+    let found = document.diagnostics().into_iter().map(|it| {
+        let line = text[..it.range.start].matches('\n').count() + 1;
+        format!("{line} {} {}", it.severity.name(), it.code)
+    });
+    found.collect::<Vec<_>>().join(", ")
+}
+
+/// Attributes of a module with two moduli for CKKS.
+const CKKS: &str = "scheme.ckks, ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797018652673, 35184372121601], P = [1152921504606994433], logDefaultScale = 45>";
+
+#[test]
+fn a_missing_relinearize_is_told_once() {
+    let body = "%1 = arith.muli %a, %a : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = arith.muli %2, %2 : i16
+      %4 = mgmt.modreduce %3 : i16
+      %5 = mgmt.modreduce %4 : i16
+      secret.yield %5 : i16";
+    assert_eq!(told(&generic("scheme.bgv", body)), "10 error missing-relinearize");
+    // Before HEIR has placed anything, nothing is missing; where it has placed no relinearization, it may still do so.
+    let fresh = "%1 = arith.muli %a, %a : i16\n secret.yield %1 : i16";
+    assert_eq!(told(&generic("scheme.bgv", fresh)), "");
+    let half =
+        "%1 = arith.muli %a, %a : i16\n %2 = mgmt.modreduce %1 : i16\n secret.yield %2 : i16";
+    assert_eq!(told(&generic("scheme.bgv", half)), "8 warning missing-relinearize");
+}
+
+#[test]
+fn generics_of_one_op_hand_products_on() {
+    let text = "func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+  %0 = secret.generic(%x: !secret.secret<i16>) {
+  ^body(%a: i16):
+    %1 = arith.muli %a, %a : i16
+    secret.yield %1 : i16
+  } -> (!secret.secret<i16>)
+  %2 = secret.generic(%0: !secret.secret<i16>) {
+  ^body(%a: i16):
+    %3 = mgmt.relinearize %a : i16
+    secret.yield %3 : i16
+  } -> (!secret.secret<i16>)
+  return %2 : !secret.secret<i16>
+}";
+    assert_eq!(told(text), "");
+    let text = text.replace("mgmt.relinearize", "mgmt.modreduce");
+    assert_eq!(told(&text), "9 warning missing-relinearize");
+}
+
+#[test]
+fn one_wrong_level_is_told_at_itself() {
+    let level = |n: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = {n}>}}");
+    let text = |a: u32, b: u32, c: u32| {
+        let body = format!(
+            "%1 = mgmt.modreduce %a {} : i16
+      %2 = mgmt.modreduce %1 {} : i16
+      %3 = arith.addi %2, %2 {} : i16
+      secret.yield %3 : i16",
+            level(a),
+            level(b),
+            level(c)
+        );
+        generic("scheme.bgv", &body)
+    };
+    assert_eq!(told(&text(1, 0, 0)), "");
+    // Parameters with more moduli than are needed are no mistake.
+    assert_eq!(told(&text(6, 5, 5)), "");
+    assert_eq!(told(&text(2, 0, 0)), "7 warning level-mismatch");
+    assert_eq!(told(&text(1, 1, 0)), "8 warning level-mismatch");
+    assert_eq!(told(&text(1, 0, 1)), "9 warning level-mismatch");
+    let document = Document::new(&text(1, 7, 0));
+    let found = document.diagnostics();
+    let fix = document.fixes(&found).remove(0).expect("a fix");
+    assert_eq!(fix.apply(&text(1, 7, 0)), text(1, 0, 0));
+}
+
+#[test]
+fn a_wrong_level_is_told_wherever_it_is_written() {
+    let m = |level: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}");
+    let (one, none) = (m(1), m(0));
+    let custom = format!(
+        "module attributes {{scheme.bgv}} {{
+  func.func @f(%x: !secret.secret<i16> {one}, %b: i1) -> (!secret.secret<i16> {none}) {{
+    %0:2 = secret.generic(%x: !secret.secret<i16> {one}) {{
+    ^body(%a: i16):
+      %1 = affine.for %i = 0 to 4 iter_args(%c = %a) -> (i16) {{
+        %2 = arith.addi %c, %c {one} : i16
+        affine.yield %2 : i16
+      }} {{__argattrs = [{one}], __resattrs = [{one}]}}
+      %3 = scf.if %b -> (i16) {{
+        scf.yield %1 : i16
+      }} else {{
+        scf.yield %a : i16
+      }} {one}
+      %4 = mgmt.modreduce %3 {none} : i16
+      secret.yield %1, %4 : i16, i16
+    }} -> (!secret.secret<i16> {one}, !secret.secret<i16> {none})
+    %5 = func.call @g(%0#1) {{__resattrs = [{none}]}} : (!secret.secret<i16>) -> !secret.secret<i16>
+    return %5 : !secret.secret<i16>
+  }}
+  func.func private @g(%y: !secret.secret<i16> {none}) -> (!secret.secret<i16> {none}) {{
+    return %y : !secret.secret<i16>
+  }}
+}}"
+    );
+    let generic = format!(
+        "\"builtin.module\"() ({{
+  \"func.func\"() <{{arg_attrs = [{one}], function_type = (!secret.secret<i16>) -> !secret.secret<i16>, res_attrs = [{none}], sym_name = \"f\"}}> ({{
+  ^bb0(%x: !secret.secret<i16>):
+    %0 = \"secret.generic\"(%x) ({{
+    ^bb0(%a: i16):
+      %1 = \"mgmt.modreduce\"(%a) {none} : (i16) -> i16
+      \"secret.yield\"(%1) : (i16) -> ()
+    }}) {{__argattrs = [{one}], __resattrs = [{none}]}} : (!secret.secret<i16>) -> !secret.secret<i16>
+    \"func.return\"(%0) : (!secret.secret<i16>) -> ()
+  }}) : () -> ()
+}}) {{scheme.bgv}} : () -> ()"
+    );
+    for (text, n) in [(custom, 13), (generic, 5)] {
+        assert_eq!(told(&text), "");
+        let places: Vec<usize> = text.match_indices("level = ").map(|it| it.0 + 8).collect();
+        assert_eq!(places.len(), n);
+        for at in places {
+            let is_one = &text[at..=at] == "1";
+            let mutant = format!("{}{}{}", &text[..at], u32::from(!is_one), &text[at + 1..]);
+            let document = Document::new(&mutant);
+            let found = document.diagnostics();
+            let [it] = found.as_slice() else { panic!("{found:?} of {mutant}") };
+            assert_eq!(it.code, "level-mismatch");
+            assert_eq!(line(&mutant, it.range.start), line(&mutant, at), "{mutant}");
+            let fix = document.fixes(&found).remove(0).expect("a fix");
+            assert_eq!(fix.apply(&mutant), text);
+        }
+    }
+}
+
+#[test]
+fn a_level_that_cannot_be_read_is_told_of() {
+    let of = |annotation: &str| {
+        told(&generic(
+            "scheme.bgv",
+            &format!("%1 = mgmt.modreduce %a {{{annotation}}} : i16\n      secret.yield %1 : i16"),
+        ))
+    };
+    for good in
+        ["mgmt.mgmt = #mgmt.mgmt<level = 1>", "mgmt.mgmt = #mgmt.mgmt<dimension = 2, level = 1>"]
+    {
+        assert_eq!(of(good), "");
+    }
+    for bad in [
+        "level = -1",
+        "level = 99999999999",
+        "level = 4294967295",
+        "level = 1, level = 2",
+        "dimension = 2",
+        "",
+    ] {
+        let told = of(&format!("mgmt.mgmt = #mgmt.mgmt<{bad}>"));
+        assert_eq!(told, "7 warning level-mismatch", "{bad}");
+    }
+    assert_eq!(of("mgmt.mgmt"), "7 warning level-mismatch");
+    assert_eq!(of("mgmt.mgmt = 3 : i64"), "7 warning level-mismatch");
+    let listed = generic("scheme.bgv", "secret.yield %a : i16")
+        .replace("%x: !secret.secret<i16>) {", "%x: !secret.secret<i16> {mgmt.mgmt = 1 : i64}) {");
+    assert_eq!(told(&listed), "5 warning level-mismatch");
+}
+
+/// The number of the line with a byte.
+pub(super) fn line(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count()
+}
+
+#[test]
+fn levels_run_out_where_the_settings_or_the_moduli_say() {
+    let body = "%1 = mgmt.modreduce %a : i16
+      %2 = mgmt.modreduce %1 : i16
+      %3 = mgmt.modreduce %2 : i16
+      secret.yield %3 : i16";
+    let text = generic("scheme.ckks", body);
+    assert_eq!(told(&text), "");
+    assert_eq!(told_within(&text, Some(3)), "");
+    assert_eq!(told_within(&text, Some(1)), "8 error level-underflow");
+    // A bootstrap takes levels itself, which the budget does not count.
+    let own = "backend.config_override = {bootstrapLevelsConsumed = 2 : i32}, backend.lattigo, scheme.ckks";
+    assert_eq!(told_within(&generic(own, body), Some(1)), "");
+    let told = told(&generic(CKKS, body));
+    assert_eq!(told, "2 hint missing-scale, 8 warning too-few-moduli");
+}
+
+#[test]
+fn what_heir_does_not_know_to_be_public_has_no_level() {
+    // HEIR 2026.9.1 writes no level on such a sum.
+    let text = "func.func @f(%x: !secret.secret<tensor<4xf32>>) -> !secret.secret<tensor<4xf32>> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %p = linalg.fill ins(%z : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %0 = secret.generic(%x: !secret.secret<tensor<4xf32>>) {
+  ^body(%a: tensor<4xf32>):
+    %1 = mgmt.modreduce %a : tensor<4xf32>
+    %2 = arith.addf %1, %p : tensor<4xf32>
+    %3 = arith.addf %2, %1 : tensor<4xf32>
+    secret.yield %3 : tensor<4xf32>
+  } -> (!secret.secret<tensor<4xf32>>)
+  return %0 : !secret.secret<tensor<4xf32>>
+}";
+    let levels = super::levels(text);
+    assert!(levels.ends_with("%a=0 %1=1 %2=- %3=1"), "{levels}");
+}
+
+#[test]
+fn scales_are_judged_as_they_are_written() {
+    let scale = |n: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = 1, scale = {n}>}}");
+    let text = |body: &str| {
+        format!(
+            "module attributes {{{CKKS}}} {{
+  func.func @f(%x: !secret.secret<f32> {0}) -> !secret.secret<f32> {{
+    %0 = secret.generic(%x: !secret.secret<f32> {0}) {{
+    ^body(%a: f32):
+      {body}
+      secret.yield %r : f32
+    }} -> (!secret.secret<f32> {0})
+    return %0 : !secret.secret<f32>
+  }}
+}}",
+            scale(45)
+        )
+    };
+    // All of them have level 1, which is another question.
+    let one = |op: &str, n: u32| {
+        let told = told(&text(&format!("%r = {op} {} : f32", scale(n))));
+        let about_scales = told.split(", ").filter(|it| it.ends_with("scale-mismatch"));
+        about_scales.collect::<Vec<_>>().join(", ")
+    };
+    // The verdicts of HEIR 2026.9.1 on these.
+    assert_eq!(one("arith.addf %a, %a", 45), "");
+    assert_eq!(one("arith.addf %a, %a", 46), "5 error scale-mismatch");
+    assert_eq!(one("arith.mulf %a, %a", 90), "");
+    assert_eq!(one("arith.mulf %a, %a", 80), "5 error scale-mismatch");
+    assert_eq!(one("mgmt.modreduce %a", 0), "");
+    assert_eq!(one("mgmt.modreduce %a", 1), "5 error scale-mismatch");
+    assert_eq!(one("mgmt.adjust_scale %a", 47), "");
+    assert_eq!(one("mgmt.adjust_scale %a", 44), "5 error scale-mismatch");
+    assert_eq!(one("mgmt.bootstrap %a", 45), "");
+    assert_eq!(one("mgmt.bootstrap %a", 46), "5 error scale-mismatch");
+    assert_eq!(one("arith.negf %a", 50), "");
+    let bare = text("%r = arith.addf %a, %a : f32")
+        .replace(&format!("<f32> {}) {{\n", scale(45)), "<f32>) {\n");
+    assert_eq!(told(&bare), "");
+    let no_result = text("%r = arith.addf %a, %a : f32")
+        .replace(&format!("-> (!secret.secret<f32> {})", scale(45)), "-> (!secret.secret<f32>)");
+    assert_eq!(told(&no_result), "3 warning missing-scale");
+}
+
+#[test]
+fn noise_over_the_modulus_is_told_where_it_first_is() {
+    let params = |q: &str| {
+        format!(
+            "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [{q}], P = [2147573761], plaintextModulus = 65537>"
+        )
+    };
+    let body = "%1 = arith.muli %a, %a : i16
+      %2 = mgmt.relinearize %1 : i16
+      secret.yield %2 : i16";
+    let one = generic(&params("2147565569"), body);
+    assert_eq!(told(&one), "7 warning noise-validation");
+    assert_eq!(told(&generic(&params("2147565569, 1152921504606994433"), body)), "");
+    // A model that is chosen judges; one of another scheme says nothing.
+    let under = |model| {
+        let mut noise = NoiseModel::tutorial();
+        noise.heir.noise_model = Some(model);
+        let found = Document::with_model(&one, noise).diagnostics();
+        found.into_iter().map(|it| it.severity.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(under(noisy_heir::Model::BgvMono), ["error"]);
+    assert!(under(noisy_heir::Model::BfvCanonEmb).is_empty());
+}
+
+#[test]
+fn parameters_that_cannot_be_used_are_told_of() {
+    let body = "%1 = mgmt.modreduce %a : i16\n secret.yield %1 : i16";
+    let told = |attributes: &str| {
+        let text = generic(attributes, body);
+        let found = Document::new(&text).diagnostics();
+        let mut found = found.into_iter().filter(|it| it.code == "invalid-scheme");
+        let first = found.next().map(|it| format!("{}: {}", &text[it.range], it.message));
+        assert_eq!(found.count(), 0, "{attributes}");
+        first.unwrap_or_default()
+    };
+    let bgv =
+        |params: &str| told(&format!("scheme.bgv, bgv.schemeParam = #bgv.scheme_param<{params}>"));
+    let at = "bgv.schemeParam: the scheme parameter";
+    assert_eq!(
+        bgv("Q = [97], plaintextModulus = 17"),
+        format!("{at}s have no `logN`, so noise is not known")
+    );
+    assert_eq!(bgv("logN = 12, Q = []"), format!("{at}s have no `Q`, so noise is not known"));
+    assert_eq!(
+        bgv("logN = 12, Q = [x]"),
+        format!("{at} `Q` cannot be read: `[x]`, so noise is not known")
+    );
+    assert_eq!(
+        bgv("logN = 12, Q = [97]"),
+        format!("{at}s have no `plaintextModulus`, so noise is not known")
+    );
+    assert_eq!(bgv("logN = 12, Q = [97], P = [97], plaintextModulus = 17"), "");
+    assert_eq!(
+        told("scheme.bgv, bgv.schemeParam = 5"),
+        format!("{at}s have no `logN`, so noise is not known")
+    );
+    assert_eq!(
+        told(
+            "scheme.ckks, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [97], plaintextModulus = 17>"
+        ),
+        "bgv.schemeParam: `scheme.ckks` needs `ckks.schemeParam`, so scales are not known"
+    );
+    assert_eq!(
+        told("scheme.ckks, scheme.bgv"),
+        "scheme.ckks: the module has both `scheme.bgv` and `scheme.ckks`; the first is used"
+    );
+    assert_eq!(
+        told("backend.openfhe, backend.lattigo, scheme.ckks"),
+        "backend.openfhe: the module has both `backend.lattigo` and `backend.openfhe`; the first is used"
+    );
+    assert_eq!(
+        told(
+            "backend.lattigo, backend.config_override = {bootstrapLevelsConsumed = -3 : i32}, scheme.ckks"
+        ),
+        "bootstrapLevelsConsumed: `bootstrapLevelsConsumed` is not a number of levels, so a bootstrap is taken to use no level"
+    );
+    let none = "so a bootstrap is taken to use no level";
+    assert_eq!(
+        told("backend.unheard, scheme.ckks"),
+        format!("backend.unheard: HEIR has no library `backend.unheard`, {none}")
+    );
+    // The first by name counts, where it is one.
+    assert_eq!(
+        told("backend.lattigo, backend.unheard, scheme.ckks"),
+        "backend.unheard: the module has both `backend.lattigo` and `backend.unheard`; the first is used"
+    );
+    assert_eq!(
+        told("backend.lattigo = \"yes\", scheme.ckks"),
+        "backend.lattigo: `backend.lattigo` has a value, so it names no library"
+    );
+    assert_eq!(
+        told("scheme.bgv = 1 : i64, scheme.ckks"),
+        "scheme.bgv: `scheme.bgv` has a value, so it names no scheme"
+    );
+    let keys = |keys: &str| {
+        told(&format!("backend.lattigo, backend.config_override = {{{keys}}}, scheme.ckks"))
+    };
+    assert_eq!(
+        keys(
+            "has_kernel_chebyshev = false, has_kernel_linear_transform = 1 : i64, bootstrapLevelsConsumed = 0 : i64"
+        ),
+        ""
+    );
+    assert_eq!(keys("levels = 3 : i64"), format!("levels: no library has a `levels`, {none}"));
+    assert_eq!(
+        keys("has_kernel_chebyshev = \"no\""),
+        format!("has_kernel_chebyshev: `has_kernel_chebyshev` is not a number, {none}")
+    );
+    assert_eq!(
+        told("backend.config_override = {bootstrapLevelsConsumed = 3 : i32}, scheme.ckks"),
+        format!("backend.config_override: the module names no library, {none}")
+    );
+    // The scheme's own parameters count where there are two.
+    let both = format!("bgv.schemeParam = 5, {CKKS}");
+    assert_eq!(told(&both), "");
+}
+
+#[test]
+fn a_relinearization_of_two_polynomials_is_needless() {
+    let body = "%1 = arith.muli %a, %p : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = arith.muli %2, %2 : i16
+      %4 = mgmt.relinearize %3 : i16
+      secret.yield %4 : i16";
+    let text = generic("scheme.bgv", body);
+    assert_eq!(told(&text), "8 hint needless-relinearize");
+    // The fix takes it out, with its line, and what used it uses its operand.
+    let document = Document::new(&text);
+    let (edits, n) = document.fix_all(&document.diagnostics(), false);
+    let fixed = noisy_analyses::TextEdit::apply_all(&edits, &text);
+    let expected = text.replace("      %2 = mgmt.relinearize %1 : i16\n", "");
+    assert_eq!((fixed, n), (expected.replace("%2, %2", "%1, %1"), 1));
+}
+
+#[test]
+fn annotations_that_conflict_are_told_of() {
+    let body = "%1 = mgmt.modreduce %a {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      %2 = arith.addi %1, %1 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      %3 = arith.addi %2, %2 {mgmt.mgmt = #mgmt.mgmt<level = 2>} : i16
+      %4 = arith.addi %3, %3 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      secret.yield %4 : i16";
+    assert_eq!(told(&generic("scheme.bgv", body)), "9 warning level-mismatch");
+    // An annotation that cannot be read is told of, and says nothing of others.
+    let unread = body.replace("#mgmt.mgmt<level = 2>", "#mgmt.mgmt<level = many>");
+    assert_eq!(told(&generic("scheme.bgv", &unread)), "9 warning level-mismatch");
+}
+
+#[test]
+fn nested_generics_and_what_they_read_from_around_are_followed() {
+    let text = "func.func @f(%x: !secret.secret<i16>, %p: i16) -> !secret.secret<i16> {
+  %0 = secret.generic(%x: !secret.secret<i16>) {
+  ^body(%a: i16):
+    %1 = arith.muli %a, %a : i16
+    %2 = mgmt.relinearize %1 : i16
+    %3 = mgmt.modreduce %2 : i16
+    %4 = secret.generic(%3: i16) {
+    ^body(%b: i16):
+      %5 = arith.muli %b, %3 : i16
+      %6 = mgmt.modreduce %5 : i16
+      secret.yield %6 : i16
+    } -> (i16)
+    secret.yield %4 : i16
+  } -> (!secret.secret<i16>)
+  return %0 : !secret.secret<i16>
+}";
+    assert_eq!(super::levels(text), "%x=0 %p=- %0=2 %a=0 %1=0 %2=0 %3=1 %4=2 %b=1 %5=1 %6=2");
+    // HEIR refuses a generic that gives anything but secrets, so that no generic within another is legal.
+    assert_eq!(told(text), "10 error missing-relinearize, 11 error region-values");
+}
+
+#[test]
+fn a_program_of_plaintexts_has_no_levels() {
+    let text = "module attributes {scheme.ckks} {
+  func.func @f(%p: tensor<8xf32>, %s: tensor<8xf32> {secret.secret}) -> tensor<8xf32> {
+    %0 = mgmt.init %p : tensor<8xf32>
+    %1 = arith.mulf %0, %0 : tensor<8xf32>
+    %2 = mgmt.modreduce %1 : tensor<8xf32>
+    return %2 : tensor<8xf32>
+  }
+}";
+    assert_eq!(super::levels(text), "%p=- %s=0 %0=- %1=- %2=-");
+    assert_eq!(told(text), "");
+}
+
+#[test]
+fn the_level_of_a_plaintext_that_is_encoded_is_the_one_that_its_uses_want() {
+    let text = |level: u32| {
+        let body = format!(
+            "%k = mgmt.init %q {{mgmt.mgmt = #mgmt.mgmt<level = {level}>}} : i16
+      %1 = mgmt.modreduce %a {{mgmt.mgmt = #mgmt.mgmt<level = 1>}} : i16
+      %2 = arith.addi %1, %k {{mgmt.mgmt = #mgmt.mgmt<level = 1>}} : i16
+      secret.yield %2 : i16"
+        );
+        generic("scheme.bgv", &body)
+    };
+    assert_eq!(told(&text(1)), "");
+    assert_eq!(told(&text(0)), "7 warning level-mismatch");
+    assert_eq!(told(&text(2)), "7 warning level-mismatch");
+}
+
+#[test]
+fn what_goes_through_a_call_without_a_level_comes_back_without_one() {
+    let of = |fill: &str| {
+        format!(
+            "module attributes {{scheme.ckks}} {{
+  func.func private @g(%y: tensor<8xf32> {{mgmt.mgmt = #mgmt.mgmt<level = 0>}}) -> tensor<8xf32> {{
+    %1 = mgmt.modreduce %y {{mgmt.mgmt = #mgmt.mgmt<level = 0>}} : tensor<8xf32>
+    return %1 : tensor<8xf32>
+  }}
+  func.func @f(%x: tensor<8xf32> {{secret.secret, mgmt.mgmt = #mgmt.mgmt<level = 0>}}, %c: f32) -> tensor<8xf32> {{
+    %e = tensor.empty() : tensor<8xf32>
+    %p = {fill}
+    %0 = arith.addf %x, %p {{mgmt.mgmt = #mgmt.mgmt<level = 0>}} : tensor<8xf32>
+    %2 = func.call @g(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = arith.negf %2 {{mgmt.mgmt = #mgmt.mgmt<level = 0>}} : tensor<8xf32>
+    return %3 : tensor<8xf32>
+  }}
+}}"
+        )
+    };
+    let broadcast = "linalg.fill ins(%c : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>";
+    assert!(!told(&of(broadcast)).contains("11 "), "{}", told(&of(broadcast)));
+    let known = "arith.constant dense<1.0> : tensor<8xf32>";
+    assert!(told(&of(known)).contains(" level-mismatch"), "{}", told(&of(known)));
+}

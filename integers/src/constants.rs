@@ -1,0 +1,114 @@
+//! Constant propagation through blocks, loops and calls (conditional constant propagation, Wegman
+//! and Zadeck).
+//!
+//! ```text
+//! Bottom < 0, 1, 2, ..., 1.5, ..., [1, 2], ..., @f < Unknown
+//! ```
+//!
+//! The lattice has height two, so no widening is needed and the solution is the least one, in any
+//! order. An op with known operands folds as MLIR's folders do (`fold.rs`): one operand suffices
+//! where they need one (`x * 0`, `x - x`), and if MLIR leaves an op alone because it is undefined
+//! (a division by zero, a shift by too much), its result is unknown.
+
+use noisy_syntax::{Form, Interner, Op, OpKind, Type, TypeData, Value};
+
+use super::constant::Constant;
+use super::elements::Lists;
+use super::fold;
+use noisy_dataflow::flow::Interval;
+use noisy_dataflow::sparse::{AnalysisContext, Base, Calls, Sparse, SparseForward};
+use noisy_dataflow::view::View;
+
+#[derive(Debug)]
+pub struct Constants {
+    /// The elements that its facts stand for.
+    pub lists: Lists,
+    calls: Calls,
+}
+
+impl Constants {
+    /// The analysis of functions by themselves: arguments and results of calls are unknown.
+    pub fn local() -> Self {
+        Self { calls: Calls::Opaque, ..Self::default() }
+    }
+
+    /// The analysis as in MLIR's `sccp`: the arguments of a private function are joined over its
+    /// calls, and every call gets the joined results.
+    pub fn joined() -> Self {
+        Self { calls: Calls::JOINED, ..Self::default() }
+    }
+}
+
+impl Default for Constants {
+    /// The analysis of vectors of arguments, apart.
+    fn default() -> Self {
+        Self { lists: Lists::default(), calls: Calls::SHOWN }
+    }
+}
+
+/// The constants of a program, for the analyses that stand on them.
+#[derive(Debug)]
+pub struct ConstantFacts(pub Sparse<Constants>);
+
+impl Base for ConstantFacts {
+    type Known<'a> = Elements<'a>;
+
+    fn known(&self, _: &Interner, _: Type, value: Value) -> Elements<'_> {
+        let constant = self.0.fact(value).copied().unwrap_or(Constant::Unknown);
+        Elements { constant, list: self.0.analysis.lists.of(constant) }
+    }
+
+    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
+        self.0.fact(value).map_or(Interval::Any, |it| it.interval(interner, ty))
+    }
+}
+
+/// A constant, with its elements if it has some that differ.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a> {
+    pub constant: Constant,
+    /// Its elements, in order.
+    pub list: Option<&'a [Constant]>,
+}
+
+impl SparseForward for Constants {
+    type Fact = Constant;
+    type Base = ();
+
+    fn calls(&self) -> Calls {
+        self.calls
+    }
+
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        !matches!(
+            interner.type_data(ty),
+            TypeData::Dialect(_) | TypeData::MemRef { .. } | TypeData::Token
+        )
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, ()>,
+        op: Op,
+        result: usize,
+        operands: &[Constant],
+    ) -> Constant {
+        let data = ir.op(op);
+        if matches!(data.form, Form::Broken | Form::Opaque) {
+            return Constant::Unknown;
+        }
+        if data.kind == OpKind::ArithConstant || data.kind == OpKind::FuncConstant {
+            let attr = ir.attr(op, "value");
+            let ty = ir.ty(data.results[result]);
+            let Some(attr) = attr else { return Constant::Unknown };
+            let elements = self.lists.read(ir, attr, ty);
+            return elements.unwrap_or_else(|| Constant::of_attr(ir, attr, ty));
+        }
+        // A known kind that needs all operands is not there yet.
+        fold::fold(ir, op, result, operands, &mut self.lists)
+    }
+
+    fn interval(&self, interner: &Interner, ty: Type, fact: &Constant) -> Option<Interval> {
+        Some(fact.interval(interner, ty))
+    }
+}

@@ -1,0 +1,239 @@
+//! Constants of shapes whose elements differ: `dense<...>`, element by element, in tables that make
+//! each fact a number.
+//!
+//! Elements that are all equal are no list: they are the constant of each.
+
+use std::sync::{Mutex, PoisonError};
+
+use noisy_syntax::{Attr, AttrData, Dim, Type, TypeData};
+use rustc_hash::FxHashMap;
+
+use super::constant::{Constant, float, sign_extended, width};
+use super::floats;
+use noisy_dataflow::view::Types;
+
+/// Longer lists are not looked into.
+const MOST_ELEMENTS: usize = 1 << 16;
+
+/// Lists of elements, each once.
+#[derive(Debug, Default)]
+pub struct Lists {
+    all: Vec<Box<[Constant]>>,
+    numbers: FxHashMap<Box<[Constant]>, u32>,
+    n_elements: usize,
+    /// The constants of attributes that were read, by type.
+    read: FxHashMap<(Attr, Type), Option<Constant>>,
+    /// The attributes that say lists of types.
+    written: Mutex<FxHashMap<(Constant, Type), Option<Attr>>>,
+}
+
+impl Lists {
+    /// The constant of these elements; unknown if there are none, or one that is not a number.
+    pub(crate) fn constant(&mut self, elements: Vec<Constant>) -> Constant {
+        let is_number = |it: &Constant| matches!(it, Constant::Int(_) | Constant::Float(_));
+        let Some(&first) = elements.first().filter(|_| elements.iter().all(is_number)) else {
+            return Constant::Unknown;
+        };
+        if elements.iter().all(|&it| it == first) {
+            return first;
+        }
+        let elements = elements.into_boxed_slice();
+        if let Some(&number) = self.numbers.get(&elements) {
+            return Constant::Elements(number);
+        }
+        let number = self.all.len() as u32;
+        self.n_elements += elements.len();
+        self.all.push(elements.clone());
+        self.numbers.insert(elements, number);
+        Constant::Elements(number)
+    }
+
+    /// The constant of the elements that an attribute says a value of a shape has; read once.
+    pub fn read(&mut self, ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
+        if !matches!(ir.interner().attr_data(attr), AttrData::Elements(..)) {
+            return None;
+        }
+        if let Some(&known) = self.read.get(&(attr, ty)) {
+            return known;
+        }
+        let known = elements(ir, attr, ty).map(|it| self.constant(it));
+        self.read.insert((attr, ty), known);
+        known
+    }
+
+    /// The elements of a constant that has some that differ.
+    pub fn of(&self, constant: Constant) -> Option<&[Constant]> {
+        match constant {
+            Constant::Elements(number) => self.all.get(number as usize).map(|it| &**it),
+            _ => None,
+        }
+    }
+
+    /// The attribute of a constant of a type whose elements differ; `write` makes it, once.
+    pub fn written(
+        &self,
+        constant: Constant,
+        ty: Type,
+        write: impl FnOnce(&[Constant]) -> Option<Attr>,
+    ) -> Option<Attr> {
+        let elements = self.of(constant)?;
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        *written.entry((constant, ty)).or_insert_with(|| write(elements))
+    }
+
+    /// Number of elements in the tables.
+    pub(crate) fn n_elements(&self) -> usize {
+        self.n_elements
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Constant {
+    /// The constant of an attribute, for a value of a type; elements that are not all equal are
+    /// [`Constant::Other`].
+    pub fn of_attr(ir: &impl Types, attr: Attr, ty: Type) -> Self {
+        match ir.interner().attr_data(attr) {
+            AttrData::Bool(it) => Constant::bool(*it),
+            AttrData::Int { value, .. } => match width(ir, ty) {
+                Some(width) => Constant::Int(sign_extended(*value, width)),
+                None => Constant::Other(attr),
+            },
+            AttrData::Float { bits, .. } if float(ir, ty).is_some() => Constant::Float(*bits),
+            AttrData::Elements(..) => splat(ir, attr, ty).unwrap_or(Constant::Other(attr)),
+            AttrData::Unknown => Constant::Unknown,
+            _ => Constant::Other(attr),
+        }
+    }
+}
+
+/// The elements that an attribute says a value of a shape has, in order.
+pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
+    let n = n_elements(ir, ty)?;
+    let (inside, ty) = (written(ir, attr)?, ir.interner().element_type(ty));
+    let read = match hex_digits(inside) {
+        Some(hex) => of_bytes(ir, &bytes(hex)?, n, ty)?,
+        None => words(inside).map(|it| number(ir, it, ty)).collect::<Option<Vec<_>>>()?,
+    };
+    match *read {
+        [one] => Some(vec![one; n]),
+        _ => (read.len() == n).then_some(read),
+    }
+}
+
+/// The element of an attribute that has the same everywhere. Reads only up to the first that
+/// differs.
+fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
+    let n = n_elements(ir, ty)?;
+    let (inside, element) = (written(ir, attr)?, ir.interner().element_type(ty));
+    if hex_digits(inside).is_some() {
+        let elements = elements(ir, attr, ty)?;
+        return elements.iter().all(|it| *it == elements[0]).then_some(elements[0]);
+    }
+    let mut words = words(inside);
+    let first = words.next()?;
+    let constant = number(ir, first, element)?;
+    let mut n_words = 1;
+    for word in words {
+        if word != first && number(ir, word, element) != Some(constant) {
+            return None;
+        }
+        n_words += 1;
+    }
+    (n_words == 1 || n_words == n).then_some(constant)
+}
+
+/// The text in the brackets of `dense<...>`.
+fn written(ir: &impl Types, attr: Attr) -> Option<&str> {
+    let AttrData::Elements(text, _) = ir.interner().attr_data(attr) else { return None };
+    Some(ir.interner().str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim())
+}
+
+fn hex_digits(inside: &str) -> Option<&str> {
+    inside.strip_prefix("\"0x")?.strip_suffix('"')
+}
+
+fn words(inside: &str) -> impl Iterator<Item = &str> {
+    inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty())
+}
+
+/// Number of elements of a shape, if it is not too large.
+fn n_elements(ir: &impl Types, ty: Type) -> Option<usize> {
+    let dims = match ir.interner().type_data(ty) {
+        TypeData::Vector { dims, .. } => dims,
+        TypeData::Tensor { dims, .. } | TypeData::MemRef { dims, .. } => dims.as_ref()?,
+        _ => return None,
+    };
+    let sizes = dims.iter().map(|it| match it {
+        Dim::Fixed(size) => usize::try_from(*size).ok(),
+        _ => None,
+    });
+    let n = sizes.into_iter().try_fold(1_usize, |all, it| all.checked_mul(it?))?;
+    (1..=MOST_ELEMENTS).contains(&n).then_some(n)
+}
+
+/// An element as it is written.
+fn number(ir: &impl Types, text: &str, ty: Type) -> Option<Constant> {
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let hex = digits.strip_prefix("0x").map(|it| u128::from_str_radix(it, 16));
+    if let Some(width) = width(ir, ty) {
+        let number = match (digits, hex) {
+            ("true", _) => 1,
+            ("false", _) => 0,
+            (_, Some(bits)) => bits.ok()?.cast_signed(),
+            (digits, None) => digits.parse().ok()?,
+        };
+        return Some(Constant::Int(sign_extended(
+            if is_negative { -number } else { number },
+            width,
+        )));
+    }
+    let kind = float(ir, ty)?;
+    let value = match hex {
+        Some(bits) => floats::of_bits(u64::try_from(bits.ok()?).ok()?, kind)?,
+        None => floats::rounded(text.parse().ok()?, kind)?,
+    };
+    Some(Constant::Float(value.to_bits()))
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digits = hex.as_bytes().chunks(2).map(|it| std::str::from_utf8(it).ok());
+    digits.map(|it| u8::from_str_radix(it?, 16).ok()).collect()
+}
+
+/// Elements as they lie in memory, the lowest byte first; of `i1`, eight in a byte, the lowest bit
+/// first. A single one is repeated.
+fn of_bytes(ir: &impl Types, bytes: &[u8], n: usize, ty: Type) -> Option<Vec<Constant>> {
+    let int_width = width(ir, ty);
+    if int_width == Some(1) {
+        if let [byte @ (0 | 0xff)] = *bytes {
+            return Some(vec![Constant::bool(byte != 0)]);
+        }
+        let bit = |at: usize| Some(Constant::bool(bytes.get(at / 8)? >> (at % 8) & 1 == 1));
+        return (0..n).map(bit).collect();
+    }
+    let bits = match (int_width, float(ir, ty)) {
+        (Some(width), _) => width,
+        (None, Some("f64")) => 64,
+        (None, Some("f32")) => 32,
+        (None, Some("f16" | "bf16")) => 16,
+        _ => return None,
+    };
+    let size = bits.div_ceil(8).next_power_of_two() as usize;
+    if !bytes.len().is_multiple_of(size) {
+        return None;
+    }
+    let element = |it: &[u8]| {
+        let bits = it.iter().rev().fold(0_u128, |all, &byte| all << 8 | u128::from(byte));
+        match int_width {
+            Some(width) => Some(Constant::Int(sign_extended(bits.cast_signed(), width))),
+            None => Some(Constant::Float(floats::of_bits(bits as u64, float(ir, ty)?)?.to_bits())),
+        }
+    };
+    bytes.chunks(size).map(element).collect()
+}

@@ -1,0 +1,227 @@
+//! Facts on integers, conditions and reachability: the analyses of constants and of ranges, and the
+//! questions about them.
+//!
+//! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up,
+//! O(1), unless stated otherwise.
+
+pub mod compare;
+pub mod constant;
+pub mod constants;
+pub mod elements;
+mod floats;
+pub mod fold;
+mod infer;
+pub mod range;
+pub mod ranges;
+
+use noisy_syntax::{Block, Delta, Interner, Ir, Op, Type, Value};
+
+use self::constant::Constant;
+use self::constants::{ConstantFacts, Constants};
+use self::range::{Bounds, Range};
+use self::ranges::Ranges;
+use noisy_dataflow::flow::{self, Flow, Interval, Trips};
+use noisy_dataflow::sparse::{Base, Input, Moved, Sparse, VisitRecorder};
+
+/// Elements of constants that edits may leave behind before constants are solved from scratch.
+const MOST_ELEMENTS: usize = 1 << 18;
+
+/// The constants and the ranges of a program.
+#[derive(Debug)]
+pub struct Integers {
+    constants: ConstantFacts,
+    /// Number of elements of constants when they were last solved from scratch.
+    n_elements: usize,
+    ranges: Sparse<Ranges>,
+    moved: Moved,
+}
+
+impl Integers {
+    /// Solves from scratch.
+    pub fn new(ir: &Ir) -> Self {
+        let constants = Self::solve_constants(ir);
+        let ranges = Sparse::new(&Input { ir, base: &constants }, Ranges);
+        Self::of(constants, ranges)
+    }
+
+    /// Solves both analyses from scratch for some programs, one after the other for all.
+    pub fn all<'a>(irs: impl Iterator<Item = &'a Ir> + Clone) -> Vec<Self> {
+        let constants: Vec<ConstantFacts> = irs.clone().map(Self::solve_constants).collect();
+        let ranges = irs.zip(&constants);
+        let ranges = ranges.map(|(ir, base)| Sparse::new(&Input { ir, base }, Ranges));
+        let ranges: Vec<_> = ranges.collect();
+        constants
+            .into_iter()
+            .zip(ranges)
+            .map(|(constants, ranges)| Self::of(constants, ranges))
+            .collect()
+    }
+
+    fn solve_constants(ir: &Ir) -> ConstantFacts {
+        ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()))
+    }
+
+    fn of(constants: ConstantFacts, ranges: Sparse<Ranges>) -> Self {
+        let n_elements = constants.0.analysis.lists.n_elements();
+        Self { constants, n_elements, ranges, moved: Moved::All }
+    }
+
+    /// Solves both for one op that is isolated from above, by itself ([`Sparse::of_op`]): its
+    /// arguments and the results of calls are unknown.
+    pub fn of_op(ir: &Ir, op: Op) -> Self {
+        let constants = Sparse::of_op(&Input { ir, base: &() }, Constants::local(), op);
+        let constants = ConstantFacts(constants);
+        let ranges = Sparse::of_op(&Input { ir, base: &constants }, Ranges, op);
+        Self::of(constants, ranges)
+    }
+
+    /// Solves both analyses from scratch, with visitors.
+    pub fn visited_by<C, R>(ir: &Ir, constants: C, ranges: R) -> (C, R)
+    where
+        C: VisitRecorder<Constant>,
+        R: VisitRecorder<Range>,
+    {
+        let input = Input { ir, base: &() };
+        let first = Sparse::<_>::recorded_by(&input, Constants::default(), constants);
+        let constants = ConstantFacts(Sparse::new(&input, Constants::default()));
+        let second = Sparse::<_>::recorded_by(&Input { ir, base: &constants }, Ranges, ranges);
+        (first, second)
+    }
+
+    /// Takes in an edit.
+    pub fn update(&mut self, ir: &Ir, delta: &Delta) {
+        let nothing = Moved::These(Vec::new());
+        let input = Input { ir, base: &() };
+        let lists = &mut self.constants.0.analysis.lists;
+        if lists.n_elements() > 2 * self.n_elements + MOST_ELEMENTS {
+            // Most belong to constants that are gone.
+            lists.clear();
+            self.constants.0.solve(&input);
+            self.n_elements = self.constants.0.analysis.lists.n_elements();
+        } else {
+            self.constants.0.update(&input, delta, &nothing);
+        }
+        let input = Input { ir, base: &self.constants };
+        self.ranges.update(&input, delta, self.constants.0.moved());
+        self.moved = self.constants.0.moved().and(self.ranges.moved());
+    }
+
+    /// The constants alone.
+    pub fn constants(&self) -> &ConstantFacts {
+        &self.constants
+    }
+
+    /// The values whose constant (of up to 128 bits) or range the last update changed.
+    pub fn moved(&self) -> &Moved {
+        &self.moved
+    }
+
+    /// The ops at which the work of either analysis ran out, some perhaps twice; see
+    /// [`Sparse::undecided`].
+    pub fn undecided(&self) -> impl Iterator<Item = Op> {
+        self.constants.0.undecided().chain(self.ranges.undecided())
+    }
+
+    /// Number of ops that the last update visited, over both analyses.
+    pub fn n_visits(&self) -> usize {
+        self.constants.0.n_visits() + self.ranges.n_visits()
+    }
+
+    /// The constant of a value: an integer, a float, another attribute; `Unknown`, or `Bottom` if
+    /// the value is never reached.
+    pub fn constant(&self, ir: &Ir, value: Value) -> Constant {
+        self.known(&ir.interner, ir.value(value).ty, value)
+    }
+
+    /// The elements of a constant that has some that differ, in order.
+    pub fn elements(&self, constant: Constant) -> Option<&[Constant]> {
+        self.constants.0.analysis.lists.of(constant)
+    }
+
+    /// The range of an integer; bottom for values that are no integer of at most 64 bits or never
+    /// reached.
+    pub fn range(&self, value: Value) -> Range {
+        self.ranges.fact(value).copied().unwrap_or_default()
+    }
+
+    /// As [`Integers::range`], as bounds; `None` for values that are no integer of at most 64 bits
+    /// or never reached.
+    pub fn bounds(&self, ir: &Ir, value: Value) -> Option<Bounds> {
+        self.range(value).bounds(range::width(ir, value)?)
+    }
+
+    /// Returns true if a block can be reached.
+    pub fn is_block_live(&self, block: Block) -> bool {
+        self.ranges.is_block_live(block)
+    }
+
+    /// Returns true if an op can be reached. In O(log n).
+    pub fn is_live(&self, ir: &Ir, op: Op) -> bool {
+        self.ranges.is_live(ir, op)
+    }
+
+    /// Returns true if control may go from a branch to its successor number `index`, from a choice
+    /// into its region number `index`, or from an `scf.condition` out of the loop (0) or around
+    /// (1), if it can be reached at all.
+    pub fn may_take(&self, ir: &Ir, op: Op, index: usize) -> bool {
+        let Some(at) = flow::decider(ir, op) else { return true };
+        let decider = ir.op(op).operands[at].value;
+        flow::may_take(ir, op, index, decider.map_or(Interval::Any, |it| self.interval(ir, it)))
+    }
+
+    /// Returns true if control may go from a branch to its successor number `index`. In O(log n).
+    pub fn is_edge_live(&self, ir: &Ir, branch: Op, index: usize) -> bool {
+        self.is_live(ir, branch) && self.may_take(ir, branch, index)
+    }
+
+    /// The constant that decides where control goes from a branch or choice, if there is one.
+    pub fn decision(&self, ir: &Ir, op: Op) -> Option<i128> {
+        let value = ir.op(op).operands.get(flow::decider(ir, op)?)?.value?;
+        self.constant(ir, value).int()
+    }
+
+    /// The trip count of a loop; [`Trips::ANY`] for ops that are no counted loop.
+    pub fn trips(&self, ir: &Ir, op: Op) -> Trips {
+        if !matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
+            return Trips::ANY;
+        }
+        flow::trips(ir, op, &|at| self.interval(ir, ir.op(op).operands.get(at)?.value?).bounds())
+    }
+
+    /// The number of times a loop runs its region, if it is always the same.
+    pub fn trip_count(&self, ir: &Ir, op: Op) -> Option<u64> {
+        self.trips(ir, op).count()
+    }
+
+    /// The signed range of an integer.
+    pub(crate) fn interval(&self, ir: &Ir, value: Value) -> Interval {
+        Base::interval(self, &ir.interner, ir.value(value).ty, value)
+    }
+
+    /// Returns true if constants of the type of a value are followed.
+    pub fn is_followed(ir: &Ir, value: Value) -> bool {
+        constant::width(ir, ir.value(value).ty).is_some()
+            || constant::float(ir, ir.value(value).ty).is_some()
+    }
+}
+
+impl Base for Integers {
+    type Known<'a> = Constant;
+
+    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Constant {
+        match (self.constants.0.fact(value).copied().unwrap_or_default(), self.range(value)) {
+            (_, Range::Bottom) if range::type_width(interner, ty).is_some() => Constant::Bottom,
+            (Constant::Unknown, Range::Within(it)) => {
+                it.single().map_or(Constant::Unknown, |it| Constant::Int(i128::from(it)))
+            }
+            (known, _) => known,
+        }
+    }
+
+    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
+        match self.known(interner, ty, value) {
+            it @ (Constant::Bottom | Constant::Int(_)) => it.interval(interner, ty),
+            _ => self.range(value).interval(interner, ty),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Branch and bound over cores for the least weight of a legal choice of some sites, all others
+//! chosen, with its proof.
+//!
+//! At each node of the tree the relaxation over the known rows is solved, and violated cores are
+//! added, which hold everywhere. A node is closed if its multipliers prove, in integers, that
+//! nothing below it is better than the best choice. Sites whose reduced cost proves so are settled
+//! for the subtree. All these multipliers are kept, so that the tree is a [`Proof`] at any time: of
+//! the least bound of the open nodes.
+//!
+//! Cost: a few dozen simplex iterations and a separation per node. Memory: the multipliers of all
+//! nodes.
+
+use noisy_solver::Optimum;
+use num_integer::gcd;
+
+use crate::bound::local_problem::{ColumnDecision, LocalProblem, MultiplierList};
+use crate::bound::tree::{Branching, Tree};
+use crate::certificate::Proof;
+use crate::question::limits::Budget;
+
+/// Conditions for the end of a search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Most nodes of the tree.
+    pub nodes: usize,
+    /// A bound that is at most this much below the best choice is good enough.
+    pub tolerance: u64,
+    /// A choice that weighs less is good enough.
+    pub enough: u64,
+}
+
+/// Called with a function that makes the proof, its bound, and a better choice if there is one.
+pub(crate) type Report<'r> = dyn FnMut(&dyn Fn() -> Proof, u64, Option<&[bool]>) + 'r;
+
+/// The result of a search.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The best known choice, by column.
+    pub choice: Vec<bool>,
+    /// The proof of a lower bound.
+    pub proof: Proof,
+}
+
+impl LocalProblem<'_, '_> {
+    /// Finds the least weight of a legal choice. `report` is called with better bounds and choices.
+    /// `None` if the solver fails at once.
+    pub(crate) fn least(
+        &mut self,
+        weights: &[u64],
+        known: Vec<bool>,
+        effort: Effort,
+        report: &mut Report,
+        budget: &mut Budget,
+    ) -> Option<Answer> {
+        let grain = weights.iter().fold(0, |grain, &weight| gcd(grain, weight)).max(1);
+        let scaled: Vec<u64> = weights.iter().map(|it| it / grain).collect();
+        self.set_weights(&scaled)?;
+        let fixed = scaled
+            .iter()
+            .map(|&it| if it == 0 { ColumnDecision::Free } else { ColumnDecision::Open })
+            .collect();
+        let mut tree = Tree::new(scaled, known, fixed, MultiplierList::default(), 0);
+        let mut told = 0;
+        let mut next = None;
+        while tree.nodes.len() < effort.nodes && !budget.is_spent() {
+            let Some(at) = next.take().or_else(|| tree.next()) else { break };
+            let upper = tree.upper;
+            next = match self.visit(&mut tree, at, budget) {
+                Visited::Went(next) => next,
+                Visited::Failed => break,
+            };
+            let lower = tree.lower();
+            if lower > told || tree.upper < upper {
+                told = lower;
+                let choice = (tree.upper < upper).then_some(&*tree.choice);
+                let proof = || tree.proof(&self.sites, &self.rows, weights, grain);
+                report(&proof, lower.saturating_mul(grain), choice);
+            }
+            if lower.saturating_add(effort.tolerance / grain) >= tree.upper
+                || tree.upper.saturating_mul(grain) < effort.enough
+            {
+                break;
+            }
+        }
+        Some(Answer {
+            proof: tree.proof(&self.sites, &self.rows, weights, grain),
+            choice: tree.choice,
+        })
+    }
+
+    /// Solves the relaxation of a node, and closes or branches it. Returns the new node to continue
+    /// with.
+    fn visit(&mut self, tree: &mut Tree, at: u32, budget: &mut Budget) -> Visited {
+        let wanted = tree.decisions(at);
+        if self.go_to(&mut tree.fixed, &wanted).is_none() {
+            return Visited::Failed;
+        }
+        let mut round = 0;
+        let (answer, proven) = loop {
+            if let Some(row) = self.dead_row(|column| tree.fixed[column as usize]) {
+                let list = tree.against(row);
+                tree.nodes[at as usize].prove(&list, i128::MAX >> 8);
+                tree.close(at);
+                return Visited::Went(None);
+            }
+            let Some(answer) = self.solve(budget) else { return Visited::Failed };
+            let proven = self.certified(&tree.weights, &tree.fixed, &answer);
+            tree.nodes[at as usize].prove(&proven.list, proven.bound);
+            if tree.is_closed(at) {
+                return Visited::Went(None);
+            }
+            self.set_point(&answer.values);
+            let is_whole = answer.values.iter().all(|x| (x - x.round()).abs() < 1e-6);
+            let slack = if at == 0 { 1e-4 } else { 0.02 };
+            let found = match round {
+                _ if is_whole => self.separate_whole(budget),
+                0..4 => self.separate(slack, budget),
+                _ if at == 0 => self.separate(slack, budget),
+                _ => Some(0),
+            };
+            let Some(found) = found else { return Visited::Failed };
+            if found == 0 {
+                if is_whole {
+                    // The point is legal, and the best below this node up to the rounding of the
+                    // solver.
+                    tree.offer(answer.values.iter().map(|&x| x > 0.5).collect());
+                    if !tree.is_closed(at) {
+                        tree.give_up(at);
+                    }
+                    return Visited::Went(None);
+                }
+                break (answer, proven);
+            }
+            if budget.is_spent() {
+                return Visited::Went(None);
+            }
+            round += 1;
+        };
+        if at == 0 || tree.nodes.len().is_multiple_of(16) {
+            if let Some(choice) = self.round(&answer.values, &tree.weights, budget) {
+                tree.offer(choice);
+            }
+            if tree.is_closed(at) {
+                return Visited::Went(None);
+            }
+        }
+        tree.settle(at, &proven);
+        let Some((column, value)) = self.pick(tree, &answer, budget) else {
+            return Visited::Failed;
+        };
+        let first = tree.branch(at, Branching::Site(column));
+        // Continue with the value that the point is nearer to.
+        Visited::Went(Some(first + u32::from(value > 0.5)))
+    }
+
+    /// Sets the bounds of the columns to the decisions of a node; `fixed` are the current ones.
+    pub(crate) fn go_to(
+        &mut self,
+        fixed: &mut [ColumnDecision],
+        wanted: &[ColumnDecision],
+    ) -> Option<()> {
+        let mut changed = Vec::new();
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        for (column, (is, &wanted)) in fixed.iter_mut().zip(wanted).enumerate() {
+            if *is != wanted {
+                *is = wanted;
+                changed.push(column as u32);
+                lower.push(if matches!(wanted, ColumnDecision::Chosen | ColumnDecision::Free) {
+                    1.0
+                } else {
+                    0.0
+                });
+                upper.push(if wanted == ColumnDecision::Absent { 0.0 } else { 1.0 });
+            }
+        }
+        if changed.is_empty() { Some(()) } else { self.set_bounds(&changed, &lower, &upper) }
+    }
+
+    /// Returns a row that cannot hold any more.
+    pub(crate) fn dead_row(&self, fixed: impl Fn(u32) -> ColumnDecision) -> Option<u32> {
+        let row = self.terms.iter().zip(&self.rows).position(|(terms, row)| {
+            let open = terms.iter().filter(|it| fixed(it.0) != ColumnDecision::Absent);
+            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least() && self.holds(row)
+        })?;
+        Some(row as u32)
+    }
+
+    /// Picks the column to branch at: the one that raises the bound most in both directions, as far
+    /// as is known.
+    fn pick(&mut self, tree: &Tree, answer: &Optimum, budget: &mut Budget) -> Option<(u32, f64)> {
+        /// Number of columns to try, and number of tries after which the mean gain is trusted.
+        const TRIED: usize = 8;
+        const BELIEVED: u32 = 2;
+        let open = |it: &(usize, &f64)| {
+            tree.fixed[it.0] == ColumnDecision::Open && (it.1 - it.1.round()).abs() > 1e-6
+        };
+        let mut candidates: Vec<(f64, u32)> = answer
+            .values
+            .iter()
+            .enumerate()
+            .filter(open)
+            .map(|(column, &x)| (self.gains.score(column as u32, x, 1.0), column as u32))
+            .collect();
+        candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let (_, mut best) = *candidates.first()?;
+        let mut most = -1.0;
+        for &(score, column) in candidates.iter().take(TRIED) {
+            let x = answer.values[column as usize];
+            let mut score = score;
+            if self.gains.n_tried(column) < BELIEVED {
+                for value in [0.0, 1.0] {
+                    self.set_bounds(&[column], &[value], &[value])?;
+                    let without = |it| match tree.fixed[it as usize] {
+                        _ if it == column => ColumnDecision::Absent,
+                        fixed => fixed,
+                    };
+                    let gain = if value == 0.0 && self.dead_row(without).is_some() {
+                        answer.cost.abs().max(1.0)
+                    } else {
+                        (self.solve(budget)?.cost - answer.cost).max(0.0)
+                    };
+                    self.gains.learn(column, x, value > 0.5, gain);
+                }
+                self.set_bounds(&[column], &[0.0], &[1.0])?;
+                score = self.gains.score(column, x, 1.0);
+            }
+            if score > most {
+                (most, best) = (score, column);
+            }
+            if budget.is_spent() {
+                break;
+            }
+        }
+        Some((best, answer.values[best as usize]))
+    }
+}
+
+enum Visited {
+    /// The node to continue with, if any.
+    Went(Option<u32>),
+    Failed,
+}

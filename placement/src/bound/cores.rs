@@ -1,0 +1,601 @@
+//! Conflict cores: small sets of sites of which at least one must be chosen.
+//!
+//! If no site of a core is chosen, some node goes over its limit whatever else is chosen. For the
+//! noise of additions a core is a chain of fifteen sites; below a multiplication, two chains. A
+//! choice is legal exactly if it hits every core, so the problem is a hitting set, and its linear
+//! relaxation is far tighter than that of big-M rows. There are far too many cores to list;
+//! separation finds those that a point violates.
+//!
+//! Notation: `x(s)` is the point, a weight per site. `W(v, k)` is the least weight of a set of
+//! sites which, left unchosen, makes `p(v) >= k`, and `We(v, k)` the same for `e(v) >= k`:
+//!
+//! ```text
+//! We(v, k) = 0                                   k <= lo(v)
+//!          = W(v, k)                             k <= reset of the site of v
+//!          = W(v, k) + x(site of v)              otherwise
+//! W(v, k)  = 0                                   k <= lo_p(v)
+//!          = min over operands u of We(u, k - c)                      Max(c)
+//!          = min over splits k - c = sum of k_u of sum of We(u, k_u)  Sum(c)
+//! ```
+//!
+//! A node with `W(v, limit + 1) < 1` has a violated core, read off the minimizing operands. If
+//! a site is counted twice, `W` is too large: then separation may miss a violated core at a
+//! fractional point, but never at a point of zeros and ones (there a sum is zero exactly if its
+//! terms are).
+//!
+//! `W(v, .)` is a step function, and only weights under 1 matter, so only its steps are stored.
+//! Their number depends on the number of different weights, which is small at a vertex of the
+//! relaxation, and not on the budget.
+//!
+//! A chosen site counts as giving the lesser noise: its reset or the noise before it. So no core is
+//! claimed because a reset raises noise; a choice in which one does costs no less without it. (Only
+//! a site of several nodes may both raise and lower noise; then a choice that hits all cores need
+//! not be legal.) In loops the steps are recomputed until they settle.
+//!
+//! *Levels.* A branch of a tree may assume for some nodes that less noise than a level leaves them,
+//! or at least a level ([`Assumed`]). Up to a level that is assumed to leave, `We(v, k) = 0`. A
+//! set of sites that brings a node to a level below which it is assumed to stay is a core, too.
+//! Both hold only under the assumptions, which the row lists.
+//!
+//! Cost of a separation: the number of steps of all operands, and for sums the product of those of
+//! two operands.
+
+use std::collections::HashSet;
+
+use crate::certificate::{CoreWhere, Row};
+use crate::question::graph::{Graph, NONE};
+use crate::question::instance::{Bits, NodeRule};
+use crate::question::least_noise::{beyond_all_limits, extreme};
+use crate::question::limits::Budget;
+
+/// A level to which a node can be brought, and the least weight of the sites left unchosen for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct WeightStep {
+    level: Bits,
+    weight: f32,
+}
+
+/// Assumptions about the noise that leaves some nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Assumed {
+    /// Less noise than the level leaves the node.
+    pub below: Vec<(u32, Bits)>,
+    /// At least the level leaves the node.
+    pub least: Vec<(u32, Bits)>,
+}
+
+impl Assumed {
+    /// Returns true if a row holds for all choices that meet the assumptions.
+    pub(crate) fn admits(&self, row: &Row) -> bool {
+        let Row::CoreWhere(it) = row else { return true };
+        let implied = |&(v, level): &(u32, Bits), list: &[(u32, Bits)], is_least: bool| {
+            list.iter().any(|it| it.0 == v && if is_least { it.1 >= level } else { it.1 <= level })
+        };
+        it.below.iter().all(|it| implied(it, &self.below, false))
+            && it.least.iter().all(|it| implied(it, &self.least, true))
+    }
+}
+
+/// A node that goes over its limit, or passes on more noise than is assumed, if the sites of a core
+/// are not chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Over {
+    /// The weight of the core.
+    pub weight: f32,
+    pub node: u32,
+    /// The noise that the node then has.
+    level: Bits,
+    /// True if `level` is the noise after the reset, false if before.
+    leaves: bool,
+}
+
+/// The steps of one graph. Separations reuse the memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Cores<'g> {
+    pub graph: &'g Graph,
+    lo_p: Vec<Bits>,
+    lo: Vec<Bits>,
+    hi: Vec<Bits>,
+    /// The largest level of `p` that matters, per node.
+    top: Vec<Bits>,
+    /// The steps of `W`, per node. Level and weight rise; weights are under [`FULL`].
+    steps: Vec<Vec<WeightStep>>,
+    /// True for each node that the steps were computed for. All others count as reduced.
+    inside: Vec<bool>,
+    /// The distinct operands of each sum with their multiplicity.
+    groups: Vec<Vec<(u32, u32)>>,
+    assumed: Assumed,
+    /// The least and the largest noise after each node under the assumptions; without assumptions,
+    /// `lo` and the limit.
+    least: Vec<Bits>,
+    most: Vec<Bits>,
+    /// Work done so far, in steps.
+    pub work: u64,
+}
+
+/// A set of sites.
+pub(crate) type Core = Vec<u32>;
+
+/// A core of this weight or more is not violated.
+const FULL: f32 = 1.0;
+
+impl<'g> Cores<'g> {
+    /// The most steps of a node; the lightest are kept. Without the heavier ones separation may
+    /// miss a violated core.
+    const MOST_STEPS: usize = 1 << 10;
+
+    /// Computes the noise levels, and no steps yet.
+    pub(crate) fn new(graph: &'g Graph) -> Cores<'g> {
+        let n = graph.n_nodes();
+        let most = beyond_all_limits(graph);
+        let (lo_p, lo) = extreme(graph, true, most);
+        let (hi_p, hi) = extreme(graph, false, most);
+        let top = (0..n).map(|v| hi_p[v].min(graph.limit[v].saturating_add(1))).collect();
+        let groups = (0..n as u32)
+            .map(|v| match graph.rule[v as usize] {
+                NodeRule::Sum(_) => group(graph.operands.of(v)),
+                NodeRule::Max(_) | NodeRule::Source(_) => Vec::new(),
+            })
+            .collect();
+        let (steps, inside) = (vec![Vec::new(); n], vec![false; n]);
+        let (assumed, least, most) = (Assumed::default(), lo.clone(), graph.limit.clone());
+        Cores { graph, lo_p, lo, hi, top, steps, inside, groups, assumed, least, most, work: 0 }
+    }
+
+    /// Replaces the assumptions.
+    pub(crate) fn assume(&mut self, assumed: &Assumed) {
+        let (lo, limit) = (&self.lo, &self.graph.limit);
+        for &(v, _) in self.assumed.below.iter().chain(&self.assumed.least) {
+            (self.least[v as usize], self.most[v as usize]) = (lo[v as usize], limit[v as usize]);
+        }
+        self.assumed.clone_from(assumed);
+        for &(v, level) in &assumed.below {
+            let most = &mut self.most[v as usize];
+            *most = (*most).min(level.saturating_sub(1));
+        }
+        for &(v, level) in &assumed.least {
+            let least = &mut self.least[v as usize];
+            *least = (*least).max(level);
+        }
+    }
+
+    /// Returns the lowest and the highest noise that may leave each node.
+    pub(crate) fn levels(&self) -> (&[Bits], &[Bits]) {
+        (&self.lo, &self.hi)
+    }
+
+    /// Returns `W(v, k)`.
+    fn before(&self, v: u32, k: Bits) -> f32 {
+        if k <= self.lo_p[v as usize] {
+            return 0.0;
+        }
+        let steps = &self.steps[v as usize];
+        steps.get(steps.partition_point(|it| it.level < k)).map_or(FULL, |it| it.weight)
+    }
+
+    /// Returns `We(v, k)`.
+    fn after(&self, x: &[f32], v: u32, k: Bits) -> f32 {
+        if k <= self.least[v as usize] {
+            return 0.0;
+        }
+        // The noise after a node is within its limit or the assumption: above that the node itself
+        // has the core.
+        if k > self.most[v as usize] || !self.inside[v as usize] {
+            return FULL;
+        }
+        let own = if k <= self.reset(v) { 0.0 } else { self.own(x, v) };
+        (self.before(v, k) + own).min(FULL)
+    }
+
+    /// Returns the reset of a node; 0 without a site.
+    fn reset(&self, v: u32) -> Bits {
+        match self.graph.site[v as usize] {
+            NONE => 0,
+            s => self.graph.reset[s as usize],
+        }
+    }
+
+    /// Returns the weight of the site of a node.
+    fn own(&self, x: &[f32], v: u32) -> f32 {
+        match self.graph.site[v as usize] {
+            NONE => 0.0,
+            s => x[s as usize],
+        }
+    }
+
+    /// Returns the steps of `We(v, .)`, among which some may be redundant.
+    fn leaving<'a>(&'a self, x: &[f32], v: u32) -> impl Iterator<Item = WeightStep> + use<'a, 'g> {
+        let i = v as usize;
+        let (own, most, least) = (self.own(x, v), self.most[i], self.least[i]);
+        let steps = if self.inside[i] { &*self.steps[i] } else { &[] };
+        let reset = self.reset(v);
+        let risen = move |it: &WeightStep| {
+            let level = it.level.min(most);
+            // Up to its reset the site may be chosen.
+            let low =
+                (reset > least).then(|| WeightStep { level: level.min(reset), weight: it.weight });
+            let high = WeightStep { level, weight: it.weight + own };
+            low.into_iter().chain((level > reset || low.is_none()).then_some(high))
+        };
+        let risen = steps.iter().flat_map(risen).filter(move |it| it.level > least);
+        std::iter::once(WeightStep { level: least, weight: 0.0 })
+            .chain(risen.filter(|it| it.weight < FULL))
+    }
+
+    /// Computes the steps for a point, for some nodes in their order. Sites outside must have
+    /// weight 1.
+    pub(crate) fn fill(&mut self, x: &[f32], nodes: &[u32]) {
+        let graph = self.graph;
+        self.inside.fill(false);
+        for &v in nodes {
+            self.inside[v as usize] = true;
+            self.steps[v as usize].clear();
+        }
+        let (mut sum, mut found) = (Vec::new(), Vec::new());
+        loop {
+            let mut changed = false;
+            for &v in nodes {
+                let i = v as usize;
+                match graph.rule[i] {
+                    NodeRule::Source(_) => {
+                        found.clear();
+                        found.push(WeightStep { level: self.lo_p[i], weight: 0.0 });
+                    }
+                    NodeRule::Max(c) => {
+                        found.clear();
+                        for &u in graph.operands.of(v) {
+                            found.extend(self.leaving(x, u).map(|it| it.raised(c)));
+                        }
+                        self.work += found.len() as u64;
+                        settle(&mut found, self.top[i]);
+                    }
+                    NodeRule::Sum(c) => {
+                        found.clear();
+                        found.push(WeightStep { level: c, weight: 0.0 });
+                        for &group in &self.groups[i] {
+                            std::mem::swap(&mut sum, &mut found);
+                            self.add(x, group, &sum, self.top[i], &mut found);
+                            self.work += (sum.len() + found.len()) as u64;
+                        }
+                        settle(&mut found, self.top[i]);
+                    }
+                }
+                if self.steps[i] != found {
+                    self.steps[i].clone_from(&found);
+                    changed = true;
+                }
+            }
+            if !changed || !graph.cyclic {
+                return;
+            }
+        }
+    }
+
+    /// Computes the steps of a sum with one more group of operands.
+    fn add(
+        &self,
+        x: &[f32],
+        (u, times): (u32, u32),
+        sum: &[WeightStep],
+        top: Bits,
+        out: &mut Vec<WeightStep>,
+    ) {
+        out.clear();
+        for own in self.leaving(x, u) {
+            let raised = own.level.saturating_mul(times);
+            let both = sum.iter().map(|it| WeightStep {
+                level: it.level.saturating_add(raised),
+                weight: it.weight + own.weight,
+            });
+            out.extend(both.take_while(|it| it.weight < FULL));
+        }
+        settle(out, top);
+    }
+
+    /// Finds the operands of a sum with levels that make it at least `k` for the least weight.
+    /// Returns false if there are none.
+    fn split(&self, x: &[f32], v: u32, c: Bits, k: Bits, levels: &mut Vec<(u32, Bits)>) -> bool {
+        let (groups, top) = (&self.groups[v as usize], self.top[v as usize]);
+        // The steps of the sums of the last groups.
+        let mut sums = vec![vec![WeightStep { level: c, weight: 0.0 }]];
+        for &group in groups.iter().rev() {
+            let mut next = Vec::new();
+            self.add(x, group, &sums[sums.len() - 1], top, &mut next);
+            sums.push(next);
+        }
+        let mut k = k;
+        for (&(u, times), sum) in groups.iter().zip(sums.iter().rev().skip(1)) {
+            // The least weight, and the level that has it.
+            let mut best: Option<(f32, Bits)> = None;
+            for own in self.leaving(x, u) {
+                let left = k.saturating_sub(own.level.saturating_mul(times));
+                let rest = sum.get(sum.partition_point(|it| it.level < left));
+                let Some(rest) = rest else { continue };
+                let weight = rest.weight + own.weight;
+                if best.is_none_or(|it| weight < it.0) {
+                    // The level is no higher than needed, so that no superfluous site without
+                    // weight joins the core.
+                    let level = k.saturating_sub(rest.level).div_ceil(times);
+                    best = Some((weight, level.max(self.least[u as usize])));
+                }
+            }
+            let Some((_, level)) = best else { return false };
+            levels.push((u, level));
+            k = k.saturating_sub(level.saturating_mul(times));
+        }
+        true
+    }
+
+    /// Returns the nodes that have a core of weight under `1 - slack` at the point, the most
+    /// violated first.
+    pub(crate) fn violated(&self, x: &[f32], nodes: &[u32], slack: f32) -> Vec<Over> {
+        let over = |&node: &u32| {
+            let level = self.graph.limit[node as usize].checked_add(1)?;
+            Some(Over { weight: self.before(node, level), node, level, leaves: false })
+        };
+        let too_much = |&(node, level): &(u32, Bits)| {
+            let own = if level <= self.reset(node) { 0.0 } else { self.own(x, node) };
+            Over { weight: self.before(node, level) + own, node, level, leaves: true }
+        };
+        let mut found: Vec<Over> = nodes.iter().filter_map(over).collect();
+        let is_inside = |it: &&(u32, Bits)| self.inside[it.0 as usize];
+        found.extend(self.assumed.below.iter().filter(is_inside).map(too_much));
+        found.retain(|it| it.weight < FULL - slack);
+        found.sort_by(|a, b| a.weight.total_cmp(&b.weight).then(a.node.cmp(&b.node)));
+        found
+    }
+
+    /// Returns the core of a node that [`Cores::violated`] found. `None` if a loop of equal weights
+    /// hides it.
+    pub(crate) fn core(&self, x: &[f32], over: Over) -> Option<Row> {
+        let (mut core, mut below, mut least) = (Vec::new(), Vec::new(), Vec::new());
+        if over.leaves {
+            below.push((over.node, over.level));
+            self.pass(over.node, over.level, &mut core);
+        }
+        self.descend(x, over, &mut |u, level| {
+            if level > self.least[u as usize] {
+                self.pass(u, level, &mut core);
+            } else if level > self.lo[u as usize] {
+                least.push((u, self.least[u as usize]));
+            }
+        })?;
+        core.sort_unstable();
+        core.dedup();
+        if below.is_empty() && least.is_empty() {
+            return Some(Row::Core(core.into()));
+        }
+        least.sort_unstable();
+        least.dedup();
+        let (below, least) = (below.into(), least.into());
+        Some(Row::CoreWhere(Box::new(CoreWhere { core: core.into(), below, least })))
+    }
+
+    /// Returns new cores that a point violates, each site in a few of them only.
+    pub(crate) fn separate(
+        &mut self,
+        nodes: &[u32],
+        x: &[f32],
+        slack: f32,
+        known: &mut HashSet<Row>,
+        budget: &mut Budget,
+    ) -> Vec<Row> {
+        /// Most new cores of a site per round.
+        const SHARE: u8 = 3;
+        let before = self.work;
+        self.fill(x, nodes);
+        budget.spend(self.work - before);
+        let mut uses = vec![0_u8; self.graph.n_sites()];
+        let mut found = Vec::new();
+        for over in self.violated(x, nodes, slack) {
+            // To read off one core may take as long as the steps of all nodes. At least one is read
+            // off, because none would mean that none is violated.
+            if !found.is_empty() && (budget.stop)() {
+                break;
+            }
+            let Some(core) = self.core(x, over) else { continue };
+            let mut is_fresh = false;
+            core.for_each(|s, _| is_fresh |= uses[s as usize] < SHARE);
+            if !(is_fresh || over.weight == 0.0) || !known.insert(core.clone()) {
+                continue;
+            }
+            core.for_each(|s, _| uses[s as usize] = uses[s as usize].saturating_add(1));
+            found.push(core);
+        }
+        found
+    }
+
+    /// Adds the site that must not be chosen so that a level leaves a node.
+    fn pass(&self, v: u32, level: Bits, core: &mut Core) {
+        let site = self.graph.site[v as usize];
+        if site != NONE && level > self.reset(v) {
+            core.push(site);
+        }
+    }
+
+    /// Descends from a node to the operands that bring it to its level for the least weight. Calls
+    /// `of` with each operand and the level that has to leave it. That level may be the noise that
+    /// leaves the operand of a sum anyway.
+    fn descend(&self, x: &[f32], over: Over, of: &mut dyn FnMut(u32, Bits)) -> Option<()> {
+        let mut stack = vec![(over.node, over.level)];
+        let mut levels = Vec::new();
+        let mut seen: Vec<(u32, Bits)> = Vec::new();
+        let mut looked = 0;
+        while let Some((v, k)) = stack.pop() {
+            if k <= self.lo_p[v as usize] {
+                continue;
+            }
+            // A pair may be reached twice; in a loop it must not be followed twice.
+            if seen.contains(&(v, k)) {
+                if self.graph.cyclic {
+                    return None;
+                }
+                continue;
+            }
+            seen.push((v, k));
+            looked += 1;
+            if looked > 1 << 14 {
+                return None;
+            }
+            levels.clear();
+            match self.graph.rule[v as usize] {
+                NodeRule::Source(_) => return None,
+                NodeRule::Max(c) => {
+                    let level = k.saturating_sub(c);
+                    let after = |u: u32| self.after(x, u, level);
+                    let operands = self.graph.operands.of(v).iter().copied();
+                    levels.push((operands.min_by(|&a, &b| after(a).total_cmp(&after(b)))?, level));
+                }
+                NodeRule::Sum(c) => {
+                    if !self.split(x, v, c, k, &mut levels) {
+                        return None;
+                    }
+                }
+            }
+            for &(u, level) in &levels {
+                of(u, level);
+                if level > self.least[u as usize] {
+                    stack.push((u, level));
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+impl WeightStep {
+    fn raised(self, by: Bits) -> WeightStep {
+        WeightStep { level: self.level.saturating_add(by), weight: self.weight }
+    }
+}
+
+/// Keeps the steps that no other step of at most the same weight reaches, in order. Levels are cut
+/// at `top`.
+fn settle(steps: &mut Vec<WeightStep>, top: Bits) {
+    for it in steps.iter_mut() {
+        it.level = it.level.min(top);
+    }
+    steps.sort_unstable_by(|a, b| a.weight.total_cmp(&b.weight).then(b.level.cmp(&a.level)));
+    let mut highest = None;
+    steps.retain(|it| {
+        let is_higher = highest.is_none_or(|level| it.level > level);
+        if is_higher {
+            highest = Some(it.level);
+        }
+        is_higher
+    });
+    steps.truncate(Cores::MOST_STEPS);
+}
+
+/// Groups equal operands, in the order of their first occurrences.
+fn group(operands: &[u32]) -> Vec<(u32, u32)> {
+    let mut groups: Vec<(u32, u32)> = Vec::new();
+    for &u in operands {
+        match groups.iter_mut().find(|(o, _)| *o == u) {
+            Some((_, times)) => *times += 1,
+            None => groups.push((u, 1)),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::instance::{Instance, Node};
+    use crate::random::Random;
+
+    /// `W` and `We` of all levels, by their definition in the module header.
+    struct Twin {
+        before: Vec<Vec<f32>>,
+        after: Vec<Vec<f32>>,
+    }
+
+    impl Twin {
+        fn new(cores: &Cores, x: &[f32]) -> Twin {
+            let graph = cores.graph;
+            let mut it = Twin { before: Vec::new(), after: Vec::new() };
+            for v in 0..graph.n_nodes() {
+                let limit = graph.limit[v];
+                let before: Vec<f32> = (0..=limit + 1).map(|k| it.entry(graph, v, k)).collect();
+                let own = cores.own(x, v as u32);
+                let leaves = |k: Bits| match k {
+                    _ if k <= cores.lo[v] => 0.0,
+                    _ if k <= cores.reset(v as u32) => before[k as usize].min(FULL),
+                    _ => (before[k as usize] + own).min(FULL),
+                };
+                it.after.push((0..=limit).map(leaves).collect());
+                it.before.push(before);
+            }
+            it
+        }
+
+        fn leaving(&self, u: u32, k: Bits) -> f32 {
+            self.after[u as usize].get(k as usize).copied().unwrap_or(FULL)
+        }
+
+        fn entry(&self, graph: &Graph, v: usize, k: Bits) -> f32 {
+            let operands = graph.operands.of(v as u32);
+            match graph.rule[v] {
+                NodeRule::Source(noise) => f32::from(u8::from(k > noise)),
+                NodeRule::Max(c) => {
+                    let least =
+                        |least: f32, &u: &u32| least.min(self.leaving(u, k.saturating_sub(c)));
+                    operands.iter().fold(FULL, least)
+                }
+                NodeRule::Sum(c) => {
+                    let k = k.saturating_sub(c);
+                    match *operands {
+                        // Equal operands have equal noise.
+                        [a, b] if a == b => self.leaving(a, k.div_ceil(2)),
+                        [a, b] => {
+                            let split = |at: Bits| self.leaving(a, at) + self.leaving(b, k - at);
+                            (0..=k).map(split).fold(FULL, f32::min)
+                        }
+                        _ => unreachable!("sums of two"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn steps_equal_their_definition() {
+        let mut random = Random::new(5);
+        for round in 0..300 {
+            let (fresh, budget, reset) = [(12, 26, 12), (0, 3, 0), (7, 90, 20)][round % 3];
+            let mut instance = Instance::default();
+            let mut values: Vec<Node> =
+                (0..3).map(|_| instance.push(NodeRule::Source(fresh), &[], budget, None)).collect();
+            for _ in 0..40 {
+                let mut pick = || values[values.len() - 1 - random.below(values.len().min(9))];
+                let operands = [pick(), pick()];
+                let c = random.below(3) as Bits;
+                let rule = if random.below(3) == 0 { NodeRule::Sum(c) } else { NodeRule::Max(c) };
+                // Some resets raise noise.
+                let site = (random.below(5) > 0).then(|| instance.push_site(1, reset));
+                values.push(instance.push(rule, &operands, budget, site));
+            }
+            let graph = Graph::new(&instance);
+            let mut cores = Cores::new(&graph);
+            let weights = [0.0, 0.0, 0.25, 0.5, 0.4, 1.0];
+            let x: Vec<f32> =
+                (0..graph.n_sites()).map(|_| weights[random.below(weights.len())]).collect();
+            let nodes = graph.order.clone();
+            cores.fill(&x, &nodes);
+            let twin = Twin::new(&cores, &x);
+            for v in 0..graph.n_nodes() as u32 {
+                for k in 0..=budget + 1 {
+                    let (is, wanted) = (cores.before(v, k), twin.before[v as usize][k as usize]);
+                    assert!((is - wanted).abs() < 1e-5, "W({v}, {k}) = {is}, not {wanted}");
+                }
+            }
+            for over in cores.violated(&x, &nodes, 1e-4) {
+                let core = cores.core(&x, over).expect("a core");
+                let mut sum = 0.0;
+                core.for_each(|s, _| sum += x[s as usize]);
+                assert!(sum <= over.weight + 1e-5, "{core:?} weighs {sum}: {over:?}");
+            }
+        }
+    }
+}

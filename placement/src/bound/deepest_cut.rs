@@ -1,0 +1,98 @@
+//! The cut of a local problem that a point violates most.
+//!
+//! Among all weights `a >= 0` that give every legal choice at least 1, find those that weigh
+//! least at the point: if that is under 1, `a x >= 1` is the deepest cut. There are too many
+//! choices to list. So the weights are computed for some choices, then branch and bound
+//! ([`crate::bound::branch`]) finds the lightest choice for the weights, and so on, until no choice
+//! weighs less than 1. Every proof on the way also gives a cut; the best is kept.
+//!
+//! Sites at which the point is 1 get no weight, so that they count as chosen. Where the point is 0,
+//! a weight of 1 costs nothing. So the question is only about the fractional sites.
+//!
+//! Cost: some dozens of choices for as many fractional sites, each by a tree of a few nodes.
+//!
+//! Source of the idea: local cuts by Fenchel separation (Boyd; Applegate, Bixby, Chvátal and Cook
+//! for the travelling salesman).
+
+use std::sync::Arc;
+
+use noisy_solver::{Column, LinearProgram};
+
+use crate::bound::branch::Effort;
+use crate::bound::local_problem::LocalProblem;
+use crate::certificate::{Cut, Row};
+use crate::question::limits::Budget;
+
+/// The unit of weights.
+const UNIT: u64 = 1 << 16;
+/// Most choices.
+const CHOICES: usize = 100;
+/// Most nodes of the tree of a proof.
+const NODES: usize = 100;
+/// A cut must be violated by at least this part of its least weight.
+const DEPTH: f64 = 5e-3;
+
+/// Returns the best cut found at a point, by column; `known` is a legal choice.
+pub(crate) fn deepest_cut(
+    local: &mut LocalProblem,
+    point: &[f64],
+    known: &[bool],
+    budget: &mut Budget,
+) -> Option<Row> {
+    let n = point.len();
+    // The summand keeps weights small where the point is zero.
+    let column = |&x: &f64| Column { cost: x + 1e-3, lower: 0.0, upper: 1.0, is_integer: false };
+    let mut weigher =
+        LinearProgram::new(&point.iter().map(column).collect::<Vec<Column>>()).ok()?;
+    let ones = vec![1; n];
+    let mut choices =
+        vec![local.round(point, &ones, budget)?, local.round(&as_point(known), &ones, budget)?];
+    let mut n_told = 0;
+    let mut best: Option<(f64, Row)> = None;
+    while choices.len() < CHOICES && !budget.is_spent() {
+        for choice in &choices[n_told..] {
+            let chosen = (0..).zip(choice).filter(|it| *it.1);
+            let terms: Vec<(u32, f64)> = chosen.map(|it| (it.0, 1.0)).collect();
+            if terms.is_empty() {
+                // The empty choice is legal.
+                return None;
+            }
+            weigher.add_rows(std::iter::once((1.0, &terms[..]))).ok()?;
+        }
+        n_told = choices.len();
+        let answer = weigher.solve(&budget.for_solver(n)).ok()?;
+        budget.spend_iterations(answer.iterations + 10, n);
+        let weights: Vec<u64> =
+            answer.values.iter().map(|a| (a * UNIT as f64).round().max(0.0) as u64).collect();
+        let now: f64 = weights.iter().zip(point).map(|(&a, x)| a as f64 * x).sum();
+        if now > UNIT as f64 * (1.0 - DEPTH) {
+            break;
+        }
+        let weigh = |choice: &[bool]| -> u64 {
+            weights.iter().zip(choice).filter(|it| *it.1).map(|it| *it.0).sum()
+        };
+        let lightest = choices.iter().min_by_key(|it| weigh(it))?.clone();
+        let known = weigh(&lightest);
+        let effort = Effort { nodes: NODES, tolerance: UNIT / 512, enough: known - known / 32 };
+        let answer = local.least(&weights, lightest, effort, &mut |_, _, _| (), budget)?;
+        let least = answer.proof.bound;
+        let depth = (least as f64 - now) / least.max(1) as f64;
+        if depth > best.as_ref().map_or(DEPTH, |it| it.0) {
+            let terms = local.sites.iter().copied().zip(weights.iter().copied());
+            let terms = terms.filter(|it| it.1 > 0).collect();
+            best = Some((depth, Row::Cut(Arc::new(Cut { terms, least, proof: answer.proof }))));
+        }
+        if weigh(&answer.choice) > known - known / 512 {
+            break;
+        }
+        // Remove sites that the choice does not need, those without weight too.
+        let padded: Vec<u64> = weights.iter().map(|it| it.max(&1)).copied().collect();
+        let lean = local.round(&as_point(&answer.choice), &padded, budget)?;
+        choices.push(if weigh(&lean) < known { lean } else { answer.choice });
+    }
+    best.map(|it| it.1)
+}
+
+fn as_point(choice: &[bool]) -> Vec<f64> {
+    choice.iter().map(|&it| f64::from(u8::from(it))).collect()
+}

@@ -1,0 +1,488 @@
+//! Local cuts: the exact least weight of the chosen sites in a small local problem becomes a row of
+//! a larger relaxation.
+//!
+//! A round first adds zero-half cuts ([`crate::bound::zero_half`]) while they raise the bound; they
+//! are found wherever they lie, at the price of a solve. Then it asks many small local problems for
+//! the deepest cut at the point ([`crate::bound::deepest_cut`]), adds these cuts, and solves again.
+//! There are two kinds of local problems:
+//!
+//! - the sites of a zero-half cut that the point still violates, if few of them are fractional.
+//!   Several long cores connect them;
+//! - connected groups of a given number of fractional sites, grown along the rows that bind. Small
+//!   groups come first, because many of them take no time, and larger ones when these gain little.
+//!
+//! A cut carries its proof, so that a relaxation with cuts has a certificate like one without.
+//!
+//! Cost: the solves, and some dozens of small trees for each local problem.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use noisy_solver::{Basis, Optimum};
+
+use crate::bound::cores::Cores;
+use crate::bound::cost_shares::{Binding, adjacency};
+use crate::bound::cut_patterns::{CutPatterns, PatternMatcher};
+use crate::bound::deepest_cut::deepest_cut;
+use crate::bound::local_problem::{ColumnDecision, LocalProblem};
+use crate::bound::partition::grow;
+use crate::bound::relax::{DualBound, SPARE};
+use crate::bound::workers::side_by_side;
+use crate::bound::zero_half::{IntegerRow, zero_half};
+use crate::certificate::{Cut, Proof, Row, SCALE};
+use crate::question::graph::{Graph, NONE};
+use crate::question::limits::Budget;
+use crate::random::Random;
+
+/// Fractional sites of a grown local problem, at first and at most.
+pub(crate) const DEEP: [usize; 2] = [16, 64];
+/// A round gains little if it raises the bound by less than one part in `LITTLE`. After `PATIENCE`
+/// such rounds local problems become larger.
+const LITTLE: i128 = 20000;
+const PATIENCE: usize = 3;
+/// Rounds are slow if together they raise the bound by less than one part in this many.
+const SLOW: i128 = 100;
+/// If zero-half cuts are in use, separation of cores ends when a solve raises the bound by less
+/// than one part in this many: the last separations take most of the solves.
+const TAIL: i128 = 5000;
+/// Copies of cuts are looked for at most `COPIES` times per round. They are violated by at least
+/// `DEPTH` of their least weight, and have a site in fewer than `SHARE` other copies.
+const COPIES: usize = 4;
+const DEPTH: f64 = 1e-2;
+const SHARE: u8 = 3;
+/// If zero-half cuts are in use, rows rest that have more slack than this part of their least
+/// weight. In parts of large programs solves are fast as it is.
+const REST: f64 = 1e-2;
+/// Zero-half cuts are looked for again while they raise the bound by more than one part in this
+/// many.
+const ENOUGH: i128 = 2000;
+/// Most zero-half cuts at a time. A quarter of the columns of each is in fewer than `USES` others.
+const MOST: usize = 150;
+const USES: u8 = 6;
+/// Largest weight in rows that are halved. Weights of deepest cuts are larger.
+const PLAIN: u64 = 16;
+/// The sites of a zero-half cut are a local problem if at most so many of them are fractional.
+const WINDOW: usize = 24;
+
+/// The progress of a tightening, from which it continues later.
+#[derive(Debug, Default)]
+pub(crate) struct CutProgress {
+    rounds: usize,
+    /// The size of the next grown local problems.
+    size: usize,
+    n_little: usize,
+    /// True if the last rounds together raised the bound little.
+    is_slow: bool,
+    rows: Vec<Row>,
+    basis: Basis,
+}
+
+impl CutProgress {
+    /// Starts with some valid rows and grown local problems of `size` fractional sites.
+    pub(crate) fn new(rows: Vec<Row>, size: usize) -> CutProgress {
+        CutProgress { size, rows, ..CutProgress::default() }
+    }
+
+    /// Returns the rows known so far.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Returns the rows known so far.
+    pub(crate) fn into_rows(self) -> Vec<Row> {
+        self.rows
+    }
+
+    /// Returns the basis of the relaxation over these rows.
+    pub(crate) fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
+    /// Adds valid rows.
+    pub(crate) fn learn(&mut self, rows: Vec<Row>) {
+        if !self.basis.rows.is_empty() {
+            self.basis.rows.resize(self.rows.len() + rows.len(), Basis::BASIC);
+        }
+        self.rows.extend(rows);
+    }
+
+    /// Returns true if the last rounds together raised the bound little.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.is_slow
+    }
+
+    /// Returns true if no further gain is expected.
+    pub(crate) fn is_done(&self) -> bool {
+        self.size > DEEP[1]
+    }
+}
+
+/// The parameters of a tightening.
+pub(crate) struct CutSettings<'w> {
+    pub weights: &'w [u64],
+    /// A legal choice, by column.
+    pub known: &'w [bool],
+    /// Number of local problems that are solved at the same time.
+    pub n_workers: usize,
+    /// Most rounds.
+    pub rounds: usize,
+    /// Most attempts at zero-half cuts per round.
+    pub halves: usize,
+    /// Patterns of cuts in the whole graph.
+    pub repeats: &'w CutPatterns,
+}
+
+impl LocalProblem<'_, '_> {
+    /// Raises the bound of the relaxation by rounds of local cuts. `tell` is called with each
+    /// better bound and returns false to end the tightening. `None` if it ended early.
+    pub(crate) fn tighten(
+        &mut self,
+        settings: &CutSettings,
+        progress: &mut CutProgress,
+        tell: &mut dyn FnMut(&DualBound) -> bool,
+        budget: &mut Budget,
+    ) -> Option<()> {
+        self.set_weights(settings.weights)?;
+        self.add(progress.rows.drain(..))?;
+        if progress.basis.rows.len() == self.rows.len() {
+            self.set_basis(&progress.basis)?;
+        }
+        let mut best = DualBound::default();
+        let mut answer = self.relaxed(settings, &mut best, tell, budget)?;
+        let begin = best.bound;
+        for _ in 0..settings.rounds {
+            if progress.is_done() || budget.is_spent() {
+                break;
+            }
+            let start = best.bound;
+            for _ in 0..COPIES {
+                let before = best.bound;
+                let copies = self.copies(settings.repeats, budget);
+                if copies.is_empty() {
+                    break;
+                }
+                self.add(copies)?;
+                answer = self.relaxed(settings, &mut best, tell, budget)?;
+                if best.bound - before < before / LITTLE {
+                    break;
+                }
+            }
+            let mut random = Random::new(1 + progress.rounds as u64);
+            let mut halves = Vec::new();
+            for looks in 0..settings.halves {
+                let before = best.bound;
+                if looks > 0 {
+                    self.add(std::mem::take(&mut halves))?;
+                    answer = self.relaxed(settings, &mut best, tell, budget)?;
+                }
+                halves = self.halves(&answer, &mut random, budget);
+                let is_little = looks > 0 && best.bound - before < before / ENOUGH;
+                if is_little || halves.is_empty() || budget.is_spent() {
+                    break;
+                }
+            }
+            let mut jobs = self.deep(settings.known, &answer, progress.size, &mut random);
+            jobs.extend(self.around(settings.known, &answer, halves));
+            run(self.cores, &mut jobs, settings.n_workers, budget);
+            let (mut cuts, mut halves) = (Vec::new(), Vec::new());
+            for job in jobs {
+                match job.cut {
+                    Some(cut) => cuts.push(cut),
+                    None => halves.extend(job.half),
+                }
+            }
+            progress.rounds += 1;
+            if !cuts.is_empty() || !halves.is_empty() {
+                settings.repeats.learn(self.graph, &cuts);
+                self.add(cuts)?;
+                self.add(halves)?;
+                answer = self.relaxed(settings, &mut best, tell, budget)?;
+            }
+            if best.bound - start < start / LITTLE {
+                progress.n_little += 1;
+                if progress.n_little >= PATIENCE {
+                    (progress.n_little, progress.size) = (0, progress.size * 2);
+                }
+            } else {
+                progress.n_little = 0;
+            }
+        }
+        progress.is_slow = best.bound - begin < begin / SLOW;
+        progress.basis = self.basis().unwrap_or_default();
+        progress.rows.clone_from(&self.rows);
+        Some(())
+    }
+
+    /// Solves and separates cores until none is violated or they gain little.
+    fn relaxed(
+        &mut self,
+        settings: &CutSettings,
+        best: &mut DualBound,
+        tell: &mut dyn FnMut(&DualBound) -> bool,
+        budget: &mut Budget,
+    ) -> Option<Optimum> {
+        let fixed = vec![ColumnDecision::Open; self.sites.len()];
+        let rest = if settings.halves > 0 { REST } else { SPARE };
+        let (mut dropped, mut earlier) = (0, 0);
+        loop {
+            let mut answer = self.solve(budget)?;
+            let proven = self.certified(settings.weights, &fixed, &answer);
+            if proven.bound > best.bound {
+                let rows = proven.list.iter().map(|&(row, y)| (self.rows[row as usize].clone(), y));
+                let rows = Arc::new(rows.collect());
+                *best = DualBound { bound: proven.bound, rows, reduced: proven.reduced };
+                if !tell(best) {
+                    return None;
+                }
+            }
+            // Rows are not dropped while the bound stands still: they might come back for ever.
+            if proven.bound > dropped {
+                dropped = proven.bound;
+                self.drop_idle(&mut answer, rest)?;
+            }
+            self.set_point(&answer.values);
+            let is_little = settings.halves > 0 && proven.bound - earlier < proven.bound / TAIL;
+            earlier = proven.bound;
+            if is_little || self.separate(1e-4, budget)? == 0 || budget.is_spent() {
+                return Some(answer);
+            }
+        }
+    }
+
+    /// Returns copies of known cuts that the point violates, the deepest first, each site in a few
+    /// of them only.
+    fn copies(&self, repeats: &CutPatterns, budget: &mut Budget) -> Vec<Row> {
+        let patterns = repeats.patterns();
+        let mut out = Vec::new();
+        if patterns.is_empty() {
+            return out;
+        }
+        let graph = self.graph;
+        let nodes = self.sites.iter().flat_map(|&s| graph.nodes_of.of(s).iter().copied());
+        let by_color = repeats.by_color(nodes);
+        let mut copies = PatternMatcher::new(repeats, graph);
+        let value = |s: u32| {
+            let is_inside = s != NONE && self.column[s as usize] != NONE;
+            is_inside.then(|| self.x[s as usize])
+        };
+        let mut found: Vec<(f64, usize, u32)> = Vec::new();
+        for (at, pattern) in patterns.iter().enumerate() {
+            for &start in repeats.starts(&by_color, pattern) {
+                let depth = copies.violation(pattern, start, value);
+                found.extend(depth.filter(|it| *it > DEPTH).map(|depth| (depth, at, start)));
+            }
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut uses = vec![0_u8; self.sites.len()];
+        for (_, at, start) in found {
+            if budget.is_spent() {
+                break;
+            }
+            let Some(row) = copies.copy(self.cores, &patterns[at], start) else { continue };
+            let mut is_fresh = false;
+            row.for_each(|s, _| is_fresh |= uses[self.column[s as usize] as usize] < SHARE);
+            if is_fresh {
+                row.for_each(|s, _| {
+                    let uses = &mut uses[self.column[s as usize] as usize];
+                    *uses = uses.saturating_add(1);
+                });
+                out.push(row);
+            }
+        }
+        budget.spend(copies.work);
+        out
+    }
+
+    fn binding(&self, answer: &Optimum) -> Vec<Binding<'_>> {
+        let most = answer.multipliers.iter().copied().fold(0.0, f64::max);
+        let rows = self.rows.iter().zip(&self.terms).zip(&answer.multipliers);
+        rows.filter(|it| *it.1 > most * 1e-9)
+            .map(|((row, terms), &y)| Binding { terms, y: y / row.least() as f64 })
+            .collect()
+    }
+
+    /// Returns zero-half cuts that the point violates, the deepest first. Each has columns that few
+    /// others before it have.
+    pub(crate) fn halves(
+        &self,
+        answer: &Optimum,
+        random: &mut Random,
+        budget: &mut Budget,
+    ) -> Vec<Row> {
+        let rows: Vec<IntegerRow> = (self.rows.iter().zip(&self.terms))
+            .filter(|it| is_plain(it.0))
+            .map(|(row, terms)| IntegerRow { row, terms, least: row.least() })
+            .collect();
+        let mut uses = vec![0_u8; self.sites.len()];
+        let mut out = Vec::new();
+        for half in zero_half(&rows, &answer.values, random, budget) {
+            let fresh = half.terms.iter().filter(|it| uses[it.0 as usize] < USES).count();
+            if fresh * 4 < half.terms.len() {
+                continue;
+            }
+            half.terms.iter().for_each(|it| uses[it.0 as usize] += 1);
+            let terms = half.terms.iter().map(|&(at, weight)| (self.sites[at as usize], weight));
+            let terms: Vec<(u32, u64)> = terms.collect();
+            let sites = terms.iter().map(|it| it.0).collect();
+            let sum = half.rows.iter().map(|&at| (rows[at as usize].row.clone(), 1 << (SCALE - 1)));
+            let proof = Proof::by_rows(sites, sum, half.least);
+            out.push(Row::Cut(Arc::new(Cut { terms, least: half.least, proof })));
+            if out.len() >= MOST {
+                break;
+            }
+        }
+        out
+    }
+
+    /// Returns local problems of the sites of zero-half cuts. A cut with too many fractional sites
+    /// gets an empty one and is kept as it is.
+    fn around(&self, known: &[bool], answer: &Optimum, halves: Vec<Row>) -> Vec<CutJob> {
+        let x = &answer.values;
+        let mut inside = vec![false; x.len()];
+        let job = |half: Row| {
+            let mut columns = Vec::new();
+            half.for_each(|s, _| columns.push(self.column[s as usize]));
+            columns.retain(|&at| x[at as usize] < 1.0 - 1e-6);
+            if columns.iter().filter(|&&at| !is_whole(x[at as usize])).count() > WINDOW {
+                columns.clear();
+            }
+            CutJob { half: Some(half), ..self.job(&columns, known, answer, &mut inside) }
+        };
+        halves.into_iter().map(job).collect()
+    }
+
+    /// Returns connected local problems of `size` fractional columns, with the columns around them
+    /// that the point does not choose.
+    fn deep(
+        &self,
+        known: &[bool],
+        answer: &Optimum,
+        size: usize,
+        random: &mut Random,
+    ) -> Vec<CutJob> {
+        let x = &answer.values;
+        let n = x.len();
+        let is_open = |at: usize| x[at] < 1.0 - 1e-6;
+        let weight: Vec<usize> = x.iter().map(|&x| usize::from(!is_whole(x))).collect();
+        let mut adjacency = adjacency(&self.binding(answer), &self.neighbors());
+        for (at, list) in adjacency.iter_mut().enumerate() {
+            list.retain(|it| is_open(at) && is_open(it.0 as usize));
+        }
+        let mut seeds: Vec<u32> = (0..n as u32).filter(|&at| weight[at as usize] > 0).collect();
+        random.shuffle(&mut seeds);
+        let group_of = grow(&adjacency, &weight, size, seeds.into_iter());
+        let mut groups: Vec<Vec<u32>> = Vec::new();
+        for (at, &group) in (0..).zip(&group_of).filter(|it| *it.1 != NONE) {
+            if groups.len() <= group as usize {
+                groups.resize(group as usize + 1, Vec::new());
+            }
+            groups[group as usize].push(at);
+        }
+        // Fewer columns have no cut.
+        groups.retain(|it| it.iter().map(|&at| weight[at as usize]).sum::<usize>() >= 3);
+        let mut inside = vec![false; n];
+        groups.iter().map(|columns| self.job(columns, known, answer, &mut inside)).collect()
+    }
+
+    fn job(
+        &self,
+        columns: &[u32],
+        known: &[bool],
+        answer: &Optimum,
+        inside: &mut [bool],
+    ) -> CutJob {
+        for &at in columns {
+            inside[at as usize] = true;
+        }
+        // Only cores, because cuts of cuts would be proofs within proofs.
+        let rows = self.rows.iter().zip(&self.terms).filter(|(row, terms)| {
+            matches!(row, Row::Core(_)) && terms.iter().all(|it| inside[it.0 as usize])
+        });
+        let rows = rows.map(|it| it.0.clone()).collect();
+        for &at in columns {
+            inside[at as usize] = false;
+        }
+        CutJob {
+            sites: columns.iter().map(|&at| self.sites[at as usize]).collect(),
+            point: columns.iter().map(|&at| answer.values[at as usize].clamp(0.0, 1.0)).collect(),
+            known: columns.iter().map(|&at| known[at as usize]).collect(),
+            rows,
+            half: None,
+            cut: None,
+        }
+    }
+
+    /// Returns the columns next to each column, through one node.
+    fn neighbors(&self) -> Vec<Vec<u32>> {
+        let column = |s: u32| Some(self.column[s as usize]).filter(|&at| at != NONE);
+        self.sites.iter().map(|&s| neighbors(self.graph, s).filter_map(column).collect()).collect()
+    }
+}
+
+fn is_whole(x: f64) -> bool {
+    (x - x.round()).abs() < 1e-6
+}
+
+/// Returns the sites next to a site, through one node.
+pub(crate) fn neighbors(graph: &Graph, s: u32) -> impl Iterator<Item = u32> + '_ {
+    let near = |&v: &u32| graph.users.of(v).iter().chain(graph.operands.of(v));
+    let near = graph.nodes_of.of(s).iter().flat_map(near).map(|&w| graph.site[w as usize]);
+    near.filter(move |&it| it != NONE && it != s)
+}
+
+/// Returns true for a core, or a cut with small weights that cores prove: deeper nested proofs
+/// would grow without bound.
+fn is_plain(row: &Row) -> bool {
+    match row {
+        Row::Core(_) => true,
+        Row::Cut(cut) => {
+            let is_core = |row: &Row| matches!(row, Row::Core(_));
+            cut.terms.iter().all(|it| it.1 <= PLAIN) && cut.proof.rows.iter().all(is_core)
+        }
+        // It holds only under its assumptions.
+        Row::CoreWhere(_) => false,
+    }
+}
+
+/// A small local problem for the deepest cut.
+struct CutJob {
+    sites: Vec<u32>,
+    /// The point, by site.
+    point: Vec<f64>,
+    /// A legal choice, by site.
+    known: Vec<bool>,
+    /// Cores inside it.
+    rows: Vec<Row>,
+    /// The zero-half cut whose sites these are. Without sites the cut is too large for a local
+    /// problem.
+    half: Option<Row>,
+    cut: Option<Row>,
+}
+
+/// Solves local problems, some at a time; one after the other if work is counted.
+fn run(cores: &mut Cores, jobs: &mut [CutJob], n_workers: usize, budget: &mut Budget) {
+    let jobs: Vec<Mutex<&mut CutJob>> = jobs.iter_mut().map(Mutex::new).collect();
+    let next = AtomicUsize::new(0);
+    side_by_side(n_workers.min(jobs.len()), cores, budget, |cores, budget| {
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut job = job.lock().unwrap_or_else(PoisonError::into_inner);
+            job.run(cores, budget);
+        }
+    });
+}
+
+impl CutJob {
+    fn run(&mut self, cores: &mut Cores, budget: &mut Budget) {
+        if !budget.is_spent() && !self.sites.is_empty() {
+            self.cut = self.deepest_cut(cores, budget);
+        }
+    }
+
+    /// Finds the deepest cut.
+    fn deepest_cut(&mut self, cores: &mut Cores, budget: &mut Budget) -> Option<Row> {
+        let mut local = LocalProblem::new(cores, self.sites.clone())?;
+        local.add(self.rows.drain(..))?;
+        deepest_cut(&mut local, &self.point, &self.known, budget)
+    }
+}

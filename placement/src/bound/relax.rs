@@ -1,0 +1,581 @@
+//! The linear relaxation over conflict cores: a bound for any size, in integers.
+//!
+//! Start without rows; solve; separate violated cores ([`crate::bound::cores`]); add them; repeat
+//! until none is violated. Rows that no longer bind are dropped now and then. After each solve the
+//! multipliers `y >= 0` of the rows give a bound that does not trust the solver: whatever they
+//! are, every choice that hits all cores costs at least
+//!
+//! ```text
+//! sum of y  +  sum over sites s of min(0, cost(s) - sum of y over the cores with s)
+//! ```
+//!
+//! computed in integers after rounding the multipliers down. If every core counts once this is a
+//! packing: `k` disjoint cores prove that `k` sites are needed.
+//!
+//! *Clusters.* The simplex method is superlinear, and most cores are local. So a large graph is
+//! first cut into clusters ([`crate::bound::partition`]), each with the cores inside it. Their
+//! bounds add up, so there is a bound early. Their optimal bases together are an optimal basis of
+//! all their rows, from which larger clusters, and at last the whole, continue.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::bound::cores::Cores;
+use crate::bound::partition::{self, Cluster};
+use crate::bound::workers::{side_by_side, workers};
+use crate::certificate::{Proof, Row, SCALE, ceil_cost};
+use crate::question::graph::Graph;
+use crate::question::limits::Budget;
+use crate::search::incumbent::{Incumbent, ProofSource, SourceKind};
+use noisy_solver::{Basis, Column, LinearProgram, Optimum};
+
+/// Sites per cluster, level by level. A graph with less than three times the first is solved whole
+/// at once.
+const SIZES: [usize; 3] = [400, 8000, 40_000];
+/// The same if local cuts follow. A graph with more than three times the last is then not solved
+/// whole, because in the same time cuts of its parts ([`crate::bound::cost_partition`]) gain more
+/// than larger clusters.
+const BEFORE_CUTS: [usize; 2] = [400, 2000];
+
+/// Solves the relaxation as far as the budget goes, offers bounds to the incumbent, and returns the
+/// relaxation over all sites. `None` if the solver fails at once.
+pub(crate) fn relax(
+    cores: &mut Cores,
+    incumbent: &Incumbent,
+    budget: &mut Budget,
+) -> Option<Relaxation> {
+    let n_workers = workers(budget);
+    let (sizes, most_sites): (&[usize], usize) = match (budget.steps.partition, budget.steps.cuts) {
+        (true, true) => (&BEFORE_CUTS, 3 * BEFORE_CUTS[1]),
+        (true, false) => (&SIZES, usize::MAX),
+        (false, _) => (&[], usize::MAX),
+    };
+    relax_in_clusters(&Clustering { sizes, most_sites, n_workers }, cores, incumbent, budget)
+}
+
+/// The sizes of clusters, and how they are solved.
+struct Clustering<'a> {
+    /// Sites per cluster, level by level.
+    sizes: &'a [usize],
+    /// Above this number of sites, a graph with clusters is not solved whole.
+    most_sites: usize,
+    /// The number of clusters that are solved at the same time.
+    n_workers: usize,
+}
+
+/// [`relax`] with given clusters.
+fn relax_in_clusters(
+    &Clustering { sizes, most_sites, n_workers }: &Clustering,
+    cores: &mut Cores,
+    incumbent: &Incumbent,
+    budget: &mut Budget,
+) -> Option<Relaxation> {
+    let graph = cores.graph;
+    let n = graph.n_sites();
+    let all =
+        Cluster { sites: (0..n as u32).collect(), nodes: graph.order.clone(), pieces: Vec::new() };
+    let mut start = WarmStart { statuses: vec![0; n], solved: Vec::new(), n_workers };
+    let n_levels = sizes.iter().take_while(|&&size| n >= 3 * size).count();
+    if n_levels > 0 {
+        for clusters in partition::levels(graph, &sizes[..n_levels]) {
+            start.level(clusters, cores, incumbent, budget)?;
+        }
+    }
+    let pieces: Vec<usize> = (0..start.solved.len()).collect();
+    let before = start.take(&pieces);
+    let ledger = Arc::new(BoundLedger::new(n, vec![(before.bound, before.proof.clone())]));
+    incumbent.set_source(SourceKind::Relaxation, ledger.clone());
+    if n_levels > 0 && n > most_sites {
+        let mut whole = Relaxation::new(graph, all.sites, all.nodes)?;
+        whole.take(graph, before);
+        return Some(whole);
+    }
+    let mut whole = Relaxation::begin(graph, all, before, &start.statuses)?;
+    drop(start);
+    whole.rounds(cores, &LedgerEntry { ledger: &ledger, at: 0, incumbent }, budget)?;
+    Some(whole)
+}
+
+/// A row without a multiplier is dropped if its slack at the point is larger than this part of its
+/// least weight: it would not bind soon, and each row makes a solve slower.
+pub(crate) const SPARE: f64 = 0.1;
+/// A cluster ends after a round that raises its bound by less than one part in this many.
+const ENOUGH: i128 = 200;
+
+/// The result of the clusters of a level for the level above: an optimal basis of all their rows.
+struct WarmStart {
+    /// Basis statuses of the columns, by site, in the encoding of the solver.
+    statuses: Vec<std::ffi::c_int>,
+    solved: Vec<SolvedCluster>,
+    /// The number of clusters that are solved at the same time.
+    n_workers: usize,
+}
+
+/// Rows with their multipliers, times `2^SCALE`.
+pub(crate) type WeightedRows = Arc<Vec<(Row, i128)>>;
+
+/// A bound that multipliers of rows prove for some columns, in units of `2^-SCALE` of their
+/// weights.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DualBound {
+    pub bound: i128,
+    /// The rows that prove the bound.
+    pub rows: WeightedRows,
+    /// The reduced cost of each column.
+    pub reduced: Vec<i128>,
+}
+
+impl DualBound {
+    /// Returns the bound that rows prove for all sites.
+    pub(crate) fn new(graph: &Graph, rows: WeightedRows) -> DualBound {
+        let (bound, reduced) = bound_of(graph, rows.iter().map(|it| (&it.0, it.1)));
+        DualBound { bound, rows, reduced }
+    }
+
+    /// Returns the proof of the bound if the columns are all sites.
+    pub(crate) fn proof(&self) -> Proof {
+        let sites = (0..self.reduced.len() as u32).collect();
+        Proof::by_rows(sites, self.rows.iter().cloned(), ceil_cost(self.bound))
+    }
+}
+
+/// Returns the bound of the module header, and the reduced cost of each site.
+fn bound_of<'r>(graph: &Graph, rows: impl Iterator<Item = (&'r Row, i128)>) -> (i128, Vec<i128>) {
+    let mut reduced: Vec<i128> = graph.cost.iter().map(|&it| i128::from(it) << SCALE).collect();
+    let mut bound = 0;
+    for (row, y) in rows {
+        bound += y * i128::from(row.least());
+        row.for_each(|s, weight| reduced[s as usize] -= y * i128::from(weight));
+    }
+    bound += reduced.iter().map(|&it| it.min(0)).sum::<i128>();
+    (bound, reduced)
+}
+
+/// The result of one cluster.
+#[derive(Default)]
+struct SolvedCluster {
+    rows: Vec<Row>,
+    /// Basis statuses of the rows.
+    statuses: Vec<std::ffi::c_int>,
+    bound: i128,
+    /// The rows that prove the bound.
+    proof: WeightedRows,
+    /// The sites with the basis statuses of their columns.
+    columns: Vec<(u32, std::ffi::c_int)>,
+}
+
+/// A cluster of a level, before and after it is solved.
+struct ClusterJob {
+    /// Taken by the thread that solves it.
+    cluster: Option<Cluster>,
+    /// The result of its smaller clusters, and then its own.
+    solved: SolvedCluster,
+    /// True if it was solved as far as is wanted.
+    is_done: bool,
+}
+
+/// The bounds of all clusters of a level, which grow while they are solved. Their sum is a bound of
+/// the whole.
+pub(crate) struct BoundLedger {
+    n_sites: usize,
+    entries: Mutex<LedgerEntries>,
+}
+
+struct LedgerEntries {
+    sum: i128,
+    of: Vec<(i128, WeightedRows)>,
+}
+
+impl BoundLedger {
+    pub(crate) fn new(n_sites: usize, of: Vec<(i128, WeightedRows)>) -> BoundLedger {
+        let sum = of.iter().map(|it| it.0).sum();
+        BoundLedger { n_sites, entries: Mutex::new(LedgerEntries { sum, of }) }
+    }
+}
+
+impl ProofSource for BoundLedger {
+    fn proof(&self) -> Proof {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (bound, of) = (ceil_cost(entries.sum), entries.of.clone());
+        drop(entries);
+        let rows = of.iter().flat_map(|it| it.1.iter().cloned());
+        Proof::by_rows((0..self.n_sites as u32).collect(), rows, bound)
+    }
+}
+
+/// The entry of one cluster in a ledger.
+pub(crate) struct LedgerEntry<'a> {
+    ledger: &'a BoundLedger,
+    at: usize,
+    incumbent: &'a Incumbent,
+}
+
+impl<'a> LedgerEntry<'a> {
+    pub(crate) fn new(
+        ledger: &'a BoundLedger,
+        at: usize,
+        incumbent: &'a Incumbent,
+    ) -> LedgerEntry<'a> {
+        LedgerEntry { ledger, at, incumbent }
+    }
+
+    pub(crate) fn is_proven(&self) -> bool {
+        self.incumbent.is_proven()
+    }
+
+    pub(crate) fn enter(&self, bound: i128, proof: &WeightedRows) {
+        let mut entries = self.ledger.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = entries.of[self.at].0;
+        if bound > before {
+            entries.sum += bound - before;
+            entries.of[self.at] = (bound, proof.clone());
+            let sum = entries.sum;
+            drop(entries);
+            self.incumbent.prove(ceil_cost(sum));
+        }
+    }
+}
+
+impl WarmStart {
+    /// Combines the results of some clusters of the level below.
+    fn take(&mut self, pieces: &[usize]) -> SolvedCluster {
+        let mut out = SolvedCluster::default();
+        let mut proof = Vec::new();
+        for &piece in pieces {
+            let mut piece = std::mem::take(&mut self.solved[piece]);
+            out.rows.append(&mut piece.rows);
+            out.statuses.append(&mut piece.statuses);
+            out.bound += piece.bound;
+            proof.extend(piece.proof.iter().cloned());
+        }
+        out.proof = Arc::new(proof);
+        out
+    }
+
+    /// Solves the clusters of a level, some at a time; one after the other if work is counted.
+    /// `None` if not all are solved.
+    fn level(
+        &mut self,
+        clusters: Vec<Cluster>,
+        cores: &mut Cores,
+        incumbent: &Incumbent,
+        budget: &mut Budget,
+    ) -> Option<()> {
+        let n_sites = cores.graph.n_sites();
+        let jobs: Vec<Mutex<ClusterJob>> = clusters
+            .into_iter()
+            .map(|it| {
+                let solved = self.take(&it.pieces);
+                Mutex::new(ClusterJob { cluster: Some(it), solved, is_done: false })
+            })
+            .collect();
+        let entries = jobs.iter().map(|job| {
+            let solved = &locked(job).solved;
+            (solved.bound, solved.proof.clone())
+        });
+        let ledger = Arc::new(BoundLedger::new(n_sites, entries.collect()));
+        incumbent.set_source(SourceKind::Relaxation, ledger.clone());
+        let next = AtomicUsize::new(0);
+        let statuses = &self.statuses;
+        let work = |cores: &mut Cores, budget: &mut Budget| {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(job) = jobs.get(at) else { break };
+                if budget.is_spent() || incumbent.is_proven() {
+                    break;
+                }
+                let post = LedgerEntry { ledger: &ledger, at, incumbent };
+                locked(job).solve(statuses, cores, &post, budget);
+            }
+        };
+        incumbent
+            .slow_search(1, || side_by_side(self.n_workers.min(jobs.len()), cores, budget, work));
+        let jobs: Vec<ClusterJob> = (jobs.into_iter())
+            .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        if incumbent.is_proven() || jobs.iter().any(|it| !it.is_done) {
+            return None;
+        }
+        for job in jobs {
+            for &(s, status) in &job.solved.columns {
+                self.statuses[s as usize] = status;
+            }
+            self.solved.push(job.solved);
+        }
+        Some(())
+    }
+}
+
+fn locked(job: &Mutex<ClusterJob>) -> MutexGuard<'_, ClusterJob> {
+    job.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ClusterJob {
+    fn solve(
+        &mut self,
+        statuses: &[std::ffi::c_int],
+        cores: &mut Cores,
+        post: &LedgerEntry,
+        budget: &mut Budget,
+    ) {
+        let Some(cluster) = self.cluster.take() else { return };
+        let mut before = std::mem::take(&mut self.solved);
+        let (bound, proof) = (before.bound, std::mem::take(&mut before.proof));
+        (self.solved.bound, self.solved.proof) = (bound, proof);
+        let graph = cores.graph;
+        let Some(mut relaxation) = Relaxation::begin(graph, cluster, before, statuses) else {
+            return;
+        };
+        let done = relaxation.rounds(cores, post, budget);
+        if relaxation.bound > bound {
+            self.solved.bound = relaxation.bound;
+            self.solved.proof = relaxation.proof.clone();
+        }
+        if done.is_none() || budget.is_spent() {
+            return;
+        }
+        let Some(basis) = relaxation.basis() else { return };
+        self.solved.columns = relaxation.sites.iter().copied().zip(basis.columns).collect();
+        // A row that does not bind is basic. A basis without the row and its status is a basis
+        // still.
+        let binding = relaxation.rows.into_iter().zip(basis.rows);
+        (self.solved.rows, self.solved.statuses) =
+            binding.filter(|it| it.1 != Basis::BASIC).unzip();
+        self.is_done = true;
+    }
+}
+
+/// The linear program over some sites and the cores among them.
+pub(crate) struct Relaxation {
+    lp: LinearProgram,
+    /// The site of each column.
+    pub sites: Vec<u32>,
+    /// The column of each site; `u32::MAX` outside.
+    column: Vec<u32>,
+    /// Its nodes, in the order of the graph.
+    nodes: Vec<u32>,
+    pub rows: Vec<Row>,
+    known: HashSet<Row>,
+    /// The point, by site of the graph; 1 outside, so that no core with an outer site is violated.
+    pub x: Vec<f32>,
+    /// The best bound, times `2^SCALE`.
+    pub bound: i128,
+    /// The rows that prove the bound.
+    pub proof: WeightedRows,
+    /// The reduced cost of each site, times `2^SCALE`.
+    pub reduced: Vec<i128>,
+    /// The multipliers of the last solution, by row.
+    pub last: Vec<f64>,
+    /// True if no core is violated.
+    pub complete: bool,
+}
+
+impl Relaxation {
+    /// Returns the relaxation of a cluster, starting from the basis of its smaller clusters.
+    fn begin(
+        graph: &Graph,
+        cluster: Cluster,
+        before: SolvedCluster,
+        statuses: &[std::ffi::c_int],
+    ) -> Option<Relaxation> {
+        let mut relaxation = Relaxation::new(graph, cluster.sites, cluster.nodes)?;
+        if !before.rows.is_empty() {
+            let columns = relaxation.sites.iter().map(|&s| statuses[s as usize]).collect();
+            relaxation.start(before.rows, &Basis { columns, rows: before.statuses })?;
+        }
+        Some(relaxation)
+    }
+
+    fn new(graph: &Graph, sites: Vec<u32>, nodes: Vec<u32>) -> Option<Relaxation> {
+        let columns: Vec<Column> = sites
+            .iter()
+            .map(|&s| Column {
+                cost: graph.cost[s as usize] as f64,
+                lower: 0.0,
+                upper: 1.0,
+                is_integer: false,
+            })
+            .collect();
+        let mut column = vec![u32::MAX; graph.n_sites()];
+        let mut x = vec![1.0; graph.n_sites()];
+        for (i, &s) in sites.iter().enumerate() {
+            column[s as usize] = i as u32;
+            x[s as usize] = 0.0;
+        }
+        Some(Relaxation {
+            lp: LinearProgram::new(&columns).ok()?,
+            sites,
+            column,
+            nodes,
+            rows: Vec::new(),
+            known: HashSet::new(),
+            x,
+            bound: 0,
+            proof: WeightedRows::default(),
+            last: Vec::new(),
+            reduced: graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect(),
+            complete: false,
+        })
+    }
+
+    /// Adds rows that are known to matter, and sets a basis of them.
+    fn start(&mut self, rows: Vec<Row>, basis: &Basis) -> Option<()> {
+        self.add(&rows)?;
+        self.known.extend(rows.iter().filter(|row| matches!(row, Row::Core(_))).cloned());
+        self.rows = rows;
+        self.lp.set_basis(basis).ok()
+    }
+
+    fn add(&mut self, rows: &[Row]) -> Option<()> {
+        let terms: Vec<Vec<(u32, f64)>> =
+            rows.iter().map(|row| row.scaled(|s| self.column[s as usize])).collect();
+        self.lp.add_rows(terms.iter().map(|it| (1.0, &it[..]))).ok()
+    }
+
+    /// Solves and separates until no core is violated, and enters bounds in the ledger. If the
+    /// budget ends, the results so far stay. `None` if the solver fails.
+    fn rounds(&mut self, cores: &mut Cores, post: &LedgerEntry, budget: &mut Budget) -> Option<()> {
+        let graph = cores.graph;
+        let mut round = 0_u32;
+        let (mut earlier, mut dropped) = (0, 0);
+        // Initial rows are solved before the first separation.
+        let mut found: Vec<Row> = Vec::new();
+        loop {
+            if round > 0 || self.rows.is_empty() {
+                let (nodes, known) = (&self.nodes, &mut self.known);
+                found = cores.separate(nodes, &self.x, 1e-4, known, budget);
+                if found.is_empty() {
+                    self.complete = !budget.is_spent();
+                    return Some(());
+                }
+            }
+            if budget.is_spent() {
+                return Some(());
+            }
+            if !found.is_empty() {
+                self.add(&found)?;
+            }
+            self.rows.append(&mut found);
+            let Some(answer) = self.lp.solve(&budget.for_solver(self.sites.len())).ok() else {
+                return Some(());
+            };
+            budget.spend_iterations(answer.iterations, self.sites.len());
+            for (&s, value) in self.sites.iter().zip(&answer.values) {
+                self.x[s as usize] = *value as f32;
+            }
+            self.certify(graph, &answer);
+            post.enter(self.bound, &self.proof);
+            if post.incumbent.is_proven() {
+                return Some(());
+            }
+            // A cluster is only a start: its last hundredths are left to the whole.
+            let local = self.sites.len() < graph.n_sites();
+            if local && round > 1 && self.bound - earlier < self.bound / ENOUGH {
+                return Some(());
+            }
+            earlier = self.bound;
+            round += 1;
+            // Rows are not dropped while the bound stands still: they might come back for ever.
+            if self.bound > dropped || round.is_multiple_of(10) {
+                dropped = self.bound;
+                self.drop_idle(&answer)?;
+            }
+        }
+    }
+
+    /// Computes the bound of the module header and keeps it if it is better.
+    fn certify(&mut self, graph: &Graph, answer: &Optimum) {
+        let multipliers: Vec<i128> =
+            self.rows.iter().zip(&answer.multipliers).map(|(row, &y)| row.multiplier(y)).collect();
+        let positive = self.rows.iter().zip(multipliers.iter().copied()).filter(|it| it.1 > 0);
+        let (bound, reduced) = bound_of(graph, positive.clone());
+        self.last.clone_from(&answer.multipliers);
+        if bound > self.bound {
+            self.bound = bound;
+            self.reduced = reduced;
+            self.proof = Arc::new(positive.map(|(row, y)| (row.clone(), y)).collect());
+        }
+    }
+
+    /// Drops the rows without a multiplier that have much slack at the point.
+    fn drop_idle(&mut self, answer: &Optimum) -> Option<()> {
+        let spares = |row: &Row| {
+            let mut value = 0.0;
+            row.for_each(|s, weight| value += f64::from(self.x[s as usize]) * weight as f64);
+            value / row.least() as f64 - 1.0
+        };
+        let rows = self.rows.iter().zip(&answer.multipliers);
+        let idle: Vec<bool> = rows.map(|(row, &y)| y < 1e-9 && spares(row) > SPARE).collect();
+        self.lp.remove_rows(&idle).ok()?;
+        let mut i = 0;
+        let known = &mut self.known;
+        self.rows.retain(|row| {
+            let keep = !idle[i];
+            i += 1;
+            if !keep {
+                known.remove(row);
+            }
+            keep
+        });
+        debug_assert_eq!(self.lp.n_rows(), self.rows.len());
+        Some(())
+    }
+
+    /// Takes over the bound that clusters proved.
+    fn take(&mut self, graph: &Graph, solved: SolvedCluster) {
+        self.bound = solved.bound;
+        self.proof = solved.proof;
+        self.reduced = bound_of(graph, self.proof.iter().map(|it| (&it.0, it.1))).1;
+    }
+
+    /// Returns the best bound with its proof.
+    pub(crate) fn dual_bound(&self) -> DualBound {
+        let (bound, rows, reduced) = (self.bound, self.proof.clone(), self.reduced.clone());
+        DualBound { bound, rows, reduced }
+    }
+
+    /// Returns the rows that bind.
+    pub(crate) fn binding(&self) -> Vec<Row> {
+        let rows = self.rows.iter().zip(&self.last).filter(|it| *it.1 > 1e-9);
+        rows.map(|it| it.0.clone()).collect()
+    }
+
+    /// Returns the basis of the last solution.
+    fn basis(&mut self) -> Option<Basis> {
+        self.lp.basis().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::window_program;
+    use crate::question::limits::Steps;
+    use crate::random::Random;
+
+    #[test]
+    fn proves_the_same_bound_with_any_number_of_threads() {
+        let graph = Graph::new(&window_program(&mut Random::new(21), 700));
+        let (n, stop) = (graph.n_sites(), || false);
+        let run = |sizes: &[usize], n_workers| {
+            let incumbent = Incumbent::new(graph.cost_of(&vec![true; n]), vec![true; n]);
+            let mut cores = Cores::new(&graph);
+            let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
+            let clustering = Clustering { sizes, most_sites: usize::MAX, n_workers };
+            let it = relax_in_clusters(&clustering, &mut cores, &incumbent, &mut budget).unwrap();
+            assert!(it.complete);
+            // The clusters entered no higher bound on the way.
+            assert_eq!(incumbent.lower(), ceil_cost(it.bound));
+            assert_eq!(incumbent.proof().bound, incumbent.lower());
+            (it.bound, it.proof)
+        };
+        let one = run(&[50, 200], 1);
+        assert!(ceil_cost(one.0) > 50);
+        for n_workers in [2, 3, 8] {
+            assert!(run(&[50, 200], n_workers) == one, "{n_workers} at a time");
+        }
+        // Solved whole, the bound is the same up to rounding.
+        assert_eq!(ceil_cost(run(&[], 1).0), ceil_cost(one.0));
+    }
+}

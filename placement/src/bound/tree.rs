@@ -1,0 +1,270 @@
+//! The tree of a branch and bound: the decision at each node, the multipliers that closed it, and
+//! the [`Proof`] that they form at any time.
+//!
+//! Memory: the multipliers of all nodes.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::bound::local_problem::{ColumnDecision, MultiplierList, Proven};
+use crate::certificate::{Multiplier, Proof, Row, SCALE, Step, ceil_cost};
+use crate::question::graph::NONE;
+use crate::question::instance::Bits;
+
+pub(crate) struct TreeNode {
+    pub parent: u32,
+    /// The decision of this node: whether the site is chosen, or whether at least the level leaves
+    /// the node.
+    pub decided: Option<(Branching, bool)>,
+    /// Columns that are settled here, because multipliers prove `least` for all other values.
+    pub settled: Option<Settled>,
+    /// The multipliers that prove its bound; inherited from the parent at first.
+    pub list: MultiplierList,
+    pub bound: i128,
+    pub body: NodeStatus,
+}
+
+impl TreeNode {
+    pub(crate) fn prove(&mut self, list: &MultiplierList, bound: i128) {
+        if bound > self.bound {
+            (self.list, self.bound) = (list.clone(), bound);
+        }
+    }
+}
+
+pub(crate) struct Settled {
+    pub list: MultiplierList,
+    pub least: u64,
+    pub columns: Vec<(u32, bool)>,
+}
+
+/// The subject of a branching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Branching {
+    /// A column is chosen or not.
+    Site(u32),
+    /// At least `level` leaves a node of the graph, or less.
+    Level {
+        /// A node of the graph.
+        node: u32,
+        level: Bits,
+        /// The column of its site, whose reset is below the level: the site is absent if at least
+        /// the level leaves.
+        absent: u32,
+    },
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum NodeStatus {
+    Open,
+    Closed,
+    /// Branched into two nodes: without the column and with it, or below the level and from it on.
+    Branched(Branching, [u32; 2]),
+}
+
+/// The tree of a search. Weights are counted in their greatest common divisor.
+pub(crate) struct Tree {
+    pub upper: u64,
+    pub choice: Vec<bool>,
+    pub nodes: Vec<TreeNode>,
+    pub open: Vec<u32>,
+    /// The least bound of the nodes that were given up.
+    pub given_up: u64,
+    /// The decisions that the solver currently has.
+    pub fixed: Vec<ColumnDecision>,
+    pub weights: Vec<u64>,
+}
+
+impl Tree {
+    /// Returns a tree with an open root, whose bound the multipliers prove.
+    pub(crate) fn new(
+        weights: Vec<u64>,
+        choice: Vec<bool>,
+        fixed: Vec<ColumnDecision>,
+        list: MultiplierList,
+        bound: i128,
+    ) -> Tree {
+        let root = TreeNode {
+            parent: NONE,
+            decided: None,
+            settled: None,
+            list,
+            bound,
+            body: NodeStatus::Open,
+        };
+        let chosen = weights.iter().zip(&choice).filter(|it| *it.1);
+        Tree {
+            upper: chosen.fold(0, |sum: u64, it| sum.saturating_add(*it.0)),
+            choice,
+            nodes: vec![root],
+            open: vec![0],
+            given_up: u64::MAX,
+            fixed,
+            weights,
+        }
+    }
+
+    /// Closes a node if nothing below it is better than the best choice. Returns true if it did.
+    pub(crate) fn is_closed(&mut self, at: u32) -> bool {
+        let is_closed = ceil_cost(self.nodes[at as usize].bound) >= self.upper;
+        if is_closed {
+            self.close(at);
+        }
+        is_closed
+    }
+
+    /// Returns multipliers that prove that nothing is legal, given a row that cannot hold any more.
+    pub(crate) fn against(&self, row: u32) -> MultiplierList {
+        Arc::new(vec![(row, (i128::from(self.upper) + 1) << SCALE)])
+    }
+
+    pub(crate) fn close(&mut self, at: u32) {
+        self.open.retain(|&it| it != at);
+        self.nodes[at as usize].body = NodeStatus::Closed;
+    }
+
+    /// Gives a node up: it can be neither closed nor branched.
+    pub(crate) fn give_up(&mut self, at: u32) {
+        self.close(at);
+        self.given_up = self.given_up.min(ceil_cost(self.nodes[at as usize].bound));
+    }
+
+    pub(crate) fn offer(&mut self, choice: Vec<bool>) {
+        let weight = self.weights.iter().zip(&choice).filter(|it| *it.1).map(|it| *it.0).sum();
+        if weight < self.upper {
+            (self.upper, self.choice) = (weight, choice);
+        }
+    }
+
+    /// Returns the open node to continue with. Closes the nodes that a better choice closes.
+    pub(crate) fn next(&mut self) -> Option<u32> {
+        let upper = self.upper;
+        let nodes = &mut self.nodes;
+        self.open.retain(|&it| {
+            let node = &mut nodes[it as usize];
+            let is_open = ceil_cost(node.bound) < upper;
+            if !is_open {
+                node.body = NodeStatus::Closed;
+            }
+            is_open
+        });
+        self.open.iter().copied().min_by_key(|&it| (self.nodes[it as usize].bound, it))
+    }
+
+    /// Returns the least bound of all nodes.
+    pub(crate) fn lower(&self) -> u64 {
+        let open = self.open.iter().map(|&it| ceil_cost(self.nodes[it as usize].bound));
+        open.min().unwrap_or(self.upper).min(self.upper).min(self.given_up)
+    }
+
+    /// Settles, for the subtree, the columns that cannot be otherwise in a better choice.
+    pub(crate) fn settle(&mut self, at: u32, proven: &Proven) {
+        let better = (i128::from(self.upper) - 1) << SCALE;
+        let columns: Vec<(u32, bool)> = (proven.reduced.iter().enumerate())
+            .filter(|it| {
+                self.fixed[it.0] == ColumnDecision::Open && proven.bound + it.1.abs() > better
+            })
+            .map(|(column, &it)| (column as u32, it < 0))
+            .collect();
+        if !columns.is_empty() {
+            let (list, least) = (proven.list.clone(), self.upper);
+            self.nodes[at as usize].settled = Some(Settled { list, least, columns });
+        }
+    }
+
+    /// Adds two nodes: without a column and with it, or below a level and from it on. Returns the
+    /// first.
+    pub(crate) fn branch(&mut self, at: u32, by: Branching) -> u32 {
+        let first = self.nodes.len() as u32;
+        for value in [false, true] {
+            let parent = &self.nodes[at as usize];
+            let (list, bound) = (parent.list.clone(), parent.bound);
+            let decided = Some((by, value));
+            let body = NodeStatus::Open;
+            self.open.push(self.nodes.len() as u32);
+            self.nodes.push(TreeNode { parent: at, decided, settled: None, list, bound, body });
+        }
+        self.close(at);
+        self.nodes[at as usize].body = NodeStatus::Branched(by, [first, first + 1]);
+        first
+    }
+
+    /// Returns the decision about each column at a node.
+    pub(crate) fn decisions(&self, at: u32) -> Vec<ColumnDecision> {
+        let mut out: Vec<ColumnDecision> = self
+            .weights
+            .iter()
+            .map(|&it| if it == 0 { ColumnDecision::Free } else { ColumnDecision::Open })
+            .collect();
+        let mut at = at;
+        while at != NONE {
+            let node = &self.nodes[at as usize];
+            let settled = node.settled.iter().flat_map(|it| it.columns.iter().copied());
+            let decided = node.decided.and_then(|(by, value)| match by {
+                Branching::Site(column) => Some((column, value)),
+                Branching::Level { absent, .. } => value.then_some((absent, false)),
+            });
+            for (column, is_chosen) in settled.chain(decided) {
+                out[column as usize] =
+                    if is_chosen { ColumnDecision::Chosen } else { ColumnDecision::Absent };
+            }
+            at = node.parent;
+        }
+        out
+    }
+
+    /// Returns the proof of [`Tree::lower`].
+    pub(crate) fn proof(&self, sites: &[u32], rows: &[Row], weights: &[u64], grain: u64) -> Proof {
+        let mut out = Proof {
+            sites: (sites.iter().zip(weights)).filter(|it| *it.1 > 0).map(|it| *it.0).collect(),
+            bound: self.lower().saturating_mul(grain),
+            ..Proof::default()
+        };
+        let mut row_at: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut list_at: FxHashMap<*const Vec<(u32, i128)>, u32> = FxHashMap::default();
+        let mut stack = vec![0_u32];
+        while let Some(at) = stack.pop() {
+            let node = &self.nodes[at as usize];
+            let mut number = |out: &mut Proof, list: &MultiplierList| {
+                *list_at.entry(Arc::as_ptr(list)).or_insert_with(|| {
+                    let list = list.iter().map(|&(row, y)| {
+                        let place = *row_at.entry(row).or_insert_with(|| {
+                            out.rows.push(rows[row as usize].clone());
+                            out.rows.len() as u32 - 1
+                        });
+                        (place, Multiplier(y.unsigned_abs()))
+                    });
+                    let list = list.collect();
+                    out.multipliers.push(list);
+                    out.multipliers.len() as u32 - 1
+                })
+            };
+            if let Some(Settled { list, least, columns }) = &node.settled {
+                let multipliers = number(&mut out, list);
+                let of = |wanted: bool| -> Vec<u32> {
+                    let columns = columns.iter().filter(|it| it.1 == wanted);
+                    columns.map(|it| sites[it.0 as usize]).collect()
+                };
+                let (absent, chosen) = (of(false), of(true));
+                let least = least.saturating_mul(grain);
+                out.steps.push(Step::Settle { multipliers, least, absent, chosen });
+            }
+            match node.body {
+                NodeStatus::Open | NodeStatus::Closed => {
+                    let list = number(&mut out, &node.list);
+                    out.steps.push(Step::Bound(list));
+                }
+                NodeStatus::Branched(by, [without, with]) => {
+                    out.steps.push(match by {
+                        Branching::Site(column) => Step::Branch(sites[column as usize]),
+                        Branching::Level { node, level, .. } => Step::Level(node, level),
+                    });
+                    stack.push(with);
+                    stack.push(without);
+                }
+            }
+        }
+        out
+    }
+}

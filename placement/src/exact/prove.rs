@@ -1,0 +1,512 @@
+//! Bounds and proofs for one part: the relaxation over conflict cores, reduced-cost fixing, sweeps,
+//! cuts, and branch and bound.
+//!
+//! Phases:
+//!
+//! 1. *Relaxation* ([`crate::bound::relax`]): a bound, reduced costs, and the cores that matter.
+//! 2. *Fixing.* A site whose reduced cost lifts the bound to the incumbent cannot differ in a
+//!    better choice. Fix all such sites, simplify the rest, and start over on its parts.
+//! 3. *Sweep.* Dynamic programming decides a program that is narrow in some order
+//!    ([`crate::exact::frontier_dp`]).
+//! 4. *Local cuts* ([`crate::bound::local_cuts`]) while they raise the bound, in parts if the
+//!    program is large ([`crate::bound::cost_partition`]).
+//! 5. *Branch and bound* over cores ([`crate::bound::branch`]), which finds more of them.
+//!
+//! Law: each bound that is offered has a proof, whatever was interrupted.
+//!
+//! Source of the idea: implicit hitting sets as in `MaxSAT` (Davies, Bacchus) with the cores of
+//! this problem.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::bound::branch::Effort;
+use crate::bound::cores::Cores;
+use crate::bound::cost_partition::cost_partition;
+use crate::bound::cut_patterns::CutPatterns;
+use crate::bound::local_cuts::{CutProgress, CutSettings, DEEP};
+use crate::bound::local_problem::LocalProblem;
+use crate::bound::relax::{DualBound, WeightedRows, relax};
+use crate::bound::workers::workers;
+use crate::certificate::{Proof, Row, SCALE, Step, ceil_cost, numbered};
+use crate::exact::frontier_dp::{Frontier, SweepInput, SweepOutcome, frontier_dp};
+use crate::exact::shared_tree::{TreeProblem, shared_tree};
+use crate::question::graph::{Graph, NONE};
+use crate::question::instance::Bits;
+use crate::question::least_noise::{beyond_all_limits, least_solution};
+use crate::question::limits::Budget;
+use crate::question::simplify::{SiteDecision, simplify};
+use crate::search::anneal::improve_for;
+use crate::search::compact;
+use crate::search::greedy;
+use crate::search::incumbent::{Incumbent, ProofSource, SourceKind};
+use crate::search::state::ChoiceState;
+use crate::search::subproblem::Subproblem;
+
+/// Proves bounds for a graph and finds better choices, and offers both to the incumbent.
+pub(crate) fn prove(graph: &Graph, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
+    if budget.steps.cores {
+        by_cores(Cores::new(graph), incumbent, budget);
+    } else {
+        by_rows(graph, incumbent, budget);
+    }
+}
+
+/// Offers a choice from the compact model, solved once. It proves no bound.
+fn by_rows(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
+    if !budget.steps.branch {
+        return;
+    }
+    let (mip, _) = compact::rows(graph);
+    let best = incumbent.best();
+    let state = ChoiceState::new(graph, best);
+    let start: Vec<f64> = (state.chosen.iter().map(|&c| f64::from(u8::from(c))))
+        .chain(state.e.iter().map(|&e| f64::from(e)))
+        .collect();
+    let start = state.is_legal().then_some(&start[..]);
+    let Ok(answer) = mip.solve(start, &budget.for_solver(graph.n_sites())) else { return };
+    budget.spend_iterations(answer.iterations, graph.n_sites());
+    if let Some(values) = &answer.values {
+        offer(graph, compact::choice(graph, values), incumbent, budget.stop);
+    }
+}
+
+/// Offers a rounded choice if it is legal, without useless sites.
+fn offer(graph: &Graph, mut chosen: Vec<bool>, incumbent: &Incumbent, stop: &dyn Fn() -> bool) {
+    // First remove the sites that lower nothing when every chosen site gives the lesser noise.
+    let n = graph.n_nodes();
+    let (mut p, mut e) = (vec![0; n], vec![0; n]);
+    let most = beyond_all_limits(graph);
+    let after = |v: u32, p: Bits| match graph.site[v as usize] {
+        s if s != NONE && chosen[s as usize] => p.min(graph.reset[s as usize]),
+        _ => p,
+    };
+    least_solution(graph, &mut p, &mut e, |_, p| p.min(most), after);
+    for (s, chosen) in chosen.iter_mut().enumerate() {
+        let lowers = |&v: &u32| graph.reset[s] < p[v as usize];
+        *chosen &= graph.nodes_of.of(s as u32).iter().any(lowers);
+    }
+    let mut state = ChoiceState::new(graph, chosen);
+    if state.is_legal() {
+        greedy::prune(graph, &mut state, stop);
+        incumbent.offer(state.cost, &state.chosen);
+    }
+}
+
+fn by_cores(mut cores: Cores, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
+    let graph = cores.graph;
+    let Some(relaxed) = relax(&mut cores, incumbent, budget) else { return };
+    if incumbent.is_proven() || budget.is_spent() {
+        return;
+    }
+    let mut dual = relaxed.dual_bound();
+    if budget.steps.fix && fix(graph, &dual, 10, incumbent, budget) {
+        return;
+    }
+    // A little effort for each, then much for each: either may decide at once where the other never
+    // ends. A narrow program is decided at once.
+    let frontier = budget.steps.frontier_dp.then(|| Frontier::new(graph, cores.levels()));
+    let is_narrow = frontier.as_ref().is_some_and(|it| it.bits <= NARROW);
+    let is_small = graph.n_sites() <= SMALL;
+    let few = if graph.n_sites() <= TREE_FIRST { FEW_NODES } else { FEW_NODES / 8 };
+    let mut rows = relaxed.binding();
+    for (states, nodes) in
+        [(if is_narrow { MOST_STATES } else { FEW_STATES }, few), (MOST_STATES, usize::MAX)]
+    {
+        if nodes > few && (relaxed.complete || !is_small) && budget.steps.cuts {
+            let done = tighten(&mut cores, rows, dual, incumbent, budget);
+            let Some(it) = done else { return };
+            (rows, dual) = it;
+        }
+        if let Some(frontier) = &frontier
+            && narrow(&cores, &dual, frontier, states, incumbent, budget)
+        {
+            return;
+        }
+        let is_little = graph.n_sites() > TREE_FIRST && nodes == few && budget.steps.cuts;
+        if relaxed.complete && budget.steps.branch && !budget.is_spent() && !is_little {
+            branch(&mut cores, &rows, nodes, incumbent, budget);
+        }
+        if incumbent.is_proven() || budget.is_spent() {
+            return;
+        }
+    }
+    // A loop can hide a core, so the compact model may still find a better choice.
+    if graph.cyclic && !incumbent.is_proven() && !budget.is_spent() {
+        by_rows(graph, incumbent, budget);
+    }
+}
+
+/// Phase 4: local cuts. Returns the rows that then matter and the bound that they prove. `None` if
+/// the part is done.
+fn tighten(
+    cores: &mut Cores,
+    rows: Vec<Row>,
+    dual: DualBound,
+    incumbent: &Arc<Incumbent>,
+    budget: &mut Budget,
+) -> Option<(Vec<Row>, DualBound)> {
+    let graph = cores.graph;
+    let n_workers = workers(budget);
+    if graph.n_sites() > SMALL {
+        let it = cost_partition(cores, &dual.rows, PART, incumbent, budget);
+        let dual = it.unwrap_or(dual);
+        let is_over = incumbent.is_proven() || budget.is_spent();
+        let is_done = is_over || budget.steps.fix && fix(graph, &dual, 10, incumbent, budget);
+        return (!is_done).then_some((rows, dual));
+    }
+    if exceeds_floats(graph) {
+        return Some((rows, dual));
+    }
+    let sites: Vec<u32> = (0..graph.n_sites() as u32).collect();
+    let mut dual = dual;
+    let repeats = CutPatterns::new(graph);
+    let mut progress = CutProgress::new(rows, DEEP[0]);
+    let (mut nodes, mut shared) = (FEW_NODES, SHARED_NODES);
+    while !progress.is_done() {
+        let known = incumbent.best();
+        let settings = CutSettings {
+            weights: &graph.cost,
+            known: &known,
+            n_workers,
+            rounds: ROUNDS,
+            halves: HALVES,
+            repeats: &repeats,
+        };
+        let mut local = LocalProblem::new(cores, sites.clone())?;
+        let mut tell = |it: &DualBound| {
+            dual = it.clone();
+            if ceil_cost(it.bound) > incumbent.lower() {
+                incumbent.certify(it.proof());
+            }
+            !incumbent.is_proven()
+        };
+        local.tighten(&settings, &mut progress, &mut tell, budget)?;
+        // If many sites are settled the rest is another, smaller problem.
+        let is_over = incumbent.is_proven() || budget.is_spent();
+        if is_over || budget.steps.fix && fix(graph, &dual, 3, incumbent, budget) {
+            return None;
+        }
+        // Near the end a tree may gain more than many more cuts.
+        let gap = (i128::from(incumbent.upper()) << SCALE) - dual.bound;
+        if gap < (1 << SCALE) + dual.bound / NEAR && budget.steps.branch {
+            branch(cores, progress.rows(), nodes, incumbent, budget);
+            nodes *= 2;
+        } else if progress.is_slow() && budget.steps.branch {
+            let (rows, basis, known) = (progress.rows(), progress.basis(), incumbent.best());
+            let problem = TreeProblem { graph, rows, basis, known, nodes: shared, n_workers };
+            let tell = |proof| incumbent.certify(proof);
+            let mut found = None;
+            incumbent.slow_search(RESTS, || found = shared_tree(problem, cores, &tell, budget));
+            progress.learn(found.unwrap_or_default());
+            shared *= 2;
+        }
+        if incumbent.is_proven() || budget.is_spent() {
+            return None;
+        }
+    }
+    Some((progress.into_rows(), dual))
+}
+
+/// Larger graphs are tightened in parts of about `PART` sites.
+const SMALL: usize = 2500;
+const PART: usize = 1500;
+/// Rounds of cuts between attempts to settle sites, and most attempts at zero-half cuts per round.
+/// Branching starts when the gap is less than one part in `NEAR`.
+const ROUNDS: usize = 4;
+const HALVES: usize = 12;
+const NEAR: i128 = 100;
+/// The time that annealing rests while threads share a tree, in units of the time that it works: by
+/// then it finds almost nothing.
+const RESTS: u32 = 7;
+/// Nodes of the first shared tree, when rounds gain little.
+const SHARED_NODES: usize = 48;
+
+/// Returns true if costs are too large for a solver in floating point to tell them apart.
+fn exceeds_floats(graph: &Graph) -> bool {
+    graph.cost.iter().fold(0, |acc: u64, &c| acc.saturating_add(c)) > 1 << 40
+}
+
+/// The proof of a graph whose sites are partly settled, by the proofs of the subproblems that are
+/// left.
+struct SettledProof {
+    n_sites: usize,
+    /// Every choice that differs in a settled site costs at least this.
+    upper: u64,
+    /// The rows that settle them.
+    rows: WeightedRows,
+    absent: Vec<u32>,
+    chosen: Vec<u32>,
+    /// The cost of the chosen ones.
+    base: u64,
+    /// Sites that are then forced, with their costs: without one of them nothing is legal.
+    forced: Vec<(u32, u64)>,
+    of: Vec<LiftedSubproblem>,
+}
+
+/// A subproblem, and its indices in the whole.
+struct LiftedSubproblem {
+    incumbent: Arc<Incumbent>,
+    sites: Vec<u32>,
+    nodes: Vec<u32>,
+    grain: u64,
+}
+
+impl ProofSource for SettledProof {
+    fn proof(&self) -> Proof {
+        let (rows, list) = numbered(self.rows.iter().cloned());
+        let (absent, chosen) = (self.absent.clone(), self.chosen.clone());
+        let settle = Step::Settle { multipliers: 0, least: self.upper, absent, chosen };
+        let forced = self.forced.iter().map(|&(s, cost)| {
+            let core = (Row::Core([s].into()), 1 << SCALE);
+            Proof::by_rows(vec![s], std::iter::once(core), cost)
+        });
+        let subproblems =
+            self.of.iter().map(|it| it.incumbent.proof().lifted(&it.sites, &it.nodes, it.grain));
+        let subproblems: Vec<Proof> = forced.chain(subproblems.filter(|it| it.bound > 0)).collect();
+        let sum = subproblems.iter().fold(self.base, |sum, it| sum.saturating_add(it.bound));
+        Proof {
+            sites: (0..self.n_sites as u32).collect(),
+            rows,
+            multipliers: vec![list],
+            steps: vec![settle, Step::Split(subproblems)],
+            bound: sum.min(self.upper),
+        }
+    }
+}
+
+/// Phase 2, if at least one in `least` sites can be settled. Returns true if it took over: then
+/// nothing is left to do here.
+fn fix(
+    graph: &Graph,
+    dual: &DualBound,
+    least: usize,
+    incumbent: &Arc<Incumbent>,
+    budget: &mut Budget,
+) -> bool {
+    let upper = incumbent.upper();
+    let better = (i128::from(upper) - 1) << SCALE;
+    let mut fixed = vec![SiteDecision::Open; graph.n_sites()];
+    let (mut absent, mut chosen) = (Vec::new(), Vec::new());
+    for (s, &reduced) in dual.reduced.iter().enumerate() {
+        if dual.bound + reduced.abs() > better {
+            fixed[s] = if reduced > 0 { SiteDecision::Absent } else { SiteDecision::Chosen };
+            if reduced > 0 { absent.push(s as u32) } else { chosen.push(s as u32) }
+        }
+    }
+    if (absent.len() + chosen.len()) * least < graph.n_sites() {
+        return false;
+    }
+    let cost_of = |list: &[u32]| {
+        list.iter().fold(0, |sum: u64, &s| sum.saturating_add(graph.cost[s as usize]))
+    };
+    let rows = dual.rows.clone();
+    let base = cost_of(&chosen);
+    let mut source = SettledProof {
+        n_sites: graph.n_sites(),
+        upper,
+        rows,
+        absent,
+        chosen,
+        base,
+        forced: Vec::new(),
+        of: Vec::new(),
+    };
+    let Ok(simple) = simplify(graph, fixed.clone(), true, true) else {
+        // Nothing better is legal: with the settled sites some node is over its limit, whatever
+        // else is chosen.
+        let nothing = (Row::Core([].into()), (i128::from(upper)) << SCALE);
+        let mut proof = source.proof();
+        let subproblem = Proof::by_rows(Vec::new(), std::iter::once(nothing), upper);
+        proof.steps[1] = Step::Split(vec![subproblem]);
+        proof.bound = upper;
+        incumbent.certify(proof);
+        return true;
+    };
+    for (s, (&before, &now)) in fixed.iter().zip(&simple.fixed).enumerate() {
+        if before == SiteDecision::Open && now == SiteDecision::Chosen {
+            source.forced.push((s as u32, graph.cost[s]));
+        }
+    }
+    let mut chosen: Vec<bool> = simple.fixed.iter().map(|&f| f == SiteDecision::Chosen).collect();
+    let base = graph.cost_of(&chosen);
+    // Bounds of the subproblems are bounds of the whole at once: every choice that costs less than
+    // `upper` consists of choices of them.
+    let sum = Arc::new(Mutex::new((base, vec![0; simple.parts.len()])));
+    let mut subproblems: Vec<Subproblem> = Vec::new();
+    for (at, part) in simple.parts.into_iter().enumerate() {
+        let nodes = part.nodes.clone();
+        let Ok(subproblem) = Subproblem::new(part, budget) else { return false };
+        let (sum, whole, grain) = (Arc::clone(&sum), Arc::clone(incumbent), subproblem.grain);
+        let subproblem = subproblem.with_listener(move |bound| {
+            let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
+            sum.1[at] = bound.saturating_mul(grain).max(sum.1[at]);
+            let lower = sum.1.iter().fold(sum.0, |all: u64, &it| all.saturating_add(it));
+            whole.prove(lower.min(upper));
+        });
+        let (incumbent, sites) = (Arc::clone(&subproblem.incumbent), subproblem.sites.clone());
+        source.of.push(LiftedSubproblem { incumbent, sites, nodes, grain });
+        subproblems.push(subproblem);
+    }
+    incumbent.set_source(SourceKind::Subproblems, Arc::new(source));
+    let mut by_size: Vec<&Subproblem> = subproblems.iter().collect();
+    by_size.sort_by_key(|it| it.graph.n_sites());
+    for subproblem in by_size {
+        let visits = (subproblem.graph.n_sites() as u64 * 2000).min(budget.left);
+        improve_for(&subproblem.graph, &subproblem.incumbent, 1, visits, budget);
+        prove(&subproblem.graph, &subproblem.incumbent, budget);
+    }
+    for subproblem in &subproblems {
+        for (&s, c) in subproblem.sites.iter().zip(subproblem.incumbent.best()) {
+            chosen[s as usize] = c;
+        }
+    }
+    offer(graph, chosen, incumbent, budget.stop);
+    let lower = subproblems.iter().fold(base, |sum, it| sum.saturating_add(it.cost_and_bound().1));
+    incumbent.prove(lower.min(upper));
+    true
+}
+
+/// States of the frontier and nodes of the tree at the first attempt.
+const FEW_STATES: usize = 1 << 12;
+const FEW_NODES: usize = 200;
+/// With more sites than this, branch and bound comes only after the cuts: a program of 850 sites
+/// spent ten seconds on its first 25 nodes.
+const TREE_FIRST: usize = 400;
+/// Most states of the frontier.
+const MOST_STATES: usize = 1 << 19;
+/// A frontier of at most this number of bits is swept to the end before branch and bound starts.
+const NARROW: u32 = 48;
+
+/// Decides a small program by a sweep with the bound of packed cores, which takes less time than
+/// one relaxation. Returns true if it did.
+pub(crate) fn at_once(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) -> bool {
+    let steps = budget.steps;
+    let is_wanted = steps.sweep_first && steps.frontier_dp && steps.prove && steps.cores;
+    if graph.n_sites() > TINY || graph.cyclic || !is_wanted || budget.is_spent() {
+        return false;
+    }
+    let mut cores = Cores::new(graph);
+    let dual = packed(&mut cores, incumbent.upper());
+    budget.spend(cores.work);
+    incumbent.certify(dual.proof());
+    if incumbent.is_proven() {
+        return true;
+    }
+    let frontier = Frontier::new(graph, cores.levels());
+    narrow(&cores, &dual, &frontier, TINY_STATES, incumbent, budget)
+}
+
+/// Packs cores. Each gets as multiplier the rest of the cost of its cheapest site after the cores
+/// before it. Ends when each remaining core has a site without rest, or the bound is `enough`. This
+/// is the dual ascent of the hitting set; if all costs are equal, the cores are disjoint.
+fn packed(cores: &mut Cores, enough: u64) -> DualBound {
+    let graph = cores.graph;
+    let mut reduced: Vec<i128> = graph.cost.iter().map(|&cost| i128::from(cost) << SCALE).collect();
+    let mut spent = vec![0.0; graph.n_sites()];
+    let (mut bound, mut rows) = (0, Vec::new());
+    while ceil_cost(bound) < enough {
+        cores.fill(&spent, &graph.order);
+        let over = cores.violated(&spent, &graph.order, 0.0);
+        let found = over.first().and_then(|&it| cores.core(&spent, it));
+        let Some(Row::Core(core)) = found else { break };
+        let Some(least) = core.iter().map(|&s| reduced[s as usize]).min() else { break };
+        for &s in &core {
+            reduced[s as usize] -= least;
+            spent[s as usize] = if reduced[s as usize] == 0 { 1.0 } else { 0.0 };
+        }
+        bound += least;
+        rows.push((Row::Core(core), least));
+    }
+    DualBound { bound, rows: rows.into(), reduced }
+}
+
+/// Most sites of a program that is decided at once, and most states of its frontier.
+const TINY: usize = 64;
+const TINY_STATES: usize = 1 << 9;
+
+/// Phase 3. Returns true if it decided the part.
+///
+/// A sweep has few states if the allowed excess over the bound is small. So it first looks for
+/// choices that cost no more than the bound, then a little more, three times as much more, and so
+/// on, some eight times at most. Each sweep that finds none gives a better bound, and the last one
+/// takes most of the time.
+fn narrow(
+    cores: &Cores,
+    dual: &DualBound,
+    frontier: &Frontier,
+    states: usize,
+    incumbent: &Incumbent,
+    budget: &mut Budget,
+) -> bool {
+    let graph = cores.graph;
+    let little = (incumbent.upper().saturating_sub(incumbent.lower()) / 64).max(1);
+    let mut beyond = 0_u64;
+    while !incumbent.is_proven() {
+        // Another thread may have lowered it meanwhile.
+        let all = incumbent.upper().saturating_sub(1);
+        let most = incumbent.lower().saturating_add(beyond).min(all);
+        let input = SweepInput {
+            frontier,
+            levels: cores.levels(),
+            bound: dual.bound,
+            better: i128::from(most) << SCALE,
+            rows: &dual.rows,
+            reduced: &dual.reduced,
+            states,
+            work: budget.left,
+            stop: budget.stop,
+        };
+        let (outcome, work) = frontier_dp(graph, &input);
+        budget.spend(work);
+        let (least, is_last) = match outcome {
+            SweepOutcome::NoneBetter => (most + 1, most == all),
+            SweepOutcome::Better(chosen) => {
+                let cost = graph.cost_of(&chosen);
+                offer(graph, chosen, incumbent, budget.stop);
+                (cost, true)
+            }
+            SweepOutcome::GaveUp => return false,
+        };
+        let sweep = Step::Sweep { order: frontier.order.clone(), multipliers: 0, least };
+        incumbent.certify(Proof { steps: vec![sweep], bound: least, ..dual.proof() });
+        if is_last {
+            break;
+        }
+        beyond = beyond.saturating_mul(2).saturating_add(little);
+    }
+    true
+}
+
+/// Phase 5, with a tree of at most `nodes` nodes.
+fn branch(
+    cores: &mut Cores,
+    rows: &[Row],
+    nodes: usize,
+    incumbent: &Incumbent,
+    budget: &mut Budget,
+) {
+    let graph = cores.graph;
+    if exceeds_floats(graph) {
+        return;
+    }
+    let sites = (0..graph.n_sites() as u32).collect();
+    let Some(mut local) = LocalProblem::new(cores, sites) else { return };
+    if local.add(rows.iter().cloned()).is_none() {
+        return;
+    }
+    let effort = Effort { nodes, tolerance: 0, enough: 0 };
+    let known = incumbent.best();
+    let stop = budget.stop;
+    let mut report = |proof: &dyn Fn() -> Proof, lower: u64, choice: Option<&[bool]>| {
+        if let Some(choice) = choice {
+            offer(graph, choice.to_vec(), incumbent, stop);
+        }
+        if lower > incumbent.lower() {
+            incumbent.certify(proof());
+        }
+    };
+    if let Some(answer) = local.least(&graph.cost, known, effort, &mut report, budget) {
+        offer(graph, answer.choice, incumbent, stop);
+        incumbent.certify(answer.proof);
+    }
+}

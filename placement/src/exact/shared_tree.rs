@@ -1,0 +1,548 @@
+//! Branch and bound over a relaxation with many cuts, with a tree of a few dozen nodes, for when
+//! more cuts gain little. Threads share the tree and its rows.
+//!
+//! Each solve takes hundreds of iterations, and the gap is far too wide for the tree to end. So the
+//! gain of the leaves per solve counts.
+//!
+//! *Levels.* Most nodes branch at a level of noise: in one branch less than the level leaves a
+//! value, in the other at least the level. In the first the part of each core up to the value is a
+//! core; in the second the part behind the value is ([`crate::bound::cores`]). Either raises the
+//! bound by about half of the share of these cores in it, far more than a decision about one site,
+//! which changes one term of each core. The gains of levels at distant values add up. The
+//! multipliers of the rows predict the best value and level ([`LocalProblem::levels`]). Such cores
+//! hold only below their node.
+//!
+//! If no level is left, columns are branched at. Trying them shows which, and earlier gains tell
+//! which ones to try.
+//!
+//! *Cuts.* Before a leaf is branched, cores and zero-half cuts ([`crate::bound::zero_half`]) are
+//! added that its point violates. A decision moves the point to a region without cuts, so that they
+//! gain as much as the decision did. They hold everywhere, and all leaves get them.
+//!
+//!
+//! Cost: some solves for each of the two branches of a try, and for the cuts of a leaf. Memory: a
+//! point and a basis per leaf.
+//!
+//! Source of the idea: strong branching (Applegate, Bixby, Chvátal and Cook), branch and cut
+//! (Padberg and Rinaldi). Branching at levels is new.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use noisy_solver::{Basis, Optimum};
+use rustc_hash::FxHashMap;
+
+use crate::bound::cores::{Assumed, Cores};
+use crate::bound::local_problem::{ColumnDecision, Gains, LocalProblem, MultiplierList};
+use crate::bound::tree::{Branching, Tree};
+use crate::bound::workers::side_by_side;
+use crate::certificate::{Proof, Row};
+use crate::question::graph::Graph;
+use crate::question::instance::Bits;
+use crate::question::limits::Budget;
+use crate::random::Random;
+
+/// In all solves, rows without a multiplier rest if their slack exceeds this part of their least
+/// weight.
+const REST: f64 = 1e-6;
+/// Levels to try at the first node; later nodes try one.
+const LEVELS: usize = 2;
+/// Columns to try at the first node if there are no levels, half as many at the next two nodes, and
+/// so on, and the least number.
+const COLUMNS: usize = 8;
+const LEAST_COLUMNS: usize = 2;
+/// Most rounds of cuts at a leaf, and of cores when a level is tried; the least gain of a round;
+/// and the least violation of a core.
+const ROUNDS: usize = 4;
+const ROUNDS_OF_TRIES: usize = 2;
+const ENOUGH: f64 = 0.02;
+const SLACK: f32 = 1e-3;
+/// Between these rounds, rows rest with more slack than this part of their least weight.
+const REST_OF_CUTS: f64 = 1e-2;
+
+/// The bound of a node in which nothing is legal.
+const NOTHING: i128 = i128::MAX >> 8;
+
+/// The input of the search.
+pub(crate) struct TreeProblem<'q, 'g> {
+    pub graph: &'g Graph,
+    /// Valid rows, and an optimal basis of the relaxation over them.
+    pub rows: &'q [Row],
+    pub basis: &'q Basis,
+    /// A legal choice.
+    pub known: Vec<bool>,
+    /// Number of nodes to branch.
+    pub nodes: usize,
+    pub n_workers: usize,
+}
+
+/// Searches, and calls `tell` with proofs of better and better bounds. Returns the new rows that
+/// bind at a leaf. `None` if the solver fails at once.
+pub(crate) fn shared_tree<'q, 'g>(
+    problem: TreeProblem<'q, 'g>,
+    cores: &mut Cores<'g>,
+    tell: &'q (dyn Fn(Proof) + Sync),
+    budget: &mut Budget,
+) -> Option<Vec<Row>> {
+    let graph = problem.graph;
+    let mut local = problem.local(cores)?;
+    let rows = local.rows.clone();
+    let n_rows = rows.len();
+    let fixed = vec![ColumnDecision::Open; graph.n_sites()];
+    let root = {
+        let answer = local.solve(budget)?;
+        let proven = local.certified(&graph.cost, &fixed, &answer);
+        let (list, bound) = (proven.list, proven.bound);
+        local.set_point(&answer.values);
+        let levels = local.levels(&answer);
+        let mut start = LeafStart::new(&mut local, fixed.clone(), Assumed::default(), answer)?;
+        start.is_cut = true;
+        start.levels = levels;
+        Leaf { list, bound, start: Some(Arc::new(start)) }
+    };
+    drop(local);
+    let (weights, known) = (graph.cost.clone(), problem.known.clone());
+    let tree = Tree::new(weights, known, fixed, root.list, root.bound);
+    let told = tree.lower();
+    let state = TreeState {
+        tree,
+        rows,
+        starts: root.start.map(|it| (0, it)).into_iter().collect(),
+        gains: Gains::new(graph.n_sites()),
+        trials: Vec::new(),
+        cutting: Vec::new(),
+        n_branched: 0,
+        told,
+        is_over: false,
+    };
+    let shared = SharedTree { problem, state: Mutex::new(state), changed: Condvar::new(), tell };
+    side_by_side(shared.problem.n_workers, cores, budget, |cores, budget| {
+        let _ends = EndOnDrop(&shared);
+        let _ = shared.work(cores, budget);
+    });
+    cores.assume(&Assumed::default());
+    let TreeState { tree, rows, .. } =
+        shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let lists = tree.open.iter().flat_map(|&at| tree.nodes[at as usize].list.iter());
+    let found: BTreeSet<u32> = lists.map(|it| it.0).filter(|&row| row as usize >= n_rows).collect();
+    let found = found.into_iter().map(|row| &rows[row as usize]);
+    // Rows that hold only on one side of a level are useless elsewhere.
+    Some(found.filter(|row| !matches!(row, Row::CoreWhere(_))).cloned().collect())
+}
+
+/// Ends all threads when one ends, also by a panic, so that no thread waits for ever.
+struct EndOnDrop<'s, 'q, 'g>(&'s SharedTree<'q, 'g>);
+
+impl Drop for EndOnDrop<'_, '_, '_> {
+    fn drop(&mut self) {
+        self.0.lock().is_over = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl<'g> TreeProblem<'_, 'g> {
+    fn local<'a>(&self, cores: &'a mut Cores<'g>) -> Option<LocalProblem<'a, 'g>> {
+        let sites = (0..self.graph.n_sites() as u32).collect();
+        let mut local = LocalProblem::new(cores, sites)?;
+        local.set_weights(&self.graph.cost)?;
+        local.add(self.rows.iter().cloned())?;
+        if self.basis.rows.len() == self.rows.len() {
+            local.set_basis(self.basis)?;
+        }
+        Some(local)
+    }
+}
+
+/// The state of the solver at a leaf.
+struct LeafStart {
+    fixed: Vec<ColumnDecision>,
+    assumed: Assumed,
+    values: Vec<f64>,
+    cost: f64,
+    basis: Basis,
+    /// True if cuts were added here.
+    is_cut: bool,
+    /// Nodes and levels to branch at, the most promising first.
+    levels: Vec<(u32, Bits)>,
+}
+
+impl LeafStart {
+    fn new(
+        local: &mut LocalProblem,
+        fixed: Vec<ColumnDecision>,
+        assumed: Assumed,
+        answer: Optimum,
+    ) -> Option<LeafStart> {
+        let basis = local.basis()?;
+        let (values, cost) = (answer.values, answer.cost);
+        Some(LeafStart { fixed, assumed, values, cost, basis, is_cut: false, levels: Vec::new() })
+    }
+}
+
+/// A leaf with its bound.
+struct Leaf {
+    list: MultiplierList,
+    bound: i128,
+    /// `None` if nothing is legal.
+    start: Option<Arc<LeafStart>>,
+}
+
+/// A tried branching of a node.
+struct TriedBranching {
+    by: Branching,
+    worth: f64,
+    /// Without the column, and with it; or below the level, and from it on.
+    leaves: [Leaf; 2],
+}
+
+/// A node at which branchings are being tried.
+struct Trial {
+    at: u32,
+    start: Arc<LeafStart>,
+    /// Branchings that no thread tries yet, the most promising last.
+    left: Vec<Branching>,
+    n_pending: usize,
+    best: Option<TriedBranching>,
+}
+
+/// The next task of a thread at a leaf.
+enum LeafJob {
+    /// Add cuts.
+    Cut,
+    /// Try a branching.
+    Try(Branching),
+}
+
+struct TreeState {
+    tree: Tree,
+    /// All known rows. The problem of each thread has the first of them.
+    rows: Vec<Row>,
+    /// The state of the solver, by leaf.
+    starts: FxHashMap<u32, Arc<LeafStart>>,
+    gains: Gains,
+    trials: Vec<Trial>,
+    /// Leaves at which threads are adding cuts.
+    cutting: Vec<u32>,
+    n_branched: usize,
+    /// The last bound that was passed to `tell`.
+    told: u64,
+    is_over: bool,
+}
+
+struct SharedTree<'q, 'g> {
+    problem: TreeProblem<'q, 'g>,
+    state: Mutex<TreeState>,
+    changed: Condvar,
+    tell: &'q (dyn Fn(Proof) + Sync),
+}
+
+impl<'g> SharedTree<'_, 'g> {
+    fn lock(&self) -> MutexGuard<'_, TreeState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs tasks until the tree is large enough or nothing is left. `None` if the solver stops.
+    fn work(&self, cores: &mut Cores<'g>, budget: &mut Budget) -> Option<()> {
+        let mut local = self.problem.local(cores)?;
+        local.starts_from_bases()?;
+        let mut fixed = vec![ColumnDecision::Open; self.problem.graph.n_sites()];
+        while let Some((at, start, job)) = self.next() {
+            self.catch_up(&mut local);
+            match job {
+                LeafJob::Cut => {
+                    let start = self.cut(&mut local, &mut fixed, at, &start, budget)?;
+                    self.lock().resume(at, start);
+                }
+                LeafJob::Try(by) => {
+                    let tried = self.attempt(&mut local, &mut fixed, &start, by, budget)?;
+                    let mut state = self.lock();
+                    if let Branching::Site(column) = by {
+                        for (is_chosen, leaf) in [false, true].into_iter().zip(&tried.leaves) {
+                            let gain =
+                                leaf.start.as_ref().map_or(start.cost, |it| it.cost - start.cost);
+                            let x = start.values[column as usize];
+                            state.gains.learn(column, x, is_chosen, gain.max(0.0));
+                        }
+                    }
+                    state.enter(at, tried);
+                }
+            }
+            self.tell(self.lock());
+            self.changed.notify_all();
+            if budget.is_spent() {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    /// Calls `tell` if the bound is better.
+    fn tell(&self, mut state: MutexGuard<'_, TreeState>) {
+        let lower = state.tree.lower();
+        if lower > state.told {
+            state.told = lower;
+            let graph = self.problem.graph;
+            let sites: Vec<u32> = (0..graph.n_sites() as u32).collect();
+            (self.tell)(state.tree.proof(&sites, &state.rows, &graph.cost, 1));
+        }
+    }
+
+    /// Adds the rows that other threads found.
+    fn catch_up(&self, local: &mut LocalProblem) {
+        let new = self.lock().rows[local.rows.len()..].to_vec();
+        local.append(&new);
+    }
+
+    /// Raises the bound of a leaf by cores and zero-half cuts that its point violates. `Err` with a
+    /// row that cannot hold if nothing is legal. `None` if the solver stops.
+    fn cut(
+        &self,
+        local: &mut LocalProblem,
+        fixed: &mut [ColumnDecision],
+        at: u32,
+        start: &LeafStart,
+        budget: &mut Budget,
+    ) -> Option<Result<LeafStart, u32>> {
+        local.assume(&start.assumed)?;
+        local.go_to(fixed, &start.fixed)?;
+        local.set_basis(&start.basis)?;
+        let answer = local.solve(budget)?;
+        let mut random = Random::new(u64::from(at));
+        let mut better = |local: &LocalProblem, answer: &Optimum| {
+            let proven = local.certified(&self.problem.graph.cost, &start.fixed, answer);
+            let mut state = self.lock();
+            state.tree.nodes[at as usize].prove(&proven.list, proven.bound);
+            self.tell(state);
+        };
+        let found =
+            self.rounds(local, &start.fixed, answer, Some(&mut random), &mut better, budget)?;
+        let answer = match found {
+            Ok(answer) => answer,
+            Err(row) => return Some(Err(row)),
+        };
+        local.set_point(&answer.values);
+        let levels = local.levels(&answer);
+        local.rest(&answer, REST)?;
+        let assumed = start.assumed.clone();
+        let start = LeafStart::new(local, start.fixed.clone(), assumed, answer)?;
+        Some(Ok(LeafStart { is_cut: true, levels, ..start }))
+    }
+
+    /// Adds violated cores, and zero-half cuts if `halves` is given, and solves again while that
+    /// raises the bound. `Err` with a row that cannot hold if nothing is legal. `None` if the
+    /// solver stops.
+    fn rounds(
+        &self,
+        local: &mut LocalProblem,
+        fixed: &[ColumnDecision],
+        mut answer: Optimum,
+        mut halves: Option<&mut Random>,
+        better: &mut dyn FnMut(&LocalProblem, &Optimum),
+        budget: &mut Budget,
+    ) -> Option<Result<Optimum, u32>> {
+        let n = if halves.is_some() { ROUNDS } else { ROUNDS_OF_TRIES };
+        for _ in 0..n {
+            local.set_point(&answer.values);
+            let mut found = local.violated(SLACK, budget);
+            if let Some(random) = &mut halves {
+                found.extend(local.halves(&answer, random, budget));
+            }
+            if found.is_empty() || budget.is_spent() {
+                break;
+            }
+            {
+                let rows = &mut self.lock().rows;
+                let unseen = rows[local.rows.len()..].to_vec();
+                rows.extend(found.into_iter().filter(|it| !unseen.contains(it)));
+            }
+            self.catch_up(local);
+            local.rest(&answer, REST_OF_CUTS)?;
+            if let Some(row) = local.dead_row(|it| fixed[it as usize]) {
+                return Some(Err(row));
+            }
+            let before = answer.cost;
+            answer = local.solve(budget)?;
+            better(local, &answer);
+            if answer.cost - before < ENOUGH {
+                break;
+            }
+        }
+        Some(Ok(answer))
+    }
+
+    /// Waits for the next task. `None` at the end.
+    fn next(&self) -> Option<(u32, Arc<LeafStart>, LeafJob)> {
+        let mut state = self.lock();
+        loop {
+            if state.is_over || state.n_branched >= self.problem.nodes {
+                return None;
+            }
+            if let Some(trial) = state.trials.iter_mut().find(|it| !it.left.is_empty()) {
+                trial.n_pending += 1;
+                let column = trial.left.pop()?;
+                return Some((trial.at, trial.start.clone(), LeafJob::Try(column)));
+            }
+            let Some((at, start)) = state.free() else {
+                if state.trials.is_empty() && state.cutting.is_empty() {
+                    return None;
+                }
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            if !start.is_cut {
+                state.cutting.push(at);
+                return Some((at, start, LeafJob::Cut));
+            }
+            state.begin(at, start, self.problem.graph);
+        }
+    }
+
+    /// Solves both branches of a branching.
+    fn attempt(
+        &self,
+        local: &mut LocalProblem,
+        fixed: &mut [ColumnDecision],
+        start: &LeafStart,
+        by: Branching,
+        budget: &mut Budget,
+    ) -> Option<TriedBranching> {
+        let weights = &self.problem.graph.cost;
+        let mut leaf = |value: bool| {
+            let (mut decided, mut assumed) = (start.fixed.clone(), start.assumed.clone());
+            match by {
+                Branching::Site(column) => {
+                    decided[column as usize] =
+                        if value { ColumnDecision::Chosen } else { ColumnDecision::Absent };
+                }
+                Branching::Level { node, level, absent } => {
+                    let list = if value { &mut assumed.least } else { &mut assumed.below };
+                    list.push((node, level));
+                    if value {
+                        decided[absent as usize] = ColumnDecision::Absent;
+                    }
+                }
+            }
+            let nothing = |row: u32| {
+                let list = self.lock().tree.against(row);
+                Some(Leaf { list, bound: NOTHING, start: None })
+            };
+            local.assume(&assumed)?;
+            if let Some(row) = local.dead_row(|it| decided[it as usize]) {
+                return nothing(row);
+            }
+            local.go_to(fixed, &decided)?;
+            local.set_basis(&start.basis)?;
+            let mut answer = local.solve(budget)?;
+            // A level gains nothing without the cores that follow from it.
+            if matches!(by, Branching::Level { .. }) {
+                let found = self.rounds(local, &decided, answer, None, &mut |_, _| (), budget)?;
+                answer = match found {
+                    Ok(answer) => answer,
+                    Err(row) => return nothing(row),
+                };
+            }
+            let proven = local.certified(weights, &decided, &answer);
+            local.rest(&answer, REST)?;
+            let start = Some(Arc::new(LeafStart::new(local, decided, assumed, answer)?));
+            Some(Leaf { list: proven.list, bound: proven.bound, start })
+        };
+        let leaves = [leaf(false)?, leaf(true)?];
+        let gain = |it: &Leaf| it.start.as_ref().map_or(start.cost, |it| it.cost - start.cost);
+        let worth = leaves.iter().map(|it| gain(it).max(1e-4)).product();
+        Some(TriedBranching { by, worth, leaves })
+    }
+}
+
+impl TreeState {
+    /// Takes the leaf with the least bound that no thread works on.
+    fn free(&mut self) -> Option<(u32, Arc<LeafStart>)> {
+        let (tree, starts) = (&self.tree, &self.starts);
+        let free = tree.open.iter().copied().filter(|at| starts.contains_key(at));
+        let at = free.min_by_key(|&at| (tree.nodes[at as usize].bound, at))?;
+        Some((at, self.starts.remove(&at)?))
+    }
+
+    /// Puts a leaf back after cuts were added.
+    fn resume(&mut self, at: u32, start: Result<LeafStart, u32>) {
+        self.cutting.retain(|&it| it != at);
+        let start = match start {
+            Ok(start) => start,
+            Err(row) => {
+                let list = self.tree.against(row);
+                self.tree.nodes[at as usize].prove(&list, NOTHING);
+                return self.tree.close(at);
+            }
+        };
+        if !self.tree.is_closed(at) {
+            self.starts.insert(at, Arc::new(start));
+        }
+    }
+
+    /// Starts to try levels at a leaf, or columns if there are no levels.
+    fn begin(&mut self, at: u32, start: Arc<LeafStart>, graph: &Graph) {
+        let n_before = self.n_branched + self.trials.len();
+        // Here columns are sites.
+        let by = |&(node, level): &(u32, Bits)| {
+            let site = graph.site[node as usize];
+            let is_open = start.fixed[site as usize] == ColumnDecision::Open;
+            is_open.then_some(Branching::Level { node, level, absent: site })
+        };
+        let n = if n_before == 0 { LEVELS } else { 1 };
+        let mut tried: Vec<Branching> = start.levels.iter().filter_map(by).take(n).collect();
+        if tried.is_empty() {
+            let n = COLUMNS.checked_shr((n_before + 1).ilog2()).unwrap_or(0);
+            tried = self.columns(&start).take(n.max(LEAST_COLUMNS)).map(Branching::Site).collect();
+        }
+        if tried.is_empty() {
+            self.tree.give_up(at);
+        } else {
+            tried.reverse();
+            let left = tried;
+            self.trials.push(Trial { at, start, left, n_pending: 0, best: None });
+        }
+    }
+
+    /// Returns the fractional columns, the most promising first.
+    fn columns(&self, start: &LeafStart) -> impl Iterator<Item = u32> {
+        let unknown = self.gains.mean();
+        let mut columns: Vec<(f64, u32)> = (0..)
+            .zip(&start.values)
+            .filter(|it| {
+                start.fixed[it.0 as usize] == ColumnDecision::Open
+                    && (it.1 - it.1.round()).abs() > 1e-6
+            })
+            .map(|(column, &x)| (self.gains.score(column, x, unknown), column))
+            .collect();
+        columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        columns.into_iter().map(|it| it.1)
+    }
+
+    /// Records a tried branching. After the last one it branches at the best.
+    fn enter(&mut self, at: u32, tried: TriedBranching) {
+        let Some(place) = self.trials.iter().position(|it| it.at == at) else { return };
+        let trial = &mut self.trials[place];
+        trial.n_pending -= 1;
+        if trial.best.as_ref().is_none_or(|it| tried.worth > it.worth) {
+            trial.best = Some(tried);
+        }
+        if !trial.left.is_empty() || trial.n_pending > 0 {
+            return;
+        }
+        let Some(best) = self.trials.swap_remove(place).best else { return };
+        let first = self.tree.branch(at, best.by);
+        self.n_branched += 1;
+        for (at, leaf) in (first..).zip(best.leaves) {
+            self.tree.nodes[at as usize].prove(&leaf.list, leaf.bound);
+            match leaf.start {
+                Some(start) if !self.tree.is_closed(at) => {
+                    self.starts.insert(at, start);
+                }
+                Some(_) => {}
+                None => self.tree.close(at),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

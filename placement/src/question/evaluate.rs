@@ -1,0 +1,134 @@
+//! Evaluates a choice of sites: the noise of every node, and whether the choice is legal.
+//!
+//! This is the judge of every answer. It shares nothing with the optimizer but the instance: it
+//! sweeps the nodes from below until nothing changes, which is the definition of the least
+//! solution.
+//!
+//! Cost: nodes times sweeps. Each sweep visits operands before their users, whatever the order of
+//! the nodes: one sweep suffices without loops, and a loop needs as many as its noise needs to
+//! settle. A noise that still changes after `n + 1` sweeps over `n` nodes grows without end,
+//! since a value that was derived from itself and grew can be derived so again. It is set to
+//! [`Bits::MAX`].
+
+use crate::question::instance::{Bits, Instance, Node, NodeRule};
+
+/// Returns the noise before a reduce, per node: the least solution under a choice of sites.
+/// Saturates at [`Bits::MAX`], which also stands for noise that grows without end.
+pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
+    let n = instance.nodes.len();
+    let mut p: Vec<Bits> = vec![0; n];
+    let after = |p: &[Bits], u: Node| match instance.nodes[u.0 as usize].site {
+        Some(site) if chosen[site.0 as usize] => instance.sites[site.0 as usize].reset,
+        _ => p[u.0 as usize],
+    };
+    let order = operands_first(instance);
+    let mut sweeps = 0_usize;
+    loop {
+        let mut changed = false;
+        for &v in &order {
+            let operands = instance.operands(Node(v as u32));
+            let now = match instance.nodes[v].rule {
+                NodeRule::Source(noise) => noise,
+                NodeRule::Max(k) => {
+                    let most = operands.iter().map(|&u| after(&p, u)).max().unwrap_or(0);
+                    most.saturating_add(k)
+                }
+                NodeRule::Sum(k) => {
+                    operands.iter().fold(k, |acc, &u| acc.saturating_add(after(&p, u)))
+                }
+            };
+            if now != p[v] {
+                p[v] = if sweeps > n { Bits::MAX } else { now.max(p[v]) };
+                changed = true;
+            }
+        }
+        if !changed {
+            return p;
+        }
+        sweeps += 1;
+    }
+}
+
+/// Returns all nodes, each after its operands unless both are in one loop.
+fn operands_first(instance: &Instance) -> Vec<usize> {
+    let n = instance.nodes.len();
+    let mut out = Vec::with_capacity(n);
+    let mut is_met = vec![false; n];
+    // The path from the start, with the number of operands already visited of each node.
+    let mut way: Vec<(usize, usize)> = Vec::new();
+    for start in 0..n {
+        if std::mem::replace(&mut is_met[start], true) {
+            continue;
+        }
+        way.push((start, 0));
+        while let Some((node, at)) = way.last_mut() {
+            match instance.operands(Node(*node as u32)).get(*at) {
+                Some(operand) => {
+                    *at += 1;
+                    let operand = operand.0 as usize;
+                    if !std::mem::replace(&mut is_met[operand], true) {
+                        way.push((operand, 0));
+                    }
+                }
+                None => {
+                    out.push(*node);
+                    way.pop();
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Returns the first node, in the order of the nodes, whose noise is over its limit under a choice
+/// of sites.
+pub fn first_over(instance: &Instance, chosen: &[bool]) -> Option<Node> {
+    let p = noise(instance, chosen);
+    let over = p.iter().zip(&instance.nodes).position(|(&noise, data)| noise > data.limit);
+    over.map(|v| Node(v as u32))
+}
+
+/// Returns true if no node is over its limit under a choice of sites.
+pub fn legal(instance: &Instance, chosen: &[bool]) -> bool {
+    chosen.len() == instance.sites.len() && first_over(instance, chosen).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn visits_operands_first_in_any_order_of_nodes() {
+        let mut random = Random::new(7);
+        for round in 0..200 {
+            let n = 1 + random.below(30);
+            // A permutation: a node depends on nodes that come before it there.
+            let mut places: Vec<u32> = (0..n as u32).collect();
+            random.shuffle(&mut places);
+            let mut instance = Instance::default();
+            for node in 0..n as u32 {
+                let before: Vec<u32> = (0..n as u32)
+                    .filter(|&it| places[it as usize] < places[node as usize])
+                    .collect();
+                let operands: Vec<Node> = (0..random.below(3))
+                    .filter_map(|_| {
+                        before.get(random.below(before.len().max(1))).map(|&it| Node(it))
+                    })
+                    .collect();
+                instance.push(NodeRule::Max(1), &operands, 26, None);
+            }
+            let order = operands_first(&instance);
+            let mut place = vec![usize::MAX; n];
+            for (at, &node) in order.iter().enumerate() {
+                place[node] = at;
+            }
+            assert_eq!(order.len(), n, "round {round}");
+            for node in 0..n {
+                for operand in instance.operands(Node(node as u32)) {
+                    assert!(place[operand.0 as usize] < place[node], "round {round}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The question: a graph of noise, stripped of everything that is not noise.
+//!
+//! An [`Instance`] is plain data taken from the IR and its facts. Nodes are the values that carry
+//! noise, and the joins between them; sites are the places where a `reduce_noise` may be put.
+//!
+//! Notation. For a node `v`, `p(v)` is the noise before a reduce and `e(v)` the noise that its
+//! users see: `e(v) = reset(s)` if `v` has a site `s` that is chosen, else `p(v)`. `p` is the
+//! *least* solution of
+//!
+//! ```text
+//! Source(n)   p(v) = n
+//! Max(k)      p(v) = max over the operands u of e(u), plus k      (0 + k without operands)
+//! Sum(k)      p(v) = sum over the operands u of e(u), plus k
+//! ```
+//!
+//! and a choice of sites is *legal* if `p(v) <= limit(v)` for every node. The graph may have
+//! cycles (loops with an unknown trip count). The builder of the instance unrolls loops with a
+//! known trip count; the rounds share their sites. A site at a use (an edge) is a node `Max(0)`
+//! with one operand and a site of its own.
+
+pub mod json;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use self::json::InstanceJson;
+
+/// Bits of noise.
+pub type Bits = u32;
+
+/// A value that carries noise, or a join of several: an index into [`Instance::nodes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Node(pub u32);
+
+/// A place where a reduce may be inserted: an index into [`Instance::sites`]. Nodes may share a
+/// site.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Site(pub u32);
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n{}", self.0)
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s{}", self.0)
+    }
+}
+
+/// The rule by which the noise before a reduce follows from the operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeRule {
+    /// Known from outside: an encoded value, an argument, the result of an existing reduce.
+    Source(Bits),
+    /// The largest operand plus a constant (add, sub; with 0: a block argument, a region result, a
+    /// use).
+    Max(Bits),
+    /// The sum of the operands plus a constant (mul).
+    Sum(Bits),
+}
+
+impl NodeRule {
+    /// Returns the noise before a reduce, given the noise that leaves each operand.
+    #[inline]
+    pub(crate) fn before(self, operands: impl Iterator<Item = Bits>) -> Bits {
+        match self {
+            NodeRule::Source(noise) => noise,
+            NodeRule::Max(k) => operands.max().unwrap_or(0).saturating_add(k),
+            NodeRule::Sum(k) => operands.fold(k, Bits::saturating_add),
+        }
+    }
+}
+
+/// A node of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodeData {
+    /// The rule for `p`.
+    pub rule: NodeRule,
+    /// First operand in [`Instance::operands`].
+    pub first_operand: u32,
+    /// Number of operands.
+    pub n_operands: u32,
+    /// The largest legal `p`, in bits; `Bits::MAX` for none.
+    pub limit: Bits,
+    /// The site of a reduce after this node, if one is allowed there.
+    pub site: Option<Site>,
+}
+
+/// The cost and the effect of choosing a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SiteData {
+    /// Cost of a reduce here (executions times the price of one); at least 1. Sums saturate.
+    pub cost: u64,
+    /// Noise after a reduce here.
+    pub reset: Bits,
+}
+
+/// The placement problem of one function, or of several functions that share sites.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "InstanceJson", try_from = "InstanceJson")]
+pub struct Instance {
+    /// The nodes, in program order as far as the program has one.
+    pub nodes: Vec<NodeData>,
+    /// The operands of all nodes, one after the other.
+    pub operands: Vec<Node>,
+    /// The sites.
+    pub sites: Vec<SiteData>,
+}
+
+impl Instance {
+    /// Adds a node at the end. Operands may name nodes that are added later (cycles).
+    pub fn push(
+        &mut self,
+        rule: NodeRule,
+        operands: &[Node],
+        limit: Bits,
+        site: Option<Site>,
+    ) -> Node {
+        let node = Node(self.nodes.len() as u32);
+        let first_operand = self.operands.len() as u32;
+        self.operands.extend_from_slice(operands);
+        let n_operands = operands.len() as u32;
+        self.nodes.push(NodeData { rule, first_operand, n_operands, limit, site });
+        node
+    }
+
+    /// Adds a site.
+    pub fn push_site(&mut self, cost: u64, reset: Bits) -> Site {
+        self.sites.push(SiteData { cost, reset });
+        Site(self.sites.len() as u32 - 1)
+    }
+
+    /// Returns the operands of a node.
+    pub fn operands(&self, node: Node) -> &[Node] {
+        let data = &self.nodes[node.0 as usize];
+        &self.operands[data.first_operand as usize..][..data.n_operands as usize]
+    }
+}

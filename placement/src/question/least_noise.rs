@@ -1,0 +1,67 @@
+//! The least solution of a graph, and the range of noise over all choices of sites.
+
+use crate::question::graph::{Graph, NONE};
+use crate::question::instance::Bits;
+
+/// Writes the least solution of `p(v) = cut(rule(v))`, `e(v) = after(p(v))` to `p` and `e`.
+/// Returns the number of passes over the nodes. A noise that still rises after as many passes as
+/// there are nodes rises for ever.
+pub(crate) fn least_solution(
+    graph: &Graph,
+    p: &mut [Bits],
+    e: &mut [Bits],
+    cut: impl Fn(u32, Bits) -> Bits,
+    after: impl Fn(u32, Bits) -> Bits,
+) -> usize {
+    p.fill(0);
+    e.fill(0);
+    let mut n_passes = 0;
+    loop {
+        let mut has_changed = false;
+        for &v in &graph.order {
+            let i = v as usize;
+            let mut now = cut(v, graph.before(v, |u| e[u as usize]));
+            if n_passes > graph.n_nodes() && now > p[i] {
+                now = cut(v, Bits::MAX);
+            }
+            let leaves = after(v, now);
+            if (now, leaves) != (p[i], e[i]) {
+                (p[i], e[i]) = (now, leaves);
+                has_changed = true;
+            }
+        }
+        n_passes += 1;
+        if !has_changed || !graph.cyclic {
+            return n_passes;
+        }
+    }
+}
+
+/// Returns the noise before and after each node if every site does what gives less noise
+/// (`is_lower`) or more. The noise after a node is cut at its limit, and all noise at `most`.
+pub(crate) fn extreme(graph: &Graph, is_lower: bool, most: Bits) -> (Vec<Bits>, Vec<Bits>) {
+    let n = graph.n_nodes();
+    let (mut p, mut e) = (vec![0; n], vec![0; n]);
+    let cut = |v: u32, p: Bits| p.min(graph.limit[v as usize].saturating_add(1).min(most));
+    let after = |v: u32, p: Bits| {
+        let within = p.min(graph.limit[v as usize]);
+        match graph.site[v as usize] {
+            NONE => within,
+            s if is_lower => within.min(graph.reset[s as usize]),
+            s => within.max(graph.reset[s as usize]),
+        }
+    };
+    least_solution(graph, &mut p, &mut e, cut, after);
+    (p, e)
+}
+
+/// Returns the largest noise that has to be told apart: in a cycle noise may rise for ever.
+pub(crate) fn most_noise(graph: &Graph) -> Bits {
+    if graph.cyclic { beyond_all_limits(graph) } else { Bits::MAX }
+}
+
+/// Returns one more than the largest limit. All noise from there on is equivalent.
+pub(crate) fn beyond_all_limits(graph: &Graph) -> Bits {
+    let limits = graph.limit.iter().copied().filter(|&limit| limit != Bits::MAX);
+    limits.max().unwrap_or(0).saturating_add(1)
+}

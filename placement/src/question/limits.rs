@@ -1,0 +1,179 @@
+//! Limits of time and work, switches for the steps of the optimizer, and its progress reports.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Limits of the effort of [`crate::place`].
+///
+/// The optimizer always finds a first legal answer, in time linear in the instance; the limits
+/// bound improvement and proof. If neither time nor work is limited, it goes on until its answer is
+/// proven.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Wall-clock time. The answer may come a few hundredths of a second later.
+    pub time: Option<Duration>,
+    /// Steps of work of about a tenth of a microsecond each. With a work limit, no time limit and
+    /// no cancellation the answer depends only on the instance and this number.
+    pub work: Option<u64>,
+    /// Another thread sets this to true to end the run early with the best answer so far.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// The steps that are on.
+    pub steps: Steps,
+}
+
+impl Default for Limits {
+    /// Ten seconds and all steps.
+    fn default() -> Limits {
+        Limits {
+            time: Some(Duration::from_secs(10)),
+            work: None,
+            cancel: None,
+            steps: Steps::default(),
+        }
+    }
+}
+
+/// Switches for measuring the worth of each step. All are on by default. With all of them off the
+/// answer is still legal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches")]
+pub struct Steps {
+    /// Decide forced and useless sites before any search.
+    pub force: bool,
+    /// Solve independent parts separately.
+    pub split: bool,
+    /// Remove useless sites from the greedy answer.
+    pub prune: bool,
+    /// Improve by annealing.
+    pub anneal: bool,
+    /// Compute bounds and proofs.
+    pub prove: bool,
+    /// Derive bounds from conflict cores. If off, there are no bounds, and choices come from the
+    /// compact model.
+    pub cores: bool,
+    /// Solve the relaxation of a large part in clusters first.
+    pub partition: bool,
+    /// Fix sites by reduced cost before branch and bound.
+    pub fix: bool,
+    /// Solve narrow programs by dynamic programming.
+    pub frontier_dp: bool,
+    /// Solve small programs by dynamic programming before anything else.
+    pub sweep_first: bool,
+    /// Tighten the relaxation by local cuts.
+    pub cuts: bool,
+    /// Search by branch and bound.
+    pub branch: bool,
+}
+
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps {
+            force: true,
+            split: true,
+            prune: true,
+            anneal: true,
+            prove: true,
+            cores: true,
+            partition: true,
+            fix: true,
+            frontier_dp: true,
+            sweep_first: true,
+            cuts: true,
+            branch: true,
+        }
+    }
+}
+
+/// The current phase of the optimizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// A first legal answer exists.
+    Greedy,
+    /// Parts are being improved and proven.
+    Search,
+    /// The answer is final.
+    Done,
+}
+
+/// A progress report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The current phase.
+    pub phase: Phase,
+    /// Cost of the best legal answer so far.
+    pub cost: u64,
+    /// No legal answer costs less.
+    pub lower_bound: u64,
+    /// Time since the start of the run.
+    pub elapsed: Duration,
+}
+
+/// The effort that a computation may still spend.
+pub(crate) struct Budget<'a> {
+    /// Polled often; true ends everything.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Steps of work left; a step is about one visit of a node.
+    pub left: u64,
+    /// The steps that are on.
+    pub steps: Steps,
+}
+
+impl Budget<'_> {
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left == 0 || (self.stop)()
+    }
+
+    /// Spends work. Without a work limit nothing is counted.
+    pub(crate) fn spend(&mut self, work: u64) {
+        if self.left < u64::MAX {
+            self.left = self.left.saturating_sub(work);
+        }
+    }
+
+    /// Spends work for simplex iterations on a program of `n` columns. At least one iteration is
+    /// counted, so that a loop of solves without iterations ends.
+    pub(crate) fn spend_iterations(&mut self, iterations: u64, n: usize) {
+        self.spend((iterations + 1).saturating_mul(iteration(n)));
+    }
+
+    /// Returns the limits of the solver on a program of `n` columns.
+    pub(crate) fn for_solver(&self, n: usize) -> noisy_solver::Limits<'_> {
+        let is_all = self.left == u64::MAX;
+        let iterations = if is_all { u64::MAX } else { self.left / iteration(n) + 1 };
+        noisy_solver::Limits { stop: self.stop, iterations, ..noisy_solver::Limits::none() }
+    }
+}
+
+/// Returns the cost of a simplex iteration in node visits, as measured with 250 and with 33,000
+/// columns.
+fn iteration(n: usize) -> u64 {
+    200 + n as u64 / 7
+}
+
+/// The limits of a run that has started.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    start: Instant,
+    pub(crate) end: Option<Instant>,
+    cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Clock {
+    pub(crate) fn new(limits: &Limits) -> Clock {
+        let start = Instant::now();
+        // A moment too far in the future to be represented is no limit.
+        let end = limits.time.and_then(|time| start.checked_add(time));
+        Clock { start, end, cancel: limits.cancel.clone() }
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        let cancelled = self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        cancelled || self.end.is_some_and(|end| Instant::now() >= end)
+    }
+}

@@ -1,0 +1,520 @@
+//! Simplification without search: forced decisions, sites that cannot matter, and the split into
+//! parts.
+//!
+//! Notation, per node `v` (see [`crate::question::instance`] for `p` and `e`), over all choices
+//! still open:
+//!
+//! - `lo(v) <= e(v) <= hi(v)` in every legal choice. Both are least solutions: each open site
+//!   does whatever gives less noise, or more. `hi` is cut at the limit, because noise over it is
+//!   illegal anyway.
+//! - `cap(v)`: the largest `e(v)` that the users of `v` bear when everything else is at `lo`.
+//! - `at(v)`: the smallest `e(v)` that can matter when everything else is at `hi`: below it, no
+//!   node is ever brought over its limit by `v`.
+//!
+//! Phases, repeated until nothing changes:
+//!
+//! 1. *Forced.* `p(v) >= lo_p(v) > cap(v)`: the site of `v` is chosen. A reset above `cap(v)`:
+//!    the site is absent. If neither helps, the instance is infeasible at `v`.
+//! 2. *Idle.* A site none of whose nodes reaches `at(v)` is never worth its cost: it is absent.
+//! 3. *Split.* The rest (nodes that can still go over their limits, edges that can still matter)
+//!    falls into connected parts; constants are folded in. Each part is an instance of its own.
+//!
+//! Law: the optimum of the instance is the cost of the forced sites plus the optima of the parts.
+//! The union of legal choices of the parts with the forced sites is legal. A chosen site cuts the
+//! graph, so the same code solves a neighborhood: fix all other sites, and simplify.
+//!
+//! Cost: linear per round, with a handful of rounds. Loops add sweeps.
+
+use crate::question::graph::{Graph, NONE};
+use crate::question::infeasible::{Infeasible, Why};
+use crate::question::instance::{Bits, Instance, Node, NodeRule, Site};
+use crate::question::least_noise::{least_solution, most_noise};
+
+/// The decision about a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SiteDecision {
+    /// Not decided yet.
+    Open,
+    /// A reduce is inserted.
+    Chosen,
+    /// No reduce is inserted.
+    Absent,
+}
+
+/// An independent part of an instance.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// The part as an instance. Every site is open and at least one of its nodes matters.
+    pub instance: Instance,
+    /// The index of each of its sites in the whole instance.
+    pub sites: Vec<u32>,
+    /// The index of each of its nodes in the whole instance, or `NONE`.
+    pub nodes: Vec<u32>,
+}
+
+/// An instance after the simplification.
+#[derive(Clone, Debug)]
+pub(crate) struct Simplified {
+    /// The decision about each site.
+    pub fixed: Vec<SiteDecision>,
+    /// The parts, ordered by their first node.
+    pub parts: Vec<Part>,
+}
+
+/// Simplifies a graph under decisions already taken. With `split` off the rest is one part. With
+/// `force` off only sites that must be absent are decided.
+pub(crate) fn simplify(
+    graph: &Graph,
+    mut fixed: Vec<SiteDecision>,
+    force: bool,
+    split: bool,
+) -> Result<Simplified, Infeasible> {
+    let mut levels = NoiseRanges::new(graph);
+    loop {
+        levels.lowest(graph, &fixed);
+        levels.bearable(graph, &fixed);
+        let forced = force_sites(graph, &levels, &mut fixed, force)?;
+        levels.highest(graph, &fixed);
+        levels.interesting(graph, &fixed);
+        let mut idle = false;
+        for s in 0..graph.n_sites() as u32 {
+            if fixed[s as usize] == SiteDecision::Open && force {
+                let matters = |&v: &u32| {
+                    let at = levels.at[v as usize];
+                    at != NEVER && levels.hi_p[v as usize] >= at
+                };
+                if !graph.nodes_of.of(s).iter().any(matters) {
+                    fixed[s as usize] = SiteDecision::Absent;
+                    idle = true;
+                }
+            }
+        }
+        if !forced && !idle {
+            break;
+        }
+    }
+    Ok(Simplified { parts: parts(graph, &levels, &fixed, split), fixed })
+}
+
+/// The levels of the notation in the module header. `_p` means "before a reduce".
+struct NoiseRanges {
+    lo_p: Vec<Bits>,
+    lo: Vec<Bits>,
+    hi_p: Vec<Bits>,
+    hi: Vec<Bits>,
+    /// The largest `p` that is borne. Signed, because it may be below zero.
+    cap_p: Vec<i64>,
+    cap: Vec<i64>,
+    at_p: Vec<Bits>,
+    at: Vec<Bits>,
+    /// All levels are cut here.
+    most: Bits,
+}
+
+/// The noise never matters.
+const NEVER: Bits = Bits::MAX;
+/// Each sweep around a cycle lowers a level by at least one bit. A level that still falls after so
+/// many sweeps counts as always mattering, and nothing is forced because of it.
+const MOST_SWEEPS: usize = 1000;
+
+impl NoiseRanges {
+    fn new(graph: &Graph) -> NoiseRanges {
+        let n = graph.n_nodes();
+        let zeros = || vec![0; n];
+        NoiseRanges {
+            lo_p: zeros(),
+            lo: zeros(),
+            hi_p: zeros(),
+            hi: zeros(),
+            cap_p: vec![0; n],
+            cap: vec![0; n],
+            at_p: zeros(),
+            at: zeros(),
+            most: most_noise(graph),
+        }
+    }
+
+    fn lowest(&mut self, graph: &Graph, fixed: &[SiteDecision]) {
+        let after = |v: u32, p: Bits| match graph.site[v as usize] {
+            NONE => p,
+            s => match fixed[s as usize] {
+                SiteDecision::Open => p.min(graph.reset[s as usize]),
+                SiteDecision::Chosen => graph.reset[s as usize],
+                SiteDecision::Absent => p,
+            },
+        };
+        let most = self.most;
+        least_solution(graph, &mut self.lo_p, &mut self.lo, |_, p| p.min(most), after);
+    }
+
+    fn highest(&mut self, graph: &Graph, fixed: &[SiteDecision]) {
+        let after = |v: u32, p: Bits| {
+            let p = p.min(graph.limit[v as usize]);
+            match graph.site[v as usize] {
+                NONE => p,
+                s => match fixed[s as usize] {
+                    SiteDecision::Open => p.max(graph.reset[s as usize]),
+                    SiteDecision::Chosen => graph.reset[s as usize],
+                    SiteDecision::Absent => p,
+                },
+            }
+        };
+        let most = self.most;
+        let cut = |v: u32, p: Bits| p.min(graph.limit[v as usize].saturating_add(1).min(most));
+        least_solution(graph, &mut self.hi_p, &mut self.hi, cut, after);
+    }
+
+    fn bearable(&mut self, graph: &Graph, fixed: &[SiteDecision]) {
+        self.cap.fill(i64::from(Bits::MAX));
+        self.cap_p.fill(i64::from(Bits::MAX));
+        let mut sweeps = 0;
+        loop {
+            let mut changed = false;
+            for &v in graph.order.iter().rev() {
+                let mut cap = i64::from(Bits::MAX);
+                for &w in graph.users.of(v) {
+                    cap = cap.min(self.cap_through(graph, v, w));
+                }
+                let limit = i64::from(graph.limit[v as usize]);
+                let cap_p = match graph.site[v as usize] {
+                    s if s != NONE && fixed[s as usize] != SiteDecision::Absent => limit,
+                    _ => limit.min(cap),
+                };
+                if (cap, cap_p) != (self.cap[v as usize], self.cap_p[v as usize]) {
+                    (self.cap[v as usize], self.cap_p[v as usize]) = (cap, cap_p);
+                    changed = true;
+                }
+            }
+            sweeps += 1;
+            // Caps that still fall are too high, so that too little is forced, never too much.
+            if !changed || !graph.cyclic || sweeps > MOST_SWEEPS {
+                return;
+            }
+        }
+    }
+
+    /// Returns the largest `e(u)` that `w` bears when its other operands are at their lowest.
+    fn cap_through(&self, graph: &Graph, u: u32, w: u32) -> i64 {
+        let cap = self.cap_p[w as usize];
+        match graph.rule[w as usize] {
+            NodeRule::Source(_) => i64::from(Bits::MAX),
+            // Noise that grows without end is over every limit except `Bits::MAX`, which means
+            // none.
+            _ if cap == i64::from(Bits::MAX) => cap,
+            NodeRule::Max(k) => cap - i64::from(k),
+            NodeRule::Sum(k) => {
+                let (mut rest, mut times) = (i64::from(k), 0);
+                for &o in graph.operands.of(w) {
+                    if o == u {
+                        times += 1;
+                    } else {
+                        rest = rest.saturating_add(i64::from(self.lo[o as usize]));
+                    }
+                }
+                (cap - rest).div_euclid(times.max(1))
+            }
+        }
+    }
+
+    fn interesting(&mut self, graph: &Graph, fixed: &[SiteDecision]) {
+        self.at.fill(NEVER);
+        self.at_p.fill(NEVER);
+        let mut sweeps = 0;
+        loop {
+            let mut changed = false;
+            for &v in graph.order.iter().rev() {
+                let i = v as usize;
+                let mut at = NEVER;
+                for &w in graph.users.of(v) {
+                    if self.before_matters(w) {
+                        at = at.min(self.at_through(graph, v, w));
+                    }
+                }
+                if at != NEVER {
+                    at = at.max(self.lo[i].saturating_add(1));
+                }
+                let over = graph.limit[i].checked_add(1).unwrap_or(NEVER);
+                let at_p = match graph.site[i] {
+                    s if s != NONE && fixed[s as usize] == SiteDecision::Chosen => over,
+                    _ => over.min(at),
+                };
+                let (mut at, mut at_p) = (at.min(self.at[i]), at_p.min(self.at_p[i]));
+                if sweeps > MOST_SWEEPS && (at, at_p) != (self.at[i], self.at_p[i]) {
+                    (at, at_p) = (0, 0);
+                }
+                if (at, at_p) != (self.at[i], self.at_p[i]) {
+                    (self.at[i], self.at_p[i]) = (at, at_p);
+                    changed = true;
+                }
+            }
+            sweeps += 1;
+            if !changed || !graph.cyclic {
+                return;
+            }
+        }
+    }
+
+    /// Returns the smallest `e(u)` that brings `w` to a level that matters when its other operands
+    /// are at their highest.
+    fn at_through(&self, graph: &Graph, u: u32, w: u32) -> Bits {
+        let at = self.at_p[w as usize];
+        match graph.rule[w as usize] {
+            NodeRule::Source(_) => NEVER,
+            NodeRule::Max(k) => at.saturating_sub(k),
+            NodeRule::Sum(k) => {
+                let mut rest = at.saturating_sub(k);
+                let mut seen = false;
+                for &o in graph.operands.of(w) {
+                    if o == u && !seen {
+                        seen = true;
+                    } else {
+                        rest = rest.saturating_sub(self.hi[o as usize]);
+                    }
+                }
+                rest
+            }
+        }
+    }
+
+    /// Returns true if the noise that leaves `v` can matter to a user that can itself matter.
+    fn edge_matters(&self, v: u32) -> bool {
+        let i = v as usize;
+        self.at[i] != NEVER && self.at[i] <= self.hi[i] && self.lo[i] < self.hi[i]
+    }
+
+    fn before_matters(&self, v: u32) -> bool {
+        self.at_p[v as usize] != NEVER && self.at_p[v as usize] <= self.hi_p[v as usize]
+    }
+
+    fn node_matters(&self, v: u32) -> bool {
+        self.before_matters(v) || self.edge_matters(v)
+    }
+}
+
+/// Phase 1. Returns true if it decided any site.
+fn force_sites(
+    graph: &Graph,
+    levels: &NoiseRanges,
+    fixed: &mut [SiteDecision],
+    force: bool,
+) -> Result<bool, Infeasible> {
+    // A node over its own limit explains the contradiction better than an operand that its user
+    // does not bear.
+    for &v in &graph.order {
+        let (least, limit) = (levels.lo_p[v as usize], graph.limit[v as usize]);
+        if least > limit {
+            return Err(Infeasible { node: Node(v), why: Why::Over { least, limit } });
+        }
+    }
+    let mut any = false;
+    for &v in &graph.order {
+        let i = v as usize;
+        let lo_p = i64::from(levels.lo_p[i]);
+        let infeasible = |limit: i64| {
+            let limit = Bits::try_from(limit.max(0)).unwrap_or(Bits::MAX);
+            Err(Infeasible { node: Node(v), why: Why::Over { least: levels.lo_p[i], limit } })
+        };
+        if lo_p > levels.cap_p[i] {
+            return infeasible(levels.cap_p[i]);
+        }
+        if graph.site[i] == NONE {
+            continue;
+        }
+        let s = graph.site[i] as usize;
+        let reset = graph.reset[s];
+        let reset_fits = i64::from(reset) <= levels.cap[i];
+        match fixed[s] {
+            SiteDecision::Chosen if !reset_fits => {
+                return Err(Infeasible {
+                    node: Node(v),
+                    why: Why::Reset { site: Site(s as u32), reset },
+                });
+            }
+            SiteDecision::Open if !reset_fits => {
+                if lo_p > levels.cap[i] {
+                    return infeasible(levels.cap[i]);
+                }
+                fixed[s] = SiteDecision::Absent;
+                any = true;
+            }
+            SiteDecision::Open if lo_p > levels.cap[i] && force => {
+                fixed[s] = SiteDecision::Chosen;
+                any = true;
+            }
+            _ => {}
+        }
+    }
+    Ok(any)
+}
+
+/// Phase 3: split.
+fn parts(graph: &Graph, levels: &NoiseRanges, fixed: &[SiteDecision], split: bool) -> Vec<Part> {
+    let n = graph.n_nodes();
+    let mut sets = DisjointSets { parent: (0..n as u32).collect() };
+    let kept: Vec<u32> = graph.order.iter().copied().filter(|&v| levels.node_matters(v)).collect();
+    for &v in &kept {
+        for &u in graph.operands.of(v) {
+            if levels.edge_matters(u) && chosen_site(graph, fixed, u).is_none() {
+                sets.join(u, v);
+            }
+        }
+    }
+    for s in 0..graph.n_sites() as u32 {
+        if fixed[s as usize] == SiteDecision::Open {
+            let mut nodes = graph.nodes_of.of(s).iter().filter(|&&v| levels.node_matters(v));
+            if let Some(&first) = nodes.next() {
+                nodes.for_each(|&v| sets.join(first, v));
+            }
+        }
+    }
+    if let (false, Some(&first)) = (split, kept.first()) {
+        for &v in &kept {
+            sets.join(first, v);
+        }
+    }
+    let mut part_of = vec![NONE; n];
+    let mut parts: Vec<Vec<u32>> = Vec::new();
+    for &v in &kept {
+        let root = sets.root(v) as usize;
+        if part_of[root] == NONE {
+            part_of[root] = parts.len() as u32;
+            parts.push(Vec::new());
+        }
+        parts[part_of[root] as usize].push(v);
+    }
+    let mut new_node = vec![NONE; n];
+    let mut new_site = vec![NONE; graph.n_sites()];
+    parts
+        .into_iter()
+        .map(|nodes| part(graph, levels, fixed, nodes, &mut new_node, &mut new_site))
+        .collect()
+}
+
+fn chosen_site(graph: &Graph, fixed: &[SiteDecision], v: u32) -> Option<u32> {
+    let s = graph.site[v as usize];
+    (s != NONE && fixed[s as usize] == SiteDecision::Chosen).then_some(s)
+}
+
+fn part(
+    graph: &Graph,
+    levels: &NoiseRanges,
+    fixed: &[SiteDecision],
+    nodes: Vec<u32>,
+    new_node: &mut [u32],
+    new_site: &mut [u32],
+) -> Part {
+    let mut instance = Instance::default();
+    let mut sites = Vec::new();
+    for (i, &v) in nodes.iter().enumerate() {
+        new_node[v as usize] = i as u32;
+    }
+    let mut operands = Vec::new();
+    // Positions in the operands that stand for a constant noise.
+    let mut constants: Vec<(usize, Bits)> = Vec::new();
+    for &v in &nodes {
+        operands.clear();
+        // The noise of operands that no longer vary.
+        let mut constant: Bits = 0;
+        let is_sum = matches!(graph.rule[v as usize], NodeRule::Sum(_));
+        for &u in graph.operands.of(v) {
+            let reset = chosen_site(graph, fixed, u).map(|s| graph.reset[s as usize]);
+            match reset {
+                None if levels.edge_matters(u) => operands.push(Node(new_node[u as usize])),
+                reset => {
+                    let noise = reset.unwrap_or(levels.lo[u as usize]);
+                    constant =
+                        if is_sum { constant.saturating_add(noise) } else { constant.max(noise) };
+                }
+            }
+        }
+        let open = match graph.site[v as usize] {
+            s if s != NONE && fixed[s as usize] == SiteDecision::Open => Some(s),
+            _ => None,
+        };
+        let site = open.map(|s| {
+            if new_site[s as usize] == NONE {
+                new_site[s as usize] = sites.len() as u32;
+                sites.push(s);
+                instance.push_site(graph.cost[s as usize], graph.reset[s as usize]);
+            }
+            Site(new_site[s as usize])
+        });
+        let rule = match graph.rule[v as usize] {
+            NodeRule::Source(noise) => NodeRule::Source(noise),
+            NodeRule::Max(k) if operands.is_empty() => NodeRule::Source(constant.saturating_add(k)),
+            NodeRule::Max(k) => NodeRule::Max(k),
+            NodeRule::Sum(k) if operands.is_empty() => NodeRule::Source(constant.saturating_add(k)),
+            NodeRule::Sum(k) => NodeRule::Sum(k.saturating_add(constant)),
+        };
+        // In a maximum with varying operands a constant matters only if it is above their least
+        // noise. In a loop that least noise may come from the constant itself.
+        if let NodeRule::Max(_) = rule {
+            let least = operands.iter().map(|o| levels.lo[nodes[o.0 as usize] as usize]).min();
+            if least.is_some_and(|least| constant > if graph.cyclic { 0 } else { least }) {
+                constants.push((instance.operands.len() + operands.len(), constant));
+                operands.push(Node(0));
+            }
+        }
+        let limit = Bits::try_from(levels.cap_p[v as usize].max(0)).unwrap_or(Bits::MAX);
+        instance.push(rule, &operands, limit, site);
+    }
+    for &v in &nodes {
+        new_node[v as usize] = NONE;
+    }
+    for &s in &sites {
+        new_site[s as usize] = NONE;
+    }
+    if constants.is_empty() {
+        return Part { instance, sites, nodes };
+    }
+    let (instance, n_sources) = with_sources(&instance, &constants);
+    let nodes = std::iter::repeat_n(NONE, n_sources).chain(nodes).collect();
+    Part { instance, sites, nodes }
+}
+
+/// Puts sources before the nodes of an instance, one per noise, for the operands at the given
+/// positions. Also returns the number of sources.
+fn with_sources(instance: &Instance, constants: &[(usize, Bits)]) -> (Instance, usize) {
+    let mut noises: Vec<Bits> = constants.iter().map(|&(_, noise)| noise).collect();
+    noises.sort_unstable();
+    noises.dedup();
+    let shift = noises.len() as u32;
+    let mut shifted = instance.operands.clone();
+    for node in &mut shifted {
+        node.0 += shift;
+    }
+    for (place, noise) in constants {
+        shifted[*place] = Node(noises.partition_point(|n| n < noise) as u32);
+    }
+    let mut whole = Instance { sites: instance.sites.clone(), ..Instance::default() };
+    for &noise in &noises {
+        whole.push(NodeRule::Source(noise), &[], Bits::MAX, None);
+    }
+    for data in &instance.nodes {
+        let operands = &shifted[data.first_operand as usize..][..data.n_operands as usize];
+        whole.push(data.rule, operands, data.limit, data.site);
+    }
+    (whole, noises.len())
+}
+
+/// Disjoint sets with path halving.
+struct DisjointSets {
+    parent: Vec<u32>,
+}
+
+impl DisjointSets {
+    fn root(&mut self, mut v: u32) -> u32 {
+        while self.parent[v as usize] != v {
+            let up = self.parent[self.parent[v as usize] as usize];
+            self.parent[v as usize] = up;
+            v = up;
+        }
+        v
+    }
+
+    /// Keeps the smaller root, so that the result does not depend on the order of joins.
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b) as usize] = a.min(b);
+    }
+}

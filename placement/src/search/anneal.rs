@@ -1,0 +1,252 @@
+//! Simulated annealing over legal choices.
+//!
+//! A state is always legal. A move inserts one site and then removes every chosen site near it that
+//! became useless: those below, which got less noise, and those above, whose noise the new site now
+//! stops. The move stays if the cost does not rise; if it rises by `d`, it stays with probability
+//! `exp(-d / T)`; otherwise it is undone. `T` falls geometrically.
+//!
+//! Why it pays: a move costs a dozen node visits (see [`crate::search::state`]), which is about a
+//! million moves per second, while a solver re-solves about twenty neighborhoods per second.
+//! Measured in docs/placement.md.
+//!
+//! The result is deterministic for a given number of steps: the generator is seeded, and time only
+//! ends the run.
+
+use crate::question::graph::{Graph, NONE};
+use crate::question::limits::Budget;
+use crate::random::Random;
+use crate::search::incumbent::Incumbent;
+use crate::search::state::{ChoiceState, UndoMark};
+
+/// The parameters of a run.
+struct AnnealOptions<'a> {
+    /// Temperature at the start and at the end, in units of a typical cost.
+    pub heat: (f64, f64),
+    /// Returns the progress of the run from 0 to 1, given the work so far; 1 or more ends it.
+    /// Called now and then.
+    pub progress: &'a mut dyn FnMut(u64) -> f64,
+    /// Called with each better cost and its choice.
+    pub better: &'a mut dyn FnMut(u64, &[bool]),
+    /// A cost at or below this ends the run.
+    pub enough: u64,
+    pub seed: u64,
+}
+
+/// Steps of work after which the progress is asked for in any case. A move usually takes a dozen,
+/// but where copies of a repeatedly called function share a site, it may take as many as there are
+/// nodes.
+const UNASKED: u64 = 100_000;
+
+/// Anneals from a legal choice and returns the work spent.
+fn anneal(graph: &Graph, start: Vec<bool>, options: &mut AnnealOptions) -> u64 {
+    let mut state = ChoiceState::new(graph, start);
+    let n_sites = graph.n_sites();
+    let mut best = state.cost;
+    if n_sites == 0 || !state.is_legal() {
+        return state.work;
+    }
+    let mut random = Random::new(options.seed);
+    let (hot, cold) = heats(graph, &state, options.heat);
+    let mut touched = TouchedSites::default();
+    let mut heat = hot;
+    let mut step = 0_u64;
+    // The work at the last call of `progress`.
+    let mut asked = 0_u64;
+    loop {
+        if step.is_multiple_of(256) || state.work - asked > UNASKED {
+            asked = state.work;
+            let progress = (options.progress)(state.work);
+            if progress >= 1.0 || best <= options.enough {
+                break;
+            }
+            heat = hot * (cold / hot).powf(progress.max(0.0));
+        }
+        step += 1;
+        let s = random.below(n_sites) as u32;
+        let mark = state.mark();
+        if state.chosen[s as usize] {
+            state.try_remove(s);
+            state.commit();
+        } else {
+            let before = state.cost;
+            state.work += 1;
+            if !state.insert(s) {
+                state.roll_back(mark);
+                continue;
+            }
+            touched.find(graph, &state, mark, s);
+            while let Some(t) = touched.draw(&mut random) {
+                if state.work - asked > UNASKED {
+                    asked = state.work;
+                    if (options.progress)(state.work) >= 1.0 {
+                        break;
+                    }
+                }
+                if state.chosen[t as usize] {
+                    state.try_remove(t);
+                }
+            }
+            if state.cost > before {
+                let worse = (state.cost - before) as f64;
+                if random.unit() >= (-worse / heat).exp() {
+                    state.roll_back(mark);
+                }
+            }
+            state.commit();
+        }
+        if state.cost < best {
+            best = state.cost;
+            (options.better)(best, &state.chosen);
+        }
+    }
+    state.work
+}
+
+/// Returns the start and end temperatures: `heat` in units of an expensive and of a cheap chosen
+/// site.
+fn heats(graph: &Graph, state: &ChoiceState, heat: (f64, f64)) -> (f64, f64) {
+    let mut costs: Vec<u64> = (graph.cost.iter().zip(&state.chosen))
+        .filter_map(|(&cost, &chosen)| chosen.then_some(cost))
+        .collect();
+    costs.sort_unstable();
+    let at = |i: usize| costs.get(i).map_or(1.0, |&c| c as f64);
+    (heat.0 * at(costs.len() * 9 / 10), heat.1 * at(costs.len() / 10))
+}
+
+/// The chosen sites near a new site.
+#[derive(Default)]
+struct TouchedSites {
+    sites: Vec<u32>,
+    stack: Vec<u32>,
+}
+
+impl TouchedSites {
+    /// Most nodes above that are looked at.
+    const ABOVE: usize = 24;
+    /// From this number of sites on duplicates are removed. Many copies of a function share sites.
+    const FEW: usize = 64;
+
+    fn find(&mut self, graph: &Graph, state: &ChoiceState, mark: UndoMark, s: u32) {
+        self.sites.clear();
+        let chosen = |v: u32| {
+            let t = graph.site[v as usize];
+            (t != NONE && t != s && state.chosen[t as usize]).then_some(t)
+        };
+        // Below: nodes with less noise, whose own reduce may have become useless, and their
+        // neighbors.
+        for v in state.changed(mark) {
+            self.sites.extend(chosen(v));
+        }
+        // Above: the chosen sites that are reached backward through nodes without a reduce.
+        self.stack.clear();
+        for &v in graph.nodes_of.of(s) {
+            self.stack.extend_from_slice(graph.operands.of(v));
+        }
+        let mut looked = 0;
+        while let Some(v) = self.stack.pop() {
+            looked += 1;
+            if looked > Self::ABOVE {
+                break;
+            }
+            match chosen(v) {
+                Some(t) => self.sites.push(t),
+                None => self.stack.extend_from_slice(graph.operands.of(v)),
+            }
+        }
+        if self.sites.len() > Self::FEW {
+            self.sites.sort_unstable();
+            self.sites.dedup();
+        }
+    }
+
+    fn draw(&mut self, random: &mut Random) -> Option<u32> {
+        let n = self.sites.len();
+        (n > 0).then(|| self.sites.swap_remove(random.below(n)))
+    }
+}
+
+/// Start and end temperature, in units of a typical cost.
+const HEAT: (f64, f64) = (0.3, 0.12);
+
+/// Anneals from the best known choice and offers each better choice to the incumbent. Ends when
+/// `progress`, given the work so far, returns 1 or the best choice meets the bound. Temperatures
+/// fall with the progress.
+pub(crate) fn improve(
+    graph: &Graph,
+    incumbent: &Incumbent,
+    seed: u64,
+    progress: &mut dyn FnMut(u64) -> f64,
+    budget: &mut Budget,
+) {
+    let work = anneal(
+        graph,
+        incumbent.best(),
+        &mut AnnealOptions {
+            heat: HEAT,
+            progress,
+            better: &mut |cost, chosen| incumbent.offer(cost, chosen),
+            enough: incumbent.lower(),
+            seed,
+        },
+    );
+    budget.spend(work);
+}
+
+/// [`improve`] for a number of node visits, or until the budget ends.
+pub(crate) fn improve_for(
+    graph: &Graph,
+    incumbent: &Incumbent,
+    seed: u64,
+    visits: u64,
+    budget: &mut Budget,
+) {
+    if !budget.steps.anneal || budget.is_spent() || incumbent.is_done() {
+        return;
+    }
+    let stop = budget.stop;
+    let mut progress = |work: u64| {
+        if stop() || incumbent.is_done() { 1.0 } else { work as f64 / visits as f64 }
+    };
+    improve(graph, incumbent, seed, &mut progress, budget);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::instance::{Instance, NodeRule};
+
+    /// Builds functions of which each calls the one before twice, as copies: level `k` adds after
+    /// each call, and all `2^k` copies of it share a site.
+    fn doubled(n: u32) -> Graph {
+        let mut instance = Instance::default();
+        let sites: Vec<_> = (0..n).map(|_| instance.push_site(1, 12)).collect();
+        let mut last = instance.push(NodeRule::Source(12), &[], 26, None);
+        for at in 1..1_u32 << n {
+            let site = sites[at.trailing_zeros() as usize];
+            last = instance.push(NodeRule::Max(1), &[last], 26, Some(site));
+        }
+        Graph::new(&instance)
+    }
+
+    #[test]
+    fn asks_for_progress_even_if_copies_share_sites() {
+        let graph = doubled(12);
+        let mut asked = Vec::new();
+        let mut progress = |work: u64| {
+            asked.push(work);
+            work as f64 / 20_000_000.0
+        };
+        let mut options = AnnealOptions {
+            heat: (1.0, 0.1),
+            progress: &mut progress,
+            better: &mut |_, _| {},
+            enough: 0,
+            seed: 1,
+        };
+        let work = anneal(&graph, vec![true; 12], &mut options);
+        asked.push(work);
+        // At most one site is inserted or removed between two calls.
+        let most = asked.windows(2).map(|it| it[1] - it[0]).max();
+        assert!(most < Some(UNASKED + 3 * graph.n_nodes() as u64), "{most:?} steps of work");
+    }
+}

@@ -1,0 +1,107 @@
+//! A first legal answer, and the removal of useless sites.
+//!
+//! *Late greedy*: walk the nodes in order. If one goes over its limit, follow the noisiest operand
+//! back to the nearest open site and choose it, until the node fits. The noise computed for earlier
+//! users of that site is then at worst too high, never too low, so the answer is legal. Linear.
+//!
+//! On each cycle every site is chosen first. If the result is not legal (mixed resets can make a
+//! chosen site harmful), all sites chosen is the last resort before a solver is asked.
+//!
+//! *Pruning*: remove each chosen site that is not needed, the most expensive first. Afterwards no
+//! chosen site is useless.
+
+use crate::question::graph::{Graph, NONE};
+use crate::question::instance::Bits;
+use crate::search::state::ChoiceState;
+
+/// Returns a legal choice of sites if one of three cheap ways finds one.
+pub(crate) fn greedy(graph: &Graph) -> Option<Vec<bool>> {
+    let late = late(graph).filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal());
+    let all = || Some(vec![true; graph.n_sites()]);
+    let none = || Some(vec![false; graph.n_sites()]);
+    late.or_else(|| all().filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal()))
+        .or_else(|| none().filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal()))
+}
+
+fn late(graph: &Graph) -> Option<Vec<bool>> {
+    let n = graph.n_nodes();
+    let mut chosen = vec![false; graph.n_sites()];
+    if graph.cyclic {
+        for v in 0..n as u32 {
+            let back = graph
+                .operands
+                .of(v)
+                .iter()
+                .any(|&u| graph.rank[u as usize] >= graph.rank[v as usize]);
+            if back {
+                choose_around(graph, v, &mut chosen);
+            }
+        }
+    }
+    let mut e: Vec<Bits> = vec![0; n];
+    let mut path = Vec::new();
+    for &v in &graph.order {
+        let mut p = graph.before(v, |u| e[u as usize]);
+        while p > graph.limit[v as usize] {
+            path.clear();
+            path.push(v);
+            let s = loop {
+                let last = *path.last()?;
+                let u = graph
+                    .operands
+                    .of(last)
+                    .iter()
+                    .copied()
+                    .max_by_key(|&u| (e[u as usize], graph.site[u as usize] != NONE))?;
+                match graph.site[u as usize] {
+                    s if s != NONE && !chosen[s as usize] => break s,
+                    NONE if path.len() <= n => path.push(u),
+                    _ => return None,
+                }
+            };
+            chosen[s as usize] = true;
+            for &u in graph.nodes_of.of(s) {
+                e[u as usize] = graph.reset[s as usize];
+            }
+            for &u in path.iter().rev() {
+                p = graph.before(u, |o| e[o as usize]);
+                if u != v {
+                    e[u as usize] = p;
+                }
+            }
+        }
+        e[v as usize] = match graph.site[v as usize] {
+            s if s != NONE && chosen[s as usize] => graph.reset[s as usize],
+            _ => p,
+        };
+    }
+    Some(chosen)
+}
+
+/// Chooses every site on the nodes between `v` and its last operand that comes after it in the
+/// order.
+fn choose_around(graph: &Graph, v: u32, chosen: &mut [bool]) {
+    let last = graph.operands.of(v).iter().map(|&u| graph.rank[u as usize]).max().unwrap_or(0);
+    for rank in graph.rank[v as usize]..=last {
+        let s = graph.site[graph.order[rank as usize] as usize];
+        if s != NONE {
+            chosen[s as usize] = true;
+        }
+    }
+}
+
+/// Removes every site that a legal state does not need, the most expensive first and among equals
+/// the last first. If it is stopped, some may stay. The removal of a site costs the nodes that
+/// change after it, so for many sites in a row this is quadratic.
+pub(crate) fn prune(graph: &Graph, state: &mut ChoiceState, stop: &dyn Fn() -> bool) {
+    let mut sites: Vec<u32> =
+        (0..graph.n_sites() as u32).filter(|&s| state.chosen[s as usize]).collect();
+    sites.sort_by_key(|&s| (std::cmp::Reverse(graph.cost[s as usize]), std::cmp::Reverse(s)));
+    for s in sites {
+        if stop() {
+            return;
+        }
+        state.try_remove(s);
+        state.commit();
+    }
+}

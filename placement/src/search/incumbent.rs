@@ -1,0 +1,194 @@
+//! The best choice and the best bound of one part, shared between search and proof.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::certificate::Proof;
+
+/// The best choice so far, the best lower bound with its proof, and a flag to stop.
+///
+/// Laws: `lower <= optimum <= upper`; `upper` is the cost of `best`; [`Incumbent::proof`]
+/// proves `lower`.
+pub(crate) struct Incumbent {
+    upper: AtomicU64,
+    lower: AtomicU64,
+    done: AtomicBool,
+    /// Time that annealing rests, in units of the time that it works.
+    rests: AtomicU32,
+    best: Mutex<Vec<bool>>,
+    proof: Mutex<Arc<Proof>>,
+    /// Sources that may prove more than `proof`.
+    sources: Mutex<[Option<Arc<dyn ProofSource>>; 2]>,
+    /// Called with each better bound.
+    listener: Option<Box<dyn Fn(u64) + Send + Sync>>,
+}
+
+/// A source of proofs of the bounds that it offered. A proof is put together only when it is asked
+/// for.
+pub(crate) trait ProofSource: Send + Sync {
+    /// Returns its best proof.
+    fn proof(&self) -> Proof;
+}
+
+/// The kinds of sources.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SourceKind {
+    /// The relaxation, cluster by cluster.
+    Relaxation,
+    /// The subproblems that are left when sites are settled.
+    Subproblems,
+}
+
+impl std::fmt::Debug for Incumbent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} to {}", self.lower(), self.upper())
+    }
+}
+
+impl Incumbent {
+    /// Returns an incumbent with a legal choice.
+    pub(crate) fn new(cost: u64, chosen: Vec<bool>) -> Incumbent {
+        Incumbent {
+            upper: AtomicU64::new(cost),
+            lower: AtomicU64::new(0),
+            done: AtomicBool::new(false),
+            rests: AtomicU32::new(0),
+            best: Mutex::new(chosen),
+            proof: Mutex::default(),
+            sources: Mutex::default(),
+            listener: None,
+        }
+    }
+
+    /// Sets the function that is called with each better bound.
+    pub(crate) fn with_listener(self, listener: impl Fn(u64) + Send + Sync + 'static) -> Incumbent {
+        Incumbent { listener: Some(Box::new(listener)), ..self }
+    }
+
+    /// Returns the cost of the best choice.
+    pub(crate) fn upper(&self) -> u64 {
+        self.upper.load(Ordering::Acquire)
+    }
+
+    /// Returns the best proven bound, at most [`Incumbent::upper`].
+    pub(crate) fn lower(&self) -> u64 {
+        self.lower.load(Ordering::Acquire).min(self.upper())
+    }
+
+    /// Returns the best choice.
+    pub(crate) fn best(&self) -> Vec<bool> {
+        self.best.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Offers a legal choice.
+    pub(crate) fn offer(&self, cost: u64, chosen: &[bool]) {
+        let mut best = self.best.lock().unwrap_or_else(PoisonError::into_inner);
+        if cost < self.upper() {
+            best.copy_from_slice(chosen);
+            self.upper.store(cost, Ordering::Release);
+        }
+    }
+
+    /// Offers a bound of which a source has a proof.
+    pub(crate) fn prove(&self, bound: u64) {
+        let before = self.lower.fetch_max(bound, Ordering::AcqRel);
+        if let Some(listener) = self.listener.as_ref().filter(|_| before < bound) {
+            listener(self.lower());
+        }
+    }
+
+    /// Offers a bound with its proof.
+    pub(crate) fn certify(&self, proof: Proof) {
+        let bound = proof.bound;
+        let mut best = self.proof.lock().unwrap_or_else(PoisonError::into_inner);
+        if bound > best.bound {
+            *best = Arc::new(proof);
+        }
+        drop(best);
+        self.prove(bound);
+    }
+
+    /// Sets a source. It must prove no less than the source before it.
+    pub(crate) fn set_source(&self, of: SourceKind, source: Arc<dyn ProofSource>) {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources[of as usize] = Some(source);
+    }
+
+    /// Returns the best proof of all sources.
+    pub(crate) fn proof(&self) -> Arc<Proof> {
+        let mut best = self.proof.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for source in sources.into_iter().flatten() {
+            if best.bound >= self.lower.load(Ordering::Acquire) {
+                break;
+            }
+            let proof = source.proof();
+            if proof.bound > best.bound {
+                best = Arc::new(proof);
+            }
+        }
+        best
+    }
+
+    /// Returns true if the best choice is optimal.
+    pub(crate) fn is_proven(&self) -> bool {
+        self.lower() >= self.upper()
+    }
+
+    /// Runs work that takes all processors. Meanwhile annealing rests `rests` times as long as it
+    /// works.
+    pub(crate) fn slow_search(&self, rests: u32, work: impl FnOnce()) {
+        self.rests.store(rests, Ordering::Release);
+        work();
+        self.rests.store(0, Ordering::Release);
+    }
+
+    /// Returns how long annealing has to rest, in units of the time that it works.
+    pub(crate) fn rests(&self) -> u32 {
+        self.rests.load(Ordering::Acquire)
+    }
+
+    /// Tells search and proof to stop.
+    pub(crate) fn finish(&self) {
+        self.done.store(true, Ordering::Release);
+    }
+
+    /// Allows work on the part again after [`Incumbent::finish`]. The proof then begins anew, so
+    /// what the sources prove is kept.
+    pub(crate) fn resume(&self) {
+        if self.lower() > 0 {
+            self.certify((*self.proof()).clone());
+        }
+        self.done.store(false, Ordering::Release);
+    }
+
+    /// Returns true if search and proof have to stop.
+    pub(crate) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire) || self.is_proven()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source whose proof has a fixed bound.
+    struct FixedProof(u64);
+
+    impl ProofSource for FixedProof {
+        fn proof(&self) -> Proof {
+            Proof { bound: self.0, ..Proof::default() }
+        }
+    }
+
+    #[test]
+    fn keeps_a_proof_when_a_part_is_resumed() {
+        let incumbent = Incumbent::new(9, vec![true]);
+        incumbent.set_source(SourceKind::Relaxation, Arc::new(FixedProof(5)));
+        incumbent.prove(5);
+        assert_eq!(incumbent.proof().bound, 5);
+        incumbent.resume();
+        incumbent.set_source(SourceKind::Relaxation, Arc::new(FixedProof(2)));
+        assert_eq!((incumbent.proof().bound, incumbent.lower()), (5, 5));
+    }
+}

@@ -1,0 +1,262 @@
+//! A choice of sites and its noise, updated while sites come and go.
+//!
+//! Law: between operations `p` and `e` are the least solution under `chosen`, and a state that was
+//! legal stays legal. A change is propagated in topological order through the nodes whose noise
+//! really changes; an undo log reverts it. In a loop noise can only be propagated upward (the least
+//! solution is reached from any smaller one from below); to lower it there, everything is
+//! recomputed.
+//!
+//! Cost of a step: the nodes it changes and their users, typically a dozen.
+
+use crate::question::graph::{Graph, NONE};
+use crate::question::instance::Bits;
+use crate::question::least_noise::{least_solution, most_noise};
+
+/// A choice of sites and its noise.
+#[derive(Clone, Debug)]
+pub(crate) struct ChoiceState<'g> {
+    graph: &'g Graph,
+    /// True for each chosen site.
+    pub chosen: Vec<bool>,
+    /// Sum of the costs of the chosen sites.
+    pub cost: u64,
+    /// Noise before a reduce.
+    pub p: Vec<Bits>,
+    /// Noise after a reduce.
+    pub e: Vec<Bits>,
+    /// Work done so far, in visits of nodes.
+    pub work: u64,
+    /// All noise is cut here, because it may rise for ever in a cycle.
+    most: Bits,
+    queue: RankQueue,
+    undo: Vec<UndoStep>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum UndoStep {
+    Noise { node: u32, p: Bits, e: Bits },
+    Flip(u32),
+}
+
+/// A position in the undo log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UndoMark(usize);
+
+impl<'g> ChoiceState<'g> {
+    /// Returns the state of a choice, legal or not.
+    pub(crate) fn new(graph: &'g Graph, chosen: Vec<bool>) -> ChoiceState<'g> {
+        let n = graph.n_nodes();
+        let mut state = ChoiceState {
+            graph,
+            cost: graph.cost_of(&chosen),
+            chosen,
+            p: Vec::new(),
+            e: Vec::new(),
+            work: 0,
+            most: most_noise(graph),
+            queue: RankQueue::new(n),
+            undo: Vec::new(),
+        };
+        (state.p, state.e) = state.solve();
+        state
+    }
+
+    /// Returns true if no node is over its limit.
+    pub(crate) fn is_legal(&self) -> bool {
+        self.p.iter().zip(&self.graph.limit).all(|(p, limit)| p <= limit)
+    }
+
+    /// Returns the mark for [`ChoiceState::roll_back`].
+    pub(crate) fn mark(&self) -> UndoMark {
+        UndoMark(self.undo.len())
+    }
+
+    /// Clears the undo log.
+    pub(crate) fn commit(&mut self) {
+        self.undo.clear();
+    }
+
+    /// Undoes everything since the mark.
+    pub(crate) fn roll_back(&mut self, mark: UndoMark) {
+        while self.undo.len() > mark.0 {
+            match self.undo.pop() {
+                Some(UndoStep::Noise { node, p, e }) => {
+                    self.p[node as usize] = p;
+                    self.e[node as usize] = e;
+                }
+                Some(UndoStep::Flip(s)) => self.flip(s),
+                None => return,
+            }
+        }
+    }
+
+    /// Returns the nodes whose noise changed since the mark.
+    pub(crate) fn changed(&self, mark: UndoMark) -> impl Iterator<Item = u32> + '_ {
+        self.undo[mark.0..].iter().filter_map(|undo| match undo {
+            UndoStep::Noise { node, .. } => Some(*node),
+            UndoStep::Flip(_) => None,
+        })
+    }
+
+    fn flip(&mut self, s: u32) {
+        let cost = self.graph.cost[s as usize];
+        let now = !self.chosen[s as usize];
+        self.chosen[s as usize] = now;
+        // Differences of a saturated sum would be wrong, so it is recomputed.
+        if self.cost == u64::MAX || cost == u64::MAX {
+            self.cost = self.graph.cost_of(&self.chosen);
+        } else if now {
+            self.cost = self.cost.saturating_add(cost);
+        } else {
+            self.cost -= cost;
+        }
+    }
+
+    /// Removes a site if the result is legal, and returns true; otherwise changes nothing.
+    pub(crate) fn try_remove(&mut self, s: u32) -> bool {
+        debug_assert!(self.chosen[s as usize], "only a chosen site can be taken out");
+        let mark = self.mark();
+        self.undo.push(UndoStep::Flip(s));
+        self.flip(s);
+        self.seed(s);
+        if self.follow() {
+            return true;
+        }
+        self.roll_back(mark);
+        false
+    }
+
+    /// Inserts a site. Returns false if the state is then not legal, which happens only if a reset
+    /// raises noise.
+    pub(crate) fn insert(&mut self, s: u32) -> bool {
+        debug_assert!(!self.chosen[s as usize], "only a site that is not chosen can be put in");
+        self.undo.push(UndoStep::Flip(s));
+        self.flip(s);
+        if self.graph.cyclic {
+            self.recompute();
+            return self.is_legal();
+        }
+        self.seed(s);
+        self.follow()
+    }
+
+    /// Sets the noise after the nodes of a flipped site and queues their users.
+    fn seed(&mut self, s: u32) {
+        let graph = self.graph;
+        for &v in graph.nodes_of.of(s) {
+            let i = v as usize;
+            let e = if self.chosen[s as usize] { graph.reset[s as usize] } else { self.p[i] };
+            if e != self.e[i] {
+                self.undo.push(UndoStep::Noise { node: v, p: self.p[i], e: self.e[i] });
+                self.e[i] = e;
+                for &w in graph.users.of(v) {
+                    self.queue.push(graph.rank[w as usize]);
+                }
+            }
+        }
+    }
+
+    /// Propagates queued changes. At the first node over its limit it clears the queue and returns
+    /// false.
+    fn follow(&mut self) -> bool {
+        let graph = self.graph;
+        // In a loop without limits noise may rise for ever; then everything is recomputed.
+        let most = self.work + 1000 + 64 * graph.n_nodes() as u64;
+        while let Some(rank) = self.queue.pop() {
+            let v = graph.order[rank as usize];
+            let i = v as usize;
+            self.work += 1;
+            let p = graph.before(v, |u| self.e[u as usize]).min(self.most);
+            if p > graph.limit[i] {
+                self.queue.clear();
+                return false;
+            }
+            if graph.cyclic && self.work > most {
+                self.queue.clear();
+                self.recompute();
+                return self.is_legal();
+            }
+            if p == self.p[i] {
+                continue;
+            }
+            let s = graph.site[i];
+            let e = if s != NONE && self.chosen[s as usize] { graph.reset[s as usize] } else { p };
+            self.undo.push(UndoStep::Noise { node: v, p: self.p[i], e: self.e[i] });
+            self.p[i] = p;
+            if e != self.e[i] {
+                self.e[i] = e;
+                for &w in graph.users.of(v) {
+                    self.queue.push(graph.rank[w as usize]);
+                }
+            }
+        }
+        true
+    }
+
+    /// Computes the noise before and after each node from scratch.
+    fn solve(&mut self) -> (Vec<Bits>, Vec<Bits>) {
+        let graph = self.graph;
+        let n = graph.n_nodes();
+        let (mut p, mut e) = (vec![0; n], vec![0; n]);
+        let after = |v: u32, p: Bits| match graph.site[v as usize] {
+            s if s != NONE && self.chosen[s as usize] => graph.reset[s as usize],
+            _ => p,
+        };
+        let most = self.most;
+        let n_passes = least_solution(graph, &mut p, &mut e, |_, p| p.min(most), after);
+        self.work += (n_passes * n) as u64;
+        (p, e)
+    }
+
+    /// Recomputes everything and logs the changes.
+    fn recompute(&mut self) {
+        let (p, e) = self.solve();
+        for v in 0..self.graph.n_nodes() {
+            if (p[v], e[v]) != (self.p[v], self.e[v]) {
+                self.undo.push(UndoStep::Noise { node: v as u32, p: self.p[v], e: self.e[v] });
+                (self.p[v], self.e[v]) = (p[v], e[v]);
+            }
+        }
+    }
+}
+
+/// A set of ranks from which the smallest is taken: one bit each, found by scanning words.
+#[derive(Clone, Debug)]
+struct RankQueue {
+    words: Vec<u64>,
+    /// No bit is set in words before this one.
+    first: usize,
+    len: usize,
+}
+
+impl RankQueue {
+    fn new(n: usize) -> RankQueue {
+        RankQueue { words: vec![0; n.div_ceil(64)], first: 0, len: 0 }
+    }
+
+    fn push(&mut self, rank: u32) {
+        let (word, bit) = (rank as usize / 64, 1_u64 << (rank % 64));
+        if self.words[word] & bit == 0 {
+            self.words[word] |= bit;
+            self.first = if self.len == 0 { word } else { self.first.min(word) };
+            self.len += 1;
+        }
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        if self.len == 0 {
+            return None;
+        }
+        while self.words[self.first] == 0 {
+            self.first += 1;
+        }
+        let bit = self.words[self.first].trailing_zeros();
+        self.words[self.first] &= self.words[self.first] - 1;
+        self.len -= 1;
+        Some(self.first as u32 * 64 + bit)
+    }
+
+    fn clear(&mut self) {
+        while self.pop().is_some() {}
+    }
+}

@@ -1,0 +1,81 @@
+//! A part of an instance with its graph, a legal choice and bounds of its cost.
+
+use std::sync::Arc;
+
+use num_integer::gcd;
+
+use crate::question::graph::{Graph, NONE};
+use crate::question::infeasible::{Infeasible, Why};
+use crate::question::instance::Node;
+use crate::question::limits::Budget;
+use crate::question::simplify::Part;
+use crate::search::compact::{self, AnyLegal};
+use crate::search::greedy;
+use crate::search::incumbent::Incumbent;
+use crate::search::state::ChoiceState;
+
+/// A part that has a legal choice.
+pub(crate) struct Subproblem {
+    pub graph: Arc<Graph>,
+    pub incumbent: Arc<Incumbent>,
+    /// The index of each of its sites in the whole instance.
+    pub sites: Vec<u32>,
+    /// The index of each of its nodes in the whole instance, or `NONE`.
+    pub nodes: Vec<u32>,
+    /// The greatest common divisor of the costs of the part: the unit of its costs and bounds.
+    pub grain: u64,
+}
+
+impl Subproblem {
+    /// Finds a first legal choice, greedily or with the solver.
+    pub(crate) fn new(mut part: Part, budget: &Budget) -> Result<Subproblem, Infeasible> {
+        let grain = part.instance.sites.iter().fold(0, |grain, site| gcd(grain, site.cost)).max(1);
+        for site in &mut part.instance.sites {
+            site.cost /= grain;
+        }
+        let graph = Graph::new(&part.instance);
+        let first = match greedy::greedy(&graph) {
+            Some(chosen) => chosen,
+            None => ask_solver(&graph, &part, budget)?,
+        };
+        let mut state = ChoiceState::new(&graph, first);
+        if budget.steps.prune {
+            greedy::prune(&graph, &mut state, budget.stop);
+        }
+        let incumbent = Arc::new(Incumbent::new(state.cost, state.chosen));
+        Ok(Subproblem {
+            graph: Arc::new(graph),
+            incumbent,
+            sites: part.sites,
+            nodes: part.nodes,
+            grain,
+        })
+    }
+
+    /// Sets the function that is called with each better bound, in the unit of the part.
+    pub(crate) fn with_listener(
+        self,
+        listener: impl Fn(u64) + Send + Sync + 'static,
+    ) -> Subproblem {
+        let fresh = Incumbent::new(self.incumbent.upper(), self.incumbent.best());
+        Subproblem { incumbent: Arc::new(fresh.with_listener(listener)), ..self }
+    }
+
+    /// Returns the cost and the bound, in the unit of the whole instance.
+    pub(crate) fn cost_and_bound(&self) -> (u64, u64) {
+        let in_whole = |it: u64| it.saturating_mul(self.grain);
+        (in_whole(self.incumbent.upper()), in_whole(self.incumbent.lower()))
+    }
+}
+
+/// Asks the solver for a legal choice. The cheap ways always find one unless a site can raise
+/// noise.
+fn ask_solver(graph: &Graph, part: &Part, budget: &Budget) -> Result<Vec<bool>, Infeasible> {
+    let node = part.nodes.iter().copied().find(|&v| v != NONE).unwrap_or(0);
+    let err = |why| Err(Infeasible { node: Node(node), why });
+    match compact::any_legal(graph, budget) {
+        AnyLegal::Choice(chosen) => Ok(chosen),
+        AnyLegal::None => err(Why::Contradiction),
+        AnyLegal::Unknown => err(Why::NotFound),
+    }
+}

@@ -1,0 +1,189 @@
+//! The division of time between search and proof of one part.
+//!
+//! 1. A short run of [`crate::search::anneal`], so that the proof starts from a good choice.
+//! 2. The proof ([`crate::exact::prove`]) with a first share of the effort. Small parts end here.
+//! 3. Runs of annealing of growing length. Under a time limit the proof runs concurrently on a
+//!    second thread. Under a work limit they take turns on one thread, so that the answer depends
+//!    on nothing else.
+//!
+//! One long run is worth more than several short ones: a run that cools four times slower gives a
+//! better choice than four runs. So lengths grow fourfold, and the last run takes all that is left.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::exact::prove;
+use crate::question::graph::Graph;
+use crate::question::limits::{Budget, Clock, Steps};
+use crate::search::anneal::{improve, improve_for};
+use crate::search::incumbent::Incumbent;
+
+/// Improves and proves one part with a share of the time that is left. Returns the work spent.
+pub(crate) fn solve(
+    graph: &Arc<Graph>,
+    incumbent: &Arc<Incumbent>,
+    clock: &Clock,
+    share: Share,
+    report: &mut dyn FnMut(&Incumbent),
+) -> u64 {
+    incumbent.resume();
+    let n = graph.n_sites() as u64;
+    let end = share.end;
+    let stop = || clock.is_over() || end.is_some_and(|end| Instant::now() >= end);
+    let mut budget = Budget { stop: &stop, left: share.work, steps: share.steps };
+    if share.round == 0 && prove::at_once(graph, incumbent, &mut budget) {
+        report(incumbent);
+        return share.work - budget.left;
+    }
+    // A longer run follows anyway if a part is large.
+    let visits = (n * 500).min(2_000_000).min(budget.left / 10);
+    improve_for(graph, incumbent, 1 + (share.round << 32), visits, &mut budget);
+    report(incumbent);
+    if incumbent.is_proven() || budget.is_spent() {
+        return share.work - budget.left;
+    }
+    if share.work == u64::MAX {
+        let first = if n <= 2000 { Duration::from_millis(30) } else { Duration::ZERO };
+        concurrent(graph, incumbent, clock, &share, first, report);
+        return 0;
+    }
+    // Take turns: half of the work for the proof, the rest for annealing.
+    let mut proof = Budget { stop: &stop, left: budget.left / 2, steps: share.steps };
+    let given = proof.left;
+    if share.steps.prove {
+        prove::prove(graph, incumbent, &mut proof);
+    }
+    budget.spend(given - proof.left);
+    report(incumbent);
+    let mut length = n.saturating_mul(LENGTH);
+    let mut seed = 2 + (share.round << 32);
+    while !budget.is_spent() && !incumbent.is_done() && share.steps.anneal {
+        let visits = if budget.left / 5 < length * 2 { budget.left } else { length };
+        let before = budget.left;
+        improve_for(graph, incumbent, seed, visits, &mut budget);
+        if budget.left == before {
+            break;
+        }
+        report(incumbent);
+        length = length.saturating_mul(4);
+        seed += 1;
+    }
+    share.work - budget.left
+}
+
+/// While the proof takes all processors, annealing works for this time and then rests at least as
+/// long. Without rests it took one of two processors; with half of the visits its answers are worse
+/// by two thousandths.
+const TURN: Duration = Duration::from_millis(5);
+/// Visits per site of the first long run.
+const LENGTH: u64 = 10_000;
+
+/// The effort that one part may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    /// Steps of work; `u64::MAX` for no limit.
+    pub work: u64,
+    /// The moment to stop.
+    pub end: Option<Instant>,
+    pub steps: Steps,
+    /// The number of earlier attempts at the part.
+    pub round: u64,
+}
+
+/// Anneals on this thread and proves on another until the time is over or the proof is complete.
+fn concurrent(
+    graph: &Arc<Graph>,
+    incumbent: &Arc<Incumbent>,
+    clock: &Clock,
+    share: &Share,
+    patience: Duration,
+    report: &mut dyn FnMut(&Incumbent),
+) {
+    let end = share.end;
+    let over = {
+        let clock = clock.clone();
+        move || clock.is_over() || end.is_some_and(|end| Instant::now() >= end)
+    };
+    let prover = share.steps.prove.then(|| {
+        let (graph, incumbent, over) = (Arc::clone(graph), Arc::clone(incumbent), over.clone());
+        let steps = share.steps;
+        std::thread::spawn(move || {
+            let stop = || over() || incumbent.is_done();
+            let mut budget = Budget { stop: &stop, left: u64::MAX, steps };
+            prove::prove(&graph, &incumbent, &mut budget);
+        })
+    });
+    let finished = || prover.as_ref().is_none_or(std::thread::JoinHandle::is_finished);
+    // Most parts are proven within moments, and annealing would only take the processor from the
+    // proof.
+    let start = Instant::now();
+    while !finished() && !over() && start.elapsed() < patience {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    report(incumbent);
+    let mut length = graph.n_sites() as f64 * LENGTH as f64;
+    let mut seed = 2 + (share.round << 32);
+    // Visits per second, measured in each run.
+    let mut speed = 1e7;
+    let mut budget = Budget { stop: &over, left: u64::MAX, steps: share.steps };
+    while !over() && !incumbent.is_done() && share.steps.anneal {
+        let start = Instant::now();
+        let left = end.map_or(f64::INFINITY, |end| (end - start).as_secs_f64());
+        let whole = left * speed < length * 5.0;
+        let mut reported = start;
+        let mut rested = start;
+        let mut visits = 0;
+        improve(
+            graph,
+            incumbent,
+            seed,
+            &mut |work| {
+                visits = work;
+                if over() || incumbent.is_done() {
+                    return 1.0;
+                }
+                if reported.elapsed() > Duration::from_millis(50) {
+                    reported = Instant::now();
+                    report(incumbent);
+                }
+                // With three threads on two processors annealing would otherwise have one for
+                // itself.
+                let rests = incumbent.rests();
+                if rests > 0 && rested.elapsed() > TURN {
+                    std::thread::sleep(TURN * rests);
+                    rested = Instant::now();
+                }
+                if whole {
+                    start.elapsed().as_secs_f64() / left.max(1e-9)
+                } else {
+                    work as f64 / length
+                }
+            },
+            &mut budget,
+        );
+        report(incumbent);
+        let seconds = start.elapsed().as_secs_f64();
+        if seconds > 1e-3 {
+            speed = visits as f64 / seconds;
+        }
+        length *= 4.0;
+        seed += 1;
+    }
+    while !finished() && !over() && !incumbent.is_done() {
+        std::thread::sleep(Duration::from_millis(1));
+        report(incumbent);
+    }
+    incumbent.finish();
+    report(incumbent);
+    if let Some(prover) = prover {
+        // The solver may need a while to notice the stop; then the thread ends later by itself.
+        let start = Instant::now();
+        while !prover.is_finished() && start.elapsed() < Duration::from_millis(20) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        if prover.is_finished() {
+            // If the prover panicked, the bounds that it posted before are still valid.
+            drop(prover.join());
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The op table: everything that is known of each op, in one place.
+//!
+//! A *row* ([`OpSpec`], in `row.rs`) states what is known of an op by its name: counts, types,
+//! attributes, traits, effects, its custom syntax. The rows of built-in ops are values, one file
+//! per dialect in `ops/`; `built_in.rs` gives each its identity. The *registry* (`registry.rs`)
+//! finds rows, and accepts others at run time.
+//!
+//! *Inherent attributes* (properties) are those that the generic form writes between `<{` and `}>`.
+//! One with a default is left out of the attributes of an op when it has that value, so that plain
+//! arithmetic carries no attributes.
+
+mod built_in;
+mod ops;
+mod prelude;
+mod registry;
+mod row;
+mod snippet;
+mod syntax;
+
+pub use crate::namespace::{is_closed, is_read_by_mlir};
+pub use crate::op_traits::{
+    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, PassedOperands, Presence, RMW,
+    Speculation, Traits, TypeClass, TypeRule, WidthChange,
+};
+pub use built_in::{ALL, N_BUILT_IN};
+pub use registry::{RegisterError, ops, register};
+pub use row::OpSpec;
+pub use syntax::{ARROW, Bind, COLON, COMMA, Element, Syntax};
+
+pub use crate::OpKind;
+pub use crate::print::ResultNames;
+
+impl OpKind {
+    /// Returns true for ops, false for labels, aliases, resource sections, chunks and junk.
+    pub fn is_op(self) -> bool {
+        !matches!(
+            self,
+            OpKind::Label
+                | OpKind::TypeAlias
+                | OpKind::AttrAlias
+                | OpKind::Resources
+                | OpKind::Chunk
+                | OpKind::Junk
+        )
+    }
+
+    /// Returns true if the op has all these traits.
+    #[inline]
+    pub fn has(self, it: Traits) -> bool {
+        self.spec().traits.contains(it)
+    }
+
+    /// The op that ends a block of its regions where the text leaves the terminator out.
+    pub(crate) fn implicit_terminator(self) -> Option<OpKind> {
+        self.spec().implicit_terminator
+    }
+
+    /// Returns true if the op has no effects and no regions; it may still be undefined for some
+    /// operands: see [`OpSpec::speculation`].
+    #[inline]
+    pub fn is_pure(self) -> bool {
+        self.spec().is_pure()
+    }
+
+    /// Returns true if no op of the dialect of this name has a region, for a dialect whose ops are
+    /// all known.
+    pub(crate) fn dialect_has_no_regions(name: &str) -> bool {
+        let Some((dialect, _)) = name.split_once('.') else { return false };
+        is_closed(dialect) && ops_of(dialect).all(|it| it.spec().regions.most == 0)
+    }
+
+    /// The message about an op that its dialect does not have; it suggests the nearest name.
+    pub(crate) fn unknown_message(dialect: &str, full: &str) -> String {
+        let near = ops_of(dialect)
+            .map(|it| it.spec().name)
+            .min_by_key(|it| distance(it, full))
+            .filter(|it| distance(it, full) <= 3);
+        match near {
+            Some(near) => format!("unknown op `{full}`; did you mean `{near}`?"),
+            None => format!("unknown op `{full}` in dialect `{dialect}`"),
+        }
+    }
+}
+
+/// The ops of a dialect.
+fn ops_of(dialect: &str) -> impl Iterator<Item = OpKind> {
+    ops().filter(move |it| it.spec().name.split('.').next() == Some(dialect))
+}
+
+/// The number of letters to change, add or remove.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<u8> = b.bytes().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;

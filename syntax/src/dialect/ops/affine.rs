@@ -1,0 +1,307 @@
+//! Rows of `affine`: loops and accesses whose indices are affine maps.
+
+use crate::dialect::prelude::*;
+use crate::dialect::syntax::affine::{
+    ACCESS, AFFINE_FOR, AFFINE_PARALLEL, CONDITION, COPIED_TYPES, DELINEARIZE, DESTINATION_ACCESS,
+    LINEARIZE, MAP, OPT_STRIDE, PREFETCH_KIND, SOURCE_ACCESS, TAG_ACCESS, WAITED_TYPE,
+};
+use crate::dialect::syntax::loops::OPT_ELSE;
+
+pub(in crate::dialect) const FOR: OpSpec = OpSpec {
+    name: "affine.for",
+    doc: "Counts between affine bounds by a constant step. `iter_args` are carried from one \
+          iteration to the next.",
+    traits: Traits::SINGLE_BLOCK,
+    operands: Count::ANY,
+    segments: &[Count::ANY, Count::ANY, Count::ANY],
+    results: Count::ANY,
+    regions: Count::exactly(1),
+    attrs: &[
+        AttrSpec::required("lowerBoundMap", AttrClass::Map),
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+        AttrSpec::required("step", AttrClass::Index),
+        AttrSpec::required("upperBoundMap", AttrClass::Map),
+    ],
+    implicit_terminator: Some(OpKind::AffineYield),
+    effects: Effects::NONE,
+    speculation: Speculation::UnitStep,
+    rules: Rules {
+        regions: Some(|it, op| it.affine_for(op)),
+        indices: Some(|it, op| it.bounds_of_for(op)),
+        ..Rules::NONE
+    },
+    syntax: &[AFFINE_FOR, Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const IF: OpSpec = OpSpec {
+    name: "affine.if",
+    doc: "Runs one of two regions, by an affine set.",
+    traits: Traits::SINGLE_BLOCK,
+    operands: Count::ANY,
+    results: Count::ANY,
+    regions: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::Index], &[]),
+    attrs: &[AttrSpec::discardable("condition", AttrClass::Set)],
+    implicit_terminator: Some(OpKind::AffineYield),
+    effects: Effects::NONE,
+    speculation: Speculation::Regions,
+    rules: Rules {
+        regions: Some(|it, op| it.branches(op)),
+        n_required_blocks: 0,
+        indices: Some(|it, op| it.operands_of_condition(op)),
+        ..Rules::NONE
+    },
+    syntax: &[CONDITION, OptArrowTypes, Region, OPT_ELSE, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
+    name: "affine.parallel",
+    doc: "Runs its region for all points of a hyperrectangle, possibly at once.",
+    traits: Traits::SINGLE_BLOCK,
+    operands: Count::ANY,
+    results: Count::ANY,
+    regions: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[]),
+    attrs: &[
+        AttrSpec::required("lowerBoundsGroups", AttrClass::I32Elements),
+        AttrSpec::required("lowerBoundsMap", AttrClass::Map),
+        AttrSpec::required("reductions", AttrClass::I64Array),
+        AttrSpec::required("steps", AttrClass::I64Array),
+        AttrSpec::required("upperBoundsGroups", AttrClass::I32Elements),
+        AttrSpec::required("upperBoundsMap", AttrClass::Map),
+    ],
+    implicit_terminator: Some(OpKind::AffineYield),
+    effects: Effects::NONE,
+    speculation: Speculation::Regions,
+    rules: Rules {
+        regions: Some(|it, op| it.affine_parallel(op)),
+        indices: Some(|it, op| it.bounds_of_parallel(op)),
+        ..Rules::NONE
+    },
+    syntax: &[AFFINE_PARALLEL, Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const YIELD: OpSpec = OpSpec {
+    name: "affine.yield",
+    doc: "Ends a region of an `affine` op with its results.",
+    parents: &["affine.for", "affine.if", "affine.parallel"],
+    rules: Rules { blocks: Some(|it, op| it.affine_yield(op)), ..Rules::NONE },
+    syntax: &[AttrDict, OptOperandsTypes],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const APPLY: OpSpec = OpSpec {
+    name: "affine.apply",
+    doc: "Applies an affine map of one result to indices.",
+    operands: Count::ANY,
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
+    attrs: &[AttrSpec::required("map", AttrClass::Map)],
+    speculation: Speculation::Map,
+    rules: Rules {
+        types: &[|it, op| it.applied(op)],
+        indices: Some(|it, op| it.takes_all(op, 0)),
+        ..Rules::NONE
+    },
+    syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const MIN: OpSpec = OpSpec {
+    name: "affine.min",
+    doc: "The smallest result of an affine map.",
+    operands: Count::ANY,
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
+    attrs: &[AttrSpec::required("map", AttrClass::Map)],
+    speculation: Speculation::Map,
+    rules: Rules { indices: Some(|it, op| it.takes_all(op, 0)), ..Rules::NONE },
+    syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const MAX: OpSpec = OpSpec {
+    name: "affine.max",
+    doc: "The largest result of an affine map.",
+    operands: Count::ANY,
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
+    attrs: &[AttrSpec::required("map", AttrClass::Map)],
+    speculation: Speculation::Map,
+    rules: Rules { indices: Some(|it, op| it.takes_all(op, 0)), ..Rules::NONE },
+    syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
+    name: "affine.load",
+    doc: "Reads an element of a memref at affine indices.",
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::required("map", AttrClass::Map)],
+    effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
+    rules: Rules {
+        types: &[|it, op| it.accessed(op, 0)],
+        indices: Some(|it, op| it.access_indices(op, 1)),
+        ..Rules::NONE
+    },
+    syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const STORE: OpSpec = OpSpec {
+    name: "affine.store",
+    doc: "Writes an element of a memref at affine indices.",
+    operands: Count::at_least(2),
+    types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::required("map", AttrClass::Map)],
+    effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
+    rules: Rules {
+        types: &[|it, op| it.accessed(op, 1)],
+        indices: Some(|it, op| it.access_indices(op, 2)),
+        ..Rules::NONE
+    },
+    syntax: &[Operands(1), COMMA, ACCESS, AttrDict, COLON, TypeOf(Bind::StoreTo)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const VECTOR_LOAD: OpSpec = OpSpec {
+    name: "affine.vector_load",
+    doc: "Reads a vector of a memref at affine indices.",
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::required("map", AttrClass::Map)],
+    effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
+    rules: Rules {
+        types: &[|it, op| it.accessed_as_vector(op, 0)],
+        indices: Some(|it, op| it.access_indices(op, 1)),
+        ..Rules::NONE
+    },
+    syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::Operand(0)), COMMA, TypeOf(Bind::Result)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
+    name: "affine.vector_store",
+    doc: "Writes a vector to a memref at affine indices.",
+    operands: Count::at_least(2),
+    types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::required("map", AttrClass::Map)],
+    effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
+    rules: Rules {
+        types: &[|it, op| it.accessed_as_vector(op, 1)],
+        indices: Some(|it, op| it.access_indices(op, 2)),
+        ..Rules::NONE
+    },
+    syntax: &[
+        Operands(1),
+        COMMA,
+        ACCESS,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(1)),
+        COMMA,
+        TypeOf(Bind::Operand(0)),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
+    name: "affine.prefetch",
+    doc: "Prefetches an element of a memref.",
+    operands: Count::at_least(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
+    attrs: &[
+        AttrSpec::required("isDataCache", AttrClass::Bool),
+        AttrSpec::required("isWrite", AttrClass::Bool),
+        AttrSpec::required("localityHint", AttrClass::I32),
+        AttrSpec::required("map", AttrClass::Map),
+    ],
+    rules: Rules {
+        types: &[|it, op| {
+            it.accessed(op, 0);
+            it.case_below(op, "localityHint", 4);
+        }],
+        indices: Some(|it, op| it.access_indices(op, 1)),
+        ..Rules::NONE
+    },
+    syntax: &[ACCESS, COMMA, PREFETCH_KIND, AttrDict, COLON, TypeOf(Bind::Operand(0))],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
+    name: "affine.dma_start",
+    doc: "Starts to copy elements of one memref to another, told apart by an element of a \
+          third; all accessed at affine indices.",
+    operands: Count::at_least(1),
+    attrs: &[
+        AttrSpec::discardable("dst_map", AttrClass::Map),
+        AttrSpec::discardable("src_map", AttrClass::Map),
+        AttrSpec::discardable("tag_map", AttrClass::Map),
+    ],
+    rules: Rules {
+        types: &[|it, op| it.copied(op)],
+        indices: Some(|it, op| it.copied_indices(op)),
+        ..Rules::NONE
+    },
+    syntax: &[
+        SOURCE_ACCESS,
+        COMMA,
+        DESTINATION_ACCESS,
+        COMMA,
+        TAG_ACCESS,
+        COMMA,
+        Operand(Type::INDEX),
+        OPT_STRIDE,
+        COLON,
+        COPIED_TYPES,
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const DMA_WAIT: OpSpec = OpSpec {
+    name: "affine.dma_wait",
+    doc: "Waits until what `affine.dma_start` started with the same tag is done.",
+    operands: Count::at_least(1),
+    attrs: &[AttrSpec::discardable("tag_map", AttrClass::Map)],
+    rules: Rules {
+        types: &[|it, op| it.copied(op)],
+        indices: Some(|it, op| it.copied_indices(op)),
+        ..Rules::NONE
+    },
+    syntax: &[TAG_ACCESS, COMMA, Operand(Type::INDEX), COLON, WAITED_TYPE],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const DELINEARIZE_INDEX: OpSpec = OpSpec {
+    name: "affine.delinearize_index",
+    doc: "Splits a linear index into one index per dimension.",
+    operands: Count::at_least(1),
+    results: Count::ANY,
+    types: TypeRule::new(&[TypeClass::Index], &[]),
+    attrs: &[AttrSpec::optional("static_basis", AttrClass::DenseI64)],
+    speculation: Speculation::Never,
+    rules: Rules { types: &[|it, op| it.delinearized(op)], ..Rules::NONE },
+    syntax: &[Operand(Type::INDEX), DELINEARIZE],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const LINEARIZE_INDEX: OpSpec = OpSpec {
+    name: "affine.linearize_index",
+    doc: "Joins indices into one linear index.",
+    operands: Count::ANY,
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[]),
+    attrs: &[
+        AttrSpec::optional("disjoint", AttrClass::Unit),
+        AttrSpec::optional("operandSegmentSizes", AttrClass::DenseI32),
+        AttrSpec::optional("static_basis", AttrClass::DenseI64),
+    ],
+    syntax: &[LINEARIZE],
+    ..OpSpec::PURE
+};

@@ -1,0 +1,606 @@
+//! Rows of `arith`: constants, arithmetic, comparisons and casts.
+
+use crate::dialect::prelude::*;
+use crate::dialect::syntax::flags::{
+    CMPF_PREDICATE, CMPI_PREDICATE, CONSTANT_VALUE, OPT_FASTMATH, OPT_OVERFLOW, OPT_ROUNDING,
+};
+use crate::dialect::syntax::types::SELECT_TYPES;
+
+/// `overflow<nsw, nuw>`
+pub(super) const OVERFLOW_FLAGS: AttrSpec = AttrSpec::with_default(
+    "overflowFlags",
+    AttrClass::Dialect("#arith.overflow"),
+    "#arith.overflow<none>",
+);
+
+/// `fastmath<nnan, ninf>`
+pub(super) const FASTMATH_FLAGS: AttrSpec = AttrSpec::with_default(
+    "fastmath",
+    AttrClass::Dialect("#arith.fastmath"),
+    "#arith.fastmath<none>",
+);
+
+/// Two integers and one of the same type.
+pub(super) const INT_BINARY: OpSpec = OpSpec {
+    operands: Count::exactly(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike]).agree(Agreement::Same),
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
+    ..OpSpec::PURE
+};
+
+/// Two floats and one of the same type.
+pub(super) const FLOAT_BINARY: OpSpec = OpSpec {
+    operands: Count::exactly(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FloatLike]).agree(Agreement::Same),
+    attrs: &[FASTMATH_FLAGS],
+    syntax: &[Operands(2), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
+    ..OpSpec::PURE
+};
+
+/// A value as one of another type.
+pub(super) const CAST: OpSpec = OpSpec {
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    syntax: &[
+        Operands(1),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
+    name: "arith.constant",
+    doc: "A constant: the value of its attribute.",
+    traits: Traits::CONSTANT,
+    results: Count::exactly(1),
+    attrs: &[AttrSpec::required("value", AttrClass::Typed)],
+    result_names: ResultNames::ConstantValue,
+    rules: Rules { types: &[|it, op| it.constant(op)], ..Rules::NONE },
+    syntax: &[AttrDict, CONSTANT_VALUE],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const ADDI: OpSpec = OpSpec {
+    name: "arith.addi",
+    doc: "Integer addition, wrapping.",
+    traits: Traits::COMMUTATIVE,
+    attrs: &[OVERFLOW_FLAGS],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const SUBI: OpSpec = OpSpec {
+    name: "arith.subi",
+    doc: "Integer subtraction, wrapping.",
+    attrs: &[OVERFLOW_FLAGS],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const MULI: OpSpec = OpSpec {
+    name: "arith.muli",
+    doc: "Integer multiplication, wrapping.",
+    traits: Traits::COMMUTATIVE,
+    attrs: &[OVERFLOW_FLAGS],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const SHLI: OpSpec = OpSpec {
+    name: "arith.shli",
+    doc: "Shift left; the amount must be less than the width.",
+    attrs: &[OVERFLOW_FLAGS],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const DIVSI: OpSpec = OpSpec {
+    name: "arith.divsi",
+    doc: "Signed integer division, towards zero.",
+    attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
+    speculation: Speculation::SignedDivisor,
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const DIVUI: OpSpec = OpSpec {
+    name: "arith.divui",
+    doc: "Unsigned integer division.",
+    attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
+    speculation: Speculation::Divisor,
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const SHRSI: OpSpec = OpSpec {
+    name: "arith.shrsi",
+    doc: "Arithmetic shift right.",
+    attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const SHRUI: OpSpec = OpSpec {
+    name: "arith.shrui",
+    doc: "Logical shift right.",
+    attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const CEILDIVSI: OpSpec = OpSpec {
+    name: "arith.ceildivsi",
+    doc: "Signed integer division, rounded up.",
+    speculation: Speculation::SignedDivisor,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const CEILDIVUI: OpSpec = OpSpec {
+    name: "arith.ceildivui",
+    doc: "Unsigned integer division, rounded up.",
+    speculation: Speculation::Divisor,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const FLOORDIVSI: OpSpec = OpSpec {
+    name: "arith.floordivsi",
+    doc: "Signed integer division, rounded down.",
+    speculation: Speculation::SignedDivisor,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const REMSI: OpSpec = OpSpec {
+    name: "arith.remsi",
+    doc: "Signed remainder, with the sign of the dividend.",
+    speculation: Speculation::SignedDivisor,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const REMUI: OpSpec = OpSpec {
+    name: "arith.remui",
+    doc: "Unsigned remainder.",
+    speculation: Speculation::Divisor,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const ANDI: OpSpec =
+    OpSpec { name: "arith.andi", doc: "Bitwise and.", traits: Traits::COMMUTATIVE, ..INT_BINARY };
+
+pub(in crate::dialect) const ORI: OpSpec =
+    OpSpec { name: "arith.ori", doc: "Bitwise or.", traits: Traits::COMMUTATIVE, ..INT_BINARY };
+
+pub(in crate::dialect) const XORI: OpSpec = OpSpec {
+    name: "arith.xori",
+    doc: "Bitwise exclusive or.",
+    traits: Traits::COMMUTATIVE,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const MAXSI: OpSpec = OpSpec {
+    name: "arith.maxsi",
+    doc: "Signed maximum.",
+    traits: Traits::COMMUTATIVE,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const MAXUI: OpSpec = OpSpec {
+    name: "arith.maxui",
+    doc: "Unsigned maximum.",
+    traits: Traits::COMMUTATIVE,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const MINSI: OpSpec = OpSpec {
+    name: "arith.minsi",
+    doc: "Signed minimum.",
+    traits: Traits::COMMUTATIVE,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const MINUI: OpSpec = OpSpec {
+    name: "arith.minui",
+    doc: "Unsigned minimum.",
+    traits: Traits::COMMUTATIVE,
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const ADDF: OpSpec = OpSpec {
+    name: "arith.addf",
+    doc: "Floating-point addition.",
+    traits: Traits::COMMUTATIVE,
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const SUBF: OpSpec =
+    OpSpec { name: "arith.subf", doc: "Floating-point subtraction.", ..FLOAT_BINARY };
+
+pub(in crate::dialect) const MULF: OpSpec = OpSpec {
+    name: "arith.mulf",
+    doc: "Floating-point multiplication.",
+    traits: Traits::COMMUTATIVE,
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const DIVF: OpSpec =
+    OpSpec { name: "arith.divf", doc: "Floating-point division.", ..FLOAT_BINARY };
+
+pub(in crate::dialect) const REMF: OpSpec =
+    OpSpec { name: "arith.remf", doc: "Floating-point remainder.", ..FLOAT_BINARY };
+
+pub(in crate::dialect) const MAXIMUMF: OpSpec = OpSpec {
+    name: "arith.maximumf",
+    doc: "Floating-point maximum; NaN if either is.",
+    traits: Traits::COMMUTATIVE,
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const MINIMUMF: OpSpec = OpSpec {
+    name: "arith.minimumf",
+    doc: "Floating-point minimum; NaN if either is.",
+    traits: Traits::COMMUTATIVE,
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const MAXNUMF: OpSpec = OpSpec {
+    name: "arith.maxnumf",
+    doc: "Floating-point maximum; the other one if one is NaN.",
+    traits: Traits::COMMUTATIVE,
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const MINNUMF: OpSpec = OpSpec {
+    name: "arith.minnumf",
+    doc: "Floating-point minimum; the other one if one is NaN.",
+    traits: Traits::COMMUTATIVE,
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const NEGF: OpSpec = OpSpec {
+    name: "arith.negf",
+    doc: "Floating-point negation.",
+    operands: Count::exactly(1),
+    syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
+    name: "arith.cmpi",
+    doc: "Compares two integers by the predicate. The result is `i1`, or a shape of `i1`.",
+    operands: Count::exactly(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::BoolLike]).agree(Agreement::Compared),
+    attrs: &[AttrSpec::required("predicate", AttrClass::I64)],
+    rules: Rules { types: &[|it, op| it.case_below(op, "predicate", 10)], ..Rules::NONE },
+    syntax: &[CMPI_PREDICATE, COMMA, Operands(2), AttrDict, COLON, TypeOf(Bind::Compared)],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
+    name: "arith.cmpf",
+    doc: "Compares two floating-point numbers by the predicate. The result is `i1`, or a \
+          shape of `i1`.",
+    operands: Count::exactly(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::BoolLike])
+        .agree(Agreement::Compared),
+    attrs: &[FASTMATH_FLAGS, AttrSpec::required("predicate", AttrClass::I64)],
+    rules: Rules { types: &[|it, op| it.case_below(op, "predicate", 16)], ..Rules::NONE },
+    syntax: &[
+        CMPF_PREDICATE,
+        COMMA,
+        Operands(2),
+        OPT_FASTMATH,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Compared),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const SELECT: OpSpec = OpSpec {
+    name: "arith.select",
+    doc: "The second operand if the condition is true, else the third.",
+    operands: Count::exactly(3),
+    results: Count::exactly(1),
+    rules: Rules { types: &[|it, op| it.select(op)], ..Rules::NONE },
+    syntax: &[Operands(3), AttrDict, COLON, SELECT_TYPES],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const EXTSI: OpSpec = OpSpec {
+    name: "arith.extsi",
+    doc: "Widens an integer, repeating the sign bit.",
+    types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FixedIntLike])
+        .agree(Agreement::Cast(WidthChange::Grows)),
+    ..CAST
+};
+
+pub(in crate::dialect) const EXTUI: OpSpec = OpSpec {
+    name: "arith.extui",
+    doc: "Widens an integer with zeros.",
+    types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FixedIntLike])
+        .agree(Agreement::Cast(WidthChange::Grows)),
+    attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
+    syntax: &[
+        Operands(1),
+        OptWord("nneg", "nonNeg"),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const TRUNCI: OpSpec = OpSpec {
+    name: "arith.trunci",
+    doc: "Keeps the low bits of an integer.",
+    types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FixedIntLike])
+        .agree(Agreement::Cast(WidthChange::Shrinks)),
+    attrs: &[AttrSpec::with_new_default(
+        "overflowFlags",
+        AttrClass::Dialect("#arith.overflow"),
+        "#arith.overflow<none>",
+    )],
+    syntax: &[
+        Operands(1),
+        OPT_OVERFLOW,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const EXTF: OpSpec = OpSpec {
+    name: "arith.extf",
+    doc: "Widens a floating-point number.",
+    types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FloatLike])
+        .agree(Agreement::Cast(WidthChange::Grows)),
+    attrs: &[AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath"))],
+    syntax: &[
+        Operands(1),
+        OPT_FASTMATH,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const TRUNCF: OpSpec = OpSpec {
+    name: "arith.truncf",
+    doc: "Narrows a floating-point number, rounding.",
+    types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FloatLike])
+        .agree(Agreement::Cast(WidthChange::Shrinks)),
+    attrs: &[
+        AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
+        AttrSpec::optional("roundingmode", AttrClass::I32),
+    ],
+    syntax: &[
+        Operands(1),
+        OPT_ROUNDING,
+        OPT_FASTMATH,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const SITOFP: OpSpec = OpSpec {
+    name: "arith.sitofp",
+    doc: "Signed integer to floating point.",
+    types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FloatLike])
+        .agree(Agreement::Cast(WidthChange::Any)),
+    ..CAST
+};
+
+pub(in crate::dialect) const UITOFP: OpSpec = OpSpec {
+    name: "arith.uitofp",
+    doc: "Unsigned integer to floating point.",
+    types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FloatLike])
+        .agree(Agreement::Cast(WidthChange::Any)),
+    attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
+    syntax: &[
+        Operands(1),
+        OptWord("nneg", "nonNeg"),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const FPTOSI: OpSpec = OpSpec {
+    name: "arith.fptosi",
+    doc: "Floating point to signed integer, towards zero.",
+    types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FixedIntLike])
+        .agree(Agreement::Cast(WidthChange::Any)),
+    ..CAST
+};
+
+pub(in crate::dialect) const FPTOUI: OpSpec = OpSpec {
+    name: "arith.fptoui",
+    doc: "Floating point to unsigned integer, towards zero.",
+    types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FixedIntLike])
+        .agree(Agreement::Cast(WidthChange::Any)),
+    ..CAST
+};
+
+pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
+    name: "arith.index_cast",
+    doc: "Between `index` and integers, with the sign.",
+    types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
+        .agree(Agreement::Cast(WidthChange::Any)),
+    rules: Rules { types: &[|it, op| it.index_cast(op)], ..Rules::NONE },
+    ..CAST
+};
+
+pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
+    name: "arith.index_castui",
+    doc: "Between `index` and integers, without a sign.",
+    types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
+        .agree(Agreement::Cast(WidthChange::Any)),
+    attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
+    rules: Rules { types: &[|it, op| it.index_cast(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(1),
+        OptWord("nneg", "nonNeg"),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const BITCAST: OpSpec = OpSpec {
+    name: "arith.bitcast",
+    doc: "The same bits as another type of the same width.",
+    types: TypeRule::new(&[TypeClass::Bits], &[TypeClass::Bits])
+        .agree(Agreement::Cast(WidthChange::Stays)),
+    ..CAST
+};
+
+pub(in crate::dialect) const SCALING_EXTF: OpSpec = OpSpec {
+    name: "arith.scaling_extf",
+    doc: "Widens a floating-point number and scales it.",
+    operands: Count::exactly(2),
+    attrs: &[AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath"))],
+    syntax: &[
+        Operands(2),
+        OPT_FASTMATH,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        COMMA,
+        TypeOf(Bind::Operand(1)),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const SCALING_TRUNCF: OpSpec = OpSpec {
+    name: "arith.scaling_truncf",
+    doc: "Scales a floating-point number and narrows it.",
+    operands: Count::exactly(2),
+    attrs: &[
+        AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
+        AttrSpec::optional("roundingmode", AttrClass::I32),
+    ],
+    syntax: &[
+        Operands(2),
+        OPT_ROUNDING,
+        OPT_FASTMATH,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        COMMA,
+        TypeOf(Bind::Operand(1)),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const CONVERTF: OpSpec = OpSpec {
+    name: "arith.convertf",
+    doc: "Between floating-point types of the same width.",
+    attrs: &[
+        AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
+        AttrSpec::optional("roundingmode", AttrClass::I32),
+    ],
+    syntax: &[
+        Operands(1),
+        OPT_ROUNDING,
+        OPT_FASTMATH,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..CAST
+};
+
+pub(in crate::dialect) const ADDUI_EXTENDED: OpSpec = OpSpec {
+    name: "arith.addui_extended",
+    doc: "Unsigned addition with the carry as second result.",
+    traits: Traits::COMMUTATIVE,
+    operands: Count::exactly(2),
+    results: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
+    result_names: ResultNames::Each(&["sum", "overflow"]),
+    rules: Rules { types: &[|it, op| it.carry(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(2),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::AllAnd(1)),
+        COMMA,
+        TypeOf(Bind::NextResult),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const SUBUI_EXTENDED: OpSpec = OpSpec {
+    name: "arith.subui_extended",
+    doc: "Unsigned subtraction with the borrow as second result.",
+    operands: Count::exactly(2),
+    results: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
+    rules: Rules { types: &[|it, op| it.carry(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(2),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::AllAnd(1)),
+        COMMA,
+        TypeOf(Bind::NextResult),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const MULSI_EXTENDED: OpSpec = OpSpec {
+    name: "arith.mulsi_extended",
+    doc: "Signed multiplication; low and high half as two results.",
+    traits: Traits::COMMUTATIVE,
+    operands: Count::exactly(2),
+    results: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::IntLike])
+        .agree(Agreement::Exactly),
+    result_names: ResultNames::Each(&["low", "high"]),
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const MULUI_EXTENDED: OpSpec = OpSpec {
+    name: "arith.mului_extended",
+    doc: "Unsigned multiplication; low and high half as two results.",
+    traits: Traits::COMMUTATIVE,
+    operands: Count::exactly(2),
+    results: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::IntLike])
+        .agree(Agreement::Exactly),
+    result_names: ResultNames::Each(&["low", "high"]),
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
+    ..OpSpec::PURE
+};

@@ -1,0 +1,35 @@
+//! Rows of `builtin`.
+
+use crate::dialect::prelude::*;
+use crate::dialect::syntax::func::OPT_SYMBOL_NAME;
+
+pub(in crate::dialect) const MODULE: OpSpec = OpSpec {
+    name: "builtin.module",
+    doc: "A container of functions and other top-level ops. Its symbols are its own, and the \
+          order of its ops does not matter.",
+    traits: Traits::ISOLATED
+        .union(Traits::SYMBOL)
+        .union(Traits::SYMBOL_TABLE)
+        .union(Traits::GRAPH_REGION)
+        .union(Traits::SINGLE_BLOCK)
+        .union(Traits::NO_TERMINATOR),
+    regions: Count::exactly(1),
+    attrs: &[
+        AttrSpec::optional("sym_name", AttrClass::Str),
+        AttrSpec::optional("sym_visibility", AttrClass::Str),
+    ],
+    default_dialect: Some("builtin"),
+    rules: Rules { regions: Some(|it, op| it.module(op)), ..Rules::NONE },
+    syntax: &[OPT_SYMBOL_NAME, AttrDictWithKeyword, Region],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const UNREALIZED_CONVERSION_CAST: OpSpec = OpSpec {
+    name: "builtin.unrealized_conversion_cast",
+    doc: "Casts values between types in the middle of a conversion; what it means is left to \
+          who resolves it.",
+    operands: Count::ANY,
+    results: Count::at_least(1),
+    syntax: &[OptOperandsTypes, Word("to"), ResultTypes, AttrDict],
+    ..OpSpec::PURE
+};

@@ -1,0 +1,75 @@
+//! Rows of `cf`: branches between blocks.
+
+use crate::dialect::prelude::*;
+use crate::dialect::syntax::branch::{OPT_WEIGHTS, SUCCESSOR_SEGMENTS, SWITCH_CASES};
+
+pub(in crate::dialect) const BR: OpSpec = OpSpec {
+    name: "cf.br",
+    doc: "Goes to a block, passing its arguments.",
+    successors: Count::exactly(1),
+    passed: PassedOperands::All,
+    syntax: &[Successor, AttrDict],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const COND_BR: OpSpec = OpSpec {
+    name: "cf.cond_br",
+    doc: "Goes to the first block if the condition is true, else to the second.",
+    operands: Count::at_least(1),
+    segments: &[Count::exactly(1), Count::ANY, Count::ANY],
+    successors: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::I1, TypeClass::Any], &[]),
+    attrs: &[
+        AttrSpec::optional("branch_weights", AttrClass::Any),
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+    ],
+    passed: PassedOperands::Segments,
+    syntax: &[
+        Operand(Type::I1),
+        OPT_WEIGHTS,
+        COMMA,
+        Successor,
+        COMMA,
+        Successor,
+        AttrDict,
+        SUCCESSOR_SEGMENTS,
+    ],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const SWITCH: OpSpec = OpSpec {
+    name: "cf.switch",
+    doc: "Goes to the block of the case that the flag equals, else to the default.",
+    operands: Count::at_least(1),
+    segments: &[Count::exactly(1), Count::ANY, Count::ANY],
+    successors: Count::at_least(1),
+    types: TypeRule::new(&[TypeClass::Integer, TypeClass::Any], &[]),
+    attrs: &[
+        AttrSpec::required("case_operand_segments", AttrClass::DenseI32),
+        AttrSpec::optional("case_values", AttrClass::IntElements),
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+    ],
+    passed: PassedOperands::Cases,
+    rules: Rules { types: &[|it, op| it.cases(op)], ..Rules::NONE },
+    syntax: &[
+        Operand(Type::UNKNOWN),
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        COMMA,
+        Token(TokenKind::LSquare),
+        SWITCH_CASES,
+        Token(TokenKind::RSquare),
+        AttrDict,
+    ],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const ASSERT: OpSpec = OpSpec {
+    name: "cf.assert",
+    doc: "Stops the program with a message unless the condition is true.",
+    operands: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::I1], &[]),
+    attrs: &[AttrSpec::required("msg", AttrClass::Str)],
+    syntax: &[Operand(Type::I1), COMMA, StrAttr("msg"), AttrDict],
+    ..OpSpec::NONE
+};

@@ -1,0 +1,194 @@
+//! Rows of `math`: functions of floating-point numbers and integers.
+
+use super::arith::{FLOAT_BINARY, INT_BINARY};
+use crate::dialect::prelude::*;
+use crate::dialect::syntax::flags::OPT_FASTMATH;
+
+/// One number to one of the same type.
+pub(super) const UNARY: OpSpec = OpSpec {
+    operands: Count::exactly(1),
+    syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
+    ..FLOAT_BINARY
+};
+
+/// Bits of one integer to one of the same type.
+pub(super) const INT_UNARY: OpSpec = OpSpec {
+    operands: Count::exactly(1),
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::All)],
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const ABSF: OpSpec =
+    OpSpec { name: "math.absf", doc: "The absolute value of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const ABSI: OpSpec =
+    OpSpec { name: "math.absi", doc: "The absolute value of an integer.", ..INT_UNARY };
+
+pub(in crate::dialect) const ACOS: OpSpec =
+    OpSpec { name: "math.acos", doc: "The angle whose cosine is a number.", ..UNARY };
+
+pub(in crate::dialect) const ACOSH: OpSpec =
+    OpSpec { name: "math.acosh", doc: "The number whose hyperbolic cosine is a number.", ..UNARY };
+
+pub(in crate::dialect) const ASIN: OpSpec =
+    OpSpec { name: "math.asin", doc: "The angle whose sine is a number.", ..UNARY };
+
+pub(in crate::dialect) const ASINH: OpSpec =
+    OpSpec { name: "math.asinh", doc: "The number whose hyperbolic sine is a number.", ..UNARY };
+
+pub(in crate::dialect) const ATAN: OpSpec =
+    OpSpec { name: "math.atan", doc: "The angle whose tangent is a number.", ..UNARY };
+
+pub(in crate::dialect) const ATAN2: OpSpec = OpSpec {
+    name: "math.atan2",
+    doc: "The angle of a point, from its second coordinate and its first.",
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const ATANH: OpSpec =
+    OpSpec { name: "math.atanh", doc: "The number whose hyperbolic tangent is a number.", ..UNARY };
+
+pub(in crate::dialect) const CBRT: OpSpec =
+    OpSpec { name: "math.cbrt", doc: "The cube root of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const CEIL: OpSpec =
+    OpSpec { name: "math.ceil", doc: "The least integer that is not below the number.", ..UNARY };
+
+pub(in crate::dialect) const COPYSIGN: OpSpec = OpSpec {
+    name: "math.copysign",
+    doc: "The first number with the sign of the second.",
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const COS: OpSpec =
+    OpSpec { name: "math.cos", doc: "Cosine of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const COSH: OpSpec =
+    OpSpec { name: "math.cosh", doc: "Hyperbolic cosine of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const CTLZ: OpSpec = OpSpec {
+    name: "math.ctlz",
+    doc: "How many bits are zero before the highest that is one.",
+    ..INT_UNARY
+};
+
+pub(in crate::dialect) const CTPOP: OpSpec =
+    OpSpec { name: "math.ctpop", doc: "How many bits are one.", ..INT_UNARY };
+
+pub(in crate::dialect) const CTTZ: OpSpec = OpSpec {
+    name: "math.cttz",
+    doc: "How many bits are zero below the lowest that is one.",
+    ..INT_UNARY
+};
+
+pub(in crate::dialect) const ERF: OpSpec =
+    OpSpec { name: "math.erf", doc: "The error function of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const EXP: OpSpec = OpSpec {
+    name: "math.exp",
+    doc: "The exponential function of a floating-point number.",
+    ..UNARY
+};
+
+pub(in crate::dialect) const EXP2: OpSpec =
+    OpSpec { name: "math.exp2", doc: "Two to the power of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const EXPM1: OpSpec = OpSpec {
+    name: "math.expm1",
+    doc: "The exponential function of a floating-point number, less one.",
+    ..UNARY
+};
+
+pub(in crate::dialect) const FLOOR: OpSpec = OpSpec {
+    name: "math.floor",
+    doc: "The greatest integer that is not above the number.",
+    ..UNARY
+};
+
+pub(in crate::dialect) const FMA: OpSpec = OpSpec {
+    name: "math.fma",
+    doc: "The first number times the second plus the third, rounded once.",
+    operands: Count::exactly(3),
+    syntax: &[Operands(3), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const FPOWI: OpSpec = OpSpec {
+    name: "math.fpowi",
+    doc: "A floating-point number to the power of an integer.",
+    types: TypeRule::new(&[TypeClass::FloatLike, TypeClass::IntLike], &[TypeClass::FloatLike]),
+    rules: Rules { types: &[|it, op| it.first_and_result(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(2),
+        OPT_FASTMATH,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::FirstAndResult),
+        COMMA,
+        TypeOf(Bind::Operand(1)),
+    ],
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const IPOWI: OpSpec = OpSpec {
+    name: "math.ipowi",
+    doc: "The first integer to the power of the second.",
+    ..INT_BINARY
+};
+
+pub(in crate::dialect) const LOG: OpSpec =
+    OpSpec { name: "math.log", doc: "The natural logarithm of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const LOG10: OpSpec = OpSpec {
+    name: "math.log10",
+    doc: "The logarithm to base ten of a floating-point number.",
+    ..UNARY
+};
+
+pub(in crate::dialect) const LOG1P: OpSpec = OpSpec {
+    name: "math.log1p",
+    doc: "The natural logarithm of one more than a floating-point number.",
+    ..UNARY
+};
+
+pub(in crate::dialect) const LOG2: OpSpec = OpSpec {
+    name: "math.log2",
+    doc: "The logarithm to base two of a floating-point number.",
+    ..UNARY
+};
+
+pub(in crate::dialect) const POWF: OpSpec = OpSpec {
+    name: "math.powf",
+    doc: "The first number to the power of the second.",
+    ..FLOAT_BINARY
+};
+
+pub(in crate::dialect) const ROUND: OpSpec =
+    OpSpec { name: "math.round", doc: "The nearest integer, halves away from zero.", ..UNARY };
+
+pub(in crate::dialect) const ROUNDEVEN: OpSpec =
+    OpSpec { name: "math.roundeven", doc: "The nearest integer, halves to the even one.", ..UNARY };
+
+pub(in crate::dialect) const RSQRT: OpSpec = OpSpec {
+    name: "math.rsqrt",
+    doc: "One over the square root of a floating-point number.",
+    ..UNARY
+};
+
+pub(in crate::dialect) const SIN: OpSpec =
+    OpSpec { name: "math.sin", doc: "Sine of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const SINH: OpSpec =
+    OpSpec { name: "math.sinh", doc: "Hyperbolic sine of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const SQRT: OpSpec =
+    OpSpec { name: "math.sqrt", doc: "The square root of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const TAN: OpSpec =
+    OpSpec { name: "math.tan", doc: "Tangent of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const TANH: OpSpec =
+    OpSpec { name: "math.tanh", doc: "Hyperbolic tangent of a floating-point number.", ..UNARY };
+
+pub(in crate::dialect) const TRUNC: OpSpec =
+    OpSpec { name: "math.trunc", doc: "The nearest integer towards zero.", ..UNARY };

@@ -1,0 +1,519 @@
+//! Rows of `memref`: buffers. Its other ops are passed over as unknown ones.
+
+use crate::dialect::prelude::*;
+use crate::dialect::syntax::affine::PREFETCH_KIND;
+use crate::dialect::syntax::memref::{
+    ALIGNMENT, ALLOCATED_SIZES, GLOBAL_HEADER, OPT_ALIGNMENT, OPT_NONTEMPORAL, OUTPUT_SHAPE,
+    PERMUTATION, REASSOCIATION, REINTERPRET_CAST_LISTS, RMW_KIND, RMW_TYPES, SUBVIEW_LISTS,
+};
+use crate::dialect::syntax::types::OPT_ARROW_PAREN_TYPES;
+
+pub(in crate::dialect) const ALLOC: OpSpec = OpSpec {
+    name: "memref.alloc",
+    doc: "Allocates a buffer.",
+    operands: Count::ANY,
+    segments: &[Count::ANY, Count::ANY],
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::optional("alignment", AttrClass::I64),
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+    ],
+    effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[
+            |it, op| it.a_size_for_each_dynamic_dimension(op),
+            |it, op| it.allocated_buffer(op),
+        ],
+        ..Rules::NONE
+    },
+    syntax: &[ALLOCATED_SIZES, OPT_ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Result)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const ALLOCA: OpSpec = OpSpec {
+    name: "memref.alloca",
+    doc: "Allocates a buffer that lives as long as the function runs.",
+    operands: Count::ANY,
+    segments: &[Count::ANY, Count::ANY],
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::optional("alignment", AttrClass::I64),
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+    ],
+    effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[
+            |it, op| it.a_size_for_each_dynamic_dimension(op),
+            |it, op| it.allocated_buffer(op),
+        ],
+        ..Rules::NONE
+    },
+    syntax: &[ALLOCATED_SIZES, OPT_ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Result)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
+    name: "memref.load",
+    doc: "Reads an element.",
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
+    effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
+    rules: Rules {
+        types: &[|it, op| it.an_index_for_each_dimension(op, 0), |it, op| it.loaded_element(op)],
+        ..Rules::NONE
+    },
+    syntax: &[Operands(1), Indices, OPT_NONTEMPORAL, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const STORE: OpSpec = OpSpec {
+    name: "memref.store",
+    doc: "Writes an element.",
+    operands: Count::at_least(2),
+    types: TypeRule::new(&[TypeClass::Any, TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
+    effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
+    rules: Rules {
+        types: &[|it, op| it.an_index_for_each_dimension(op, 1), |it, op| it.stored_element(op)],
+        ..Rules::NONE
+    },
+    syntax: &[Operands(2), Indices, OPT_NONTEMPORAL, AttrDict, COLON, TypeOf(Bind::StoreTo)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const DEALLOC: OpSpec = OpSpec {
+    name: "memref.dealloc",
+    doc: "Frees a buffer.",
+    operands: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[]),
+    effects: Effects::Known(&[(Access::Free, Buffer::Operand(0))]),
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const DIM: OpSpec = OpSpec {
+    name: "memref.dim",
+    doc: "The size of a dimension.",
+    operands: Count::exactly(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::Index]),
+    speculation: Speculation::Dimension,
+    result_names: ResultNames::OfOp,
+    syntax: &[
+        AttrDict,
+        Operands(1),
+        COMMA,
+        Operand(Type::INDEX),
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        ResultIs(Type::INDEX),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const CAST: OpSpec = OpSpec {
+    name: "memref.cast",
+    doc: "The same buffer with another type.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
+    result_names: ResultNames::OfOp,
+    rules: Rules { types: &[|it, op| it.cast_of_buffer(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(1),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const MEMORY_SPACE_CAST: OpSpec = OpSpec {
+    name: "memref.memory_space_cast",
+    doc: "The same buffer in another memory space.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
+    result_names: ResultNames::Each(&["memspacecast"]),
+    rules: Rules { types: &[|it, op| it.other_space(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(1),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const COPY: OpSpec = OpSpec {
+    name: "memref.copy",
+    doc: "Copies one buffer to another.",
+    operands: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::MemRef], &[]),
+    effects: Effects::Known(&[
+        (Access::Read, Buffer::Operand(0)),
+        (Access::Write, Buffer::Operand(1)),
+    ]),
+    rules: Rules { types: &[|it, op| it.copied_buffers(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(2),
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("to"),
+        TypeOf(Bind::Operand(1)),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
+    name: "memref.subview",
+    doc: "A strided part of a buffer.",
+    operands: Count::at_least(1),
+    segments: &[Count::exactly(1), Count::ANY, Count::ANY, Count::ANY],
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+        AttrSpec::required("static_offsets", AttrClass::DenseI64),
+        AttrSpec::required("static_sizes", AttrClass::DenseI64),
+        AttrSpec::required("static_strides", AttrClass::DenseI64),
+    ],
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[|it, op| it.slice(op), |it, op| it.same_elements_and_space(op)],
+        ..Rules::NONE
+    },
+    syntax: &[
+        Operands(1),
+        SUBVIEW_LISTS,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
+    name: "memref.reinterpret_cast",
+    doc: "A buffer with other offsets, sizes and strides.",
+    operands: Count::at_least(1),
+    segments: &[Count::exactly(1), Count::ANY, Count::ANY, Count::ANY],
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+        AttrSpec::required("static_offsets", AttrClass::DenseI64),
+        AttrSpec::required("static_sizes", AttrClass::DenseI64),
+        AttrSpec::required("static_strides", AttrClass::DenseI64),
+    ],
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[|it, op| it.slice(op), |it, op| it.same_elements_and_space(op)],
+        ..Rules::NONE
+    },
+    syntax: &[
+        Operands(1),
+        REINTERPRET_CAST_LISTS,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const COLLAPSE_SHAPE: OpSpec = OpSpec {
+    name: "memref.collapse_shape",
+    doc: "Joins dimensions.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
+    attrs: &[AttrSpec::required("reassociation", AttrClass::I64Arrays)],
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[
+            |it, op| it.groups_of_dimensions(op, false),
+            |it, op| it.same_elements_and_space(op),
+        ],
+        ..Rules::NONE
+    },
+    syntax: &[
+        Operands(1),
+        REASSOCIATION,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("into"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
+    name: "memref.expand_shape",
+    doc: "Splits dimensions.",
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    attrs: &[
+        AttrSpec::required("reassociation", AttrClass::I64Arrays),
+        AttrSpec::required("static_output_shape", AttrClass::DenseI64),
+    ],
+    result_names: ResultNames::OfOp,
+    rules: Rules {
+        types: &[
+            |it, op| it.groups_of_dimensions(op, true),
+            |it, op| it.same_elements_and_space(op),
+        ],
+        ..Rules::NONE
+    },
+    syntax: &[
+        Operands(1),
+        REASSOCIATION,
+        OUTPUT_SHAPE,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("into"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const GLOBAL: OpSpec = OpSpec {
+    name: "memref.global",
+    doc: "A buffer that is there from the start.",
+    traits: Traits::SYMBOL,
+    attrs: &[
+        AttrSpec::optional("alignment", AttrClass::I64),
+        AttrSpec::optional("constant", AttrClass::Unit),
+        AttrSpec::optional("initial_value", AttrClass::Any),
+        AttrSpec::required("sym_name", AttrClass::Str),
+        AttrSpec::optional("sym_visibility", AttrClass::Str),
+        AttrSpec::required("type", AttrClass::Type),
+    ],
+    rules: Rules { types: &[|it, op| it.global_value(op)], ..Rules::NONE },
+    syntax: &[GLOBAL_HEADER, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const GET_GLOBAL: OpSpec = OpSpec {
+    name: "memref.get_global",
+    doc: "A global buffer as a value.",
+    results: Count::exactly(1),
+    types: TypeRule::new(&[], &[TypeClass::RankedMemRef]),
+    attrs: &[AttrSpec::required("name", AttrClass::FlatSymbol)],
+    rules: Rules { symbols: Some(|it, op| it.global_reference(op)), ..Rules::NONE },
+    syntax: &[SymbolUse("name"), COLON, TypeOf(Bind::Result), AttrDict],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const ALLOCA_SCOPE: OpSpec = OpSpec {
+    name: "memref.alloca_scope",
+    doc: "A region whose `alloca`s end with it.",
+    traits: Traits::SINGLE_BLOCK,
+    results: Count::ANY,
+    regions: Count::exactly(1),
+    implicit_terminator: Some(OpKind::MemrefAllocaScopeReturn),
+    effects: Effects::NONE,
+    rules: Rules { regions: Some(|it, op| it.scope_body(op)), ..Rules::NONE },
+    syntax: &[OPT_ARROW_PAREN_TYPES, Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const ALLOCA_SCOPE_RETURN: OpSpec = OpSpec {
+    name: "memref.alloca_scope.return",
+    doc: "Ends `memref.alloca_scope` with its results.",
+    parents: &["memref.alloca_scope"],
+    syntax: &[AttrDict, OptOperandsTypes],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const ATOMIC_RMW: OpSpec = OpSpec {
+    name: "memref.atomic_rmw",
+    doc: "Reads, combines and writes an element at once.",
+    operands: Count::at_least(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Any, TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::required("kind", AttrClass::I64)],
+    effects: Effects::Known(&[
+        (Access::Read, Buffer::Operand(1)),
+        (Access::Write, Buffer::Operand(1)),
+    ]),
+    rules: Rules {
+        types: &[|it, op| it.an_index_for_each_dimension(op, 1), |it, op| it.combined_element(op)],
+        ..Rules::NONE
+    },
+    syntax: &[RMW_KIND, Operands(2), Indices, AttrDict, COLON, RMW_TYPES],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const GENERIC_ATOMIC_RMW: OpSpec = OpSpec {
+    name: "memref.generic_atomic_rmw",
+    doc: "Reads an element, computes a new one in its region and writes it, at once.",
+    traits: Traits::NO_ACCESS_INSIDE,
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    regions: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    rules: Rules {
+        types: &[|it, op| it.an_index_for_each_dimension(op, 0), |it, op| it.loaded_element(op)],
+        regions: Some(|it, op| it.atomic_body(op)),
+        ..Rules::NONE
+    },
+    syntax: &[Operands(1), Indices, COLON, TypeOf(Bind::ElementOf(0)), Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const ATOMIC_YIELD: OpSpec = OpSpec {
+    name: "memref.atomic_yield",
+    doc: "Ends `memref.generic_atomic_rmw` with the new element.",
+    operands: Count::exactly(1),
+    parents: &["memref.generic_atomic_rmw"],
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const ASSUME_ALIGNMENT: OpSpec = OpSpec {
+    name: "memref.assume_alignment",
+    doc: "States the alignment of a buffer.",
+    operands: Count::exactly(1),
+    results: Count { least: 0, most: 1 },
+    types: TypeRule::new(&[TypeClass::MemRef], &[]),
+    attrs: &[AttrSpec::required("alignment", AttrClass::I32)],
+    rules: Rules { types: &[|it, op| it.alignment(op)], ..Rules::NONE },
+    syntax: &[Operands(1), COMMA, ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Assumed)],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const TRANSPOSE: OpSpec = OpSpec {
+    name: "memref.transpose",
+    doc: "Permutes dimensions.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
+    attrs: &[AttrSpec::required("permutation", AttrClass::Map)],
+    result_names: ResultNames::OfOp,
+    rules: Rules { types: &[|it, op| it.transposed_buffer(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(1),
+        PERMUTATION,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operands),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const VIEW: OpSpec = OpSpec {
+    name: "memref.view",
+    doc: "A buffer of rank 1 with other element type and shape.",
+    operands: Count::at_least(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
+    result_names: ResultNames::OfOp,
+    rules: Rules { types: &[|it, op| it.viewed_buffer(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(1),
+        Token(TokenKind::LSquare),
+        Operand(Type::INDEX),
+        Token(TokenKind::RSquare),
+        Indices,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        Word("to"),
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const EXTRACT_STRIDED_METADATA: OpSpec = OpSpec {
+    name: "memref.extract_strided_metadata",
+    doc: "A buffer of rank 0, the offset, the sizes and the strides that make up a memref.",
+    operands: Count::exactly(1),
+    results: Count::at_least(2),
+    types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
+    result_names: ResultNames::StridedMetadata,
+    rules: Rules { types: &[|it, op| it.strided_metadata(op)], ..Rules::NONE },
+    syntax: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, ResultTypes, AttrDict],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const EXTRACT_ALIGNED_POINTER_AS_INDEX: OpSpec = OpSpec {
+    name: "memref.extract_aligned_pointer_as_index",
+    doc: "The address of a buffer.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::Index]),
+    result_names: ResultNames::Each(&["intptr"]),
+    syntax: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, TypeOf(Bind::Result), AttrDict],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const RESHAPE: OpSpec = OpSpec {
+    name: "memref.reshape",
+    doc: "The same buffer in a shape that is computed.",
+    operands: Count::exactly(2),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::RankedMemRef], &[TypeClass::MemRef]),
+    result_names: ResultNames::OfOp,
+    rules: Rules { types: &[|it, op| it.reshaped_buffer(op)], ..Rules::NONE },
+    syntax: &[
+        Operands(1),
+        Token(TokenKind::LParen),
+        Operands(1),
+        Token(TokenKind::RParen),
+        AttrDict,
+        COLON,
+        FunctionType(0),
+    ],
+    ..OpSpec::PURE
+};
+
+pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
+    name: "memref.prefetch",
+    doc: "Prefetches an element of a memref.",
+    operands: Count::at_least(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[
+        AttrSpec::required("isDataCache", AttrClass::Bool),
+        AttrSpec::required("isWrite", AttrClass::Bool),
+        AttrSpec::required("localityHint", AttrClass::I32),
+    ],
+    rules: Rules {
+        types: &[|it, op| {
+            it.an_index_for_each_dimension(op, 0);
+            it.case_below(op, "localityHint", 4);
+        }],
+        ..Rules::NONE
+    },
+    syntax: &[Operands(1), Indices, COMMA, PREFETCH_KIND, COLON, TypeOf(Bind::Operand(0))],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const RANK: OpSpec = OpSpec {
+    name: "memref.rank",
+    doc: "The rank of a memref.",
+    operands: Count::exactly(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::Index]),
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operand(0)), ResultIs(Type::INDEX)],
+    ..OpSpec::PURE
+};

@@ -1,0 +1,209 @@
+//! Rows of `scf`: structured control flow.
+
+use crate::dialect::prelude::*;
+use crate::dialect::syntax::loops::{
+    INDEX_SWITCH_CASES, OPT_ELSE, SCF_FOR, SCF_FORALL, SCF_PARALLEL, SCF_REDUCE, SCF_WHILE,
+};
+use crate::dialect::syntax::types::OPT_ARROW_PAREN_TYPES;
+
+pub(in crate::dialect) const IF: OpSpec = OpSpec {
+    name: "scf.if",
+    doc: "Runs one of two regions. Their `scf.yield` gives the results.",
+    traits: Traits::SINGLE_BLOCK,
+    operands: Count::exactly(1),
+    results: Count::ANY,
+    regions: Count::exactly(2),
+    types: TypeRule::new(&[TypeClass::I1], &[]),
+    implicit_terminator: Some(OpKind::ScfYield),
+    effects: Effects::NONE,
+    speculation: Speculation::Regions,
+    rules: Rules { regions: Some(|it, op| it.branches(op)), n_required_blocks: 1, ..Rules::NONE },
+    syntax: &[Operand(Type::I1), OPT_ARROW_PAREN_TYPES, Region, OPT_ELSE, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const FOR: OpSpec = OpSpec {
+    name: "scf.for",
+    doc: "Counts from the lower bound to below the upper bound by the step. `iter_args` are \
+          carried from one iteration to the next; the last ones are the results.",
+    traits: Traits::SINGLE_BLOCK,
+    operands: Count::at_least(3),
+    results: Count::ANY,
+    regions: Count::exactly(1),
+    types: TypeRule::new(
+        &[
+            TypeClass::SignlessOrIndex,
+            TypeClass::SignlessOrIndex,
+            TypeClass::SignlessOrIndex,
+            TypeClass::Any,
+        ],
+        &[],
+    ),
+    attrs: &[AttrSpec::optional("unsignedCmp", AttrClass::Any)],
+    implicit_terminator: Some(OpKind::ScfYield),
+    effects: Effects::NONE,
+    speculation: Speculation::UnitStep,
+    rules: Rules {
+        types: &[|it, op| it.bounds(op)],
+        regions: Some(|it, op| it.counted(op, 3)),
+        ..Rules::NONE
+    },
+    syntax: &[SCF_FOR, Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
+    name: "scf.while",
+    doc: "Repeats the `before` region while its `scf.condition` is true, each time passing \
+          its operands to the `do` region, whose `scf.yield` feeds `before`.",
+    traits: Traits::SINGLE_BLOCK,
+    operands: Count::ANY,
+    results: Count::ANY,
+    regions: Count::exactly(2),
+    effects: Effects::NONE,
+    rules: Rules { regions: Some(|it, op| it.scf_while(op)), ..Rules::NONE },
+    syntax: &[SCF_WHILE, Region, Word("do"), Region, AttrDictWithKeyword],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const CONDITION: OpSpec = OpSpec {
+    name: "scf.condition",
+    doc: "Ends the `before` region of `scf.while`: go on, with these values for `do`, or \
+          stop with them as results.",
+    operands: Count::at_least(1),
+    types: TypeRule::new(&[TypeClass::I1, TypeClass::Any], &[]),
+    parents: &["scf.while"],
+    syntax: &[
+        Token(TokenKind::LParen),
+        Operand(Type::I1),
+        Token(TokenKind::RParen),
+        AttrDict,
+        OptOperandsTypes,
+    ],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const YIELD: OpSpec = OpSpec {
+    name: "scf.yield",
+    doc: "Ends a region of an `scf` op with the values that the op yields or carries.",
+    parents: &["scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while"],
+    syntax: &[AttrDict, OptOperandsTypes],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
+    name: "scf.parallel",
+    doc: "Runs its region for all points of a space, in any order; `scf.reduce` combines \
+          results.",
+    traits: Traits::SINGLE_BLOCK,
+    operands: Count::ANY,
+    segments: &[Count::ANY, Count::ANY, Count::ANY, Count::ANY],
+    results: Count::ANY,
+    regions: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::Any], &[]),
+    attrs: &[AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32)],
+    implicit_terminator: Some(OpKind::ScfReduce),
+    effects: Effects::NONE,
+    rules: Rules {
+        regions: Some(|it, op| it.scf_parallel(op)),
+        reads_indices: true,
+        ..Rules::NONE
+    },
+    syntax: &[SCF_PARALLEL, Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
+    name: "scf.reduce",
+    doc: "Ends `scf.parallel`: each operand is combined by its region over all iterations.",
+    traits: Traits::TERMINATOR.union(Traits::ALWAYS_PRINTED),
+    operands: Count::ANY,
+    regions: Count::ANY,
+    parents: &["scf.parallel"],
+    effects: Effects::NONE,
+    speculation: Speculation::Regions,
+    rules: Rules {
+        regions: Some(|it, op| it.scf_reduce(op)),
+        blocks: Some(|it, op| it.reduced(op)),
+        ..Rules::NONE
+    },
+    syntax: &[SCF_REDUCE, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const REDUCE_RETURN: OpSpec = OpSpec {
+    name: "scf.reduce.return",
+    doc: "Ends a region of `scf.reduce` with the combined value.",
+    operands: Count::exactly(1),
+    parents: &["scf.reduce"],
+    rules: Rules { blocks: Some(|it, op| it.reduction(op)), ..Rules::NONE },
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    ..OpSpec::TERMINATOR
+};
+
+pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
+    name: "scf.forall",
+    doc: "Runs its region for all points of a space, possibly at once; \
+          `scf.forall.in_parallel` assembles the shared outputs.",
+    traits: Traits::SINGLE_BLOCK,
+    operands: Count::ANY,
+    segments: &[Count::ANY, Count::ANY, Count::ANY, Count::ANY],
+    results: Count::ANY,
+    regions: Count::exactly(1),
+    attrs: &[
+        AttrSpec::optional("mapping", AttrClass::Array),
+        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
+        AttrSpec::required("staticLowerBound", AttrClass::DenseI64),
+        AttrSpec::required("staticStep", AttrClass::DenseI64),
+        AttrSpec::required("staticUpperBound", AttrClass::DenseI64),
+    ],
+    implicit_terminator: Some(OpKind::ScfForallInParallel),
+    effects: Effects::NONE,
+    rules: Rules { regions: Some(|it, op| it.scf_forall(op)), ..Rules::NONE },
+    syntax: &[SCF_FORALL, Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const FORALL_IN_PARALLEL: OpSpec = OpSpec {
+    name: "scf.forall.in_parallel",
+    doc: "Ends `scf.forall` with the ops that write the shared outputs.",
+    traits: Traits::TERMINATOR
+        .union(Traits::SINGLE_BLOCK)
+        .union(Traits::NO_TERMINATOR)
+        .union(Traits::GRAPH_REGION),
+    regions: Count::exactly(1),
+    parents: &["scf.forall"],
+    effects: Effects::NONE,
+    speculation: Speculation::Regions,
+    syntax: &[Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const EXECUTE_REGION: OpSpec = OpSpec {
+    name: "scf.execute_region",
+    doc: "Runs its region once; the region may have several blocks.",
+    results: Count::ANY,
+    regions: Count::exactly(1),
+    attrs: &[AttrSpec::optional("no_inline", AttrClass::Unit)],
+    effects: Effects::NONE,
+    rules: Rules { regions: Some(|it, op| it.execute_region(op)), ..Rules::NONE },
+    syntax: &[OptArrowTypes, OptWord("no_inline", "no_inline"), Region, AttrDict],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const INDEX_SWITCH: OpSpec = OpSpec {
+    name: "scf.index_switch",
+    doc: "Runs the region of the case that the operand equals, else the default.",
+    traits: Traits::SINGLE_BLOCK.union(Traits::DEFAULT_REGION_LAST),
+    operands: Count::exactly(1),
+    results: Count::ANY,
+    regions: Count::at_least(1),
+    types: TypeRule::new(&[TypeClass::Index], &[]),
+    attrs: &[AttrSpec::required("cases", AttrClass::DenseI64)],
+    implicit_terminator: Some(OpKind::ScfYield),
+    effects: Effects::NONE,
+    speculation: Speculation::Regions,
+    rules: Rules { regions: Some(|it, op| it.index_switch(op)), ..Rules::NONE },
+    syntax: &[Operand(Type::INDEX), AttrDict, INDEX_SWITCH_CASES],
+    ..OpSpec::NONE
+};

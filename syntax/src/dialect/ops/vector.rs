@@ -1,0 +1,47 @@
+//! Rows of `vector`: the accesses that accesses of `affine` become. The other ops of the dialect
+//! are unknown.
+
+use crate::dialect::prelude::*;
+
+pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
+    name: "vector.load",
+    doc: "Reads a vector from neighbouring elements of a memref.",
+    operands: Count::at_least(1),
+    results: Count::exactly(1),
+    types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::Vector]),
+    attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
+    effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
+    rules: Rules { types: &[|it, op| it.an_index_for_each_dimension(op, 0)], ..Rules::NONE },
+    syntax: &[
+        Operands(1),
+        Indices,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(0)),
+        COMMA,
+        TypeOf(Bind::Result),
+    ],
+    ..OpSpec::NONE
+};
+
+pub(in crate::dialect) const STORE: OpSpec = OpSpec {
+    name: "vector.store",
+    doc: "Writes a vector to neighbouring elements of a memref.",
+    operands: Count::at_least(2),
+    types: TypeRule::new(&[TypeClass::Vector, TypeClass::RankedMemRef, TypeClass::Index], &[]),
+    attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
+    effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
+    rules: Rules { types: &[|it, op| it.an_index_for_each_dimension(op, 1)], ..Rules::NONE },
+    syntax: &[
+        Operands(1),
+        COMMA,
+        Operands(1),
+        Indices,
+        AttrDict,
+        COLON,
+        TypeOf(Bind::Operand(1)),
+        COMMA,
+        TypeOf(Bind::Operand(0)),
+    ],
+    ..OpSpec::NONE
+};

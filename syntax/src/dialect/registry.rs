@@ -1,0 +1,153 @@
+//! The registry: finds the row of an op by its kind, and its kind by its name.
+//!
+//! Rows of built-in ops are compiled in. [`register`] adds rows at run time, to the whole process:
+//! parser, printer, verifier, completion and hover ask the registry and nothing else, so they know
+//! the op from then on. A document that was read before keeps what it was read as.
+//!
+//! *Law.* A kind never changes its row: rows are added, never changed or removed. That is why rows
+//! live as long as the process.
+
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::built_in::{ALL, N_BUILT_IN, NAMES, ROWS};
+use super::row::OpSpec;
+use crate::OpKind;
+
+/// Kinds by the names of registered ops.
+static BY_NAME: RwLock<FxHashMap<&'static str, OpKind>> =
+    RwLock::new(FxHashMap::with_hasher(FxBuildHasher));
+
+/// Number of registered rows. Readers look at it first, so programs without such rows take no lock.
+static N_REGISTERED: AtomicUsize = AtomicUsize::new(0);
+
+/// Registered rows: segment `n` holds `2^n` of them, so that none moves and readers need no lock.
+static SEGMENTS: [OnceLock<Box<[OnceLock<&'static OpSpec>]>>; 16] = [const { OnceLock::new() }; 16];
+
+/// A reason not to register a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RegisterError {
+    /// The name is not `dialect.op`.
+    Name(String),
+    /// The op has a row already.
+    Registered(OpKind),
+    /// The row contradicts itself.
+    Contradiction(String),
+    /// No numbers are left.
+    Full,
+}
+
+impl std::fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "`{name}` is not the name of an op, `dialect.op`"),
+            Self::Registered(kind) => write!(f, "`{}` has a row already", kind.spec().name),
+            Self::Contradiction(message) => f.write_str(message),
+            Self::Full => f.write_str("too many ops are registered"),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
+/// Adds a row to the registry and returns the kind of its op.
+///
+/// An op that others name as their terminator is registered before them.
+///
+/// # Errors
+/// If the row has no usable name, an op of its name has a row, or it contradicts itself.
+pub fn register(row: OpSpec) -> Result<OpKind, RegisterError> {
+    if !is_op_name(row.name) {
+        return Err(RegisterError::Name(row.name.to_owned()));
+    }
+    if let Some(message) = row.contradiction() {
+        return Err(RegisterError::Contradiction(message));
+    }
+    let mut by_name = BY_NAME.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kind) = built_in(row.name) {
+        return Err(RegisterError::Registered(kind));
+    }
+    let slot = match by_name.entry(row.name) {
+        Entry::Occupied(it) => return Err(RegisterError::Registered(*it.get())),
+        Entry::Vacant(it) => it,
+    };
+    let n = N_REGISTERED.load(Ordering::Relaxed);
+    let number = u16::try_from(N_BUILT_IN + n).map_err(|_| RegisterError::Full)?;
+    let (segment, at) = address(n);
+    let rows = SEGMENTS.get(segment).ok_or(RegisterError::Full)?;
+    let rows = rows.get_or_init(|| (0..1 << segment).map(|_| OnceLock::new()).collect());
+    rows[at].get_or_init(|| Box::leak(Box::new(row)));
+    let kind = OpKind::from_index(number);
+    slot.insert(kind);
+    N_REGISTERED.store(n + 1, Ordering::Release);
+    Ok(kind)
+}
+
+/// All ops with a row: the built-in ones, then the registered ones in their order.
+pub fn ops() -> impl Iterator<Item = OpKind> {
+    let n = N_REGISTERED.load(Ordering::Acquire);
+    let registered = (0..n).map(|n| OpKind::from_index((N_BUILT_IN + n) as u16));
+    ALL.iter().copied().chain(registered)
+}
+
+/// The segment of the registered row `n`, and its place in there.
+fn address(n: usize) -> (usize, usize) {
+    let segment = (n + 1).ilog2();
+    (segment as usize, n + 1 - (1 << segment))
+}
+
+fn built_in(name: &str) -> Option<OpKind> {
+    static KINDS: OnceLock<FxHashMap<&'static str, OpKind>> = OnceLock::new();
+    let kinds = KINDS.get_or_init(|| ALL.iter().map(|it| (it.spec().name, *it)).collect());
+    kinds.get(name).copied()
+}
+
+/// Returns true for `dialect.op`, where both are identifiers and the op may have more dots.
+fn is_op_name(name: &str) -> bool {
+    let is_word = |it: &str| {
+        let mut bytes = it.bytes();
+        bytes.next().is_some_and(|it| it.is_ascii_alphabetic() || it == b'_')
+            && bytes.all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'$'))
+    };
+    name.contains('.') && name.split('.').all(is_word)
+}
+
+impl OpKind {
+    /// The row of the op; one that states nothing for items that are no ops and ops without a row.
+    #[inline]
+    pub fn spec(self) -> &'static OpSpec {
+        match ROWS.get(self.index()) {
+            Some(row) => row,
+            None => registered(self),
+        }
+    }
+
+    /// The kind of an op by its full name. The interner remembers it by [`crate::Name`]: see
+    /// [`crate::Interner::op_kind`].
+    pub fn of(name: &str) -> OpKind {
+        if let Some(kind) = built_in(name) {
+            return kind;
+        }
+        if N_REGISTERED.load(Ordering::Acquire) == 0 {
+            return OpKind::Unknown;
+        }
+        let by_name = BY_NAME.read().unwrap_or_else(PoisonError::into_inner);
+        by_name.get(name).copied().unwrap_or_default()
+    }
+}
+
+#[cold]
+fn registered(kind: OpKind) -> &'static OpSpec {
+    let (segment, at) = address(kind.index() - N_BUILT_IN);
+    let row = SEGMENTS.get(segment).and_then(OnceLock::get).and_then(|it| it[at].get());
+    row.copied().unwrap_or(&ROWS[0])
+}
+
+impl std::fmt::Debug for OpKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(NAMES.get(self.index()).copied().unwrap_or(self.spec().name))
+    }
+}

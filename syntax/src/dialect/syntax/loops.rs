@@ -1,0 +1,544 @@
+//! The syntax of `scf` ops with regions.
+
+use super::element::{Element, Syntax};
+use crate::grammar::reader::{Reader, Res};
+use crate::grammar::{ParsedArgument, ParsedOperand};
+use crate::op_traits::DYNAMIC;
+use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::{Attr, AttrData, Code, Span, TokenKind, Type, TypeData, Value};
+
+/// `%i = %l to %u step %s iter_args(%x = %y) -> (f32) : i32`
+pub(in crate::dialect) const SCF_FOR: Element = Element::Own(&Syntax {
+    read: |it| it.scf_for(),
+    write: |it| it.write_scf_for(),
+    snippet: " «%i» = «%lb» to «%ub» step «%step»",
+    attributes: &["unsignedCmp"],
+    ..Syntax::EMPTY
+});
+
+/// `(%x = %y) : (i32) -> f32`
+pub(in crate::dialect) const SCF_WHILE: Element = Element::Own(&Syntax {
+    read: |it| it.scf_while(),
+    write: |it| it.write_scf_while(),
+    snippet: " («%x» = «%a») : («i32») -> «i32»",
+    ..Syntax::EMPTY
+});
+
+/// `(%i) = (%l) to (%u) step (%s) init (%v) -> f32`
+pub(in crate::dialect) const SCF_PARALLEL: Element = Element::Own(&Syntax {
+    read: |it| it.scf_parallel(),
+    write: |it| it.write_scf_parallel(),
+    snippet: " («%i») = («%lb») to («%ub») step («%step»)",
+    attributes: &["operandSegmentSizes"],
+    ..Syntax::EMPTY
+});
+
+/// `(%a, %b : i32, f32) {..}, {..}`
+pub(in crate::dialect) const SCF_REDUCE: Element = Element::Own(&Syntax {
+    read: |it| it.scf_reduce(),
+    write: |it| it.write_scf_reduce(),
+    ..Syntax::EMPTY
+});
+
+/// `(%i) in (4) shared_outs(%o = %t) -> (tensor<4xf32>)`
+pub(in crate::dialect) const SCF_FORALL: Element = Element::Own(&Syntax {
+    read: |it| it.scf_forall(),
+    write: |it| it.write_scf_forall(),
+    snippet: " («%i») in («4»)",
+    attributes: &["operandSegmentSizes", "staticLowerBound", "staticStep", "staticUpperBound"],
+    ..Syntax::EMPTY
+});
+
+/// `-> i32 case 0 {..} default {..}`
+pub(in crate::dialect) const INDEX_SWITCH_CASES: Element = Element::Own(&Syntax {
+    read: |it| it.index_switch(),
+    write: |it| it.write_index_switch(),
+    snippet: " case «0» {\n  $0\n}\ndefault {\n}",
+    attributes: &["cases"],
+    ..Syntax::EMPTY
+});
+
+/// `else {..}`, or an empty region.
+pub(in crate::dialect) const OPT_ELSE: Element = Element::Own(&Syntax {
+    read: |it| {
+        if it.eat_word("else") {
+            it.region()?;
+        }
+        Ok(())
+    },
+    write: |it| {
+        let Ok(region) = it.region_at(1) else { return Ok(()) };
+        if it.ir.items(region).next().is_none() {
+            it.skip_region();
+            return Ok(());
+        }
+        it.word("else");
+        it.braces(region)
+    },
+    ..Syntax::EMPTY
+});
+
+impl Reader<'_, '_> {
+    /// Reads `%i` where it is defined.
+    pub(crate) fn argument(&mut self, ty: Type) -> Res<ParsedArgument> {
+        let operand = self.value(ty)?;
+        if self.tokens[self.at - 1].kind == TokenKind::Hash {
+            self.at -= 1;
+            let message = "result number not allowed in argument list";
+            return Err(self.wrong(Code::InvalidResultNumber, message));
+        }
+        self.opt_location()?;
+        Ok(ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None })
+    }
+
+    /// `(%x = %y, ...)` after the parenthesis: arguments to the header's, values to the operands.
+    pub(crate) fn assignments(&mut self) -> Res<usize> {
+        let first = self.out.operands.len();
+        self.list(TokenKind::RParen, |it| {
+            let argument = it.argument(Type::UNKNOWN)?;
+            it.expect(TokenKind::Equal)?;
+            it.operand(Type::UNKNOWN)?;
+            it.header_arguments.push(argument);
+            Ok(())
+        })?;
+        Ok(first)
+    }
+
+    /// Sets the types of the values carried from operand `first` on, and of their arguments, the
+    /// last ones of the header.
+    pub(crate) fn carry(&mut self, first: usize, types: &[Type], what: &str) {
+        let n = self.out.operands.len() - first;
+        if n != types.len() {
+            let message = format!("{n} {what} but {} types", types.len());
+            self.mismatch(Code::OperandCount, self.out.name_span, message);
+        }
+        let n_before = self.header_arguments.len().saturating_sub(n);
+        let arguments = self.header_arguments[n_before..].iter_mut();
+        for ((operand, argument), ty) in
+            self.out.operands[first..].iter_mut().zip(arguments).zip(types)
+        {
+            operand.ty = *ty;
+            argument.ty = *ty;
+        }
+    }
+
+    /// `iter_args(%x = %y) -> (T)` or nothing.
+    pub(crate) fn opt_iter_args(&mut self) -> Res<usize> {
+        let mut first = self.out.operands.len();
+        if self.eat_word("iter_args") {
+            self.expect(TokenKind::LParen)?;
+            first = self.assignments()?;
+            self.expect(TokenKind::Arrow)?;
+            self.arrow_types()?;
+            let types = self.out.result_types.clone();
+            self.carry(first, &types, "loop-carried values");
+        }
+        Ok(first)
+    }
+
+    /// `[unsigned] %i = %l to %u step %s [iter_args(..) -> (..)] [: T]`
+    pub(crate) fn scf_for(&mut self) -> Res {
+        if self.eat_word("unsigned") {
+            self.set_attr("unsignedCmp", Attr::UNIT);
+        }
+        let variable = self.argument(Type::INDEX)?;
+        self.header_arguments.push(variable);
+        self.expect(TokenKind::Equal)?;
+        self.operand(Type::INDEX)?;
+        self.expect_word("to")?;
+        self.operand(Type::INDEX)?;
+        self.expect_word("step")?;
+        self.operand(Type::INDEX)?;
+        self.opt_iter_args()?;
+        if self.eat(TokenKind::Colon) {
+            let ty = self.ty()?;
+            self.header_arguments[0].ty = ty;
+            for it in &mut self.out.operands[..3] {
+                it.ty = ty;
+            }
+        }
+        Ok(())
+    }
+
+    /// `(%x = %y, ...) : (A) -> B`
+    pub(crate) fn scf_while(&mut self) -> Res {
+        if self.eat(TokenKind::LParen) {
+            self.assignments()?;
+        }
+        self.expect(TokenKind::Colon)?;
+        let span = self.token().span();
+        let ty = self.ty()?;
+        match self.env.interner.type_data(ty).clone() {
+            TypeData::Function { inputs, results } => {
+                self.out.result_types.extend_from_slice(&results);
+                self.carry(0, &inputs, "operands");
+                Ok(())
+            }
+            TypeData::Unknown => {
+                self.out.guessed = true;
+                Ok(())
+            }
+            _ => Err(self.broken(Code::InvalidType, span, "expected a function type".into())),
+        }
+    }
+
+    /// `(%i, %j)` of a loop, as arguments of its region.
+    pub(crate) fn variables(&mut self) -> Res<usize> {
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| {
+            let argument = it.argument(Type::INDEX)?;
+            it.header_arguments.push(argument);
+            Ok(())
+        })?;
+        Ok(self.header_arguments.len())
+    }
+
+    fn index_list(&mut self, n: usize) -> Res {
+        let span = self.token().span();
+        self.expect(TokenKind::LParen)?;
+        let first = self.out.operands.len();
+        self.list(TokenKind::RParen, |it| it.operand(Type::INDEX).map(|_| ()))?;
+        let found = self.out.operands.len() - first;
+        if found != n {
+            self.mismatch(
+                Code::OperandCount,
+                span,
+                format!("expected {n} operands, found {found}"),
+            );
+        }
+        Ok(())
+    }
+
+    /// `(%i) = (%l) to (%u) step (%s) [init (%v)] [-> T]`
+    pub(crate) fn scf_parallel(&mut self) -> Res {
+        let n = self.variables()?;
+        self.expect(TokenKind::Equal)?;
+        self.index_list(n)?;
+        self.expect_word("to")?;
+        self.index_list(n)?;
+        self.expect_word("step")?;
+        self.index_list(n)?;
+        let first = self.out.operands.len();
+        if self.eat_word("init") {
+            self.expect(TokenKind::LParen)?;
+            self.list(TokenKind::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
+        }
+        self.opt_arrow_types()?;
+        let n_inits = self.out.operands.len() - first;
+        if n_inits != self.out.result_types.len() {
+            let message = format!(
+                "{n_inits} initial values but {} result types",
+                self.out.result_types.len()
+            );
+            self.mismatch(Code::OperandCount, self.out.name_span, message);
+        }
+        for (operand, ty) in self.out.operands[first..].iter_mut().zip(&self.out.result_types) {
+            operand.ty = *ty;
+        }
+        let n = n as i64;
+        self.segments(&[n, n, n, n_inits as i64]);
+        Ok(())
+    }
+
+    /// `(%a, %b : T, U) {..}, {..}`
+    pub(crate) fn scf_reduce(&mut self) -> Res {
+        if self.eat(TokenKind::LParen) {
+            self.uses_types()?;
+            self.expect(TokenKind::RParen)?;
+        }
+        if self.peek() == TokenKind::Region
+            && !(self.out.operands.is_empty() && self.is_empty_region())
+        {
+            loop {
+                self.region()?;
+                if !self.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `%use` or an integer, in a list: operands are added, and [`DYNAMIC`] stands for them.
+    pub(crate) fn mixed_list(&mut self, close: TokenKind) -> Res<Vec<i64>> {
+        let mut out = Vec::new();
+        self.list(close, |it| {
+            if it.peek() == TokenKind::Percent {
+                it.operand(Type::INDEX)?;
+                out.push(DYNAMIC);
+            } else if matches!(it.peek(), TokenKind::Int | TokenKind::Minus)
+                || it.peek() == TokenKind::Bare && matches!(it.word(), "true" | "false")
+            {
+                out.push(it.integer()?);
+            } else {
+                return Err(it.expected("an SSA value or an integer"));
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// `(%i) in (..)`, `(%i) = (..) to (..) step (..)`, then `shared_outs(%o = %t) -> (T)`
+    pub(crate) fn scf_forall(&mut self) -> Res {
+        let n = self.variables()?;
+        let (lower, upper, step);
+        if self.eat_word("in") {
+            self.expect(TokenKind::LParen)?;
+            upper = self.mixed_list(TokenKind::RParen)?;
+            (lower, step) = (vec![0; upper.len()], vec![1; upper.len()]);
+        } else {
+            if !self.eat(TokenKind::Equal) {
+                return Err(self.expected("'in' or '='"));
+            }
+            self.expect(TokenKind::LParen)?;
+            lower = self.mixed_list(TokenKind::RParen)?;
+            self.expect_word("to")?;
+            self.expect(TokenKind::LParen)?;
+            upper = self.mixed_list(TokenKind::RParen)?;
+            self.expect_word("step")?;
+            self.expect(TokenKind::LParen)?;
+            step = self.mixed_list(TokenKind::RParen)?;
+        }
+        for it in [&lower, &upper, &step] {
+            if it.len() != n {
+                let message = format!("expected {n} bounds, found {}", it.len());
+                self.mismatch(Code::OperandCount, self.out.name_span, message);
+            }
+        }
+        let dynamic = |it: &[i64]| it.iter().filter(|it| **it == DYNAMIC).count() as i64;
+        let mut sizes = [dynamic(&lower), dynamic(&upper), dynamic(&step), 0];
+        let first = self.out.operands.len();
+        if self.eat_word("shared_outs") {
+            self.expect(TokenKind::LParen)?;
+            self.assignments()?;
+            self.expect(TokenKind::Arrow)?;
+            self.arrow_types()?;
+            let types = self.out.result_types.clone();
+            self.carry(first, &types, "shared outputs");
+        }
+        sizes[3] = (self.out.operands.len() - first) as i64;
+        self.segments(&sizes);
+        for (name, values) in
+            [("staticLowerBound", lower), ("staticUpperBound", upper), ("staticStep", step)]
+        {
+            let attr = self.dense_array(Type::I64, &values);
+            self.set_attr(name, attr);
+        }
+        Ok(())
+    }
+
+    /// `case 0 {..} case 1 {..} default {..}`
+    pub(crate) fn index_switch(&mut self) -> Res {
+        if self.eat(TokenKind::Arrow) {
+            self.result_types()?;
+        }
+        let mut cases = Vec::new();
+        while self.eat_word("case") {
+            cases.push(self.bits()?);
+            self.region()?;
+        }
+        self.expect_word("default")?;
+        self.region()?;
+        let attr = self.dense_array(Type::I64, &cases);
+        self.set_attr("cases", attr);
+        Ok(())
+    }
+
+    /// An array of integers, `[1, 2]`, of type `i64`.
+    pub(crate) fn i64_array(&mut self, values: &[i64]) -> Attr {
+        let values = values.iter().map(|it| self.int_attr(*it, Type::I64)).collect();
+        self.env.interner.attr(AttrData::Array(values))
+    }
+
+    /// Adds operands at the end of the list.
+    pub(crate) fn push_operands(&mut self, operands: impl IntoIterator<Item = ParsedOperand>) {
+        self.out.operands.extend(operands);
+    }
+
+    /// The place where problems of the op's syntax are reported: its name.
+    pub(crate) fn span_of_name(&self) -> Span {
+        self.out.name_span
+    }
+}
+
+impl Printer<'_> {
+    /// `%x = %y, %z = %w`: arguments and their initial values, of the same types.
+    fn write_assignments(&mut self, arguments: &[Value], values: &[Value]) -> Fits {
+        fits(arguments.len() == values.len())?;
+        for (i, (argument, value)) in arguments.iter().zip(values).enumerate() {
+            fits(self.type_of(*argument) == self.type_of(*value))?;
+            self.text.push(if i > 0 { ", " } else { "" });
+            self.value(*argument)?;
+            self.text.push(" = ");
+            self.value(*value)?;
+        }
+        Ok(())
+    }
+
+    /// ` iter_args(%x = %y) -> (T)` or nothing; the results have the types of the arguments.
+    pub(crate) fn write_carried(&mut self, word: &str, arguments: &[Value]) -> Fits {
+        let values = self.take_operands(self.n_left())?;
+        let results = self.take_results()?;
+        let types: Vec<Type> = arguments.iter().map(|it| self.type_of(*it)).collect();
+        fits(types == results)?;
+        if arguments.is_empty() {
+            return fits(values.is_empty());
+        }
+        self.word(word);
+        self.text.push("(");
+        self.write_assignments(arguments, &values)?;
+        self.text.push(") -> (");
+        self.text.types(&types);
+        self.text.push(")");
+        Ok(())
+    }
+
+    pub(crate) fn write_scf_for(&mut self) -> Fits {
+        if let Some(attr) = self.op_attr("unsignedCmp") {
+            fits(attr == Attr::UNIT)?;
+            self.word("unsigned");
+        }
+        let body = self.region_at(0)?;
+        let arguments = self.header_arguments(body)?;
+        let (variable, carried) = arguments.split_first().ok_or(Unfit)?;
+        let ty = self.type_of(*variable);
+        self.blank();
+        self.value(*variable)?;
+        for word in ["=", "to", "step"] {
+            self.word(word);
+            self.operand(ty)?;
+        }
+        self.write_carried("iter_args", carried)?;
+        if ty != Type::INDEX {
+            self.word(": ");
+            self.text.ty(ty);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write_scf_while(&mut self) -> Fits {
+        let before = self.region_at(0)?;
+        let arguments = self.header_arguments(before)?;
+        let values = self.take_operands(self.n_left())?;
+        if arguments.is_empty() {
+            fits(values.is_empty())?;
+        } else {
+            self.word("(");
+            self.write_assignments(&arguments, &values)?;
+            self.text.push(")");
+        }
+        self.word(": ");
+        let inputs: Vec<Type> = values.iter().map(|it| self.type_of(*it)).collect();
+        let results = self.take_results()?;
+        self.text.function_type(&inputs, &results);
+        Ok(())
+    }
+
+    /// ` (%i, %j)`
+    pub(crate) fn write_list(&mut self, before: &str, values: &[Value]) -> Fits {
+        fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
+        self.word(before);
+        self.word("(");
+        self.values(values)?;
+        self.text.push(")");
+        Ok(())
+    }
+
+    pub(crate) fn write_scf_parallel(&mut self) -> Fits {
+        let body = self.region_at(0)?;
+        let variables = self.header_arguments(body)?;
+        let [lower, upper, step, inits] = self.segment_sizes()?;
+        fits([lower, upper, step].iter().all(|it| *it == variables.len()))?;
+        self.write_list("", &variables)?;
+        for word in ["=", "to", "step"] {
+            let values = self.take_operands(variables.len())?;
+            self.write_list(word, &values)?;
+        }
+        let inits = self.take_operands(inits)?;
+        let types: Vec<Type> = inits.iter().map(|it| self.type_of(*it)).collect();
+        fits(types == self.take_results()?)?;
+        if !inits.is_empty() {
+            self.word("init (");
+            self.values(&inits)?;
+            self.text.push(") -> ");
+            self.text.result_types(&types);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write_scf_reduce(&mut self) -> Fits {
+        let values = self.take_operands(self.n_left())?;
+        if !values.is_empty() {
+            self.text.push("(");
+            self.values_types(&values)?;
+            self.text.push(")");
+        }
+        let mut at = 0;
+        while let Ok(region) = self.region_at(at) {
+            self.text.push(if at > 0 { "," } else { "" });
+            self.braces(region)?;
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// `%use` for each [`DYNAMIC`], and the integers, in brackets.
+    pub(crate) fn write_mixed(&mut self, open: &str, values: &[i64], close: &str) -> Fits {
+        self.text.push(open);
+        for (i, value) in values.iter().enumerate() {
+            self.text.push(if i > 0 { ", " } else { "" });
+            if *value == DYNAMIC {
+                let operand = self.take_operand()?;
+                fits(self.type_of(operand) == Type::INDEX)?;
+                self.value(operand)?;
+            } else {
+                self.text.push(&value.to_string());
+            }
+        }
+        self.text.push(close);
+        Ok(())
+    }
+
+    pub(crate) fn write_scf_forall(&mut self) -> Fits {
+        let body = self.region_at(0)?;
+        let arguments = self.header_arguments(body)?;
+        let [lower, upper, step] =
+            ["staticLowerBound", "staticUpperBound", "staticStep"].map(|it| self.ints(it));
+        let (lower, upper, step) = (lower?, upper?, step?);
+        let n = upper.len();
+        fits(lower.len() == n && step.len() == n && arguments.len() >= n)?;
+        let (variables, outputs) = arguments.split_at(n);
+        self.write_list("", variables)?;
+        if lower.iter().all(|it| *it == 0) && step.iter().all(|it| *it == 1) {
+            self.word("in ");
+            self.write_mixed("(", &upper, ")")?;
+        } else {
+            for (word, values) in [("= ", &lower), ("to ", &upper), ("step ", &step)] {
+                self.word(word);
+                self.write_mixed("(", values, ")")?;
+            }
+        }
+        self.write_carried("shared_outs", outputs)
+    }
+
+    pub(crate) fn write_index_switch(&mut self) -> Fits {
+        let types = self.take_results()?;
+        if !types.is_empty() {
+            self.word("-> ");
+            self.text.types(&types);
+        }
+        for (at, case) in self.ints("cases")?.into_iter().enumerate() {
+            self.text.push("\n");
+            self.line_start(0);
+            self.text.push(&format!("case {case}"));
+            let region = self.region_at(at + 1)?;
+            // As `mlir-opt` does, which leaves out the default's alone.
+            self.braces_and_end(region, true)?;
+        }
+        self.text.push("\n");
+        self.line_start(0);
+        self.text.push("default");
+        let default = self.region_at(0)?;
+        self.braces(default)
+    }
+}

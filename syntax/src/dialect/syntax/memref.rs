@@ -1,0 +1,408 @@
+//! The syntax of `memref` ops.
+
+use super::element::{Element, Syntax};
+use crate::affine::{Affine, Body, Expr};
+use crate::grammar::ParsedSymbol;
+use crate::grammar::reader::{Reader, Res};
+use crate::intern::Types;
+use crate::op_traits::{DYNAMIC, RMW, STATIC_LISTS};
+use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::{Attr, AttrData, Code, TokenKind, Tool, Type, TypeData, Value};
+
+/// `(%n)[%s]`: the dynamic sizes of an allocation, and the symbols of its layout or nothing.
+pub(in crate::dialect) const ALLOCATED_SIZES: Element = Element::Own(&Syntax {
+    read: |it| it.allocated_sizes(),
+    write: |it| it.write_allocated_sizes(),
+    snippet: "()",
+    attributes: &["operandSegmentSizes"],
+    ..Syntax::EMPTY
+});
+
+/// `alignment = 8` or nothing.
+pub(in crate::dialect) const OPT_ALIGNMENT: Element = Element::Own(&Syntax {
+    read: |it| it.opt_alignment(),
+    write: |it| {
+        if it.tool != Tool::Mlir19 && it.op_attr("alignment").is_some() {
+            let text = format!("alignment = {}", it.int("alignment")?);
+            it.word(&text);
+        }
+        Ok(())
+    },
+    attributes: &["alignment"],
+    is_new: true,
+    ..Syntax::EMPTY
+});
+
+/// `8`, the attribute `alignment`.
+pub(in crate::dialect) const ALIGNMENT: Element = Element::Own(&Syntax {
+    read: |it| {
+        let value = it.integer()?;
+        let ty = it.i32_type();
+        let attr = it.int_attr(value, ty);
+        it.set_attr("alignment", attr);
+        Ok(())
+    },
+    write: |it| {
+        let value = it.int("alignment")?;
+        it.word(&value.to_string());
+        Ok(())
+    },
+    snippet: " «16»",
+    attributes: &["alignment"],
+    ..Syntax::EMPTY
+});
+
+/// `nontemporal(true)` or nothing.
+pub(in crate::dialect) const OPT_NONTEMPORAL: Element = Element::Own(&Syntax {
+    read: |it| it.opt_nontemporal(),
+    write: |it| {
+        if it.tool != Tool::Mlir19
+            && let Some(value) = it.op_attr("nontemporal")
+        {
+            it.word("nontemporal(");
+            it.text.attr(value);
+            it.text.push(")");
+        }
+        Ok(())
+    },
+    attributes: &["nontemporal"],
+    is_new: true,
+    ..Syntax::EMPTY
+});
+
+/// `(i, j) -> (j, i)`
+pub(in crate::dialect) const PERMUTATION: Element = Element::Own(&Syntax {
+    read: |it| it.permutation("permutation"),
+    write: |it| it.write_permutation("permutation"),
+    snippet: " («i, j») -> («j, i»)",
+    attributes: &["permutation"],
+    ..Syntax::EMPTY
+});
+
+/// `[%o] [4] [1]`: offsets, sizes and strides.
+pub(in crate::dialect) const SUBVIEW_LISTS: Element = Element::Own(&Syntax {
+    read: |it| it.subview(),
+    write: |it| it.write_static_lists(["[", " [", " ["]),
+    snippet: "[«0»] [«4»] [«1»]",
+    attributes: &["operandSegmentSizes", "static_offsets", "static_sizes", "static_strides"],
+    ..Syntax::EMPTY
+});
+
+/// `to offset: [%o], sizes: [4], strides: [1]`
+pub(in crate::dialect) const REINTERPRET_CAST_LISTS: Element = Element::Own(&Syntax {
+    read: |it| it.reinterpret_cast(),
+    write: |it| {
+        it.word("to");
+        it.write_static_lists([" offset: [", ", sizes: [", ", strides: ["])
+    },
+    snippet: " to offset: [«0»], sizes: [«4»], strides: [«1»]",
+    attributes: &["operandSegmentSizes", "static_offsets", "static_sizes", "static_strides"],
+    ..Syntax::EMPTY
+});
+
+/// `[[0, 1], [2]]`
+pub(in crate::dialect) const REASSOCIATION: Element = Element::Own(&Syntax {
+    read: |it| {
+        let attr = it.attr()?;
+        it.set_attr("reassociation", attr);
+        Ok(())
+    },
+    write: |it| {
+        let attr = it.op_attr("reassociation").ok_or(Unfit)?;
+        fits(matches!(it.ir.interner.attr_data(attr), AttrData::Array(_)))?;
+        it.attr_word(attr, Types::All);
+        Ok(())
+    },
+    snippet: " «[[0, 1]]»",
+    attributes: &["reassociation"],
+    ..Syntax::EMPTY
+});
+
+/// `output_shape [%n, 8]`
+pub(in crate::dialect) const OUTPUT_SHAPE: Element = Element::Own(&Syntax {
+    read: |it| it.output_shape(),
+    write: |it| {
+        it.word("output_shape ");
+        let sizes = it.ints("static_output_shape")?;
+        it.write_mixed("[", &sizes, "]")
+    },
+    snippet: " output_shape [«4», «8»]",
+    attributes: &["static_output_shape"],
+    ..Syntax::EMPTY
+});
+
+/// `"private" constant @name : memref<4xi32> = dense<0>`
+pub(in crate::dialect) const GLOBAL_HEADER: Element = Element::Own(&Syntax {
+    read: |it| it.global(),
+    write: |it| it.write_global(),
+    snippet: " @«name» : «memref<4xi32>»",
+    attributes: &["constant", "initial_value", "sym_name", "sym_visibility", "type"],
+    ..Syntax::EMPTY
+});
+
+/// `addi`, the kind of an atomic update.
+pub(in crate::dialect) const RMW_KIND: Element = Element::Own(&Syntax {
+    read: |it| {
+        let kind = it.enum_case(RMW)?;
+        let attr = it.int_attr(kind as i64, Type::I64);
+        it.set_attr("kind", attr);
+        Ok(())
+    },
+    write: |it| {
+        let kind = usize::try_from(it.int("kind")?).map_err(|_| Unfit)?;
+        it.word(RMW.get(kind).ok_or(Unfit)?);
+        Ok(())
+    },
+    snippet: " «addi»",
+    attributes: &["kind"],
+    ..Syntax::EMPTY
+});
+
+/// `(i32, memref<4xi32>) -> i32`
+pub(in crate::dialect) const RMW_TYPES: Element = Element::Own(&Syntax {
+    read: |it| it.rmw_types(),
+    write: |it| it.write_rmw_types(),
+    snippet: " («i32», «memref<4xi32>») -> «i32»",
+    ..Syntax::EMPTY
+});
+
+impl Reader<'_, '_> {
+    pub(crate) fn opt_nontemporal(&mut self) -> Res {
+        if self.eat_word("nontemporal") {
+            self.expect(TokenKind::LParen)?;
+            let value = self.attr()?;
+            self.set_attr("nontemporal", value);
+            self.expect(TokenKind::RParen)?;
+        }
+        Ok(())
+    }
+
+    fn opt_alignment(&mut self) -> Res {
+        if self.eat_word("alignment") {
+            self.expect(TokenKind::Equal)?;
+            let value = self.integer()?;
+            let attr = self.int_attr(value, Type::I64);
+            self.set_attr("alignment", attr);
+        }
+        Ok(())
+    }
+
+    /// `(i, j) -> (j, i)`: a map that permutes its dimensions, without `affine_map`.
+    pub(crate) fn permutation(&mut self, attr: &str) -> Res {
+        let mut dims = Vec::new();
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| {
+            let dim = it.bare_word()?;
+            dims.push(dim);
+            Ok(())
+        })?;
+        self.expect(TokenKind::Arrow)?;
+        let mut results = Vec::new();
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| {
+            let dim = it.bare_word()?;
+            let at = dims.iter().position(|it| *it == dim);
+            let at = at.ok_or_else(|| it.expected("a dimension of the map"))?;
+            results.push(Expr::Dim(at as u32));
+            Ok(())
+        })?;
+        let map = Affine { n_dims: dims.len() as u32, n_symbols: 0, body: Body::Map(results) };
+        let map = self.env.interner.attr(AttrData::Affine(map));
+        self.set_attr(attr, map);
+        Ok(())
+    }
+
+    fn bare_word(&mut self) -> Res<String> {
+        if self.peek() != TokenKind::Bare {
+            return Err(self.expected("an identifier"));
+        }
+        let word = self.word().to_owned();
+        self.at += 1;
+        Ok(word)
+    }
+
+    pub(crate) fn subview(&mut self) -> Res {
+        self.static_lists(|it, _| it.expect(TokenKind::LSquare).map(|_| ()))
+    }
+
+    pub(crate) fn reinterpret_cast(&mut self) -> Res {
+        self.expect_word("to")?;
+        self.static_lists(|it, at| {
+            if at > 0 {
+                it.expect(TokenKind::Comma)?;
+            }
+            it.expect_word(["offset", "sizes", "strides"][at])?;
+            it.expect(TokenKind::Colon)?;
+            it.expect(TokenKind::LSquare).map(|_| ())
+        })
+    }
+
+    pub(crate) fn output_shape(&mut self) -> Res {
+        self.expect_word("output_shape")?;
+        self.expect(TokenKind::LSquare)?;
+        let sizes = self.mixed_list(TokenKind::RSquare)?;
+        let attr = self.dense_array(Type::I64, &sizes);
+        self.set_attr("static_output_shape", attr);
+        Ok(())
+    }
+
+    pub(crate) fn rmw_types(&mut self) -> Res {
+        let span = self.token().span();
+        let ty = self.ty()?;
+        let TypeData::Function { inputs, results } = self.env.interner.type_data(ty).clone() else {
+            return Err(self.expected("a function type"));
+        };
+        if inputs.len() != 2 || results.len() != 1 {
+            let message = "expected the types of the value and of the memref, and one result";
+            return Err(self.broken(Code::ExpectedToken, span, message.to_owned()));
+        }
+        for (operand, ty) in self.out.operands.iter_mut().zip(&inputs) {
+            operand.ty = *ty;
+        }
+        self.out.result_types.extend_from_slice(&results);
+        Ok(())
+    }
+
+    fn allocated_sizes(&mut self) -> Res {
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| it.operand(Type::INDEX).map(|_| ()))?;
+        let n_sizes = self.out.operands.len();
+        if self.eat(TokenKind::LSquare) {
+            self.list(TokenKind::RSquare, |it| it.operand(Type::INDEX).map(|_| ()))?;
+        }
+        let n_symbols = self.out.operands.len() - n_sizes;
+        self.segments(&[n_sizes as i64, n_symbols as i64]);
+        Ok(())
+    }
+
+    /// Lists of operands and integers, each with its attribute, and the sizes of all.
+    fn static_lists(&mut self, mut open: impl FnMut(&mut Self, usize) -> Res) -> Res {
+        let mut segments = vec![self.out.operands.len() as i64];
+        for (at, name) in STATIC_LISTS.into_iter().enumerate() {
+            open(self, at)?;
+            let list = self.mixed_list(TokenKind::RSquare)?;
+            segments.push(list.iter().filter(|it| **it == DYNAMIC).count() as i64);
+            let attr = self.dense_array(Type::I64, &list);
+            self.set_attr(name, attr);
+        }
+        self.segments(&segments);
+        Ok(())
+    }
+
+    /// `"private" constant @name : T = dense<..>`
+    pub(crate) fn global(&mut self) -> Res {
+        if self.peek() == TokenKind::Str {
+            let attr = self.attr()?;
+            self.set_attr("sym_visibility", attr);
+        }
+        if self.eat_word("constant") {
+            self.set_attr("constant", Attr::UNIT);
+        }
+        let token = self.expect(TokenKind::At)?;
+        let name = self.symbol_text(token.span());
+        self.out.symbol = Some(ParsedSymbol { name, root: name, span: token.span() });
+        let attr = self.env.interner.attr(AttrData::String(name, None));
+        self.set_attr("sym_name", attr);
+        self.expect(TokenKind::Colon)?;
+        let ty = self.ty()?;
+        let attr = self.env.interner.attr(AttrData::Type(ty));
+        self.set_attr("type", attr);
+        if self.eat(TokenKind::Equal) {
+            let value =
+                if self.eat_word("uninitialized") { Attr::UNIT } else { self.initial_value(ty)? };
+            self.set_attr("initial_value", value);
+        }
+        self.opt_alignment()
+    }
+
+    /// `dense<..>` or `dense_resource<..>` without its type, which is that of the global as a
+    /// tensor.
+    fn initial_value(&mut self, ty: Type) -> Res<Attr> {
+        let start = self.at;
+        let TypeData::MemRef { dims, element, .. } = self.env.interner.type_data(ty).clone() else {
+            return Err(self.expected("a memref type"));
+        };
+        let tensor = self.env.interner.ty(TypeData::Tensor { dims, element, encoding: None });
+        if self.eat_word("dense_resource") {
+            self.expect(TokenKind::Less)?;
+            if !matches!(self.peek(), TokenKind::Bare | TokenKind::Str) {
+                return Err(self.expected("the key of a resource"));
+            }
+            let key = self.word().to_owned();
+            self.at += 1;
+            self.expect(TokenKind::Greater)?;
+            let text = self.resource_text(&key);
+            return Ok(self.env.interner.attr(AttrData::Elements(text, tensor)));
+        }
+        self.elements_of(tensor).inspect_err(|_| self.at = start)
+    }
+}
+
+impl Printer<'_> {
+    pub(crate) fn write_permutation(&mut self, name: &str) -> Fits {
+        let attr = self.op_attr(name).ok_or(Unfit)?;
+        let ir = self.ir;
+        let AttrData::Affine(map) = ir.interner.attr_data(attr) else { return Err(Unfit) };
+        let Body::Map(results) = &map.body else { return Err(Unfit) };
+        fits(map.n_symbols == 0 && results.iter().all(|it| matches!(it, Expr::Dim(_))))?;
+        self.word(&map.to_string());
+        Ok(())
+    }
+
+    pub(crate) fn write_rmw_types(&mut self) -> Fits {
+        let inputs = [self.operand_type(0)?, self.operand_type(1)?];
+        let results = self.take_results()?;
+        self.blank();
+        self.text.function_type(&inputs, &results);
+        Ok(())
+    }
+
+    fn write_allocated_sizes(&mut self) -> Fits {
+        let [n_sizes, n_symbols] = self.segment_sizes()?;
+        let sizes = self.take_operands(n_sizes)?;
+        self.write_indices("(", &sizes, ")")?;
+        let symbols = self.take_operands(n_symbols)?;
+        if symbols.is_empty() { Ok(()) } else { self.write_indices("[", &symbols, "]") }
+    }
+
+    /// `[%i, %j]`
+    pub(crate) fn write_indices(&mut self, open: &str, values: &[Value], close: &str) -> Fits {
+        fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
+        self.text.push(open);
+        self.values(values)?;
+        self.text.push(close);
+        Ok(())
+    }
+
+    pub(crate) fn write_static_lists(&mut self, open: [&str; 3]) -> Fits {
+        for (open, name) in open.into_iter().zip(STATIC_LISTS) {
+            let list = self.ints(name)?;
+            self.write_mixed(open, &list, "]")?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write_global(&mut self) -> Fits {
+        let ir = self.ir;
+        if let Some(visibility) = self.op_attr("sym_visibility") {
+            self.attr_word(visibility, Types::All);
+        }
+        if self.op_attr("constant").is_some() {
+            self.word("constant");
+        }
+        let name = self.string("sym_name").ok_or(Unfit)?;
+        self.blank();
+        self.text.symbol(name);
+        let ty = self.op_attr("type").ok_or(Unfit)?;
+        self.word(": ");
+        self.text.attr(ty);
+        let Some(value) = self.op_attr("initial_value") else { return Ok(()) };
+        self.word("= ");
+        match ir.interner.attr_data(value) {
+            AttrData::Unit => self.text.push("uninitialized"),
+            AttrData::Elements(text, _) => self.text.push(ir.interner.str(*text)),
+            _ => return Err(Unfit),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! The syntax of types: whose they are when they are read, and what they must agree with to be
+//! written.
+
+use super::element::{Bind, Element, Syntax};
+use crate::grammar::reader::{Reader, Res};
+use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::{Code, TokenKind, Type, TypeData};
+
+/// `-> (T)`, `-> (T, U)` or nothing: the types of the results, a single one in parentheses, too.
+pub(in crate::dialect) const OPT_ARROW_PAREN_TYPES: Element = Element::Own(&Syntax {
+    read: |it| it.opt_arrow_types(),
+    write: |it| {
+        let types = it.take_results()?;
+        if !types.is_empty() {
+            it.word("-> (");
+            it.text.types(&types);
+            it.text.push(")");
+        }
+        Ok(())
+    },
+    ..Syntax::EMPTY
+});
+
+/// The types of `arith.select`: `T`, or `C, T` where the condition is not `i1`.
+pub(in crate::dialect) const SELECT_TYPES: Element = Element::Own(&Syntax {
+    read: |it| it.select(),
+    write: |it| it.write_select(),
+    snippet: " «i32»",
+    ..Syntax::EMPTY
+});
+
+impl Reader<'_, '_> {
+    pub(crate) fn bound_type(&mut self, bind: Bind) -> Res {
+        let ty = self.ty()?;
+        let out = &mut *self.out;
+        match bind {
+            Bind::All => {
+                for it in &mut out.operands {
+                    it.ty = ty;
+                }
+                out.result_types.push(ty);
+            }
+            Bind::Operands => {
+                for it in &mut out.operands {
+                    it.ty = ty;
+                }
+            }
+            Bind::AllAnd(n) => {
+                for it in &mut out.operands {
+                    it.ty = ty;
+                }
+                for _ in 0..n {
+                    out.result_types.push(ty);
+                }
+            }
+            Bind::Operand(at) => self.set_operand_type(at as usize, ty),
+            Bind::FirstAndResult => {
+                out.result_types.push(ty);
+                self.set_operand_type(0, ty);
+            }
+            Bind::Result | Bind::NextResult => out.result_types.push(ty),
+            Bind::ElementOf(at) => {
+                self.set_operand_type(at as usize, ty);
+                let element = self.memref_element_type(ty)?;
+                self.out.result_types.push(element);
+            }
+            Bind::StoreTo => {
+                self.set_operand_type(1, ty);
+                let element = self.memref_element_type(ty)?;
+                self.set_operand_type(0, element);
+            }
+            Bind::Compared => {
+                for it in &mut out.operands {
+                    it.ty = ty;
+                }
+                let i1 = self.i1_like(ty);
+                self.out.result_types.push(i1);
+            }
+            Bind::Assumed => {
+                self.set_operand_type(0, ty);
+                if !self.out.results.is_empty() {
+                    self.out.result_types.push(ty);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_operand_type(&mut self, at: usize, ty: Type) {
+        if let Some(it) = self.out.operands.get_mut(at) {
+            it.ty = ty;
+        }
+    }
+
+    pub(crate) fn memref_element_type(&mut self, ty: Type) -> Res<Type> {
+        match self.env.interner.type_data(ty) {
+            TypeData::MemRef { element, .. } => Ok(*element),
+            TypeData::Unknown => Ok(ty),
+            _ => {
+                self.at -= 1;
+                Err(self.wrong(Code::InvalidType, "expected a memref type"))
+            }
+        }
+    }
+
+    /// `i1`, or a shape of it.
+    pub(crate) fn i1_like(&mut self, ty: Type) -> Type {
+        let data = self.env.interner.i1_like(ty);
+        self.env.interner.ty(data)
+    }
+
+    pub(crate) fn opt_arrow_types(&mut self) -> Res {
+        if self.eat(TokenKind::Arrow) { self.arrow_types() } else { Ok(()) }
+    }
+
+    /// `T, U`: one for each result.
+    pub(crate) fn result_types(&mut self) -> Res {
+        loop {
+            let ty = self.ty()?;
+            self.out.result_types.push(ty);
+            if !self.eat(TokenKind::Comma) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `T` or `(T, U)`, after `->`.
+    pub(crate) fn arrow_types(&mut self) -> Res {
+        if self.eat(TokenKind::LParen) {
+            return self.list(TokenKind::RParen, |it| {
+                let ty = it.ty()?;
+                it.out.result_types.push(ty);
+                Ok(())
+            });
+        }
+        let ty = self.simple_type()?;
+        self.out.result_types.push(ty);
+        Ok(())
+    }
+
+    /// `: (A) -> B`: the types of operands `from..` and of the results.
+    pub(crate) fn function_type(&mut self, from: usize) -> Res {
+        let span = self.token().span();
+        let ty = self.ty()?;
+        let out = &mut *self.out;
+        match self.env.interner.type_data(ty) {
+            TypeData::Function { inputs, results } => {
+                out.result_types.extend_from_slice(results);
+                let n = out.operands.len() - from;
+                for (operand, ty) in out.operands[from..].iter_mut().zip(inputs) {
+                    operand.ty = *ty;
+                }
+                let n_inputs = inputs.len();
+                if from == 1 {
+                    out.operands[0].ty = ty;
+                }
+                if n != n_inputs {
+                    let span = out.operands.get(from).map_or(span, |it| it.span);
+                    let message = format!("{n} operands present, but expected {n_inputs}");
+                    self.mismatch(Code::OperandCount, span, message);
+                }
+                Ok(())
+            }
+            TypeData::Unknown => {
+                out.guessed = true;
+                Ok(())
+            }
+            _ => Err(self.broken(Code::InvalidType, span, "expected a function type".into())),
+        }
+    }
+
+    /// `T`, or `C, T` where the condition has a type of its own.
+    pub(crate) fn select(&mut self) -> Res {
+        let mut condition = Type::I1;
+        let mut ty = self.ty()?;
+        if self.eat(TokenKind::Comma) {
+            condition = ty;
+            ty = self.ty()?;
+        }
+        self.set_operand_type(0, condition);
+        self.set_operand_type(1, ty);
+        self.set_operand_type(2, ty);
+        self.out.result_types.push(ty);
+        Ok(())
+    }
+}
+
+impl Printer<'_> {
+    pub(crate) fn write_bound_type(&mut self, bind: Bind) -> Fits {
+        let n = self.ir.op(self.op_id()).operands.len();
+        let operands = |it: &Self| -> Fits<Option<Type>> {
+            let types: Vec<Type> = (0..n).map(|at| it.operand_type(at)).collect::<Fits<_>>()?;
+            fits(types.windows(2).all(|it| it[0] == it[1]))?;
+            Ok(types.first().copied())
+        };
+        let ty = match bind {
+            Bind::All => {
+                let result = self.take_result()?;
+                fits(operands(self)?.is_none_or(|it| it == result))?;
+                result
+            }
+            Bind::Operands => operands(self)?.ok_or(Unfit)?,
+            Bind::AllAnd(n) => {
+                let ty = operands(self)?.ok_or(Unfit)?;
+                for _ in 0..n {
+                    fits(self.take_result()? == ty)?;
+                }
+                ty
+            }
+            Bind::Operand(at) => self.operand_type(at.into())?,
+            Bind::FirstAndResult => {
+                let ty = self.operand_type(0)?;
+                fits(self.take_result()? == ty)?;
+                ty
+            }
+            Bind::Result | Bind::NextResult => self.take_result()?,
+            Bind::ElementOf(at) => {
+                let ty = self.operand_type(at.into())?;
+                fits(self.memref_element(ty)? == self.take_result()?)?;
+                ty
+            }
+            Bind::StoreTo => {
+                let ty = self.operand_type(1)?;
+                fits(self.memref_element(ty)? == self.operand_type(0)?)?;
+                ty
+            }
+            Bind::Compared => {
+                let ty = operands(self)?.ok_or(Unfit)?;
+                let result = self.take_result()?;
+                fits(self.ir.interner.find_i1_like(ty) == Some(result))?;
+                ty
+            }
+            Bind::Assumed => {
+                let ty = self.operand_type(0)?;
+                if !self.ir.op(self.op_id()).results.is_empty() {
+                    fits(self.take_result()? == ty)?;
+                }
+                ty
+            }
+        };
+        self.blank();
+        self.text.ty(ty);
+        Ok(())
+    }
+
+    pub(crate) fn memref_element(&self, ty: Type) -> Fits<Type> {
+        match self.ir.interner.type_data(ty) {
+            TypeData::MemRef { element, .. } => Ok(*element),
+            _ => Err(Unfit),
+        }
+    }
+
+    /// `-> T`, `-> (T, U)` or nothing.
+    pub(crate) fn write_arrow_types(&mut self) -> Fits {
+        let types = self.take_results()?;
+        if !types.is_empty() {
+            self.word("-> ");
+            self.text.result_types(&types);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write_function_type(&mut self, from: usize) -> Fits {
+        let n = self.ir.op(self.op_id()).operands.len();
+        let inputs: Vec<Type> = (from..n).map(|at| self.operand_type(at)).collect::<Fits<_>>()?;
+        let results = self.take_results()?;
+        if from == 1 {
+            // The callee's own type.
+            let callee = self.ir.interner.type_data(self.operand_type(0)?);
+            let is_same = matches!(callee, TypeData::Function { inputs: i, results: r }
+                if **i == inputs[..] && **r == results[..]);
+            fits(is_same)?;
+        }
+        self.blank();
+        self.text.function_type(&inputs, &results);
+        Ok(())
+    }
+
+    pub(crate) fn write_select(&mut self) -> Fits {
+        let [condition, yes, no] = [0, 1, 2].map(|it| self.operand_type(it));
+        let (condition, yes) = (condition?, yes?);
+        fits(no? == yes && self.take_result()? == yes)?;
+        self.blank();
+        if condition != Type::I1 {
+            self.text.ty(condition);
+            self.text.push(", ");
+        }
+        self.text.ty(yes);
+        Ok(())
+    }
+}

@@ -1,0 +1,490 @@
+//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and
+//! regions (`arena.rs`), or an op that stays (`again.rs`), enters the name tables (`names.rs`), and
+//! leaves again.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse_item};
+use crate::ir::names::Use;
+use crate::ir::seq::{self, Piece};
+use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
+use crate::lex::error_in;
+use crate::skeleton::{DIALECT, Inner, Item, OpenParts, Part, Shape, Skeleton};
+use crate::token_stream::TokenStream;
+use crate::{
+    Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, TokenKind, Type, Value,
+};
+
+mod again;
+mod arena;
+mod names;
+
+/// The ops made so far, and those that must be linked.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    /// Ops that are new or were changed, in textual order, nested ones after the op that holds
+    /// them.
+    pub(crate) fresh: Vec<Op>,
+    /// Uses of surviving ops whose meaning may have changed.
+    pub(crate) retry: Vec<Use>,
+    /// Successors, likewise.
+    pub(crate) retry_successors: Vec<Use>,
+    /// Values that kept their id and changed their type.
+    pub(crate) retyped: Vec<Value>,
+    /// Names that values have anew.
+    pub(crate) defines: Vec<Value>,
+    /// Ops that left.
+    pub(crate) removed: Vec<Op>,
+    /// The old op that each item of the run becomes.
+    pub(crate) pairs: Vec<Option<Op>>,
+    /// The first of each run of old items that is taken over, and how many they are.
+    pub(crate) kept: FxHashMap<Op, usize>,
+    /// These runs, cut out.
+    pub(crate) trees: Vec<seq::Root>,
+    /// The ops whose items are open where the last stretch ended, outermost first.
+    open: Vec<Option<OpenOp>>,
+    parsed: Option<Box<Parsed>>,
+}
+
+/// An op whose item is open: its regions are filled, of itself nothing is known.
+#[derive(Debug)]
+struct OpenOp {
+    op: Op,
+    /// Its regions and what stands in them, not yet in their sequences.
+    regions: Vec<(Region, Vec<Piece>)>,
+}
+
+/// Where tokens and items come from.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) stream: &'a TokenStream<'a>,
+    pub(crate) skeleton: &'a Skeleton,
+    /// The region of the chunk that holds the run: its aliases.
+    pub(crate) chunk: Region,
+    /// The meanings of aliases, where they are known better than from the chunk.
+    pub(crate) aliases: Option<&'a Aliases>,
+    /// The text starts where the file does.
+    pub(crate) at_file_start: bool,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn item(&self, index: u32) -> &'a Item {
+        &self.skeleton.items[index as usize]
+    }
+}
+
+/// Turns positions of a run into positions in the own text of an item, each in time that is
+/// logarithmic in the regions.
+struct Own<'a> {
+    item: &'a Item,
+}
+
+impl Own<'_> {
+    fn at(&self, at: u32) -> u32 {
+        if self.item.regions.is_empty() {
+            return at.max(self.item.start) - self.item.start;
+        }
+        let n_before = self.item.regions.partition_point(|it| at >= it.close);
+        let last = n_before.checked_sub(1).map(|it| &self.item.regions[it]);
+        let cut = last.map_or(0, |it| it.cut + it.close - it.open);
+        at.max(self.item.start) - self.item.start - cut
+    }
+
+    fn span(&self, span: Span) -> Span {
+        Span::new(self.at(span.start), self.at(span.end))
+    }
+}
+
+impl Ir {
+    /// Makes what was read to be in a region: items become the old ops that they are paired with,
+    /// or new ones; what was taken over is moved there.
+    pub(crate) fn build_parts(
+        &mut self,
+        run: Run<'_>,
+        region: Region,
+        parts: &[Part],
+        work: &mut Work,
+    ) -> Vec<Piece> {
+        let mut pieces = Vec::with_capacity(parts.len());
+        for &part in parts {
+            pieces.push(match part {
+                Part::Item(index) => {
+                    let op = match work.pairs.get(index as usize).copied().flatten() {
+                        Some(op) => self.lower_inside(run, index, op, work),
+                        None => self.lower(run, index, region, work),
+                    };
+                    seq::note_own(self, op);
+                    Piece::Item(op, run.item(index).len)
+                }
+                Part::Kept(index) => {
+                    let tree = work.trees[index as usize];
+                    if run.skeleton.kept[index as usize].region != region {
+                        for op in seq::items(self, tree) {
+                            self.ops[op.index()].parent = region;
+                        }
+                    }
+                    Piece::Tree(tree)
+                }
+            });
+        }
+        pieces
+    }
+
+    /// Makes what the items hold that are open where a stretch ends. They themselves are lowered
+    /// where they end.
+    pub(crate) fn build_open(
+        &mut self,
+        run: Run<'_>,
+        region: Region,
+        open: &[OpenParts],
+        work: &mut Work,
+    ) {
+        let mut parent = region;
+        for (level, it) in open.iter().enumerate() {
+            let mut at = match work.open.get_mut(level).and_then(Option::take) {
+                Some(at) if !it.is_new => at,
+                _ => OpenOp { op: self.start_op(parent, work), regions: Vec::new() },
+            };
+            for (n, parts) in (it.from..).zip(&it.parts) {
+                if n == at.regions.len() {
+                    at.regions.push((self.new_region(Some(at.op)), Vec::new()));
+                }
+                let (region, pieces) = &mut at.regions[n];
+                pieces.extend(self.build_parts(run, *region, parts, work));
+                parent = *region;
+            }
+            if level == work.open.len() {
+                work.open.push(None);
+            }
+            work.open[level] = Some(at);
+        }
+        work.open.truncate(open.len());
+    }
+
+    /// A new op that says nothing yet, in a region (not yet in its sequence).
+    fn start_op(&mut self, parent: Region, work: &mut Work) -> Op {
+        let op = self.new_op(OpData::new(parent, OpKind::Unknown));
+        work.fresh.push(op);
+        op
+    }
+
+    /// Gives an old op what its item holds now.
+    fn lower_inside(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) -> Op {
+        for (n, inner) in run.item(index).regions.iter().enumerate() {
+            let region = self.op(op).regions[n].1;
+            self.lower_parts(run, region, inner, Vec::new(), work);
+        }
+        op
+    }
+
+    /// Fills a region: what was made of it before, and the parts of it that are read now.
+    fn lower_parts(
+        &mut self,
+        run: Run<'_>,
+        region: Region,
+        inner: &Inner,
+        mut pieces: Vec<Piece>,
+        work: &mut Work,
+    ) {
+        pieces.extend(self.build_parts(run, region, &inner.parts, work));
+        seq::fill(self, region, &pieces);
+        let data = &mut self.regions[region.index()];
+        data.tail = inner.close - inner.end;
+        data.closed = inner.closed;
+    }
+
+    /// Lowers an item into a new op of a region (not yet in its sequence), or into the one that was
+    /// made when it was open.
+    fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut Work) -> Op {
+        let item = run.item(index);
+        let open = item.level.and_then(|level| work.open.get_mut(level)?.take());
+        let (op, made) = match open {
+            Some(it) => (it.op, it.regions),
+            None => (self.start_op(parent, work), Vec::new()),
+        };
+        let mut parsed = work.parsed.take().unwrap_or_default();
+        let is_misplaced = match item.shape {
+            Shape::TypeAlias | Shape::AttrAlias => parent != run.chunk,
+            Shape::Label => parent == run.chunk,
+            Shape::Junk => true,
+            Shape::Op | Shape::Resources => false,
+        };
+        if is_misplaced {
+            junk(run, item, &mut parsed);
+        } else {
+            self.parse(run, item, &mut parsed);
+        }
+        self.fill(op, item, &mut parsed, &[]);
+        if self.names.in_order {
+            // Later text refers to this alias.
+            self.define_alias(op);
+        }
+        if parsed.kind == OpKind::Label {
+            let block = self.new_block(parent, Some(op));
+            let args = self.new_arguments(block, item, &parsed.arguments, &[]);
+            self.blocks[block.index()].args.clone_from(&args);
+            self.ops[op.index()].results = args.iter().copied().collect();
+            self.set_label_block(op, Some(block));
+        }
+        let arguments = std::mem::take(&mut parsed.region_arguments);
+        work.parsed = Some(parsed);
+        let mut made = made.into_iter();
+        for (n, inner) in item.regions.iter().enumerate() {
+            let (region, pieces) =
+                made.next().unwrap_or_else(|| (self.new_region(Some(op)), Vec::new()));
+            let arguments = arguments.get(n).map_or(&[][..], Vec::as_slice);
+            self.start_region(item, op, region, inner, arguments);
+            self.lower_parts(run, region, inner, pieces, work);
+        }
+        op
+    }
+
+    /// Gives an op a region, with its arguments.
+    fn start_region(
+        &mut self,
+        item: &Item,
+        op: Op,
+        region: Region,
+        inner: &Inner,
+        arguments: &[ParsedArgument],
+    ) {
+        let open = Own { item }.at(inner.open);
+        self.ops[op.index()].regions.push((open, region));
+        let entry = self.regions[region.index()].entry;
+        let args = self.new_arguments(entry, item, arguments, &[]);
+        if arguments.iter().any(|it| it.attrs.is_some()) {
+            let attrs = arguments.iter().map(|it| it.attrs).collect();
+            self.ops[op.index()].extra.get_or_insert_default().argument_attrs = attrs;
+        }
+        self.blocks[entry.index()].args = args;
+        if self.ops[op.index()].form == Form::Opaque {
+            self.new_maybe_arguments(op, region);
+        }
+    }
+
+    /// The arguments that the header of an opaque op may define, as values without text.
+    fn new_maybe_arguments(&mut self, op: Op, region: Region) {
+        let entry = self.regions[region.index()].entry;
+        for index in 0..self.ops[op.index()].operands.len() {
+            let operand = self.ops[op.index()].operands[index];
+            if operand.maybe_argument && operand.number == 0 {
+                let number = self.blocks[entry.index()].args.len() as u32;
+                let value = self.new_value(ValueData {
+                    def: Def::Argument(entry, number),
+                    ty: operand.ty,
+                    guessed: true,
+                    name: operand.name,
+                    number: 0,
+                    span: operand.span,
+                    uses: SmallVec::new(),
+                });
+                self.blocks[entry.index()].args.push(value);
+            }
+        }
+    }
+
+    fn parse(&mut self, run: Run<'_>, item: &Item, out: &mut Parsed) {
+        out.clear();
+        let (from, to) = (item.tokens.0 as usize, item.tokens.1 as usize);
+        let tokens = if item.regions.is_empty() {
+            &run.stream.tokens()[from..to]
+        } else {
+            &run.skeleton.own[from..to]
+        };
+        let aliases = run.aliases.unwrap_or_else(|| self.names.aliases.of(run.chunk));
+        let default_dialect = item.default_dialect;
+        let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
+        parse_item(run.stream.text(), tokens, &mut env, out);
+        if let Some(region) = item.regions.iter().find(|it| !it.closed)
+            && !out.is_syntax_told
+        {
+            // The real tools complain at the last token; its end is the end of the own text, too.
+            let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
+            out.problems.push(Problem {
+                code: Code::UnclosedRegion,
+                span: Span::new(end, end),
+                message: "expected '}' to close the region".into(),
+            });
+        }
+    }
+
+    /// Puts what was parsed into an op that has no links. Values of `keep` are used again for its
+    /// results.
+    fn fill(&mut self, op: Op, item: &Item, parsed: &mut Parsed, keep: &[Value]) {
+        let own = Own { item };
+        let mut results: SmallVec<[Value; 1]> = SmallVec::new();
+        let mut result_names: SmallVec<[ResultName; 1]> = SmallVec::new();
+        let mut result = |ir: &mut Ir, name: Name, number: u32, span: Span| {
+            let index = results.len();
+            let data = ValueData {
+                def: Def::Result(op, index as u32),
+                ty: parsed.result_types.get(index).copied().unwrap_or(Type::UNKNOWN),
+                guessed: parsed.guessed,
+                name,
+                number,
+                span,
+                uses: SmallVec::new(),
+            };
+            results.push(match keep.get(index) {
+                Some(&value) => {
+                    let uses = std::mem::take(&mut ir.values[value.index()].uses);
+                    ir.values[value.index()] = ValueData { uses, ..data };
+                    value
+                }
+                None => ir.new_value(data),
+            });
+        };
+        for name in &parsed.results {
+            let span = own.span(name.span);
+            result_names.push(ResultName { name: name.name, span, count: name.count });
+            // A wild count is a problem of its own; no more values are made than an op can sensibly
+            // have.
+            for number in 0..name.count.min(MAX_PACK) {
+                result(self, name.name, number, span);
+            }
+        }
+        if parsed.results.is_empty() && !parsed.guessed {
+            // Results may be left without names; their types say how many there are.
+            let start = own.at(parsed.name_span.start);
+            for number in 0..parsed.result_types.len() {
+                result(self, Name::EMPTY, number as u32, Span::new(start, start));
+            }
+        }
+        let operands = parsed.operands.iter().map(|it| Operand {
+            name: it.name,
+            number: it.number,
+            span: own.span(it.span),
+            ty: it.ty,
+            maybe_argument: it.maybe_argument && !item.regions.is_empty(),
+            value: None,
+            slot: u32::MAX,
+        });
+        let operands: SmallVec<[Operand; 2]> = operands.collect();
+        let plain = parsed.successors.is_empty()
+            && parsed.attrs.is_empty()
+            && parsed.symbol.is_none()
+            && parsed.symbol_uses.is_empty()
+            && parsed.alias_uses.is_empty()
+            && parsed.alias_reads.is_empty()
+            && parsed.alias.is_none()
+            && parsed.problems.is_empty()
+            && (parsed.arguments.is_empty() || parsed.kind == OpKind::Label);
+        let extra = (!plain).then(|| {
+            parsed.alias_reads.sort_unstable_by_key(|it| it.0);
+            parsed.alias_reads.dedup();
+            let successors = parsed.successors.iter().map(|it| Successor {
+                name: it.name,
+                span: own.span(it.span),
+                operands: it.operands.clone(),
+                block: None,
+            });
+            Box::new(OpExtra {
+                successors: successors.collect(),
+                attrs: parsed.attrs.clone(),
+                symbol: parsed.symbol.map(|it| (it.name, own.span(it.span))),
+                symbol_uses: parsed
+                    .symbol_uses
+                    .iter()
+                    .map(|it| (it.name, it.root, own.span(it.span)))
+                    .collect(),
+                alias_uses: parsed
+                    .alias_uses
+                    .iter()
+                    .map(|&it| AliasUse { span: own.span(it.span), ..it })
+                    .collect(),
+                alias_reads: parsed.alias_reads.clone(),
+                alias: parsed.alias,
+                problems: parsed
+                    .problems
+                    .drain(..)
+                    .map(|it| Problem { span: own.span(it.span), ..it })
+                    .collect(),
+                followed: parsed.followed,
+                argument_attrs: Vec::new(),
+            })
+        });
+        let cut: u32 = item.regions.iter().map(|it| it.close - it.open).sum();
+        let data = &mut self.ops[op.index()];
+        data.kind = parsed.kind;
+        data.form = parsed.form;
+        data.name = parsed.name.unwrap_or(Name::EMPTY);
+        data.name_span = own.span(parsed.name_span);
+        data.lead = item.first - item.start;
+        data.own_len = item.end - item.start - cut;
+        data.quoted = item.quoted;
+        data.context_deps = item.context_deps | if parsed.depends_on_dialect { DIALECT } else { 0 };
+        data.lookahead = item.lookahead;
+        data.results = results;
+        data.result_names = result_names;
+        data.operands = operands;
+        data.extra = extra;
+        self.note_suspect(op);
+    }
+
+    fn note_suspect(&mut self, op: Op) {
+        let extra = self.extra(op);
+        if !extra.problems.is_empty() || !extra.alias_uses.is_empty() {
+            self.names.suspects.insert(op);
+        }
+    }
+
+    /// The arguments of a block; the first are those of `keep`.
+    fn new_arguments(
+        &mut self,
+        block: Block,
+        item: &Item,
+        arguments: &[ParsedArgument],
+        keep: &[Value],
+    ) -> SmallVec<[Value; 2]> {
+        let own = Own { item };
+        let mut out = SmallVec::from_slice(keep);
+        for (index, argument) in arguments.iter().enumerate().skip(keep.len()) {
+            out.push(self.new_value(ValueData {
+                def: Def::Argument(block, index as u32),
+                ty: argument.ty,
+                guessed: false,
+                name: argument.name.unwrap_or(Name::EMPTY),
+                number: 0,
+                span: own.span(argument.span),
+                uses: SmallVec::new(),
+            }));
+        }
+        out
+    }
+}
+
+/// Text where no item can start: an alias that is not at the top, a label that is, or anything
+/// else.
+fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
+    out.clear();
+    let token = run.stream.tokens()[item.tokens.0 as usize];
+    let first = token.span();
+    out.kind = OpKind::Junk;
+    out.form = Form::Broken;
+    out.name_span = first;
+    // The name of an op in quotes.
+    if token.kind == TokenKind::Error
+        && let (place, message) = error_in(&run.stream.text()[token.range()])
+        && place.start > 0
+    {
+        let [start, end] = [place.start, place.end].map(|it| first.start + it as u32);
+        out.problems.push(Problem {
+            code: Code::UnexpectedCharacter,
+            span: Span::new(start, end),
+            message: message.into(),
+        });
+        return;
+    }
+    // As the real tools do, from the end of what stands before, if anything does.
+    let is_first = run.at_file_start && item.start == 0;
+    let start = if is_first { first.start } else { item.start };
+    out.problems.push(Problem {
+        code: Code::ExpectedOperation,
+        span: Span::new(start, first.end),
+        message: "expected an operation here".into(),
+    });
+}
+
+/// The most values that one name on the left of an op makes.
+const MAX_PACK: u32 = 1 << 16;

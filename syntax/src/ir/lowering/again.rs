@@ -1,0 +1,197 @@
+//! An item that takes the place of an op that is alike: the op stays, with what of it is the same.
+
+use smallvec::SmallVec;
+
+use super::{Own, Run, Work};
+use crate::grammar::{Parsed, ParsedArgument, ParsedOperand};
+use crate::skeleton::{Item, Shape};
+use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Operand, Region, Type, Value};
+
+/// The parts of an op that the ops inside it may read.
+#[derive(PartialEq, Eq)]
+struct Signature {
+    form: Form,
+    results: SmallVec<[Type; 2]>,
+    function_type: Option<Attr>,
+    n_arguments: SmallVec<[usize; 2]>,
+}
+
+impl Ir {
+    /// Parses an item anew into an op that is alike ([`Ir::is_alike`]). The op keeps its id and its
+    /// regions, its results keep their ids as far as they go.
+    pub(crate) fn lower_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
+        if self.op(op).kind == OpKind::Label {
+            self.label_again(run, index, op, work);
+            return;
+        }
+        let item = run.item(index);
+        let mut parsed = work.parsed.take().unwrap_or_default();
+        self.parse(run, item, &mut parsed);
+        let signature = self.signature(op);
+        self.unlink(op);
+        self.names.suspects.remove(&op);
+        let old: SmallVec<[Value; 1]> = self.op(op).results.clone();
+        let same = {
+            let names = &self.op(op).result_names;
+            names.len() == parsed.results.len()
+                && names
+                    .iter()
+                    .zip(&parsed.results)
+                    .all(|(a, b)| a.name == b.name && a.count == b.count)
+        };
+        if !same {
+            self.remove_result_defs(op, &mut work.retry);
+        }
+        let typed = |ir: &Ir, it: Value| (ir.value(it).ty, ir.value(it).guessed);
+        let types: SmallVec<[(Type, bool); 1]> = old.iter().map(|&it| typed(self, it)).collect();
+        self.fill(op, item, &mut parsed, &old);
+        for (&value, ty) in old.iter().zip(types) {
+            if typed(self, value) != ty {
+                work.retyped.push(value);
+            }
+        }
+        let n_kept = self.op(op).results.len();
+        for &value in old.iter().skip(n_kept) {
+            self.drop_value(value, &mut work.retry);
+        }
+        self.keep_regions(op, item, &mut parsed, work);
+        if self.signature(op) != signature {
+            self.names.touched.signature_changed.push(op);
+        }
+        work.parsed = Some(parsed);
+        work.fresh.push(op);
+        if !same {
+            work.defines.extend(self.result_firsts(op));
+        }
+    }
+
+    /// As [`Ir::lower_again`], of a label: its block stays.
+    fn label_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
+        let item = run.item(index);
+        let mut parsed = work.parsed.take().unwrap_or_default();
+        self.parse(run, item, &mut parsed);
+        self.unlink(op);
+        self.names.suspects.remove(&op);
+        for use_ in self.remove_label(op) {
+            self.unlink_successor(use_);
+            work.retry_successors.push(use_);
+        }
+        self.fill(op, item, &mut parsed, &[]);
+        let args = self.arguments_again(self.label_block(op), item, &parsed.arguments, work);
+        self.ops[op.index()].results = args.into_iter().collect();
+        work.retry_successors.extend(self.add_label(op));
+        work.parsed = Some(parsed);
+        work.fresh.push(op);
+    }
+
+    /// The parts of an op with regions that the ops inside it may depend on.
+    fn signature(&self, op: Op) -> Option<Signature> {
+        let data = self.op(op);
+        if data.regions.is_empty() {
+            return None;
+        }
+        let entry = |it: &(u32, Region)| self.region(it.1).entry;
+        Some(Signature {
+            form: data.form,
+            results: data.results.iter().map(|&it| self.value(it).ty).collect(),
+            function_type: self.attr(op, "function_type"),
+            n_arguments: data.regions.iter().map(|it| self.block(entry(it)).args.len()).collect(),
+        })
+    }
+
+    /// Returns true if an item may take the place of an op by [`Ir::lower_again`]: neither has
+    /// regions, or both have as many, and the op is of the same name and understood before and
+    /// after, or neither time, with the same names that may be those of arguments. Or both are
+    /// labels.
+    pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
+        let item = run.item(index);
+        let data = self.op(op);
+        let is_op = match item.shape {
+            Shape::Op => data.kind.is_op(),
+            Shape::TypeAlias => data.kind == OpKind::TypeAlias,
+            Shape::AttrAlias => data.kind == OpKind::AttrAlias,
+            Shape::Label => return data.kind == OpKind::Label,
+            Shape::Resources | Shape::Junk => false,
+        };
+        if !is_op || item.regions.len() != data.regions.len() {
+            return false;
+        }
+        if item.regions.is_empty() {
+            return true;
+        }
+        let (name, is_opaque) = (data.name, data.form == Form::Opaque);
+        let may_be = |it: &&Operand| it.maybe_argument && it.number == 0;
+        let before: Vec<Name> = data.operands.iter().filter(may_be).map(|it| it.name).collect();
+        let mut parsed = Parsed::default();
+        self.parse(run, item, &mut parsed);
+        let may_be = |it: &&ParsedOperand| it.maybe_argument && it.number == 0;
+        (parsed.form == Form::Opaque) == is_opaque
+            && parsed.name == Some(name)
+            && (!is_opaque || parsed.operands.iter().filter(may_be).map(|it| it.name).eq(before))
+    }
+
+    /// Gives the regions of an op that was read again, without them, their new places and
+    /// arguments.
+    fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, work: &mut Work) {
+        let own = Own { item };
+        let arguments = std::mem::take(&mut parsed.region_arguments);
+        for (n, inner) in item.regions.iter().enumerate() {
+            let region = self.op(op).regions[n].1;
+            self.ops[op.index()].regions[n].0 = own.at(inner.open);
+            let new = arguments.get(n).map_or(&[][..], Vec::as_slice);
+            if new.iter().any(|it| it.attrs.is_some()) {
+                let attrs = new.iter().map(|it| it.attrs).collect();
+                self.ops[op.index()].extra.get_or_insert_default().argument_attrs = attrs;
+            }
+            let entry = self.region(region).entry;
+            let old = self.blocks[entry.index()].args.clone();
+            if self.op(op).form == Form::Opaque {
+                let operands = self.op(op).operands.clone();
+                let may_be = operands.iter().filter(|it| it.maybe_argument && it.number == 0);
+                for (value, operand) in old.iter().zip(may_be) {
+                    let data = &mut self.values[value.index()];
+                    (data.ty, data.span) = (operand.ty, operand.span);
+                }
+                continue;
+            }
+            self.arguments_again(entry, item, new, work);
+        }
+        parsed.region_arguments = arguments;
+    }
+
+    /// Gives a block the arguments that were read. Those of the same name in the same place, up to
+    /// the first other, are the same.
+    fn arguments_again(
+        &mut self,
+        block: Block,
+        item: &Item,
+        new: &[ParsedArgument],
+        work: &mut Work,
+    ) -> SmallVec<[Value; 2]> {
+        let own = Own { item };
+        let old = self.blocks[block.index()].args.clone();
+        let named = |ir: &Ir, it: &Value| ir.value(*it).name;
+        let pairs = old.iter().zip(new);
+        let n_same =
+            pairs.take_while(|(a, b)| named(self, a) == b.name.unwrap_or(Name::EMPTY)).count();
+        for (&value, argument) in old.iter().zip(&new[..n_same]) {
+            let span = own.span(argument.span);
+            let data = &mut self.values[value.index()];
+            if data.ty != argument.ty {
+                work.retyped.push(value);
+            }
+            (data.ty, data.span) = (argument.ty, span);
+        }
+        for &value in &old[n_same..] {
+            if named(self, &value) != Name::EMPTY {
+                self.remove_def(value, &mut work.retry);
+            }
+            self.drop_value(value, &mut work.retry);
+        }
+        let args = self.new_arguments(block, item, new, &old[..n_same]);
+        let fresh = args[n_same..].iter().filter(|it| named(self, it) != Name::EMPTY);
+        work.defines.extend(fresh);
+        self.blocks[block.index()].args.clone_from(&args);
+        args
+    }
+}

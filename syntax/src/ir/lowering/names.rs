@@ -1,0 +1,221 @@
+//! Ops enter the name tables, and leave them.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::Work;
+use crate::ir::names::Use;
+use crate::ir::seq;
+use crate::{Form, Ir, Name, Op, OpKind, Region, Value};
+
+impl Ir {
+    /// The first value of each name on the left.
+    pub(super) fn result_firsts(&self, op: Op) -> SmallVec<[Value; 1]> {
+        let results = &self.op(op).results;
+        let is_first = |it: &Value| {
+            let data = self.value(*it);
+            data.number == 0 && data.name != Name::EMPTY
+        };
+        results.iter().copied().filter(is_first).collect()
+    }
+
+    pub(super) fn add_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
+        for value in self.result_firsts(op) {
+            self.define(value, retry);
+        }
+    }
+
+    /// Makes the name of a value known.
+    pub(crate) fn define(&mut self, value: Value, retry: &mut Vec<Use>) {
+        self.add_def(value, retry);
+        self.note_duplicate(self.def_region(value), self.value(value).name);
+    }
+
+    pub(super) fn remove_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
+        for value in self.result_firsts(op) {
+            self.remove_def(value, retry);
+        }
+    }
+
+    /// Enters the definitions of a new op: results or block arguments, header arguments, label,
+    /// symbols.
+    pub(crate) fn add_defs(&mut self, op: Op, work: &mut Work) {
+        if self.op(op).kind == OpKind::Label {
+            self.add_label_defs(op, work);
+        } else {
+            self.add_result_defs(op, &mut work.retry);
+        }
+        for index in 0..self.op(op).regions.len() {
+            let (_, region) = self.op(op).regions[index];
+            let opaque = self.op(op).form == Form::Opaque;
+            for value in self.block(self.region(region).entry).args.clone() {
+                let (name, guessed) = (self.value(value).name, self.value(value).guessed);
+                if opaque && guessed {
+                    self.add_maybe(op, region, name, value);
+                } else if name != Name::EMPTY {
+                    self.define(value, &mut work.retry);
+                }
+            }
+        }
+        self.add_mentions(op);
+    }
+
+    /// Enters the symbols and aliases that an item defines and names. It stands in its sequence
+    /// already.
+    pub(crate) fn add_mentions(&mut self, op: Op) {
+        self.add_symbols(op);
+        // In textual order what defines an alias has entered it before the next item was read.
+        if !self.names.in_order {
+            self.define_alias(op);
+        }
+        self.add_alias_reads(op);
+    }
+
+    /// Takes the symbols and aliases that an item defines and names out of the tables.
+    fn remove_mentions(&mut self, op: Op) {
+        self.remove_symbols(op);
+        self.remove_aliases(op);
+    }
+
+    /// Links what a new op uses.
+    pub(crate) fn link(&mut self, op: Op) {
+        for index in 0..self.op(op).operands.len() {
+            self.link_use((op, index as u32));
+        }
+        for index in 0..self.extra(op).successors.len() {
+            self.link_successor((op, index as u32));
+        }
+    }
+
+    /// Takes an op's uses, successors and symbols out of the tables.
+    pub(super) fn unlink(&mut self, op: Op) {
+        for index in 0..self.op(op).operands.len() {
+            self.unlink_use((op, index as u32));
+        }
+        for index in 0..self.extra(op).successors.len() {
+            self.unlink_successor((op, index as u32));
+        }
+        self.remove_mentions(op);
+    }
+
+    pub(super) fn drop_value(&mut self, value: Value, retry: &mut Vec<Use>) {
+        // Whoever still uses it is resolved anew.
+        for (op, index) in std::mem::take(&mut self.values[value.index()].uses) {
+            self.ops[op.index()].operands[index as usize].value = None;
+            self.names_unresolved((op, index));
+            retry.push((op, index));
+        }
+        self.values[value.index()].name = Name::EMPTY;
+        self.free_values.push(value);
+    }
+
+    /// The items of a region that are not taken over.
+    pub(crate) fn not_kept(&self, region: Region, kept: &FxHashMap<Op, usize>) -> Vec<Op> {
+        let mut out = Vec::new();
+        let mut at = seq::first(self, region);
+        while let Some(op) = at {
+            at = match kept.get(&op) {
+                Some(n) => seq::nth(self, region, self.rank(op) + n),
+                None => {
+                    out.push(op);
+                    self.next(op)
+                }
+            };
+        }
+        out
+    }
+
+    /// Takes the names that an item gives to a block and to values out of the tables.
+    fn remove_names(&mut self, op: Op, work: &mut Work) {
+        if self.op(op).kind != OpKind::Label {
+            self.remove_result_defs(op, &mut work.retry);
+            return;
+        }
+        self.names.touched.flows.push((self.op(op).parent, None));
+        for use_ in self.remove_label(op) {
+            self.unlink_successor(use_);
+            work.retry_successors.push(use_);
+        }
+        for value in self.op(op).results.clone() {
+            if self.value(value).name != Name::EMPTY {
+                self.remove_def(value, &mut work.retry);
+            }
+        }
+    }
+
+    /// Takes an item that goes to another region, with all that it holds, out of the tables of
+    /// names.
+    pub(crate) fn unplace(&mut self, op: Op, work: &mut Work) {
+        self.remove_names(op, work);
+        for index in 0..self.extra(op).successors.len() {
+            self.unlink_successor((op, index as u32));
+            work.retry_successors.push((op, index as u32));
+        }
+        self.remove_mentions(op);
+    }
+
+    /// Enters a label and the names of its arguments.
+    fn add_label_defs(&mut self, op: Op, work: &mut Work) {
+        for value in self.op(op).results.clone() {
+            if self.value(value).name != Name::EMPTY {
+                self.define(value, &mut work.retry);
+            }
+        }
+        self.names.touched.flows.push((self.op(op).parent, None));
+        work.retry_successors.extend(self.add_label(op));
+    }
+
+    /// Enters an item that came from another region in the tables of names; its uses are to be
+    /// resolved again.
+    pub(crate) fn place(&mut self, op: Op, work: &mut Work) {
+        if self.op(op).kind == OpKind::Label {
+            let block = self.label_block(op);
+            self.blocks[block.index()].region = self.op(op).parent;
+            self.add_label_defs(op, work);
+        } else {
+            self.add_result_defs(op, &mut work.retry);
+        }
+        self.add_mentions(op);
+    }
+
+    /// Takes an op and all that it holds out of the IR, but for its place in its sequence.
+    pub(crate) fn remove(&mut self, op: Op, work: &mut Work) {
+        for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
+            for item in self.not_kept(region, &work.kept) {
+                self.remove(item, work);
+            }
+            let entry = self.region(region).entry;
+            let opaque = self.op(op).form == Form::Opaque;
+            for value in std::mem::take(&mut self.blocks[entry.index()].args) {
+                let (name, guessed) = (self.value(value).name, self.value(value).guessed);
+                if opaque && guessed {
+                    self.remove_maybe(op, region, name, &mut work.retry);
+                } else if name != Name::EMPTY {
+                    self.remove_def(value, &mut work.retry);
+                }
+                self.drop_value(value, &mut work.retry);
+            }
+            self.names.aliases.forget(region);
+            self.free_blocks.push(entry);
+            self.free_regions.push(region);
+        }
+        self.unlink(op);
+        self.names.suspects.remove(&op);
+        self.remove_names(op, work);
+        if self.op(op).kind == OpKind::Label {
+            let block = self.label_block(op);
+            self.set_label_block(op, None);
+            self.free_blocks.push(block);
+        }
+        for value in std::mem::take(&mut self.ops[op.index()].results) {
+            self.drop_value(value, &mut work.retry);
+        }
+        let data = &mut self.ops[op.index()];
+        data.alive = false;
+        data.extra = None;
+        data.operands.clear();
+        data.result_names.clear();
+        self.free_ops.push(op);
+        work.removed.push(op);
+    }
+}

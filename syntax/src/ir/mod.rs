@@ -1,0 +1,393 @@
+//! The IR: ops, values, blocks and regions in arenas, with where each of them stands in the text.
+//!
+//! *Coordinates.* Nothing stores an offset into the file. Every item stores its length, regions
+//! keep their items in a [`crate::ir::seq`] that sums lengths, and everything named inside an op is
+//! a [`Span`] in the op's *own text*: the text of the op with the interiors of its regions cut out,
+//! from the start of its leading trivia (blanks and comments). An edit thus changes the lengths on
+//! the path to the root and nothing else. [`Ir::absolute`] adds it all up.
+//!
+//! *Items.* A region is one sequence of items: ops and, between them, block labels. A block is what
+//! stands between two labels; the block before the first label has none. The root region holds the
+//! chunks of the file (one, unless `// -----` splits it), each an item with one region, so that the
+//! file is a tree of one kind of node.
+
+pub(crate) mod changes;
+pub(crate) mod delta;
+mod locations;
+pub(crate) mod lowering;
+pub(crate) mod names;
+mod position;
+pub(crate) mod seq;
+mod starts;
+mod structure;
+
+use std::ops::Range;
+
+pub(crate) use locations::Locations;
+
+use smallvec::SmallVec;
+
+use crate::{
+    Alias, AliasUse, Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type,
+    Value, namespace,
+};
+pub use seq::Iter as Items;
+pub(crate) use starts::Starts;
+
+/// An item of a region and, if it is an op, everything the IR knows of it.
+#[derive(Debug)]
+pub struct OpData {
+    /// True if the item is part of the document (arena slots are reused).
+    pub(crate) alive: bool,
+    /// The region that holds it; of a chunk, the root.
+    pub parent: Region,
+    /// Its kind.
+    pub kind: OpKind,
+    /// How it was written and how far it was understood.
+    pub form: Form,
+    /// Its full name with dialect; of a label, the label without `^`.
+    pub name: Name,
+    /// Its name as written, in own text.
+    pub name_span: Span,
+    /// Bytes of blanks and comments before the first token.
+    pub lead: u32,
+    /// Bytes of own text.
+    pub own_len: u32,
+    /// True if its name is quoted.
+    pub(crate) quoted: bool,
+    /// Bytes beyond the end of the item that were looked at to find that end.
+    pub(crate) lookahead: u32,
+    /// The context that this parse depended on; the item is read again if it changes:
+    /// [`crate::skeleton::DIALECT`], [`crate::skeleton::PLACE`].
+    pub(crate) context_deps: u8,
+    /// The values it defines, whether or not the text names them; of a label, the block's
+    /// arguments.
+    pub results: SmallVec<[Value; 1]>,
+    /// The names left of the `=`.
+    pub result_names: SmallVec<[ResultName; 1]>,
+    /// Its operands.
+    pub operands: SmallVec<[Operand; 2]>,
+    /// Its regions, in textual order, with the place of each in own text (just after its `{`).
+    pub regions: SmallVec<[(u32, Region); 1]>,
+    /// Data that few ops have.
+    pub extra: Option<Box<OpExtra>>,
+}
+
+/// The parts of an op that few ops have.
+#[derive(Debug, Default)]
+pub struct OpExtra {
+    /// Successors, with the operands passed to each (indices into [`OpData::operands`]).
+    pub successors: Vec<Successor>,
+    /// All attributes, sorted by name.
+    pub attrs: Vec<(Name, Attr)>,
+    /// The symbol it defines: name and span in own text.
+    pub symbol: Option<(Name, Span)>,
+    /// The symbols it refers to: last name of the path, first name, span.
+    pub symbol_uses: Vec<(Name, Name, Span)>,
+    /// The aliases it uses.
+    pub alias_uses: Vec<AliasUse>,
+    /// The aliases that were looked up when it was read, with what was found.
+    pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
+    /// Its meaning, if it is an alias.
+    pub alias: Option<Alias>,
+    /// Its own problems; those of names depend on the context (see [`crate::Source::problems`]).
+    pub problems: Vec<Problem>,
+    /// The one syntax problem is about lines after it that are no op; see [`Ir::is_followed`].
+    pub(crate) followed: bool,
+    /// Argument attributes of the entry block's arguments (functions): one per argument.
+    pub argument_attrs: Vec<Option<Attr>>,
+}
+
+/// A name left of the `=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultName {
+    /// Without `%`.
+    pub name: Name,
+    /// The `%name` in own text.
+    pub span: Span,
+    /// How many values it stands for.
+    pub count: u32,
+}
+
+/// A use of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Without `%`.
+    pub name: Name,
+    /// The number after `#`.
+    pub number: u32,
+    /// `%name#n` in own text.
+    pub span: Span,
+    /// The type given at the use; [`Type::UNKNOWN`] if none.
+    pub ty: Type,
+    /// It stands in the header of an op of unknown form and may be an argument of its region
+    /// instead; if nothing else defines the name, it is one, and no error.
+    pub maybe_argument: bool,
+    /// The definition that it resolves to.
+    pub value: Option<Value>,
+    /// Its place in [`ValueData::uses`], or among those that resolve to nothing.
+    pub(crate) slot: u32,
+}
+
+/// A branch target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// Without `^`.
+    pub name: Name,
+    /// `^name` in own text.
+    pub span: Span,
+    /// The operands passed, as indices into [`OpData::operands`].
+    pub operands: Range<u32>,
+    /// The definition that it resolves to.
+    pub block: Option<Block>,
+}
+
+/// The definition of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Def {
+    /// Result number `index` of an op.
+    Result(Op, u32),
+    /// Argument number `index` of a block.
+    Argument(Block, u32),
+}
+
+/// A value.
+#[derive(Debug)]
+pub struct ValueData {
+    /// Its definition.
+    pub def: Def,
+    /// Its type; [`Type::UNKNOWN`] if the text does not give it.
+    pub ty: Type,
+    /// The type is a guess, of an op of unknown form: shown, but nothing is told because of it.
+    pub guessed: bool,
+    /// Its name without `%`, or [`Name::EMPTY`].
+    pub name: Name,
+    /// Its number within a pack of that name.
+    pub number: u32,
+    /// `%name` at the definition, in the own text of [`Ir::definition_site`]; empty if it has no
+    /// name, at the name of its op.
+    pub span: Span,
+    /// Its uses: op and operand index, in no particular order.
+    pub uses: SmallVec<[(Op, u32); 2]>,
+}
+
+/// A block.
+#[derive(Debug)]
+pub struct BlockData {
+    /// The region it belongs to.
+    pub region: Region,
+    /// Its label; the entry block may have none.
+    pub label: Option<Op>,
+    /// Its arguments.
+    pub args: SmallVec<[Value; 2]>,
+    /// The branches to it: op and successor index, in no particular order.
+    pub preds: SmallVec<[(Op, u32); 2]>,
+}
+
+/// A region.
+#[derive(Debug)]
+pub struct RegionData {
+    pub(crate) items: seq::Root,
+    /// The op that holds it; `None` for the root.
+    pub parent: Option<Op>,
+    /// The implicit first block (if the region starts with a label, that block is empty and not
+    /// counted).
+    pub entry: Block,
+    /// Bytes of blanks and comments after the last item.
+    pub tail: u32,
+    /// True if its `}` is there.
+    pub closed: bool,
+}
+
+/// The IR of one document. As long as it has a text, all of it is derived from that, and
+/// [`crate::Source`] keeps it so; without one it is changed by [`crate::rewrite`].
+#[derive(Debug)]
+pub struct Ir {
+    pub(crate) ops: Vec<OpData>,
+    /// The place of each of [`Self::ops`] in the sequence of its region.
+    pub(crate) links: Vec<seq::Link>,
+    pub(crate) values: Vec<ValueData>,
+    pub(crate) blocks: Vec<BlockData>,
+    pub(crate) regions: Vec<RegionData>,
+    pub(crate) free_ops: Vec<Op>,
+    pub(crate) free_values: Vec<Value>,
+    pub(crate) free_blocks: Vec<Block>,
+    pub(crate) free_regions: Vec<Region>,
+    pub(crate) names: names::Names,
+    /// Interned strings, types and attributes.
+    pub interner: Interner,
+    pub(crate) root: Region,
+    /// Where ops were read whose text was let go of.
+    pub(crate) origins: Vec<Option<Span>>,
+    /// Where ops and arguments come from, if anybody wants to know.
+    pub(crate) locations: Option<Box<Locations>>,
+    /// Where regions start in ops that have many.
+    pub(crate) starts: starts::Starts,
+    /// The changes of rewriting, if they are recorded.
+    pub(crate) changes: Option<Vec<changes::Change>>,
+}
+
+impl Ir {
+    /// The region of the whole file; its items are chunks.
+    pub fn root(&self) -> Region {
+        self.root
+    }
+
+    /// The data of an op.
+    #[inline]
+    pub fn op(&self, op: Op) -> &OpData {
+        &self.ops[op.index()]
+    }
+
+    /// The data of a value.
+    #[inline]
+    pub fn value(&self, value: Value) -> &ValueData {
+        &self.values[value.index()]
+    }
+
+    /// The data of a block.
+    #[inline]
+    pub fn block(&self, block: Block) -> &BlockData {
+        &self.blocks[block.index()]
+    }
+
+    /// The data of a region.
+    #[inline]
+    pub fn region(&self, region: Region) -> &RegionData {
+        &self.regions[region.index()]
+    }
+
+    /// Upper bounds of the indices of ops, values, blocks and regions; for tables kept beside the
+    /// IR.
+    pub fn bounds(&self) -> (usize, usize, usize, usize) {
+        (self.ops.len(), self.values.len(), self.blocks.len(), self.regions.len())
+    }
+
+    /// Returns true if an op id still names an op of the document.
+    #[inline]
+    pub fn is_alive(&self, op: Op) -> bool {
+        self.ops[op.index()].alive
+    }
+
+    /// The full name of an op.
+    pub fn op_name(&self, op: Op) -> &str {
+        self.interner.str(self.op(op).name)
+    }
+
+    /// Returns true for HEIR's `secret.generic`, whose operands and region are known also in its
+    /// custom form.
+    pub fn is_secret_generic(&self, op: Op) -> bool {
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == namespace::SECRET_GENERIC
+    }
+
+    /// Returns true if each name after `%` in an op is an operand, though its syntax is unknown.
+    pub(crate) fn takes_operands(&self, op: Op) -> bool {
+        let data = self.op(op);
+        let dialect = || self.op_name(op).split_once('.').map(|it| it.0);
+        data.kind == OpKind::Unknown
+            && data.form == Form::Opaque
+            && data.regions.is_empty()
+            && dialect().is_some_and(|it| namespace::OF_OPERANDS.contains(&it))
+    }
+
+    /// Returns true if an op ends a `secret.generic`.
+    pub fn is_secret_yield(&self, op: Op) -> bool {
+        self.op(op).kind == OpKind::Unknown && self.op_name(op) == namespace::SECRET_YIELD
+    }
+
+    /// Returns true if lines that are no op stand after an op, within its item. The op is read
+    /// without them; its one syntax problem is about them.
+    pub fn is_followed(&self, op: Op) -> bool {
+        self.extra(op).followed
+    }
+
+    /// Returns true if an op was not read to its end, or other text follows it. If it is the last
+    /// op of a region, the terminator of the region is unknown.
+    pub fn is_broken(&self, op: Op) -> bool {
+        self.op(op).form == Form::Broken || self.is_followed(op)
+    }
+
+    /// Returns true if the text of an op itself has a problem.
+    pub fn has_problem(&self, op: Op) -> bool {
+        let extra = self.extra(op);
+        extra.problems.len() > usize::from(extra.followed)
+    }
+
+    /// Data that few ops have; empty for the others.
+    pub fn extra(&self, op: Op) -> &OpExtra {
+        static EMPTY: OpExtra = OpExtra {
+            successors: Vec::new(),
+            attrs: Vec::new(),
+            symbol: None,
+            symbol_uses: Vec::new(),
+            alias_uses: Vec::new(),
+            alias_reads: Vec::new(),
+            alias: None,
+            problems: Vec::new(),
+            followed: false,
+            argument_attrs: Vec::new(),
+        };
+        self.op(op).extra.as_deref().unwrap_or(&EMPTY)
+    }
+
+    /// An attribute of an op by name.
+    #[inline]
+    pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
+        let attrs = &self.op(op).extra.as_deref()?.attrs;
+        attrs.iter().find(|it| self.interner.str(it.0) == name).map(|it| it.1)
+    }
+
+    /// The op whose result a value is; `None` for an argument.
+    #[inline]
+    pub fn defining_op(&self, value: Value) -> Option<Op> {
+        match self.value(value).def {
+            Def::Result(op, _) => Some(op),
+            Def::Argument(..) => None,
+        }
+    }
+
+    /// The op in whose own text the name of a value stands at its definition: the op itself, a
+    /// label, or the op whose header defines the argument. `None` for an argument that no text
+    /// defines.
+    #[inline]
+    pub fn definition_site(&self, value: Value) -> Option<Op> {
+        match self.value(value).def {
+            Def::Result(op, _) => Some(op),
+            Def::Argument(block, _) => {
+                let data = self.block(block);
+                data.label.or(self.region(data.region).parent)
+            }
+        }
+    }
+
+    /// The name of a value as its uses write it: `%3`, `%a#1`; of a result that the text leaves
+    /// without a name, its op and number: `noisy.add#0`, `argument#0`.
+    pub fn value_text(&self, value: Value) -> String {
+        let data = self.value(value);
+        match (data.name, data.def) {
+            (Name::EMPTY, Def::Result(op, index)) => {
+                return format!("{}#{index}", self.op_name(op));
+            }
+            (Name::EMPTY, Def::Argument(_, index)) => return format!("argument#{index}"),
+            _ => {}
+        }
+        let name = self.interner.str(data.name);
+        let packed = match data.def {
+            Def::Result(op, index) => {
+                let names = &self.op(op).result_names;
+                // Where each result has a name, its name stands at its place.
+                match names.get(index as usize).filter(|it| it.name == data.name) {
+                    Some(own) => own.count > 1,
+                    None => names.iter().any(|it| it.name == data.name && it.count > 1),
+                }
+            }
+            Def::Argument(..) => false,
+        };
+        if packed { format!("%{name}#{}", data.number) } else { format!("%{name}") }
+    }
+
+    /// Definitions of a value name in a region, by textual order of the ops that define it.
+    pub fn defs(&self, region: Region, name: Name) -> SmallVec<[Value; 1]> {
+        self.names.defs(region, name)
+    }
+}

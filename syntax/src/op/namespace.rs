@@ -1,0 +1,235 @@
+//! Dialects: those whose ops are all known, and those whose ops may be named without their dialect.
+
+use crate::OpKind;
+
+/// HEIR's op that computes on encrypted values. It has no row: its custom form is read like that of
+/// any unknown op, except for the facts at [`crate::Ir::is_secret_generic`].
+pub(crate) const SECRET_GENERIC: &str = "secret.generic";
+
+/// The name of its terminator.
+pub(crate) const SECRET_YIELD: &str = "secret.yield";
+
+/// Dialects of HEIR. In their ops without a region each name after `%` is an operand, in custom
+/// form, too.
+pub(crate) const OF_OPERANDS: [&str; 8] =
+    ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
+
+/// Returns true if an unknown op or type of the dialect is an error: the dialect does not grow.
+pub fn is_closed(dialect: &str) -> bool {
+    matches!(dialect, "noisy" | "func" | "arith" | "cf" | "builtin")
+}
+
+/// Returns true if `mlir-opt` has the dialect, and so reads the bodies of its types and attributes
+/// (`mlir-opt --show-dialects` of LLVM 19).
+pub fn is_read_by_mlir(dialect: &str) -> bool {
+    matches!(
+        dialect,
+        "acc"
+            | "affine"
+            | "amdgpu"
+            | "amx"
+            | "arith"
+            | "arm_neon"
+            | "arm_sme"
+            | "arm_sve"
+            | "async"
+            | "bufferization"
+            | "builtin"
+            | "cf"
+            | "complex"
+            | "dlti"
+            | "emitc"
+            | "func"
+            | "gpu"
+            | "index"
+            | "irdl"
+            | "linalg"
+            | "llvm"
+            | "math"
+            | "memref"
+            | "mesh"
+            | "ml_program"
+            | "mpi"
+            | "nvgpu"
+            | "nvvm"
+            | "omp"
+            | "pdl"
+            | "pdl_interp"
+            | "polynomial"
+            | "ptr"
+            | "quant"
+            | "rocdl"
+            | "scf"
+            | "shape"
+            | "sparse_tensor"
+            | "spirv"
+            | "tensor"
+            | "test"
+            | "test_dyn"
+            | "tosa"
+            | "transform"
+            | "ub"
+            | "vector"
+            | "x86vector"
+            | "xegpu"
+    )
+}
+
+/// Returns true if `name` (no dot) is an op of that default dialect; such a name at the start of a
+/// line starts an op.
+pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
+    match dialect {
+        "builtin" | "func" => OpKind::of(&format!("{dialect}.{name}")) != OpKind::Unknown,
+        "pdl" => matches!(
+            name,
+            "pattern"
+                | "rewrite"
+                | "operation"
+                | "operand"
+                | "operands"
+                | "type"
+                | "types"
+                | "attribute"
+                | "result"
+                | "results"
+                | "replace"
+                | "erase"
+                | "apply_native_constraint"
+                | "apply_native_rewrite"
+                | "range"
+        ),
+        "transform" => matches!(
+            name,
+            "yield"
+                | "sequence"
+                | "named_sequence"
+                | "include"
+                | "foreach"
+                | "foreach_match"
+                | "alternatives"
+                | "match.operation_name"
+                | "print"
+                | "cast"
+                | "merge_handles"
+                | "split_handle"
+                | "replicate"
+                | "select"
+                | "with_pdl_patterns"
+                | "collect_matching"
+                | "apply_patterns"
+                | "apply_cse"
+                | "apply_dce"
+                | "apply_licm"
+                | "annotate"
+                | "get_parent_op"
+                | "get_producer_of_operand"
+                | "get_consumers_of_result"
+                | "get_defining_op"
+                | "get_result"
+                | "get_operand"
+                | "get_type"
+                | "num_associations"
+                | "verify"
+        ),
+        "async" => matches!(
+            name,
+            "return"
+                | "yield"
+                | "execute"
+                | "await"
+                | "await_all"
+                | "call"
+                | "func"
+                | "add_to_group"
+                | "create_group"
+        ),
+        "shape" => matches!(
+            name,
+            "return"
+                | "yield"
+                | "func"
+                | "add"
+                | "any"
+                | "assuming"
+                | "assuming_all"
+                | "assuming_yield"
+                | "broadcast"
+                | "concat"
+                | "const_shape"
+                | "const_size"
+                | "const_witness"
+                | "cstr_broadcastable"
+                | "cstr_eq"
+                | "cstr_require"
+                | "dim"
+                | "div"
+                | "from_extent_tensor"
+                | "from_extents"
+                | "function_library"
+                | "get_extent"
+                | "index_to_size"
+                | "is_broadcastable"
+                | "max"
+                | "meet"
+                | "min"
+                | "mul"
+                | "num_elements"
+                | "rank"
+                | "reduce"
+                | "shape_eq"
+                | "shape_of"
+                | "size_to_index"
+                | "split_at"
+                | "to_extent_tensor"
+                | "value_as_shape"
+                | "value_of"
+                | "with_shape"
+        ),
+        _ => false,
+    }
+}
+
+/// The default dialect at the top level of a file.
+pub(crate) const TOP: Option<&str> = Some("builtin");
+
+/// Returns true if `name` (no dot) is an op of some default dialect.
+pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
+    ["builtin", "func", "pdl", "transform", "async", "shape"]
+        .iter()
+        .any(|dialect| is_unprefixed_op(dialect, name))
+}
+
+/// The default dialect inside the regions of an unknown op: it may be any, so a name without a dot
+/// may be valid there.
+pub(crate) const SOME_DIALECT: &str = "?";
+
+/// The default dialect inside the regions of an op written in custom form with the name `written`,
+/// where `around` is that of the op's own name; `None`: names need a dialect there.
+pub(crate) fn inner_dialect(around: Option<&'static str>, written: &str) -> Option<&'static str> {
+    match around {
+        _ if written.contains('.') => default_dialect_of(written),
+        Some(SOME_DIALECT) => around,
+        Some(around) => default_dialect_of(&format!("{around}.{written}")),
+        None => None,
+    }
+}
+
+fn default_dialect_of(full_name: &str) -> Option<&'static str> {
+    let kind = OpKind::of(full_name);
+    if kind != OpKind::Unknown {
+        return kind.spec().default_dialect;
+    }
+    let dialect = full_name.split('.').next().unwrap_or_default();
+    match full_name {
+        "transform.sequence"
+        | "transform.named_sequence"
+        | "transform.with_pdl_patterns"
+        | "transform.foreach"
+        | "transform.alternatives" => Some("transform"),
+        "pdl.pattern" | "pdl.rewrite" => Some("pdl"),
+        "async.func" => Some("async"),
+        "shape.func" | "shape.function_library" => Some("shape"),
+        _ if is_closed(dialect) || matches!(dialect, "scf" | "affine" | "memref") => None,
+        _ => Some(SOME_DIALECT),
+    }
+}

@@ -1,0 +1,186 @@
+//! Reads an op in its custom form, along the syntax in its row; has the helpers that read pieces of
+//! syntax.
+//!
+//! The elements of syntax stand in `dialect/syntax/`, each with its reader and its printer.
+
+use super::Form;
+use super::reader::{Reader, Res};
+use crate::string::unquoted;
+use crate::{Attr, AttrData, Code, OpKind, Span, TokenKind, Type, namespace};
+
+impl Reader<'_, '_> {
+    /// Reads an op in custom form.
+    pub(crate) fn custom(&mut self) -> Res {
+        let token = self.bump();
+        let written = self.slice(token);
+        self.out.name_span = token.span();
+        let Some(name) = self.full_name(written) else {
+            self.out.form = Form::Broken;
+            let name = self.name(written);
+            self.out.name = Some(name);
+            let message = format!("custom op '{written}' is unknown");
+            return Err(self.broken(Code::UnknownOp, token.span(), message));
+        };
+        self.out.name = Some(name);
+        self.out.kind = self.env.interner.op_kind(name);
+        if self.out.kind == OpKind::Unknown {
+            return self.unknown(name, token.span());
+        }
+        if self.is_inline_payload() {
+            self.out.kind = OpKind::Unknown;
+            return self.opaque();
+        }
+        self.out.form = Form::Custom;
+        self.read_syntax(self.out.kind.spec().syntax)
+    }
+
+    /// `linalg.map { arith.addf } ins(...)`: inside an unknown op, a name, perhaps attributes, and
+    /// no operands, on the line of the brace.
+    fn is_inline_payload(&mut self) -> bool {
+        let is_end = match self.tokens.get(1).map(|it| it.kind) {
+            None => true,
+            Some(TokenKind::LBrace | TokenKind::Region) => !self.tokens.iter().any(|it| {
+                matches!(it.kind, TokenKind::Percent | TokenKind::Colon | TokenKind::Caret)
+            }),
+            _ => false,
+        };
+        let may_be = is_end
+            && self.at == 1
+            && !self.tokens[0].at_line_start
+            && self.out.kind.is_pure()
+            && !self.out.kind.has(crate::Traits::TERMINATOR)
+            && self.slice(self.tokens[0]).contains('.');
+        self.out.depends_on_dialect |= may_be;
+        may_be && self.env.default_dialect == Some(namespace::SOME_DIALECT)
+    }
+
+    fn unknown(&mut self, name: crate::Name, span: Span) -> Res {
+        let full = self.env.interner.str(name).to_owned();
+        let dialect = full.split_once('.').map_or("", |it| it.0);
+        let unprefixed = !self.slice(self.tokens[self.at - 1]).contains('.');
+        let is_anyones = self.env.default_dialect == Some(namespace::SOME_DIALECT);
+        let is_cut = full.ends_with('.') && namespace::is_read_by_mlir(dialect);
+        if namespace::is_closed(dialect)
+            || is_cut
+            || unprefixed && matches!(dialect, "" | "func" | "builtin") && !is_anyones
+        {
+            let _ = self.broken(Code::UnknownOp, span, OpKind::unknown_message(dialect, &full));
+            // Operands are still worth finding.
+            self.is_quiet = true;
+            let _ = self.opaque();
+            self.is_quiet = false;
+            self.out.form = Form::Broken;
+            self.out.problems.truncate(1);
+            return Err(super::reader::Broken);
+        }
+        self.opaque()
+    }
+
+    /// `%a, %b : i32, i64`
+    pub(crate) fn uses_types(&mut self) -> Res {
+        let first = self.out.operands.len();
+        loop {
+            self.operand(Type::UNKNOWN)?;
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.expect(TokenKind::Colon)?;
+        self.operand_types(first)
+    }
+
+    /// Reads types for operands `first..`, separated by commas.
+    fn operand_types(&mut self, first: usize) -> Res {
+        let mut at = first;
+        loop {
+            let ty = self.ty()?;
+            self.set_operand_type(at, ty);
+            at += 1;
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        let (n, n_types) = (self.out.operands.len() - first, at - first);
+        if n != n_types {
+            let span = self.out.operands[first].span;
+            let message = format!("{n} operands present, but expected {n_types}");
+            self.mismatch(Code::OperandCount, span, message);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn segments(&mut self, sizes: &[i64]) {
+        let ty = self.i32_type();
+        let attr = self.dense_array(ty, sizes);
+        self.set_attr("operandSegmentSizes", attr);
+    }
+
+    /// `attributes {..}`, or nothing.
+    pub(crate) fn opt_dict_with_keyword(&mut self) -> Res<Option<Attr>> {
+        if !self.eat_word("attributes") {
+            return Ok(None);
+        }
+        if !self.is_empty_region() && self.peek() != TokenKind::LBrace {
+            return Err(self.expected("'{'"));
+        }
+        self.opt_dict()
+    }
+
+    pub(crate) fn set_string_attr(&mut self, name: &str, value: &str) {
+        let value = self.name(value);
+        let attr = self.env.interner.attr(AttrData::String(value, None));
+        self.set_attr(name, attr);
+    }
+
+    /// An integer with its sign. MLIR takes `true` and `false` for integers of one bit.
+    pub(crate) fn integer(&mut self) -> Res<i64> {
+        self.integer_up_to(i64::MAX.into())
+    }
+
+    /// As [`Reader::integer`], or an unsigned one of 64 bits: the signed one of the same bits.
+    pub(crate) fn bits(&mut self) -> Res<i64> {
+        self.integer_up_to(u64::MAX.into())
+    }
+
+    fn integer_up_to(&mut self, most: i128) -> Res<i64> {
+        for (word, value) in [("true", -1), ("false", 0)] {
+            if self.eat_word(word) {
+                return Ok(value);
+            }
+        }
+        let is_negative = self.eat(TokenKind::Minus);
+        if self.peek() != TokenKind::Int {
+            return Err(self.wrong(Code::ExpectedToken, "expected an integer"));
+        }
+        let text = self.word();
+        let value = match text.strip_prefix("0x") {
+            Some(hex) => i128::from_str_radix(hex, 16),
+            None => text.parse::<i128>(),
+        };
+        let value = value.map(|it| if is_negative { -it } else { it });
+        let is_within = |it: &i128| (i64::MIN.into()..=most).contains(it);
+        let Some(value) = value.ok().filter(is_within) else {
+            return Err(self.wrong(Code::TooLarge, "integer value too large"));
+        };
+        self.at += 1;
+        Ok(value as i64)
+    }
+
+    /// Reads one of these names, bare or as a string, and returns its number.
+    pub(crate) fn enum_case(&mut self, names: &[&str]) -> Res<usize> {
+        let text = match self.peek() {
+            TokenKind::Bare | TokenKind::Str => unquoted(self.word()),
+            _ => {
+                let message = format!("expected one of {}", names.join(", "));
+                return Err(self.wrong(Code::UnknownCase, message));
+            }
+        };
+        let Some(at) = names.iter().position(|it| *it == text) else {
+            return Err(
+                self.wrong(Code::UnknownCase, format!("expected one of {}", names.join(", ")))
+            );
+        };
+        self.at += 1;
+        Ok(at)
+    }
+}

@@ -1,0 +1,137 @@
+//! Locations: where a program says that an op comes from.
+
+use super::AliasUse;
+use super::ast::LocTree;
+use super::reader::{Broken, Reader, Res};
+use super::value_reader::{Raw, has_32_bits, run};
+use super::words::{Until, Word};
+use crate::string::{quoted, unquoted};
+use crate::{Attr, AttrData, Code, LocationPart, TokenKind};
+
+impl Reader<'_, '_> {
+    /// `loc(...)` or nothing.
+    pub(crate) fn opt_location(&mut self) -> Res {
+        if !self.is_word("loc") {
+            return Ok(());
+        }
+        self.at += 1;
+        if self.peek() != TokenKind::LParen {
+            return Err(self.expected("'(' in location"));
+        }
+        let (end, _) = self.value_extent(Until::Colon)?;
+        self.parse(
+            end,
+            |grammar, words| run(&grammar.location, words, Raw::Location),
+            |it, raw| match raw {
+                // An alias directly in `loc(#x)` may be defined later: names are judged by who
+                // knows the whole file.
+                Raw::Location(LocTree::Alias(word)) => {
+                    let alias = it.name(word.text);
+                    let span = word.span();
+                    it.out.alias_uses.push(AliasUse { name: alias, span, is_location: true });
+                    Ok(())
+                }
+                Raw::Location(tree) => it.check_location(&tree),
+                _ => Err(Broken),
+            },
+        )
+    }
+
+    /// The words of a place but `to` are lines and columns, of 32 bits.
+    fn check_place(&mut self, words: &[Word<'_>]) -> Res {
+        match words.iter().find(|it| it.text != "to" && !has_32_bits(it.text)) {
+            Some(word) => {
+                let message = "line and column are at most 4294967295".to_owned();
+                Err(self.broken(Code::TooLarge, word.span(), message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The location of an op, which nobody asks for: what it mentions is looked up and checked.
+    fn check_location(&mut self, tree: &LocTree<'_>) -> Res {
+        match tree {
+            LocTree::Alias(word) => self.hash_attr(word, None).map(|_| ()),
+            LocTree::Unknown | LocTree::Named(_, None) => Ok(()),
+            LocTree::Place(_, words) => self.check_place(words),
+            LocTree::Named(_, Some(inner)) => self.check_location(inner),
+            LocTree::CallSite(both) => {
+                self.check_location(&both.0)?;
+                self.check_location(&both.1)
+            }
+            LocTree::Fused(attr, list) => {
+                if let Some(attr) = attr {
+                    self.lower_attr(attr)?;
+                }
+                list.iter().try_for_each(|it| self.check_location(it))
+            }
+        }
+    }
+
+    /// A location, its parts as MLIR prints them between the parentheses of `loc(..)`.
+    pub(super) fn lower_location(&mut self, tree: &LocTree<'_>) -> Res<Attr> {
+        let mut parts: Vec<LocationPart> = Vec::new();
+        match tree {
+            LocTree::Alias(word) => {
+                let attr = self.hash_attr(word, None)?;
+                let is_location =
+                    matches!(self.env.interner.attr_data(attr), AttrData::Location(_));
+                if is_location {
+                    return Ok(attr);
+                }
+                parts.push(self.location_text("unknown"));
+            }
+            LocTree::Unknown => parts.push(self.location_text("unknown")),
+            LocTree::Named(name, inner) => {
+                parts.push(self.location_text(&quoted(&unquoted(name.text))));
+                if let Some(inner) = inner {
+                    parts.push(self.location_text("("));
+                    parts.push(LocationPart::Location(self.lower_location(inner)?));
+                    parts.push(self.location_text(")"));
+                }
+            }
+            LocTree::Place(file, words) => {
+                self.check_place(words)?;
+                let mut text = quoted(&unquoted(file.text));
+                let mut mark = ":";
+                for word in words {
+                    if word.text == "to" {
+                        text.push_str(" to ");
+                        // A line may be left out, then a column follows.
+                        mark = if words.len() == 4 { ":" } else { "" };
+                    } else {
+                        text.push_str(mark);
+                        text.push_str(word.text);
+                        mark = ":";
+                    }
+                }
+                parts.push(self.location_text(&text));
+            }
+            LocTree::CallSite(both) => {
+                parts.push(self.location_text("callsite("));
+                parts.push(LocationPart::Location(self.lower_location(&both.0)?));
+                parts.push(self.location_text(" at "));
+                parts.push(LocationPart::Location(self.lower_location(&both.1)?));
+                parts.push(self.location_text(")"));
+            }
+            LocTree::Fused(attr, list) => {
+                parts.push(self.location_text("fused"));
+                if let Some(attr) = attr {
+                    parts.push(self.location_text("<"));
+                    parts.push(LocationPart::Attr(self.lower_attr(attr)?));
+                    parts.push(self.location_text(">"));
+                }
+                for (i, it) in list.iter().enumerate() {
+                    parts.push(self.location_text(if i > 0 { ", " } else { "[" }));
+                    parts.push(LocationPart::Location(self.lower_location(it)?));
+                }
+                parts.push(self.location_text(if list.is_empty() { "[]" } else { "]" }));
+            }
+        }
+        Ok(self.env.interner.attr(AttrData::Location(parts.into())))
+    }
+
+    fn location_text(&mut self, text: &str) -> LocationPart {
+        LocationPart::Text(self.name(text))
+    }
+}

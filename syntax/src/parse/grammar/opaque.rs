@@ -1,0 +1,489 @@
+//! Ops that no table knows: operands, successors and types by rules of thumb.
+//!
+//! Operands are all `%x` of the op's own tokens, successors all `^x`. The result types are those
+//! after the last `:` or `->` outside brackets: a type, as many types as results, the type after
+//! `to`, or of a longer list the last, unless it lists the operands and ends with a number (`:
+//! tensor<8xi32>, index`): then the first. They are guesses, right four times out of five, and
+//! marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose grammar is
+//! the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a:
+//! T {key = value}) { .. } -> (T {..})`).
+//!
+//! A header may name the arguments of a region; that of `secret.generic` does not: its form is
+//! known so far, and so are the types of its operands and results, and of what its end gives.
+
+use smallvec::SmallVec;
+
+use super::reader::{Reader, Res};
+use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
+use crate::namespace::{SECRET_GENERIC, SECRET_YIELD};
+use crate::string::unquoted;
+use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
+
+/// Attributes of operands and results, by number, in ascending order.
+#[derive(Default)]
+struct Listed {
+    /// The number of the result whose type is being read.
+    result: Option<usize>,
+    of_operands: SmallVec<[(usize, Attr); 2]>,
+    of_results: SmallVec<[(usize, Attr); 2]>,
+}
+
+impl Listed {
+    /// Passes a token within so many brackets.
+    fn pass(&mut self, token: TokenKind, depth: usize) {
+        match token {
+            TokenKind::Arrow if depth == 0 => self.result = Some(0),
+            TokenKind::Comma if depth == 1 => self.result = self.result.map(|it| it + 1),
+            _ => {}
+        }
+    }
+}
+
+/// The number of values that the names on the left stand for.
+pub(super) fn count_results(out: &Parsed) -> u64 {
+    out.results.iter().map(|it| u64::from(it.count)).sum()
+}
+
+impl Reader<'_, '_> {
+    /// The rest of an op of unknown form, after its name.
+    pub(super) fn opaque(&mut self) -> Res {
+        self.out.form = Form::Opaque;
+        let from = self.at;
+        let has_region = self.tokens[from..].iter().any(|it| it.kind == TokenKind::Region);
+        let mut last_operand = from;
+        let mut error = None;
+        // Brackets around the token: only a dictionary outside of all holds attributes of the op.
+        let mut depth = 0_usize;
+        let is_generic =
+            self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_GENERIC);
+        // Those of HEIR's that have a custom form list the attributes of operands and results
+        // behind their types.
+        let mut listed = is_generic.then(Listed::default);
+        while self.at < self.tokens.len() {
+            if let Some(it) = &mut listed {
+                it.pass(self.peek(), depth);
+            }
+            match self.peek() {
+                TokenKind::LBrace if depth == 0 && self.opaque_attrs() => continue,
+                TokenKind::LBrace if depth == 1 && self.listed_attrs(listed.as_mut()) => continue,
+                // Properties.
+                TokenKind::Less if depth == 0 && self.peek_at(1) == TokenKind::LBrace => {
+                    self.at += 1;
+                    if !self.opaque_attrs() || !self.eat(TokenKind::Greater) {
+                        depth += 1;
+                    }
+                    continue;
+                }
+                TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace | TokenKind::Less => {
+                    depth += 1;
+                }
+                TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
+                    depth = depth.saturating_sub(1);
+                }
+                TokenKind::Percent => {
+                    let is_numbered = self.peek_at(1) == TokenKind::Hash
+                        && self.slice(self.tokens[self.at + 1])[1..]
+                            .bytes()
+                            .all(|it| it.is_ascii_digit());
+                    if is_numbered {
+                        self.operand(Type::UNKNOWN)?;
+                    } else {
+                        let token = self.bump();
+                        let text = self.slice(token);
+                        let name = self.name(&text[1..]);
+                        let (number, span) = (0, token.span());
+                        self.out.operands.push(super::ParsedOperand {
+                            name,
+                            number,
+                            span,
+                            ty: Type::UNKNOWN,
+                            maybe_argument: false,
+                        });
+                    }
+                    if let Some(it) = self.out.operands.last_mut() {
+                        it.maybe_argument = has_region && !is_generic;
+                    }
+                    if is_generic && depth == 1 {
+                        self.operand_type_behind();
+                    }
+                    last_operand = self.at;
+                    continue;
+                }
+                TokenKind::Caret => {
+                    let token = self.token();
+                    let text = self.slice(token);
+                    let name = self.name(&text[1..]);
+                    let span = token.span();
+                    self.out.successors.push(ParsedSuccessor { name, span, operands: 0..0 });
+                }
+                TokenKind::Region => {
+                    self.n_regions += 1;
+                    self.out.region_arguments.push(Vec::new());
+                }
+                TokenKind::Error if error.is_none() => error = Some(self.token()),
+                TokenKind::Bare if self.word() == "loc" && self.peek_at(1) == TokenKind::LParen => {
+                    self.skip_brackets();
+                    continue;
+                }
+                TokenKind::Hash | TokenKind::Bang => {
+                    let token = self.token();
+                    let text = self.slice(token);
+                    let is_number = text[1..].bytes().all(|it| it.is_ascii_digit());
+                    if !text.contains('.') && !is_number {
+                        let alias = self.name(text);
+                        self.use_alias(alias, token.span());
+                    }
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+        if let Some(it) = listed {
+            self.set_listed("__argattrs", &it.of_operands);
+            self.set_listed("__resattrs", &it.of_results);
+        }
+        self.opaque_symbol(from, has_region);
+        if is_generic && self.secret_results() {
+            self.at = self.tokens.len();
+            return error.map_or(Ok(()), |it| Err(self.lexical(it)));
+        }
+        if self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_YIELD) {
+            self.yielded_types(last_operand.max(from));
+        }
+        if !self.out.results.is_empty() {
+            if self.has_no_results(from) {
+                let span = self.out.results[0].span;
+                let message = "cannot name an operation with no results";
+                self.mismatch(Code::ResultCount, span, message);
+            }
+            self.out.guessed = true;
+            self.guess_types(last_operand.max(from));
+        }
+        self.at = self.tokens.len();
+        match error {
+            Some(token) => Err(self.lexical(token)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads something as a guess; what it says of aliases has been said.
+    fn guess<T>(&mut self, read: impl FnOnce(&mut Self) -> Res<T>) -> Option<T> {
+        let (n_aliases, n_problems) = (self.out.alias_uses.len(), self.out.problems.len());
+        let was_quiet = std::mem::replace(&mut self.is_quiet, true);
+        let out = read(self).ok();
+        self.is_quiet = was_quiet;
+        self.out.alias_uses.truncate(n_aliases);
+        self.out.problems.truncate(n_problems);
+        out
+    }
+
+    /// `: type` behind an operand, if it is one; its tokens are passed later.
+    fn operand_type_behind(&mut self) {
+        let start = self.at;
+        if self.eat(TokenKind::Colon)
+            && let Some(ty) = self.guess(Self::ty)
+            && let Some(operand) = self.out.operands.last_mut()
+        {
+            operand.ty = ty;
+        }
+        self.at = start;
+    }
+
+    /// The types of the results of a `secret.generic`, each perhaps with attributes, behind its
+    /// region. Returns true if they are known.
+    fn secret_results(&mut self) -> bool {
+        let mut depth = 0_usize;
+        let mut behind = None;
+        for (at, token) in self.tokens.iter().enumerate() {
+            match token.kind {
+                TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace | TokenKind::Less => {
+                    depth += 1;
+                }
+                TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
+                    depth = depth.saturating_sub(1);
+                }
+                TokenKind::Arrow if depth == 0 => break,
+                TokenKind::Region if depth == 0 => behind = Some(at + 1),
+                _ => {}
+            }
+        }
+        let Some(behind) = behind else { return false };
+        self.at = behind;
+        let types = self.guess(|it| {
+            let mut types: SmallVec<[Type; 1]> = SmallVec::new();
+            let mut one = |it: &mut Self| {
+                types.push(it.ty()?);
+                it.opt_dict().map(|_| ())
+            };
+            if it.eat(TokenKind::Arrow) {
+                if it.eat(TokenKind::LParen) {
+                    it.list(TokenKind::RParen, one)?;
+                } else {
+                    one(it)?;
+                }
+            }
+            Ok(types)
+        });
+        let is_end =
+            self.at >= self.tokens.len() || self.peek() == TokenKind::Bare && self.word() == "loc";
+        let Some(types) = types.filter(|_| is_end) else { return false };
+        self.out.result_types.extend(types);
+        true
+    }
+
+    /// The types behind the operands of a `secret.yield`.
+    fn yielded_types(&mut self, from: usize) {
+        let Some(start) = self.last_type_mark(from) else { return };
+        let end = self.at;
+        self.at = start;
+        let types = self.guess(|it| {
+            let mut types: SmallVec<[Type; 2]> = SmallVec::new();
+            loop {
+                types.push(it.ty()?);
+                if !it.eat(TokenKind::Comma) {
+                    return Ok(types);
+                }
+            }
+        });
+        self.at = end;
+        if let Some(types) = types.filter(|it| it.len() == self.out.operands.len()) {
+            for (operand, ty) in self.out.operands.iter_mut().zip(types) {
+                operand.ty = ty;
+            }
+        }
+    }
+
+    /// The attributes behind the type of an operand or a result. Returns true if they were read;
+    /// otherwise they are unknown.
+    fn listed_attrs(&mut self, listed: Option<&mut Listed>) -> bool {
+        let Some(listed) = listed else { return false };
+        let (start, n_problems) = (self.at, self.out.problems.len());
+        let was_quiet = std::mem::replace(&mut self.is_quiet, true);
+        let dict = self.opt_dict();
+        self.is_quiet = was_quiet;
+        let (all, at) = match listed.result {
+            Some(at) => (&mut listed.of_results, Some(at)),
+            None => (&mut listed.of_operands, self.out.operands.len().checked_sub(1)),
+        };
+        let is_read = matches!(dict, Ok(Some(_)));
+        let dict = dict.ok().flatten().unwrap_or(Attr::UNKNOWN);
+        all.extend(at.map(|it| (it, dict)));
+        if !is_read {
+            self.at = start;
+            self.out.problems.truncate(n_problems);
+        }
+        is_read
+    }
+
+    /// Attributes of operands or results as the generic form has them: a dictionary for each up to
+    /// the last that has one.
+    fn set_listed(&mut self, name: &str, listed: &[(usize, Attr)]) {
+        let Some(&(last, _)) = listed.last() else { return };
+        let interner = &mut *self.env.interner;
+        let none = interner.attr(AttrData::Dict(Box::default()));
+        let mut all = vec![none; last + 1];
+        for &(at, dict) in listed {
+            all[at] = dict;
+        }
+        let attr = interner.attr(AttrData::Array(all.into()));
+        self.set_attr(name, attr);
+    }
+
+    /// The attributes of a dictionary, whose grammar does not depend on the op. Returns true if it
+    /// was read; otherwise the keys that stand in it have values that are not known, and its tokens
+    /// are read like the others.
+    fn opaque_attrs(&mut self) -> bool {
+        let (start, n_problems) = (self.at, self.out.problems.len());
+        let was_quiet = std::mem::replace(&mut self.is_quiet, true);
+        let is_read = self.attr_dict().is_ok();
+        self.is_quiet = was_quiet;
+        if is_read {
+            return true;
+        }
+        self.at = start;
+        self.out.problems.truncate(n_problems);
+        let mut depth = 0_usize;
+        for at in start..self.tokens.len() {
+            match self.tokens[at].kind {
+                TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace | TokenKind::Less => {
+                    depth += 1;
+                }
+                TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                TokenKind::Equal if depth == 1 => {
+                    let key = unquoted(self.slice(self.tokens[at - 1])).into_owned();
+                    self.set_attr(&key, Attr::UNKNOWN);
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Returns true if the op surely defines nothing: a terminator that hands values over, a
+    /// structured op of `linalg` without outputs (its results are those that are tensors), an
+    /// asynchronous op of `gpu` that is not (its result is the token).
+    fn has_no_results(&self, from: usize) -> bool {
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let Some((dialect, op)) = name.split_once('.') else { return false };
+        let own = &self.tokens[from..];
+        let last = op.rsplit('.').next().unwrap_or(op);
+        match (dialect, op) {
+            ("linalg", _) if last != "yield" => {
+                !own.iter().any(|it| matches!(it.kind, TokenKind::Colon | TokenKind::Arrow))
+            }
+            ("gpu", "wait" | "dealloc" | "memcpy" | "memset" | "launch" | "launch_func") => {
+                let is_async =
+                    |it: &crate::Token| it.kind == TokenKind::Bare && self.slice(*it) == "async";
+                !own.iter().any(is_async)
+            }
+            _ => matches!(last, "return" | "yield"),
+        }
+    }
+
+    /// `loc(...)`
+    fn skip_brackets(&mut self) {
+        self.at += 1;
+        let mut depth = 0usize;
+        while self.at < self.tokens.len() {
+            match self.bump().kind {
+                TokenKind::LParen => depth += 1,
+                TokenKind::RParen => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The first `@x`, if it is likely that the op defines it.
+    fn opaque_symbol(&mut self, from: usize, has_region: bool) {
+        let Some(at) = self.tokens[from..].iter().position(|it| it.kind == TokenKind::At) else {
+            return;
+        };
+        let before = &self.tokens[from..from + at];
+        let is_early = !before.iter().any(|it| {
+            matches!(
+                it.kind,
+                TokenKind::LParen | TokenKind::LBrace | TokenKind::Colon | TokenKind::Percent
+            ) || it.kind == TokenKind::Bare && self.slice(*it) == "attributes"
+        });
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let is_definer = matches!(
+            last,
+            "func"
+                | "module"
+                | "global"
+                | "named_sequence"
+                | "machine"
+                | "sequence"
+                | "class"
+                | "pattern"
+        );
+        if is_early && (has_region || is_definer) {
+            let span = self.tokens[from + at].span();
+            let name = self.symbol_text(span);
+            self.out.symbol = Some(ParsedSymbol { name, root: name, span });
+        }
+    }
+
+    fn guess_types(&mut self, from: usize) {
+        let n = count_results(self.out).min(64) as usize;
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let (dialect, op) = name.split_once('.').unwrap_or(("", name));
+        let is_index = op == "dim"
+            || dialect == "index" && !matches!(op, "cmp" | "casts" | "castu" | "bool.constant")
+            || dialect == "gpu" && (op.ends_with("_id") || op.ends_with("_dim"));
+        if is_index {
+            self.out.result_types.resize(n, Type::INDEX);
+            return;
+        }
+        let takes_element =
+            matches!(op, "load" | "extract") && matches!(dialect, "tensor" | "memref" | "vector");
+        let Some(start) = self.last_type_mark(from) else { return };
+        self.at = start;
+        let is_arrow = self.tokens[start - 1].kind == TokenKind::Arrow;
+        self.is_quiet = true;
+        let n_aliases = self.out.alias_uses.len();
+        let types = self.guessed_list(is_arrow);
+        self.out.alias_uses.truncate(n_aliases);
+        self.is_quiet = false;
+        let (Some(&first), Some(&last)) = (types.first(), types.last()) else { return };
+        if types.len() == n {
+            self.out.result_types.extend_from_slice(&types);
+        } else {
+            let is_number = |ty: Type| {
+                let data = self.env.interner.type_data(ty);
+                matches!(data, TypeData::Int { .. } | TypeData::Index | TypeData::Float(_))
+            };
+            let lists_operands = types.len() == self.out.operands.len() && types.len() > 1;
+            let ty = match n {
+                1 if lists_operands && is_number(last) && !is_arrow => first,
+                1 => last,
+                _ if types.len() == 1 => last,
+                _ => Type::UNKNOWN,
+            };
+            self.out.result_types.resize(n, ty);
+        }
+        if takes_element && !is_arrow {
+            for ty in &mut self.out.result_types {
+                *ty = self.env.interner.element_type(*ty);
+            }
+        }
+    }
+
+    /// Where types may begin: after the last `:` or `->` outside brackets.
+    fn last_type_mark(&self, from: usize) -> Option<usize> {
+        let mut depth = 0i32;
+        let mut found = None;
+        for (at, token) in self.tokens.iter().enumerate().skip(from.saturating_sub(1)) {
+            match token.kind {
+                TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace | TokenKind::Less => {
+                    depth += 1;
+                }
+                TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
+                    depth = (depth - 1).max(0);
+                }
+                TokenKind::Colon | TokenKind::Arrow if depth == 0 && at >= from => {
+                    found = Some(at + 1);
+                }
+                TokenKind::Bare if depth == 0 && self.slice(*token) == "loc" => break,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn guessed_list(&mut self, is_arrow: bool) -> SmallVec<[Type; 4]> {
+        let mut types = SmallVec::new();
+        if is_arrow && self.eat(TokenKind::LParen) {
+            let _ = self.list(TokenKind::RParen, |it| {
+                let ty = it.ty()?;
+                types.push(ty);
+                Ok(())
+            });
+            return types;
+        }
+        while let Ok(ty) = self.ty() {
+            types.push(ty);
+            let is_conversion = self.peek() == TokenKind::Bare
+                && matches!(self.word(), "to" | "into")
+                && self.peek_at(1) != TokenKind::Eof;
+            if is_conversion {
+                self.at += 1;
+                types.clear();
+            } else if is_arrow || !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        types
+    }
+}

@@ -1,0 +1,355 @@
+//! The reader: a position in the tokens of one item, and how problems are told.
+//!
+//! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As
+//! in the real tools, what is *expected* is told after the token before, everything else at the
+//! current token. Problems of types are pushed and reading goes on.
+
+use super::ParsedOperand;
+use super::{Alias, AliasUse, Env, Parsed};
+use crate::string::string_len;
+use crate::{Attr, Code, Name, Problem, Span, Token, TokenKind, Type};
+
+/// The item has a syntax problem, which was told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Broken;
+
+pub(crate) type Res<X = ()> = Result<X, Broken>;
+
+#[derive(Debug)]
+pub(crate) struct Reader<'r, 'e> {
+    pub(crate) text: &'r str,
+    pub(crate) tokens: &'r [Token],
+    /// The current token.
+    pub(crate) at: usize,
+    pub(crate) env: &'r mut Env<'e>,
+    pub(crate) out: &'r mut Parsed,
+    /// Problems are not told: what is read is a guess.
+    pub(crate) is_quiet: bool,
+    /// Problems found while nothing was told.
+    pub(crate) n_silenced: usize,
+    /// Regions read so far.
+    pub(crate) n_regions: usize,
+    /// The arguments of the next region, defined by the header.
+    pub(crate) header_arguments: Vec<super::ParsedArgument>,
+}
+
+impl<'r> Reader<'r, '_> {
+    /// The meaning of an alias here. The lookup is recorded, because another meaning may change the
+    /// item.
+    pub(crate) fn look_up(&mut self, alias: Name) -> Option<Alias> {
+        let found = self.env.aliases.get(&alias).copied();
+        self.out.alias_reads.push((alias, found));
+        found
+    }
+
+    /// A use of an alias that is defined before.
+    pub(crate) fn use_alias(&mut self, name: Name, span: Span) {
+        self.out.alias_uses.push(AliasUse { name, span, is_location: false });
+    }
+
+    pub(crate) fn peek(&self) -> TokenKind {
+        self.tokens.get(self.at).map_or(TokenKind::Eof, |it| it.kind)
+    }
+
+    pub(crate) fn peek_at(&self, ahead: usize) -> TokenKind {
+        self.tokens.get(self.at + ahead).map_or(TokenKind::Eof, |it| it.kind)
+    }
+
+    /// The current token; at the end, an empty one after the last.
+    pub(crate) fn token(&self) -> Token {
+        self.tokens.get(self.at).copied().unwrap_or_else(|| {
+            let end = self.end_before();
+            Token { start: end, end, kind: TokenKind::Eof, at_line_start: false }
+        })
+    }
+
+    pub(crate) fn slice(&self, token: Token) -> &'r str {
+        &self.text[token.range()]
+    }
+
+    /// The text of the current token.
+    pub(crate) fn word(&self) -> &'r str {
+        self.tokens.get(self.at).map_or("", |it| &self.text[it.range()])
+    }
+
+    pub(crate) fn bump(&mut self) -> Token {
+        let token = self.token();
+        self.at += 1;
+        token
+    }
+
+    pub(crate) fn eat(&mut self, kind: TokenKind) -> bool {
+        let is = self.peek() == kind;
+        self.at += usize::from(is);
+        is
+    }
+
+    pub(crate) fn is_word(&self, word: &str) -> bool {
+        self.peek() == TokenKind::Bare && self.word() == word
+    }
+
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let is = self.is_word(word);
+        self.at += usize::from(is);
+        is
+    }
+
+    pub(crate) fn expect(&mut self, kind: TokenKind) -> Res<Token> {
+        if self.peek() == kind {
+            return Ok(self.bump());
+        }
+        if kind == TokenKind::At {
+            return Err(self.wrong(Code::ExpectedToken, "expected a symbol name, such as @name"));
+        }
+        Err(self.expected(spelling(kind)))
+    }
+
+    pub(crate) fn expect_word(&mut self, word: &str) -> Res {
+        if self.eat_word(word) {
+            return Ok(());
+        }
+        // The real tools tell missing keywords at the current token.
+        Err(self.wrong(Code::ExpectedToken, format!("expected '{word}'")))
+    }
+
+    /// Where the token before the current one ends.
+    pub(crate) fn end_before(&self) -> u32 {
+        let before = self.at.min(self.tokens.len());
+        match before.checked_sub(1) {
+            Some(it) => self.tokens[it].end,
+            None => self.tokens.first().map_or(0, |it| it.start),
+        }
+    }
+
+    /// Tells that something else should follow the token before.
+    #[cold]
+    pub(crate) fn expected(&mut self, what: &str) -> Broken {
+        if self.peek() == TokenKind::Error {
+            return self.lexical(self.token());
+        }
+        let end = self.end_before();
+        self.broken(Code::ExpectedToken, Span::new(end, end), format!("expected {what}"))
+    }
+
+    /// Tells what is wrong with the current token.
+    #[cold]
+    pub(crate) fn wrong(&mut self, code: Code, message: impl Into<String>) -> Broken {
+        if self.peek() == TokenKind::Error {
+            return self.lexical(self.token());
+        }
+        self.broken(code, self.token().span(), message.into())
+    }
+
+    /// Tells that a token is none.
+    #[cold]
+    pub(crate) fn lexical(&mut self, token: Token) -> Broken {
+        let (place, message) = crate::lex::error_in(self.slice(token));
+        let [start, end] = [place.start, place.end].map(|it| token.start + it as u32);
+        self.broken(Code::UnexpectedCharacter, Span::new(start, end), message.into())
+    }
+
+    /// How many problems there were so far, told or not.
+    pub(crate) fn n_problems(&self) -> usize {
+        self.out.problems.len() + self.n_silenced
+    }
+
+    /// Tells what a verifier would; reading goes on.
+    #[cold]
+    pub(crate) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        if !self.is_quiet {
+            let message = message.into();
+            self.out.problems.push(Problem { code, span, message });
+        }
+    }
+
+    #[cold]
+    pub(crate) fn broken(&mut self, code: Code, span: Span, message: String) -> Broken {
+        if !self.is_quiet && !self.is_unclosed() {
+            let (span, message) = self.unbalanced(span.end).unwrap_or((span, message));
+            self.out.problems.push(Problem { code, span, message });
+            self.out.is_syntax_told = true;
+        }
+        Broken
+    }
+
+    /// The problem with the body of a dialect type or attribute whose name ends at `at`, if its
+    /// brackets do not balance. MLIR tells that at the last string before the bracket that does not
+    /// fit, and else at the `<`.
+    fn unbalanced(&self, at: u32) -> Option<(Span, String)> {
+        let is_name =
+            |it: &Token| it.end == at && matches!(it.kind, TokenKind::Hash | TokenKind::Bang);
+        let body = &self.tokens[self.tokens.iter().position(is_name)? + 1..];
+        let open = body.first().filter(|it| it.kind == TokenKind::Less && it.start == at)?;
+        let mut told = open.span();
+        let mut stack = Vec::new();
+        for token in body {
+            let opened = match token.kind {
+                TokenKind::Str | TokenKind::HashBody | TokenKind::BangBody => {
+                    let text = self.slice(*token);
+                    let mut from = 0;
+                    while let Some(quote) = text[from..].find('"') {
+                        let start = token.start + (from + quote) as u32;
+                        from += quote + string_len(&text[from + quote..]);
+                        told = Span::new(start, token.start + from as u32);
+                    }
+                    continue;
+                }
+                TokenKind::Less | TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace => {
+                    stack.push(token.kind);
+                    continue;
+                }
+                TokenKind::Greater => TokenKind::Less,
+                TokenKind::RParen => TokenKind::LParen,
+                TokenKind::RSquare => TokenKind::LSquare,
+                TokenKind::RBrace => TokenKind::LBrace,
+                TokenKind::Region => break,
+                _ => continue,
+            };
+            if stack.last() != Some(&opened) {
+                break;
+            }
+            stack.pop();
+            if stack.is_empty() {
+                return None;
+            }
+        }
+        let open = spelling(*stack.last()?);
+        Some((told, format!("unbalanced {open} in the body of a dialect type or attribute")))
+    }
+
+    /// Returns true if the item ends with a region that the text does not close: then a missing
+    /// rest is no problem of its own.
+    fn is_unclosed(&self) -> bool {
+        let at_end = self.at >= self.tokens.len();
+        at_end
+            && self
+                .tokens
+                .last()
+                .is_some_and(|it| it.kind == TokenKind::Region && !self.slice(*it).ends_with('}'))
+    }
+
+    /// Tells of types or counts that do not agree; reading goes on.
+    #[cold]
+    pub(crate) fn mismatch(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        if self.is_quiet {
+            self.n_silenced += 1;
+        } else {
+            let message = message.into();
+            self.out.problems.push(Problem { code, span, message });
+        }
+    }
+
+    pub(crate) fn name(&mut self, text: &str) -> Name {
+        self.env.interner.name(text)
+    }
+
+    /// `%a` or `%a#1`, added to the operands.
+    pub(crate) fn operand(&mut self, ty: Type) -> Res<usize> {
+        let operand = self.value(ty)?;
+        self.out.operands.push(operand);
+        Ok(self.out.operands.len() - 1)
+    }
+
+    /// `%a` or `%a#1`.
+    pub(crate) fn value(&mut self, ty: Type) -> Res<ParsedOperand> {
+        if self.peek() != TokenKind::Percent {
+            return Err(self.expected("an SSA value"));
+        }
+        let token = self.bump();
+        let name = self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
+        let mut span = token.span();
+        let mut number = 0;
+        if self.peek() == TokenKind::Hash {
+            let Ok(it) = self.word()[1..].parse() else {
+                return Err(
+                    self.wrong(Code::InvalidResultNumber, "invalid SSA value result number")
+                );
+            };
+            number = it;
+            span.end = self.bump().end;
+        }
+        Ok(ParsedOperand { name, number, span, ty, maybe_argument: false })
+    }
+
+    /// Items separated by commas up to the closing bracket, which is read; the opening one was.
+    pub(crate) fn list(&mut self, close: TokenKind, mut item: impl FnMut(&mut Self) -> Res) -> Res {
+        if self.eat(close) {
+            return Ok(());
+        }
+        loop {
+            item(self)?;
+            if self.eat(close) {
+                return Ok(());
+            }
+            if !self.eat(TokenKind::Comma) {
+                return Err(self.expected(&format!("{} or ','", spelling(close))));
+            }
+        }
+    }
+
+    /// Sets an attribute by name.
+    pub(crate) fn set_attr(&mut self, name: &str, attr: Attr) {
+        let name = self.name(name);
+        self.set_attr_named(name, attr);
+    }
+
+    pub(crate) fn set_attr_named(&mut self, name: Name, attr: Attr) {
+        match self.out.attrs.iter_mut().find(|it| it.0 == name) {
+            Some(it) => it.1 = attr,
+            None => self.out.attrs.push((name, attr)),
+        }
+    }
+
+    pub(crate) fn int_attr(&mut self, value: i64, ty: Type) -> Attr {
+        self.env.interner.attr(crate::AttrData::Int { value: value.into(), ty })
+    }
+
+    /// `i32`
+    pub(crate) fn i32_type(&mut self) -> Type {
+        self.env.interner.ty(crate::TypeData::Int { width: 32, sign: crate::Sign::Signless })
+    }
+
+    /// `array<i32: 1, 2>` or, with [`Type::I64`], `array<i64: 1, 2>`.
+    pub(crate) fn dense_array(&mut self, element: Type, values: &[i64]) -> Attr {
+        let values = values.iter().map(|it| self.int_attr(*it, element)).collect();
+        self.env.interner.attr(crate::AttrData::DenseArray { element, values })
+    }
+}
+
+/// How a message names a token.
+pub(crate) fn spelling(kind: TokenKind) -> &'static str {
+    match kind {
+        TokenKind::Bare => "a keyword",
+        TokenKind::At => "a symbol name",
+        TokenKind::Percent => "an SSA value",
+        TokenKind::Caret => "a block name",
+        TokenKind::Hash | TokenKind::HashBody => "an attribute",
+        TokenKind::Bang | TokenKind::BangBody => "a type",
+        TokenKind::Int => "an integer",
+        TokenKind::Float => "a number",
+        TokenKind::Str => "a string",
+        TokenKind::Colon => "':'",
+        TokenKind::Comma => "','",
+        TokenKind::LParen => "'('",
+        TokenKind::RParen => "')'",
+        TokenKind::LBrace => "'{'",
+        TokenKind::RBrace => "'}'",
+        TokenKind::LSquare => "'['",
+        TokenKind::RSquare => "']'",
+        TokenKind::Less => "'<'",
+        TokenKind::Greater => "'>'",
+        TokenKind::Equal => "'='",
+        TokenKind::Plus => "'+'",
+        TokenKind::Star => "'*'",
+        TokenKind::Minus => "'-'",
+        TokenKind::Arrow => "'->'",
+        TokenKind::Question => "'?'",
+        TokenKind::Bar => "'|'",
+        TokenKind::Slash => "'/'",
+        TokenKind::Ellipsis => "'...'",
+        TokenKind::FileMetaOpen => "'{-#'",
+        TokenKind::FileMetaClose => "'#-}'",
+        TokenKind::Region => "a region",
+        TokenKind::Split | TokenKind::Error | TokenKind::Eof => "the end of the op",
+    }
+}

@@ -1,0 +1,507 @@
+//! Types and attributes: the short ways by hand, the long way through the grammar, and what their
+//! trees mean.
+//!
+//! Three ways, tried in this order:
+//! 1. *Single tokens* (`i32`, `!noisy.i32`, `42`, `true`) are looked up or made at once.
+//! 2. *Remembered texts*: a text without aliases always means the same, so what was read once is
+//!    found by its spelling. The tokens are only counted for brackets.
+//! 3. *The grammar* (`values.rs`), whose trees are lowered here. This is where numbers are held
+//!    against their types.
+
+use super::ast::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
+use super::elements;
+use super::error::SyntaxError;
+use super::reader::{Broken, Reader, Res};
+use super::resolve_types::{Inputs, MAX_TERMS};
+use super::spelling::{MAX_WIDTH, may_mention_alias, split_dialect, type_word};
+use super::values::{GRAMMAR, Grammar, int_type};
+use super::words::{self, MAX_DEPTH, Until, Word, Words};
+use super::{Alias, Parsed};
+use crate::affine::{Affine, Body, Expr};
+use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
+
+/// The type inside HEIR's `!secret.secret<..>`, from its interned name; `None` for a secret within
+/// another.
+fn secret_body(canonical: &str) -> Option<&str> {
+    let body = canonical.strip_prefix("secret.secret<")?.strip_suffix('>')?;
+    (!body.contains("secret")).then_some(body)
+}
+
+impl Reader<'_, '_> {
+    /// A type.
+    pub(crate) fn ty(&mut self) -> Res<Type> {
+        match self.peek() {
+            TokenKind::Bare if self.peek_at(1) != TokenKind::Less => {
+                let text = self.word();
+                let ty = match self.env.interner.type_of_text(text) {
+                    Some(ty) => ty,
+                    None => self.bare_type(text)?,
+                };
+                self.at += 1;
+                Ok(ty)
+            }
+            TokenKind::Bang | TokenKind::BangBody => {
+                let token = self.token();
+                let ty = self.bang_type(self.slice(token), token.span())?;
+                self.at += 1;
+                Ok(ty)
+            }
+            TokenKind::Bare | TokenKind::LParen => self.long_type(),
+            _ => Err(self.expected("a type")),
+        }
+    }
+
+    /// A type that is no function type.
+    pub(crate) fn simple_type(&mut self) -> Res<Type> {
+        if self.peek() == TokenKind::LParen {
+            Err(self.expected("a non-function type"))
+        } else {
+            self.ty()
+        }
+    }
+
+    fn bare_type(&mut self, text: &str) -> Res<Type> {
+        let Some(data) = type_word(text) else {
+            return Err(match int_type(text) {
+                Some(_) => self.wrong(
+                    Code::TooWide,
+                    format!("integer bitwidth is limited to {MAX_WIDTH} bits"),
+                ),
+                None => self.expected("a type"),
+            });
+        };
+        let ty = self.env.interner.ty(data);
+        self.env.interner.remember_type(text, ty);
+        Ok(ty)
+    }
+
+    /// `!alias`, `!dialect.name`, `!dialect.name<body>`, `!dialect<body>`.
+    pub(super) fn bang_type(&mut self, text: &str, span: Span) -> Res<Type> {
+        if let Some(ty) = self.env.interner.type_of_text(text) {
+            return Ok(ty);
+        }
+        let name = &text[1..];
+        if !name.contains(['.', '<']) {
+            let alias = self.name(text);
+            self.use_alias(alias, span);
+            return match self.look_up(alias) {
+                Some(Alias::Type(ty)) => Ok(ty),
+                // That there is none is told by who knows all names.
+                _ => Ok(Type::UNKNOWN),
+            };
+        }
+        let (dialect, rest) = split_dialect(name);
+        if dialect == "noisy" {
+            let is_noisy = matches!(rest, "i32" | "<i32>" | "i32<1>")
+                || rest.strip_prefix("i32<").is_some_and(|it| it.ends_with('>'));
+            if !is_noisy {
+                return Err(self.broken(
+                    Code::UnknownType,
+                    span,
+                    format!(
+                        "unknown type `{text}` in dialect `noisy`; its only type is `!noisy.i32`"
+                    ),
+                ));
+            }
+            self.env.interner.remember_type(text, Type::NOISY);
+            return Ok(Type::NOISY);
+        }
+        if matches!(dialect, "func" | "arith" | "cf" | "scf" | "affine") {
+            let message = format!("dialect `{dialect}` has no type `{text}`");
+            return Err(self.broken(Code::UnknownType, span, message));
+        }
+        let canonical = self.canonical_dialect(name, span)?;
+        let name = self.name(&canonical);
+        let ty = self.env.interner.ty(TypeData::Dialect(name));
+        if let Some(body) = secret_body(&canonical)
+            && self.env.interner.secret_element(ty).is_none()
+        {
+            let element = self.type_alone(body);
+            self.env.interner.set_secret_element(ty, element);
+        }
+        if !may_mention_alias(text) {
+            self.env.interner.remember_type(text, ty);
+        }
+        Ok(ty)
+    }
+
+    /// The type that a text without aliases is, by itself; [`Type::UNKNOWN`] if it is none.
+    fn type_alone(&mut self, text: &str) -> Type {
+        let mut tokens = crate::lex::lex(text).tokens;
+        tokens.pop();
+        let mut out = Parsed::default();
+        let mut reader = Reader {
+            text,
+            tokens: &tokens,
+            at: 0,
+            env: &mut *self.env,
+            out: &mut out,
+            is_quiet: true,
+            n_silenced: 0,
+            n_regions: 0,
+            header_arguments: Vec::new(),
+        };
+        match reader.ty() {
+            Ok(ty) if reader.at == tokens.len() => ty,
+            _ => Type::UNKNOWN,
+        }
+    }
+
+    /// The tokens of the value here, and whether it may be remembered by its text (no alias in it).
+    pub(super) fn value_extent(&mut self, until: Until) -> Res<(usize, bool)> {
+        match words::extent(self.tokens, self.at, until) {
+            Ok(end) => {
+                let is_alias = |it: &crate::Token| match it.kind {
+                    TokenKind::Hash | TokenKind::Percent => true,
+                    TokenKind::Bang => !self.text[it.range()].contains('.'),
+                    TokenKind::HashBody | TokenKind::BangBody => {
+                        may_mention_alias(&self.text[it.range()])
+                    }
+                    _ => false,
+                };
+                Ok((end, !self.tokens[self.at..end].iter().any(is_alias)))
+            }
+            Err(at) => {
+                self.at = at;
+                let message = format!("brackets are nested more than {MAX_DEPTH} deep");
+                Err(self.wrong(Code::NestingTooDeep, message))
+            }
+        }
+    }
+
+    fn text_of(&self, end: usize) -> &str {
+        let (from, to) = (self.token().start, self.tokens[end - 1].end);
+        &self.text[from as usize..to as usize]
+    }
+
+    /// Reads a value with the grammar.
+    pub(super) fn parse<O>(
+        &mut self,
+        end: usize,
+        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), SyntaxError>,
+        lower: impl FnOnce(&mut Self, Raw<'_>) -> Res<O>,
+    ) -> Res<O> {
+        let words = words::words(self.text, self.tokens, self.at, end);
+        // A region that is no empty dictionary is no word of a value.
+        let parsed = GRAMMAR.with(|it| rule(it.get(), &words));
+        match parsed {
+            Ok((tree, n)) => {
+                let value = lower(self, tree)?;
+                self.at = words.get(n).map_or(end, |it| it.token as usize);
+                Ok(value)
+            }
+            Err(wrong) => Err(self.tell(&words, end, &wrong)),
+        }
+    }
+
+    #[cold]
+    fn tell(&mut self, words: &[Word<'_>], end: usize, wrong: &SyntaxError) -> Broken {
+        if let Some(word) = words.get(wrong.at)
+            && word.kind == TokenKind::Error
+        {
+            return self.lexical(self.tokens[word.token as usize]);
+        }
+        if wrong.at >= words.len()
+            && self.tokens.get(end).is_some_and(|it| it.kind == TokenKind::Error)
+        {
+            return self.lexical(self.tokens[end]);
+        }
+        let at = match wrong.at.checked_sub(1).and_then(|it| words.get(it)) {
+            Some(before) => before.span().end,
+            None => self.end_before(),
+        };
+        self.broken(Code::ExpectedToken, Span::new(at, at), wrong.message())
+    }
+
+    fn long_type(&mut self) -> Res<Type> {
+        let (end, is_pure) = self.value_extent(Until::Colon)?;
+        if is_pure && let Some(ty) = self.env.interner.type_of_text(self.text_of(end)) {
+            self.at = end;
+            return Ok(ty);
+        }
+        let from = self.at;
+        let n_problems = self.n_problems();
+        let ty = self.parse(
+            end,
+            |grammar, words| run(&grammar.ty, words, Raw::Type),
+            |it, raw| match raw {
+                Raw::Type(tree) => it.lower_type(&tree),
+                _ => Err(Broken),
+            },
+        )?;
+        if is_pure && self.at == end && n_problems == self.n_problems() {
+            let key =
+                &self.text[self.tokens[from].start as usize..self.tokens[end - 1].end as usize];
+            self.env.interner.remember_type(key, ty);
+        }
+        Ok(ty)
+    }
+
+    /// An attribute.
+    pub(crate) fn attr(&mut self) -> Res<Attr> {
+        match self.peek() {
+            TokenKind::Int
+                if self.peek_at(1) == TokenKind::Colon && self.peek_at(2) == TokenKind::Bare =>
+            {
+                // `42 : i32`
+                let word = self.slice(self.tokens[self.at + 2]);
+                if let Some(&TypeData::Int { width: width @ 8..=64, sign: Sign::Signless }) =
+                    self.env.interner.type_of_text(word).map(|it| self.env.interner.type_data(it))
+                    && let Ok(value) = self.word().parse::<u32>()
+                    && (width > 32 || u64::from(value) < 1 << (width - 1))
+                {
+                    let ty = self.env.interner.type_of_text(word).unwrap_or(Type::I64);
+                    self.at += 3;
+                    return Ok(self.int_attr(value.into(), ty));
+                }
+                self.long_attr()
+            }
+            TokenKind::Bare
+                if self.peek_at(1) != TokenKind::Less
+                    && matches!(self.word(), "true" | "false") =>
+            {
+                let value = self.bump();
+                let value = self.slice(value) == "true";
+                Ok(self.env.interner.attr(AttrData::Bool(value)))
+            }
+            TokenKind::Str if self.peek_at(1) != TokenKind::Colon => {
+                let token = self.bump();
+                let name = self.string(token.span());
+                Ok(self.env.interner.attr(AttrData::String(name, None)))
+            }
+            _ => self.long_attr(),
+        }
+    }
+
+    fn long_attr(&mut self) -> Res<Attr> {
+        self.remembered_attr(|grammar, words| run(&grammar.attr, words, Raw::Attr), true)
+    }
+
+    fn remembered_attr(
+        &mut self,
+        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), SyntaxError>,
+        until_value: bool,
+    ) -> Res<Attr> {
+        let until = if until_value { Until::Value } else { Until::Colon };
+        let (end, is_pure) = self.value_extent(until)?;
+        if end == self.at {
+            return Err(self.expected("an attribute value"));
+        }
+        if is_pure && let Some(attr) = self.env.interner.attr_of_text(self.text_of(end)) {
+            self.at = end;
+            return Ok(attr);
+        }
+        let from = self.at;
+        let n_problems = self.n_problems();
+        let attr = self.parse(end, rule, |it, raw| match raw {
+            Raw::Attr(tree) => it.lower_attr(&tree),
+            _ => Err(Broken),
+        })?;
+        if is_pure && self.at == end && n_problems == self.n_problems() {
+            let key =
+                &self.text[self.tokens[from].start as usize..self.tokens[end - 1].end as usize];
+            self.env.interner.remember_attr(key, attr);
+        }
+        Ok(attr)
+    }
+
+    /// `{a = 1, b}` if there is one here.
+    pub(crate) fn opt_dict(&mut self) -> Res<Option<Attr>> {
+        match self.peek() {
+            TokenKind::Region if self.is_empty_region() => {
+                self.at += 1;
+                Ok(None)
+            }
+            TokenKind::LBrace => self
+                .remembered_attr(|grammar, words| run(&grammar.dict, words, Raw::Attr), false)
+                .map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns true if the region here is `{}`, which may also be an empty dictionary.
+    pub(crate) fn is_empty_region(&self) -> bool {
+        if self.peek() != TokenKind::Region {
+            return false;
+        }
+        let text = self.word();
+        // Short for the usual `{}`; else nothing but blanks and comments.
+        text == "{}"
+            || text.strip_prefix('{').and_then(|it| it.strip_suffix('}')).is_some_and(|it| {
+                let it = it.trim_start_matches([' ', '\t', '\r', '\n', '\0']);
+                // Either ends a comment.
+                let mut lines = it.split(['\n', '\r']);
+                it.is_empty()
+                    || it.starts_with("//")
+                        && lines.all(|line| {
+                            let line = line.trim_start_matches([' ', '\t', '\0']);
+                            line.is_empty() || line.starts_with("//")
+                        })
+            })
+    }
+
+    /// `{a = 1, b}` or nothing, added to the attributes of the op.
+    pub(crate) fn attr_dict(&mut self) -> Res {
+        if !matches!(self.peek(), TokenKind::LBrace | TokenKind::Region) {
+            return Ok(());
+        }
+        if let Some(dict) = self.opt_dict()? {
+            self.add_dict(dict);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_dict(&mut self, dict: Attr) {
+        let AttrData::Dict(entries) = self.env.interner.attr_data(dict) else { return };
+        // Names within a dictionary differ.
+        let n_before = self.out.attrs.len();
+        for &(name, attr) in entries {
+            match self.out.attrs[..n_before].iter_mut().find(|it| it.0 == name) {
+                Some(it) => it.1 = attr,
+                None => self.out.attrs.push((name, attr)),
+            }
+        }
+    }
+
+    /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its
+    /// operands.
+    pub(crate) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+        if let Some(plain) = self.plain_exprs() {
+            return Ok(plain);
+        }
+        // From the bracket on, so that the extent ends with its partner.
+        self.at -= 1;
+        let (end, _) = self.value_extent(Until::Colon)?;
+        self.at += 1;
+        self.exprs_until(end)
+    }
+
+    /// Expressions of SSA values before a token.
+    fn exprs_until(&mut self, end: usize) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+        self.parse(
+            end,
+            |grammar, words| run(&grammar.exprs, words, Raw::Exprs),
+            |it, raw| match raw {
+                Raw::Exprs(trees) => it.lower_exprs(&trees),
+                _ => Err(Broken),
+            },
+        )
+    }
+
+    /// `%i, %j` up to the `]`, without any arithmetic: what most accesses are.
+    fn plain_exprs(&mut self) -> Option<(Affine, Vec<super::ParsedOperand>)> {
+        let n = self.tokens[self.at..]
+            .chunks(2)
+            .take(MAX_TERMS)
+            .position(|it| !matches!(it, [a, b, ..] if a.kind == TokenKind::Percent && b.kind == TokenKind::Comma));
+        let n = n.unwrap_or(0);
+        let last = self.at + 2 * n;
+        let is_plain = self.tokens.get(last).is_some_and(|it| it.kind == TokenKind::Percent)
+            && self.tokens.get(last + 1).is_some_and(|it| it.kind == TokenKind::RSquare);
+        if !is_plain {
+            return None;
+        }
+        let mut operands: Vec<super::ParsedOperand> = Vec::with_capacity(n + 1);
+        let mut results = Vec::with_capacity(n + 1);
+        for i in 0..=n {
+            let operand = self.value(Type::INDEX).ok()?;
+            let at = operands.iter().position(|it| it.name == operand.name);
+            results.push(Expr::Dim(at.unwrap_or(operands.len()) as u32));
+            if at.is_none() {
+                operands.push(operand);
+            }
+            self.at += usize::from(i < n);
+        }
+        let n_dims = operands.len() as u32;
+        Some((Affine { n_dims, n_symbols: 0, body: Body::Map(results) }, operands))
+    }
+
+    /// One such expression, up to a comma or closing bracket.
+    pub(crate) fn ssa_expr(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+        let mut depth = 0usize;
+        let mut end = self.at;
+        while let Some(token) = self.tokens.get(end) {
+            match token.kind {
+                TokenKind::LParen => depth += 1,
+                TokenKind::RParen | TokenKind::Comma if depth == 0 => break,
+                TokenKind::RParen => depth -= 1,
+                _ => {}
+            }
+            if depth > MAX_DEPTH {
+                self.at = end;
+                let message = format!("brackets are nested more than {MAX_DEPTH} deep");
+                return Err(self.wrong(Code::NestingTooDeep, message));
+            }
+            end += 1;
+        }
+        if end == self.at {
+            return Err(self.expected("an affine expression"));
+        }
+        self.exprs_until(end)
+    }
+
+    /// `dense<..>` whose type is known from elsewhere.
+    pub(crate) fn elements_of(&mut self, ty: Type) -> Res<Attr> {
+        let (end, _) = self.value_extent(Until::Colon)?;
+        self.parse(
+            end,
+            |grammar, words| run(&grammar.elements, words, |(word, it)| Raw::Elements(word, it)),
+            |it, raw| match raw {
+                Raw::Elements(word, literal) => {
+                    let text = elements::dense(it, &word, literal.as_ref(), ty)?;
+                    let text = it.name(&text);
+                    Ok(it.env.interner.attr(AttrData::Elements(text, ty)))
+                }
+                _ => Err(Broken),
+            },
+        )
+    }
+
+    fn lower_exprs(&mut self, trees: &[ExprTree<'_>]) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+        let mut inputs = Inputs::Values { dims: Vec::new(), symbols: Vec::new() };
+        let mut results = Vec::with_capacity(trees.len());
+        for tree in trees {
+            results.push(self.lower_expr(tree, &mut inputs)?);
+            if results.len() > MAX_TERMS {
+                let message = format!("more than {MAX_TERMS} affine expressions");
+                return Err(self.wrong(Code::TooMany, message));
+            }
+        }
+        let Inputs::Values { dims, symbols } = inputs else { return Err(Broken) };
+        let map = Affine {
+            n_dims: dims.len() as u32,
+            n_symbols: symbols.len() as u32,
+            body: Body::Map(results),
+        };
+        Ok((map, dims.into_iter().chain(symbols).collect()))
+    }
+}
+
+/// The result of a rule of the grammar.
+pub(super) enum Raw<'a> {
+    Type(TypeTree<'a>),
+    Attr(AttrTree<'a>),
+    Location(LocTree<'a>),
+    Exprs(Vec<ExprTree<'a>>),
+    Elements(Word<'a>, Option<Literal<'a>>),
+}
+
+/// Returns true if a number has at most 32 bits.
+pub(super) fn has_32_bits(text: &str) -> bool {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).is_ok(),
+        None => text.parse::<u32>().is_ok(),
+    }
+}
+
+/// Runs a rule over some words.
+pub(super) fn run<'a, X>(
+    rule: &impl chumsky::Parser<'a, Words<'a>, (X, usize), chumsky::extra::Err<SyntaxError>>,
+    words: Words<'a>,
+    wrap: impl Fn(X) -> Raw<'a>,
+) -> Result<(Raw<'a>, usize), SyntaxError> {
+    match rule.parse(words).into_output_errors() {
+        (Some((tree, n)), _) => Ok((wrap(tree), n)),
+        (None, mut errors) => Err(errors.swap_remove(0)),
+    }
+}

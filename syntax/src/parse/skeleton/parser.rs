@@ -1,0 +1,574 @@
+//! Reads a run token by token, the open items on a stack.
+
+use super::{
+    Context, DIALECT, End, Here, Inner, Item, Kept, OpenParts, PLACE, Part, Shape, Skeleton, Stop,
+    Take, may_be_result,
+};
+use crate::lex::LOOK_AHEAD;
+use crate::token_stream::TokenStream;
+use crate::{MAX_REGION_DEPTH, Token, TokenKind, namespace};
+
+/// An item that is being read.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) start: u32,
+    /// Where its first token starts.
+    pub(super) first: u32,
+    /// That token's index; means nothing once there is a region.
+    pub(super) first_token: u32,
+    pub(super) shape: Shape,
+    /// The token of the op name, once seen.
+    pub(super) name: Option<Token>,
+    pub(super) generic: bool,
+    pub(super) context_deps: u8,
+    /// Where its text starts in the document.
+    pub(super) at: usize,
+    /// The brackets of the items around.
+    pub(super) around: Brackets,
+    /// Own tokens below belong to items around; `None` until the first region.
+    pub(super) own_base: Option<usize>,
+    /// The first token not yet copied to `own`.
+    pub(super) copied: u32,
+    pub(super) regions: Vec<Inner>,
+    /// Default dialect where the item stands.
+    pub(super) default_dialect: Option<&'static str>,
+    /// Default dialect inside its regions, once there is one.
+    pub(super) inner_dialect: Option<&'static str>,
+    /// The region that is being read is the last of `regions`.
+    pub(super) in_region: bool,
+    /// How many of its regions a [`Pause`] was told of.
+    pub(super) n_told: usize,
+    /// It has a region that is nested too deep: what stands in the braces of that is the op's own,
+    /// whatever it looks like.
+    pub(super) is_too_deep: bool,
+}
+
+/// The open brackets of an item, innermost last. Finding the one that a closing one closes, or that
+/// there is none, takes one step.
+#[derive(Debug, Default)]
+pub(super) struct Brackets {
+    /// Each with what `last` was before it.
+    open: Vec<(TokenKind, [u32; 4])>,
+    /// How many are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if there is none
+    /// that may be closed. Nothing closes across a `{`.
+    last: [u32; 4],
+}
+
+impl Brackets {
+    fn number(kind: TokenKind) -> usize {
+        match kind {
+            TokenKind::LParen => 0,
+            TokenKind::LSquare => 1,
+            TokenKind::Less => 2,
+            _ => 3,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub(super) fn innermost(&self) -> Option<TokenKind> {
+        self.open.last().map(|it| it.0)
+    }
+
+    /// Returns true if a bracket of this kind is open, and could be closed.
+    pub(super) fn has(&self, kind: TokenKind) -> bool {
+        self.last[Self::number(kind)] > 0
+    }
+
+    fn push(&mut self, kind: TokenKind) {
+        self.open.push((kind, self.last));
+        if kind == TokenKind::LBrace {
+            self.last = [0; 4];
+        }
+        self.last[Self::number(kind)] = self.open.len() as u32;
+    }
+
+    /// Closes the last bracket of this kind and those inside it; if there is none, nothing happens.
+    fn close(&mut self, kind: TokenKind) {
+        if let Some(n) = self.last[Self::number(kind)].checked_sub(1) {
+            self.last = self.open[n as usize].1;
+            self.open.truncate(n as usize);
+        }
+    }
+}
+
+pub(super) struct Parser<'a, 't> {
+    pub(super) stream: &'a mut TokenStream<'t>,
+    pub(super) at: usize,
+    /// The byte of the document after the last that was looked at.
+    pub(super) seen: usize,
+    /// So many tokens are counted in `seen`.
+    pub(super) n_seen: usize,
+    /// How many of the tokens that looked far are counted in `seen`.
+    pub(super) n_reaches: usize,
+    /// No list of results starts at a token before this one: it was tried.
+    pub(super) no_results_before: usize,
+    /// The last list of results that was found: its first token and its `=`.
+    pub(super) results: Option<(usize, usize)>,
+    /// Where the trivia before the next token starts.
+    pub(super) trivia: u32,
+    pub(super) context: Context,
+    pub(super) ops: Vec<Open>,
+    /// The brackets of the innermost open item.
+    pub(super) brackets: Brackets,
+    pub(super) own: Vec<Token>,
+    pub(super) out: &'a mut Skeleton,
+}
+
+/// A run that was told to stop, to be read on: what is open, each item in its last region, and what
+/// is known of it. Only the first item after it may depend on what was known of tokens ahead, and
+/// finds it again.
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    ops: Vec<Open>,
+    brackets: Brackets,
+    own: Vec<Token>,
+    seen: usize,
+}
+
+impl Pause {
+    /// The content of the open items that was not given out yet, outermost item first.
+    pub(crate) fn take_parts(&mut self) -> Vec<OpenParts> {
+        let told = self.ops.iter_mut().map(|op| {
+            let is_new = op.n_told == 0;
+            let from = op.n_told.saturating_sub(1);
+            op.n_told = op.regions.len();
+            let parts = op.regions[from..].iter_mut().map(|it| std::mem::take(&mut it.parts));
+            OpenParts { is_new, from, parts: parts.collect() }
+        });
+        told.collect()
+    }
+}
+
+impl<'a, 't> Parser<'a, 't> {
+    pub(super) fn new(
+        stream: &'a mut TokenStream<'t>,
+        token: usize,
+        start: u32,
+        context: Context,
+        out: &'a mut Skeleton,
+    ) -> Self {
+        Self {
+            stream,
+            at: token,
+            seen: 0,
+            n_seen: 0,
+            n_reaches: 0,
+            no_results_before: 0,
+            results: None,
+            trivia: start,
+            context,
+            ops: Vec::new(),
+            brackets: Brackets::default(),
+            own: Vec::new(),
+            out,
+        }
+    }
+
+    /// Reads on.
+    pub(super) fn after(self, pause: Pause) -> Self {
+        let Pause { ops, brackets, own, seen } = pause;
+        Self { seen, ops, brackets, own, ..self }
+    }
+
+    /// Reads the run; where and why it ended, and what is open there.
+    pub(super) fn run(mut self, take: &mut dyn FnMut(Here) -> Take) -> (End, Pause) {
+        let stop = self.items(take);
+        let base = self.stream.base();
+        let at = base + self.stream.token(self.at).start as usize;
+        let end = End { stop, token: self.at, at, trivia: base + self.trivia as usize };
+        let Self { ops, brackets, own, seen, .. } = self;
+        (end, Pause { ops, brackets, own, seen })
+    }
+
+    pub(super) fn token(&mut self, index: usize) -> Token {
+        #[cfg(test)]
+        crate::work::count(1);
+        match self.stream.tokens().get(index) {
+            Some(&token) if index < self.n_seen => token,
+            _ => self.see(index),
+        }
+    }
+
+    /// A token that was not looked at before.
+    fn see(&mut self, index: usize) -> Token {
+        let token = self.stream.token(index);
+        self.seen = self.seen.max(self.stream.base() + token.end as usize + LOOK_AHEAD);
+        while let Some(reach) = self.stream.take_reach(index, &mut self.n_reaches) {
+            self.seen = self.seen.max(reach as usize);
+        }
+        self.n_seen = self.n_seen.max(index + 1);
+        token
+    }
+
+    pub(super) fn kind(&mut self, index: usize) -> TokenKind {
+        self.token(index).kind
+    }
+
+    /// The text of a token that was looked at.
+    pub(super) fn str(&self, index: usize) -> &str {
+        self.word(self.stream.tokens()[index])
+    }
+
+    pub(super) fn word(&self, token: Token) -> &str {
+        &self.stream.text()[token.range()]
+    }
+
+    /// The default dialect where the next item starts.
+    pub(super) fn default_dialect(&self) -> Option<&'static str> {
+        match self.ops.last() {
+            None => self.context.default_dialect,
+            Some(op) => op.inner_dialect,
+        }
+    }
+
+    /// The default dialect inside the regions of an op.
+    pub(super) fn inner_dialect(&self, op: &Open) -> Option<&'static str> {
+        match op.name {
+            Some(name) if !op.generic => {
+                namespace::inner_dialect(op.default_dialect, self.word(name))
+            }
+            _ => op.default_dialect,
+        }
+    }
+
+    fn items(&mut self, take: &mut dyn FnMut(Here) -> Take) -> Stop {
+        loop {
+            // Here an item may start.
+            match self.kind(self.at) {
+                TokenKind::RBrace if !self.ops.is_empty() => self.close_region(true),
+                TokenKind::RBrace if self.context.inside => return Stop::Close,
+                kind @ (TokenKind::Eof | TokenKind::Split) => {
+                    if self.ops.is_empty() {
+                        return if kind == TokenKind::Eof { Stop::Eof } else { Stop::Split };
+                    }
+                    self.close_region(false);
+                }
+                _ => match take(self.here()) {
+                    Take::Read => self.open_item(),
+                    Take::Keep(kept) => self.keep(kept),
+                    Take::Stop => return Stop::Told,
+                },
+            }
+            // Here an item is open, until it ends or opens a region.
+            while self.ops.last().is_some_and(|op| !op.in_region) {
+                self.pass_plain_tokens();
+                if self.item_token() {
+                    self.end_item();
+                }
+            }
+        }
+    }
+
+    fn here(&self) -> Here {
+        Here {
+            at: self.stream.base() + self.trivia as usize,
+            depth: self.context.depth + self.ops.len(),
+            default_dialect: self.default_dialect(),
+            inside: self.context.inside || !self.ops.is_empty(),
+            outermost: self.ops.is_empty(),
+        }
+    }
+
+    /// Takes old items over.
+    fn keep(&mut self, kept: Kept) {
+        self.trivia = self.stream.skip(self.at, self.trivia, kept.len);
+        self.n_seen = self.n_seen.min(self.at);
+        self.n_reaches = self.n_reaches.min(self.stream.n_reaches());
+        self.no_results_before = self.at;
+        self.results = None;
+        self.seen = self.seen.max(self.stream.base() + self.trivia as usize + kept.far);
+        let part = Part::Kept(self.out.kept.len() as u32);
+        self.out.kept.push(kept);
+        self.add(part, kept.context_deps);
+    }
+
+    /// Adds a part to the region that is being read.
+    fn add(&mut self, part: Part, context_deps: u8) {
+        let Some(op) = self.ops.last_mut() else {
+            self.out.roots.push(part);
+            return;
+        };
+        // Names inside generic ops mean what they mean around them.
+        if op.generic {
+            op.context_deps |= context_deps & DIALECT;
+        }
+        if let Some(region) = op.regions.last_mut() {
+            region.parts.push(part);
+            region.end = self.trivia;
+        }
+    }
+
+    /// Starts an item at the current token and takes the tokens that are surely its first.
+    fn open_item(&mut self) {
+        let first = self.at;
+        let default_dialect = self.default_dialect();
+        let (shape, name, taken) = match self.kind(first) {
+            TokenKind::Percent => match self.results_end(first) {
+                Some(equal) => {
+                    let named = matches!(self.kind(equal + 1), TokenKind::Bare | TokenKind::Str);
+                    let name = named.then_some(equal + 1);
+                    (Shape::Op, name, equal + 1 + usize::from(named))
+                }
+                None => (Shape::Op, None, first + 1),
+            },
+            TokenKind::Bare | TokenKind::Str => (Shape::Op, Some(first), first + 1),
+            TokenKind::Caret => (Shape::Label, None, first + 1),
+            TokenKind::Hash if self.kind(first + 1) == TokenKind::Equal => {
+                (Shape::AttrAlias, None, first + 2)
+            }
+            TokenKind::Bang if self.kind(first + 1) == TokenKind::Equal => {
+                (Shape::TypeAlias, None, first + 2)
+            }
+            TokenKind::FileMetaOpen => (Shape::Resources, None, first + 1),
+            TokenKind::RBrace if self.ops.is_empty() => {
+                // Several in a row are one mistake.
+                let mut end = first + 1;
+                while self.kind(end) == TokenKind::RBrace {
+                    end += 1;
+                }
+                (Shape::Junk, None, end)
+            }
+            _ => (Shape::Junk, None, first + 1),
+        };
+        let generic = name.is_some_and(|name| self.kind(name) == TokenKind::Str);
+        let is_short = name.is_some_and(|name| !generic && !self.str(name).contains('.'));
+        let is_placed = self.kind(first) == TokenKind::RBrace
+            || matches!(shape, Shape::TypeAlias | Shape::AttrAlias | Shape::Label);
+        let start = self.trivia;
+        let name = name.map(|name| self.token(name));
+        let first_start = self.token(first).start;
+        self.ops.push(Open {
+            start,
+            first: first_start,
+            first_token: first as u32,
+            shape,
+            name,
+            generic,
+            context_deps: if is_short { DIALECT } else { 0 } | if is_placed { PLACE } else { 0 },
+            at: self.stream.base() + start as usize,
+            around: std::mem::take(&mut self.brackets),
+            own_base: None,
+            copied: first as u32,
+            regions: Vec::new(),
+            default_dialect,
+            inner_dialect: None,
+            in_region: false,
+            n_told: 0,
+            is_too_deep: false,
+        });
+        self.at = taken;
+    }
+
+    /// Takes the tokens of the open item at which [`Parser::item_token`] would find, at once, that
+    /// nothing begins or ends. It is asked about the token after them, and sees then how far they
+    /// looked.
+    fn pass_plain_tokens(&mut self) {
+        let Some(op) = self.ops.last() else { return };
+        if matches!(op.shape, Shape::Label | Shape::Resources) {
+            return;
+        }
+        let name = op.name.map(|it| it.start);
+        let is_inside = !self.brackets.is_empty();
+        let tokens = self.stream.tokens();
+        let kind = |at: usize| tokens.get(at).map(|it| it.kind);
+        #[cfg(test)]
+        let start = self.at;
+        while let Some(token) = tokens.get(self.at)
+            && !token.at_line_start
+        {
+            let is_plain = match token.kind {
+                TokenKind::Comma
+                | TokenKind::Colon
+                | TokenKind::Equal
+                | TokenKind::Arrow
+                | TokenKind::Int
+                | TokenKind::Float
+                | TokenKind::At
+                | TokenKind::HashBody
+                | TokenKind::BangBody => true,
+                TokenKind::Percent => {
+                    let before = tokens[self.at - 1];
+                    is_inside
+                        || before.kind == TokenKind::Comma
+                        || name == Some(before.start)
+                            && kind(self.at + 1)
+                                .zip(kind(self.at + 2))
+                                .is_some_and(|(next, after)| !may_be_result(next, after))
+                }
+                TokenKind::Hash | TokenKind::Bang => {
+                    let next = tokens.get(self.at + 1);
+                    is_inside || next.is_some_and(|it| it.kind != TokenKind::Equal)
+                }
+                TokenKind::Bare | TokenKind::Str | TokenKind::Caret => is_inside,
+                _ => false,
+            };
+            if !is_plain {
+                break;
+            }
+            self.at += 1;
+        }
+        #[cfg(test)]
+        crate::work::count(self.at - start);
+    }
+
+    /// Takes one token (or opens a region) of the open item; `true` if the item ends before it.
+    fn item_token(&mut self) -> bool {
+        let Some(op) = self.ops.last() else { return true };
+        let (shape, name, generic, is_too_deep) = (op.shape, op.name, op.generic, op.is_too_deep);
+        let token = self.token(self.at);
+        if matches!(token.kind, TokenKind::Eof | TokenKind::Split) {
+            return true;
+        }
+        if shape == Shape::Resources {
+            // To the closing mark, or to what surely is something else.
+            if self.kind(self.at - 1) == TokenKind::FileMetaClose {
+                return true;
+            }
+            if token.at_line_start && self.starts_item_inside(self.at) {
+                return true;
+            }
+            self.at += 1;
+            return false;
+        }
+        if self.brackets.is_empty() {
+            if shape == Shape::Label && self.kind(self.at - 1) == TokenKind::Colon {
+                return true;
+            }
+            if self.starts_item(name) {
+                return true;
+            }
+        } else if token.at_line_start && !is_too_deep && self.starts_item_inside(self.at) {
+            return true;
+        }
+        match token.kind {
+            TokenKind::LParen | TokenKind::LSquare => self.brackets.push(token.kind),
+            TokenKind::Less => {
+                let before = self.token(self.at - 1);
+                let adjacent = before.end == token.start
+                    && matches!(
+                        before.kind,
+                        TokenKind::Bare | TokenKind::Bang | TokenKind::Hash | TokenKind::RSquare
+                    );
+                let next = self.kind(self.at + 1);
+                if adjacent && next != TokenKind::Equal || next == TokenKind::LBrace {
+                    self.brackets.push(TokenKind::Less);
+                }
+            }
+            TokenKind::LBrace => {
+                if self.opens_region(generic) {
+                    if self.context.depth + self.ops.len() < MAX_REGION_DEPTH {
+                        self.open_region();
+                        return false;
+                    }
+                    if let Some(op) = self.ops.last_mut() {
+                        op.is_too_deep = true;
+                    }
+                }
+                self.brackets.push(TokenKind::LBrace);
+            }
+            TokenKind::RParen => self.brackets.close(TokenKind::LParen),
+            TokenKind::RSquare => self.brackets.close(TokenKind::LSquare),
+            TokenKind::Greater if self.brackets.innermost() == Some(TokenKind::Less) => {
+                self.brackets.close(TokenKind::Less);
+            }
+            TokenKind::RBrace => {
+                if !self.brackets.has(TokenKind::LBrace) {
+                    return true;
+                }
+                self.brackets.close(TokenKind::LBrace);
+            }
+            _ => {}
+        }
+        self.at += 1;
+        false
+    }
+
+    fn open_region(&mut self) {
+        let brace = self.token(self.at);
+        let at = self.at as u32;
+        let inner_dialect = self.ops.last().and_then(|it| self.inner_dialect(it));
+        let Some(op) = self.ops.last_mut() else { return };
+        op.inner_dialect = inner_dialect;
+        // From now on own tokens are not contiguous: copy them.
+        op.own_base.get_or_insert(self.own.len());
+        self.own.extend_from_slice(&self.stream.tokens()[op.copied as usize..self.at]);
+        self.own.push(Token { kind: TokenKind::Region, ..brace });
+        op.copied = at + 1;
+        let cut = op.regions.last().map_or(0, |it| it.cut + it.close - it.open);
+        let open = brace.end;
+        let parts = Vec::new();
+        op.regions.push(Inner { open, end: open, close: 0, cut, parts, closed: false });
+        op.in_region = true;
+        self.at += 1;
+        self.trivia = brace.end;
+    }
+
+    /// Ends the region of the innermost open item, at a `}` or (unclosed) at the end of the text.
+    fn close_region(&mut self, closed: bool) {
+        let token = self.token(self.at);
+        let at = self.at as u32;
+        let trivia = self.trivia;
+        let Some(op) = self.ops.last_mut() else { return };
+        op.in_region = false;
+        let end = if closed {
+            self.at += 1;
+            op.copied = at + 1;
+            token.end
+        } else {
+            // The trivia at the end belongs to what is around, or it would be lost with the region.
+            op.copied = at;
+            trivia
+        };
+        if let Some(region) = op.regions.last_mut() {
+            region.close = if closed { token.start } else { end };
+            region.closed = closed;
+        }
+        // The token of an unclosed region is its brace.
+        if closed && let Some(token) = self.own.last_mut() {
+            token.end = end;
+        }
+        self.trivia = end;
+    }
+
+    fn end_item(&mut self) {
+        let Some(op) = self.ops.pop() else { return };
+        let lexed = self.stream.tokens();
+        let last = self.at;
+        let tokens = match op.own_base {
+            None => (op.first_token, last as u32),
+            Some(base) => {
+                self.own.extend_from_slice(&lexed[op.copied as usize..last]);
+                let start = self.out.own.len() as u32;
+                self.out.own.extend(self.own.drain(base..));
+                (start, self.out.own.len() as u32)
+            }
+        };
+        // The item ends with its last token, or with the unclosed region that is its last.
+        let end = match op.regions.last() {
+            Some(region) if !region.closed => region.close.max(lexed[last - 1].end),
+            _ => lexed[last - 1].end,
+        };
+        let end_at = self.stream.base() + end as usize;
+        let index = self.out.items.len() as u32;
+        self.out.items.push(Item {
+            start: op.start,
+            first: op.first,
+            end,
+            len: (end_at - op.at) as u32,
+            lookahead: self.seen.saturating_sub(end_at) as u32,
+            context_deps: op.context_deps,
+            tokens,
+            shape: op.shape,
+            quoted: op.generic,
+            regions: op.regions,
+            default_dialect: op.default_dialect,
+            level: (op.n_told > 0).then_some(self.ops.len()),
+        });
+        self.brackets = op.around;
+        self.trivia = end;
+        self.add(Part::Item(index), op.context_deps);
+    }
+}

@@ -1,0 +1,190 @@
+//! A document: its text in a rope, the IR that it spells, and edits that reparse only what they
+//! touch.
+//!
+//! How an edit is taken in is told in `reparse.rs`; what the verifier may then see otherwise is
+//! verified again ([`crate::verify`]).
+//!
+//! *Laws* (property tests): the IR after any edits equals that of the text parsed anew, problems
+//! included; every range slices to the text that it names.
+
+mod locate;
+mod parse;
+mod problems;
+mod reparse;
+mod replace;
+
+use std::ops::Range;
+
+use ropey::Rope;
+use rustc_hash::FxHashSet;
+
+use crate::ir::names::Stale;
+use crate::parallel::cores;
+use crate::verify::Verdicts;
+use crate::{Delta, Ir, Op, Span};
+use reparse::Change;
+
+/// Text and IR of a document. The IR is always that of the text.
+#[derive(Debug)]
+pub struct Source {
+    rope: Rope,
+    ir: Ir,
+    verdicts: Verdicts,
+}
+
+impl Ir {
+    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]), on so many more
+    /// threads than the caller's.
+    ///
+    /// # Errors
+    /// The document, if something may be wrong with it or with what it uses: [`Source::problems`]
+    /// tells.
+    pub fn read(text: &str, n_threads: usize) -> Result<Ir, Box<Source>> {
+        let mut ir = parse::parse(text, n_threads);
+        let verdicts = Verdicts::new(&ir, n_threads);
+        if ir.is_suspicious() || verdicts.iter().next().is_some() {
+            return Err(Box::new(Source::of(text, ir, verdicts)));
+        }
+        ir.detach();
+        Ok(ir)
+    }
+}
+
+impl Source {
+    /// Reads a text of less than 4 GiB.
+    pub fn new(text: &str) -> Self {
+        Self::read(text, cores())
+    }
+
+    /// As [`Source::new`], on so many more threads than the caller's.
+    pub fn read(text: &str, n_threads: usize) -> Self {
+        let mut ir = parse::parse(text, n_threads);
+        ir.keep_slack();
+        let verdicts = Verdicts::new(&ir, n_threads);
+        Self::of(text, ir, verdicts)
+    }
+
+    /// Reads texts, step by step for all of them: the same as one by one, and sooner where they are
+    /// small, since what a step needs of the processor's caches stays there from one text to the
+    /// next. No room is kept for edits: most such texts are not edited.
+    pub fn all(texts: &[&str]) -> Vec<Self> {
+        let irs: Vec<Ir> = texts.iter().map(|it| parse::parse(it, cores())).collect();
+        let verdicts: Vec<Verdicts> = irs.iter().map(|it| Verdicts::new(it, cores())).collect();
+        let read = texts.iter().zip(irs).zip(verdicts);
+        read.map(|((text, ir), verdicts)| Self::of(text, ir, verdicts)).collect()
+    }
+
+    fn of(text: &str, ir: Ir, verdicts: Verdicts) -> Self {
+        Self { rope: Rope::from_str(text), ir, verdicts }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &Rope {
+        &self.rope
+    }
+
+    /// The IR of the text.
+    #[inline]
+    pub fn ir(&self) -> &Ir {
+        &self.ir
+    }
+
+    /// The IR alone, without the text, to be changed at will (see [`crate::rewrite`]).
+    ///
+    /// Ops of unknown form and with syntax errors are what was understood of them, which is not all
+    /// that they say: a program that is to be printed again should have none.
+    pub fn into_ir(self) -> Ir {
+        let mut ir = self.ir;
+        ir.detach();
+        ir
+    }
+
+    /// The findings of the verifier, reported or not.
+    #[cfg(any(test, feature = "laws"))]
+    pub(crate) fn verdicts(&self) -> &Verdicts {
+        &self.verdicts
+    }
+
+    /// The bytes of a range of the text.
+    pub fn slice(&self, range: Range<usize>) -> String {
+        self.rope.byte_slice(range).to_string()
+    }
+
+    /// Where the line of a byte starts.
+    pub fn line_start(&self, at: usize) -> usize {
+        self.rope.line_to_byte(self.rope.byte_to_line(at))
+    }
+
+    /// The blanks at the start of the line of a byte, those before it.
+    pub fn indentation(&self, at: usize) -> String {
+        let head = self.slice(self.line_start(at)..at);
+        head.chars().take_while(|&it| is_blank(it)).collect()
+    }
+
+    /// Returns true if only blanks stand before a byte in its line.
+    pub fn is_first_on_line(&self, at: usize) -> bool {
+        self.rope.byte_slice(self.line_start(at)..at).chars().all(is_blank)
+    }
+
+    /// The text of a span of an op.
+    pub fn span_text(&self, op: Op, span: Span) -> String {
+        self.slice(self.ir.absolute(op, span))
+    }
+
+    /// Replaces a range of bytes. The range must lie on character boundaries within the text.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
+        let old = self.rope.clone();
+        let from = self.rope.byte_to_char(range.start);
+        let to = self.rope.byte_to_char(range.end);
+        self.rope.remove(from..to);
+        self.rope.insert(from, text);
+        let change =
+            Change { start: range.start, old_end: range.end, new_end: range.start + text.len() };
+        let mut delta = reparse::reparse(&mut self.ir, &old, &self.rope, change);
+        self.freshen(&mut delta);
+        self.ir.free_ops.append(&mut delta.freed);
+        let mut touched = std::mem::take(&mut self.ir.names.touched);
+        delta.idle = std::mem::take(&mut touched.idle);
+        delta.n_verified = self.verdicts.update(&self.ir, &delta, &touched);
+        delta
+    }
+
+    /// Reads again whatever was read with other meanings of aliases than it has.
+    fn freshen(&mut self, delta: &mut Delta) {
+        let mut stale = Stale::new();
+        self.ir.note_stale(&delta.changed, &mut stale);
+        if stale.is_empty() {
+            return;
+        }
+        while let Some((_, op)) = stale.pop_first() {
+            if self.ir.is_alive(op) && self.ir.is_stale(op) {
+                let mut again = reparse::reread(&mut self.ir, &self.rope, op);
+                self.ir.note_stale(&again.changed, &mut stale);
+                delta.changed.append(&mut again.changed);
+                delta.removed.append(&mut again.removed);
+                delta.freed.append(&mut again.freed);
+                delta.n_parsed += again.n_parsed;
+                delta.n_linked += again.n_linked;
+                delta.n_read += again.n_read;
+            }
+        }
+        let mut seen = FxHashSet::default();
+        delta.changed.retain(|&op| self.ir.is_alive(op) && seen.insert(op));
+    }
+}
+
+fn is_blank(it: char) -> bool {
+    matches!(it, ' ' | '\t')
+}
+
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod doublings;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod traps;

@@ -1,0 +1,677 @@
+//! The lexer: text to tokens, total and lossless.
+//!
+//! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments)
+//! between tokens; what MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of
+//! MLIR's own lexer. Two are not those of a usual one:
+//!
+//! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets,
+//!   in which `//` is no comment and `->` is skipped as a unit. The whole is one token. A body that
+//!   does not close before a line that starts an op is not taken for one: the name is a token and
+//!   `<` another, so that one unclosed `<` costs a line.
+//! - A comment that holds `// -----`, with nothing or a further comment behind it, splits the file
+//!   there, wherever in its line it stands, and is a token from there on.
+//!
+//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the
+//! `<` inside is remembered.
+
+use std::ops::Range;
+
+use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, number_end, skip};
+use crate::string::Escape;
+use crate::{OpKind, Token, TokenKind};
+
+/// The line that splits a file.
+const SPLIT: &[u8] = SPLIT_MARKER.as_bytes();
+
+/// The text that follows it where a pass has printed the program.
+const IR_DUMP: &[u8] = b"// IR Dump";
+
+/// The kind of each byte that is a token by itself whatever follows it (a comment is found before);
+/// others are errors.
+static SINGLE: [TokenKind; 256] = {
+    let mut single = [TokenKind::Error; 256];
+    single[b':' as usize] = TokenKind::Colon;
+    single[b',' as usize] = TokenKind::Comma;
+    single[b'(' as usize] = TokenKind::LParen;
+    single[b')' as usize] = TokenKind::RParen;
+    single[b'}' as usize] = TokenKind::RBrace;
+    single[b'[' as usize] = TokenKind::LSquare;
+    single[b']' as usize] = TokenKind::RSquare;
+    single[b'<' as usize] = TokenKind::Less;
+    single[b'>' as usize] = TokenKind::Greater;
+    single[b'=' as usize] = TokenKind::Equal;
+    single[b'+' as usize] = TokenKind::Plus;
+    single[b'*' as usize] = TokenKind::Star;
+    single[b'?' as usize] = TokenKind::Question;
+    single[b'|' as usize] = TokenKind::Bar;
+    single[b'/' as usize] = TokenKind::Slash;
+    single
+};
+
+/// How many bytes after a token the lexer may look at to tell where it ends.
+pub(crate) const LOOK_AHEAD: usize = 3;
+
+/// The tokens of a text, with [`TokenKind::Eof`] at the end.
+#[derive(Debug, Default)]
+pub struct Tokens {
+    /// The tokens.
+    pub tokens: Vec<Token>,
+}
+
+/// Lexes a text of less than 4 GiB.
+pub fn lex(text: &str) -> Tokens {
+    lex_part(text, true)
+}
+
+/// Lexes a part of a file that starts at the file's start or right after a token.
+pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
+    let mut lexer = Lexer::new(at_file_start);
+    let mut tokens = Vec::with_capacity(text.len() / 5 + 1);
+    loop {
+        let (token, _) = lexer.next(text.as_bytes());
+        tokens.push(token);
+        if token.kind == TokenKind::Eof {
+            return Tokens { tokens };
+        }
+    }
+}
+
+/// The problem with the text of a [`TokenKind::Error`] token, and its place in there.
+pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
+    let start = usize::from(text.starts_with('@'));
+    if text[start..].starts_with('"') {
+        if let Some(at) = unknown_escape(text.as_bytes(), start) {
+            let escaped = text[at + 1..].chars().next().map_or(0, char::len_utf8);
+            return (at..at + 1 + escaped, "unknown escape in string literal");
+        }
+        return (0..text.len(), "expected '\"' in string literal");
+    }
+    (0..text.len(), error_message(text))
+}
+
+/// The first escape of the string at `start` that MLIR does not know.
+fn unknown_escape(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        if bytes[at] == b'\\' {
+            let Some(escape) = Escape::at(bytes, at) else { return Some(at) };
+            at += escape.len();
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+fn error_message(text: &str) -> &'static str {
+    match text.as_bytes().first() {
+        Some(b'@') => "@ identifier expected to start with letter or '_'",
+        Some(b'%') => "invalid SSA name",
+        Some(b'#') => "invalid attribute name",
+        Some(b'!') => "invalid type identifier",
+        Some(b'^') => "invalid block name",
+        _ => "unexpected character",
+    }
+}
+
+/// Where lexing stands in a text, for who takes the tokens one by one.
+#[derive(Debug, Default)]
+pub struct Lexer {
+    /// Where the last token starts.
+    start: usize,
+    /// The next byte.
+    at: usize,
+    /// The byte after the last that the end of the last token depends on.
+    reach: usize,
+    /// The text starts where its file does.
+    at_file_start: bool,
+    /// Nothing but blanks and comments since the last line break.
+    at_line_start: bool,
+    bodies: Bodies,
+}
+
+impl Lexer {
+    /// At the start of a text, which is that of its file or stands right after a token.
+    pub fn new(at_file_start: bool) -> Self {
+        Self { at_file_start, at_line_start: at_file_start, ..Self::default() }
+    }
+
+    /// Where lexing stands, to go back to.
+    pub(crate) fn state(&self) -> (usize, bool) {
+        (self.at, self.at_line_start)
+    }
+
+    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. Facts found after it
+    /// are dropped.
+    pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
+        (self.at, self.at_line_start) = (at, at_line_start);
+        self.bodies.forget();
+    }
+
+    /// The next token of the text, which is the same each time, and the byte after the last that
+    /// its end depends on. At the end: [`TokenKind::Eof`].
+    // The token is put together where it is wanted: as a value in memory it would be written in
+    // parts and read at once, which processors wait for.
+    #[inline]
+    pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
+        let (kind, at_line_start) = self.advance(bytes);
+        let token = Token { start: self.start as u32, end: self.at as u32, kind, at_line_start };
+        (token, self.reach)
+    }
+
+    /// Goes to the end of the next token.
+    fn advance(&mut self, bytes: &[u8]) -> (TokenKind, bool) {
+        let at_line_start = self.skip_trivia(bytes);
+        self.start = self.at;
+        let mut reach = 0;
+        let kind = match bytes.get(self.start) {
+            Some(b'/') if bytes.get(self.start + 1) == Some(&b'/') => {
+                self.at = line_end(bytes, self.start);
+                TokenKind::Split
+            }
+            Some(&byte) => self.scan(bytes, byte, &mut reach),
+            None => TokenKind::Eof,
+        };
+        self.at_line_start = false;
+        self.reach = reach.max(self.at + LOOK_AHEAD);
+        (kind, at_line_start || kind == TokenKind::Eof)
+    }
+
+    /// Moves to the next token. Returns whether a line break was passed.
+    fn skip_trivia(&mut self, bytes: &[u8]) -> bool {
+        let mut at_line_start = self.at_line_start;
+        while let Some(&byte) = bytes.get(self.at) {
+            match byte {
+                b'\n' | b'\r' => {
+                    at_line_start = true;
+                    self.at += 1;
+                }
+                b' ' | b'\t' | 0 => self.at += 1,
+                // A byte order mark at the very start is accepted and says nothing.
+                0xEF if self.at == 0
+                    && self.at_file_start
+                    && bytes.starts_with(b"\xEF\xBB\xBF") =>
+                {
+                    self.at = 3;
+                }
+                b'/' if bytes.get(self.at + 1) == Some(&b'/') => {
+                    let end = line_end(bytes, self.at);
+                    if let Some(split) = split(bytes, self.at..end) {
+                        self.at = split;
+                        break;
+                    }
+                    self.at = end;
+                }
+                _ => break,
+            }
+        }
+        at_line_start
+    }
+
+    /// Moves past the token that starts with `byte` here.
+    fn scan(&mut self, bytes: &[u8], byte: u8, reach: &mut usize) -> TokenKind {
+        let kind = SINGLE[byte as usize];
+        if kind != TokenKind::Error {
+            self.at += 1;
+            return kind;
+        }
+        let peek = |ahead: usize| bytes.get(self.at + ahead).copied().unwrap_or(0);
+        let (kind, len) = match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => {
+                self.at = skip(bytes, self.at + 1, BARE);
+                return TokenKind::Bare;
+            }
+            b'%' => return self.prefixed(bytes, TokenKind::Percent, reach),
+            b'^' => return self.prefixed(bytes, TokenKind::Caret, reach),
+            b'#' if peek(1) == b'-' && peek(2) == b'}' => (TokenKind::FileMetaClose, 3),
+            b'#' => return self.prefixed(bytes, TokenKind::Hash, reach),
+            b'!' => return self.prefixed(bytes, TokenKind::Bang, reach),
+            b'@' => return self.at_name(bytes),
+            b'0'..=b'9' => return self.number(bytes),
+            b'"' => return if self.string(bytes) { TokenKind::Str } else { TokenKind::Error },
+            b'{' if peek(1) == b'-' && peek(2) == b'#' => (TokenKind::FileMetaOpen, 3),
+            b'{' => (TokenKind::LBrace, 1),
+            b'-' if peek(1) == b'>' => (TokenKind::Arrow, 2),
+            b'-' => (TokenKind::Minus, 1),
+            b'.' if peek(1) == b'.' && peek(2) == b'.' => (TokenKind::Ellipsis, 3),
+            _ => {
+                // An unexpected character is the whole character.
+                let rest = bytes.get(self.at + 1..).unwrap_or_default();
+                (TokenKind::Error, 1 + rest.iter().take_while(|&it| it & 0xC0 == 0x80).count())
+            }
+        };
+        self.at += len;
+        kind
+    }
+
+    fn prefixed(&mut self, bytes: &[u8], kind: TokenKind, reach: &mut usize) -> TokenKind {
+        self.at += 1;
+        let first = bytes.get(self.at).copied().unwrap_or(0);
+        if is(first, DIGIT) {
+            self.at = skip(bytes, self.at, DIGIT);
+            return kind;
+        }
+        if !is(first, SUFFIX_START) {
+            return TokenKind::Error;
+        }
+        self.at = skip(bytes, self.at, SUFFIX);
+        if bytes.get(self.at) != Some(&b'<') || !matches!(kind, TokenKind::Hash | TokenKind::Bang) {
+            return kind;
+        }
+        let (end, looked) = self.bodies.end(bytes, self.at);
+        *reach = looked;
+        match end {
+            Some(end) => {
+                self.at = end;
+                if kind == TokenKind::Hash { TokenKind::HashBody } else { TokenKind::BangBody }
+            }
+            None => kind,
+        }
+    }
+
+    fn at_name(&mut self, bytes: &[u8]) -> TokenKind {
+        self.at += 1;
+        match bytes.get(self.at) {
+            Some(b'"') => return if self.string(bytes) { TokenKind::At } else { TokenKind::Error },
+            Some(&byte) if is(byte, BARE_START) => {
+                self.at = skip(bytes, self.at, BARE);
+                return TokenKind::At;
+            }
+            _ => {}
+        }
+        TokenKind::Error
+    }
+
+    fn number(&mut self, bytes: &[u8]) -> TokenKind {
+        let (end, is_float) = number_end(bytes, self.at);
+        self.at = end;
+        if is_float { TokenKind::Float } else { TokenKind::Int }
+    }
+
+    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not
+    /// well-formed.
+    fn string(&mut self, bytes: &[u8]) -> bool {
+        let (end, is_fine) = string_end(bytes, self.at);
+        self.at = end;
+        is_fine
+    }
+}
+
+/// The end of the string that starts at `at` and whether it is well-formed; an unterminated one
+/// ends with its line.
+fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
+    at += 1;
+    let mut fine = true;
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => return (at + 1, fine),
+            None | Some(b'\n' | 0x0B | 0x0C) => return (at, false),
+            Some(b'\\') => {
+                let escape = Escape::at(bytes, at);
+                fine &= escape.is_some();
+                at += escape.map_or(1, Escape::len);
+            }
+            Some(_) => at += 1,
+        }
+    }
+}
+
+fn line_end(bytes: &[u8], at: usize) -> usize {
+    let rest = &bytes[at..];
+    rest.iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
+}
+
+/// Where a comment, all of its line, splits the file, if it does: at the first [`SPLIT`] behind
+/// which the line is over, blanks aside, or another comment starts.
+///
+/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind
+/// them, in the same line. Where it would read an error there, or an op, the comment stays a
+/// comment for everyone who does not split at all: `// ----- A headline -----`. So does one that
+/// quotes the headline of a printed program: `// CHECK: // -----// IR Dump`.
+fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
+    let text = &bytes[comment.clone()];
+    let is_split = |at: usize| {
+        let behind = &text[at + SPLIT.len()..];
+        let is_quoted = at > 0 && behind.starts_with(IR_DUMP);
+        // Of `/// -----`, MLIR would read the first slash.
+        at != 1 && is_over(behind) && !is_quoted
+    };
+    let mut found = text.windows(SPLIT.len()).enumerate().filter(|it| it.1 == SPLIT);
+    found.find(|it| is_split(it.0)).map(|it| comment.start + it.0)
+}
+
+/// Returns true if MLIR reads nothing in the rest of a line: blanks, and perhaps a comment.
+fn is_over(rest: &[u8]) -> bool {
+    let rest = rest.trim_ascii_start();
+    rest.is_empty() || rest.starts_with(b"//")
+}
+
+/// The marker at which `mlir-opt --split-input-file` splits a text.
+pub const SPLIT_MARKER: &str = "// -----";
+
+/// Returns the places of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text,
+/// those in strings and dialect bodies left out. These are the places of all tokens that split, and
+/// those in comments where MLIR reads the rest of the line: in `// ----- func.func private @f()`
+/// the function.
+pub fn split_places(text: &str) -> Vec<usize> {
+    let mut places: Vec<usize> = text.match_indices(SPLIT_MARKER).map(|it| it.0).collect();
+    if !places.is_empty() {
+        let tokens = lex(text).tokens;
+        places.retain(|&at| {
+            let next = tokens.partition_point(|it| it.range().end <= at);
+            let around = tokens.get(next).filter(|it| it.range().start <= at);
+            around.is_none_or(|it| it.kind == TokenKind::Split)
+        });
+    }
+    places
+}
+
+/// The ends of dialect bodies found so far.
+///
+/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of
+/// every `<` that it passed: those still open fail where it failed. Thus nothing is looked at
+/// twice, however many bodies are left open.
+#[derive(Debug, Default)]
+struct Bodies {
+    /// Each `<` that the last failed look passed and the byte after its `>`; 0 if it is still open.
+    passed: Vec<(u32, u32)>,
+    /// The byte after the last that it looked at.
+    looked: usize,
+    /// The brackets that are open: what closes each, and its place in `passed` if it is a `<`.
+    open: Vec<(u8, u32)>,
+}
+
+impl Bodies {
+    fn forget(&mut self) {
+        self.passed.clear();
+    }
+
+    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op,
+    /// and the byte after the last that was looked at.
+    fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
+        if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
+            return match self.passed[found].1 {
+                0 => (None, self.looked),
+                end => (Some(end as usize), end as usize),
+            };
+        }
+        self.passed.clear();
+        self.open.clear();
+        let (end, looked) = self.look(bytes, start);
+        #[cfg(test)]
+        crate::work::count(looked - start);
+        self.looked = looked;
+        if end.is_some() {
+            self.passed.clear();
+        }
+        (end, looked)
+    }
+
+    fn look(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
+        let mut at = start;
+        while let Some(&byte) = bytes.get(at) {
+            let close = match byte {
+                b'"' => {
+                    let (end, is_fine) = string_end(bytes, at);
+                    if !is_fine {
+                        return (None, end);
+                    }
+                    at = end;
+                    continue;
+                }
+                b'-' if bytes.get(at + 1) == Some(&b'>') => {
+                    at += 2;
+                    continue;
+                }
+                b'\n' | b'\r' => {
+                    at += 1;
+                    if let Some(looked) = line_starts_op(bytes, at) {
+                        return (None, looked);
+                    }
+                    continue;
+                }
+                b'<' => b'>',
+                b'(' => b')',
+                b'[' => b']',
+                b'{' => b'}',
+                b'>' | b')' | b']' | b'}' => {
+                    at += 1;
+                    match self.open.pop() {
+                        Some((close, passed)) if close == byte => {
+                            if byte == b'>' {
+                                self.passed[passed as usize].1 = at as u32;
+                            }
+                        }
+                        _ => return (None, at),
+                    }
+                    if self.open.is_empty() {
+                        return (Some(at), at);
+                    }
+                    continue;
+                }
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            self.open.push((close, self.passed.len() as u32));
+            if byte == b'<' {
+                self.passed.push((at as u32, 0));
+            }
+            at += 1;
+        }
+        (None, bytes.len())
+    }
+}
+
+/// Returns an offset if the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the
+/// name of a known op) or splits the file; if so, how far that had to be looked at.
+fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
+        at += 1;
+    }
+    if let Some(after) = bytes[at..].strip_prefix(SPLIT) {
+        // NB no byte is looked at after one that is not as it must be: it may be the last of the
+        // body.
+        let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
+        let is_split = match after.get(blanks) {
+            None | Some(b'\n' | b'\r') => true,
+            Some(_) => after[blanks..].starts_with(b"//"),
+        };
+        return is_split.then_some(at + SPLIT.len() + blanks + 2);
+    }
+    let start = at;
+    if bytes.get(at) == Some(&b'%') {
+        while bytes
+            .get(at)
+            .is_some_and(|&b| is(b, SUFFIX) || matches!(b, b'%' | b',' | b' ' | b':' | b'\t'))
+        {
+            at += 1;
+        }
+        return (bytes.get(at) == Some(&b'=')).then_some(at + 1);
+    }
+    while bytes.get(at).is_some_and(|&b| is(b, BARE)) {
+        at += 1;
+    }
+    let word = std::str::from_utf8(&bytes[start..at]).ok()?;
+    (word.contains('.') && OpKind::of(word) != OpKind::Unknown).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    #[allow(clippy::needless_pass_by_value, reason = "expect! yields a value")]
+    fn check(text: &str, expected: Expect) {
+        let tokens = lex(text).tokens;
+        let shown: Vec<String> = tokens
+            .iter()
+            .filter(|token| token.kind != TokenKind::Eof)
+            .map(|token| format!("{:?} {}", token.kind, &text[token.range()]))
+            .collect();
+        expected.assert_eq(&shown.join("\n"));
+    }
+
+    #[test]
+    fn minus_belongs_to_prefixed_names_only() {
+        check(
+            "!noisy.i32->i5 %a-1 a-1 @a-1",
+            expect![[r"
+                Bang !noisy.i32-
+                Greater >
+                Bare i5
+                Percent %a-1
+                Bare a
+                Minus -
+                Int 1
+                At @a
+                Minus -
+                Int 1"]],
+        );
+    }
+
+    #[test]
+    fn numbers() {
+        check(
+            "0x10 0xi32 1. 1e5 1.5e-3 12.e+x",
+            expect![[r"
+                Int 0x10
+                Int 0
+                Bare xi32
+                Float 1.
+                Int 1
+                Bare e5
+                Float 1.5e-3
+                Float 12.
+                Bare e
+                Plus +
+                Bare x"]],
+        );
+    }
+
+    #[test]
+    fn dialect_bodies_are_raw() {
+        check(
+            "!foo.bar<a -> b // c\n> #x<\"(>\"> !t <a> !foo.bar<a>=b>",
+            expect![[r#"
+                BangBody !foo.bar<a -> b // c
+                >
+                HashBody #x<"(>">
+                Bang !t
+                Less <
+                Bare a
+                Greater >
+                BangBody !foo.bar<a>
+                Equal =
+                Bare b
+                Greater >"#]],
+        );
+    }
+
+    #[test]
+    fn an_unclosed_body_costs_a_line() {
+        check(
+            "a !foo.bar<x\n  %0 = foo.bar",
+            expect![[r"
+                Bare a
+                Bang !foo.bar
+                Less <
+                Bare x
+                Percent %0
+                Equal =
+                Bare foo.bar"]],
+        );
+    }
+
+    #[test]
+    fn comments_split_where_mlir_opt_reads_nothing_behind_the_mark() {
+        for line in [
+            "// -----",
+            "// ----- //",
+            "// -----//",
+            "  // -----\t// text",
+            "// text // ----- // text",
+            "//// -----",
+            "// -----x // -----",
+            "// -----// // -----",
+        ] {
+            let tokens = lex(&format!("a {line}\nb")).tokens;
+            let kinds: Vec<_> = tokens.iter().map(|it| it.kind).collect();
+            let wanted = [TokenKind::Bare, TokenKind::Split, TokenKind::Bare, TokenKind::Eof];
+            assert_eq!(kinds, wanted, "{line}");
+            let at_start = lex(&format!("{line}\nb")).tokens;
+            assert_eq!(at_start[0].kind, TokenKind::Split, "{line}");
+        }
+        for line in [
+            "/// -----",
+            "// ------",
+            "//-----",
+            "// ---- //",
+            "// ----- x",
+            "// -----/",
+            "//  -----",
+        ] {
+            assert_eq!(lex(&format!("a {line}\nb")).tokens.len(), 3, "{line}");
+        }
+        let body = "!e.f<\n  // ----- //\n>";
+        assert!(lex(body).tokens.iter().any(|it| it.kind == TokenKind::Split), "{body}");
+    }
+
+    #[test]
+    fn comments_that_end_in_the_mark_split() {
+        check(
+            "a // -----\n// -----\nb\n // -----\n// --------\n// -----// IR Dump x\r// // -----\r\nc /// -----\n// ----- x\n// CHECK: // -----// IR Dump\n\
+             d \"// -----\" !e.f<// ----- > !e.f<\n  // -----\n //-----\n// -----",
+            expect![[r##"
+                Bare a
+                Split // -----
+                Split // -----
+                Bare b
+                Split // -----
+                Split // -----// IR Dump x
+                Split // -----
+                Bare c
+                Bare d
+                Str "// -----"
+                BangBody !e.f<// ----- >
+                Bang !e.f
+                Less <
+                Split // -----
+                Split // -----"##]],
+        );
+    }
+
+    #[test]
+    fn an_unknown_escape_is_told_where_it_stands() {
+        for (text, place, escape) in [
+            ("\"cr\\r\"", 3..5, true),
+            ("@\"\\n\\é\"", 4..7, true),
+            ("\"a\\4\"", 2..4, true),
+            ("\"a\\", 2..3, true),
+            ("\"\\0A\\\"", 0..6, false),
+            ("@\"a", 0..3, false),
+        ] {
+            let token = lex(text).tokens[0];
+            assert_eq!((token.kind, token.range()), (TokenKind::Error, 0..text.len()), "{text}");
+            let (at, message) = error_in(text);
+            assert_eq!((at, message.starts_with("unknown escape")), (place, escape), "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_strings_end_with_their_line() {
+        check(
+            "\"a\\0Ab\" \"a\n\"\\q\" @\"x y\" \u{e9} #-} {-# #",
+            expect![[r##"
+                Str "a\0Ab"
+                Error "a
+                Error "\q"
+                At @"x y"
+                Error é
+                FileMetaClose #-}
+                FileMetaOpen {-#
+                Error #"##]],
+        );
+    }
+}

@@ -1,0 +1,8 @@
+//! Text and its tokens.
+
+pub mod identifier;
+pub mod lex;
+pub(crate) mod problem;
+pub mod string;
+pub(crate) mod token;
+pub(crate) mod token_stream;

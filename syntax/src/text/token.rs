@@ -1,0 +1,136 @@
+//! Tokens: kinds and spans. The lexer that makes them is [`crate::lex`].
+
+use std::ops::Range;
+
+/// The kind of a token. Its spelling is in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum TokenKind {
+    /// `[A-Za-z_][A-Za-z0-9_$.]*`, keywords and integer types (`i32`) included.
+    Bare,
+    /// `@name` or `@"name"`.
+    At,
+    /// `%name`.
+    Percent,
+    /// `^name`.
+    Caret,
+    /// `#name` without an adjacent body: an alias, or a result number (`#1`).
+    Hash,
+    /// `!name` without an adjacent body: an alias, or a dialect type such as `!noisy.i32`.
+    Bang,
+    /// `#name<body>`, the raw body included.
+    HashBody,
+    /// `!name<body>`, the raw body included.
+    BangBody,
+    /// A decimal or hexadecimal integer, unsigned.
+    Int,
+    /// A float with its `.`.
+    Float,
+    /// A string with its quotes.
+    Str,
+    /// `:`
+    Colon,
+    /// `,`
+    Comma,
+    /// `(`
+    LParen,
+    /// `)`
+    RParen,
+    /// `{`
+    LBrace,
+    /// `}`
+    RBrace,
+    /// `[`
+    LSquare,
+    /// `]`
+    RSquare,
+    /// `<`
+    Less,
+    /// `>`
+    Greater,
+    /// `=`
+    Equal,
+    /// `+`
+    Plus,
+    /// `*`
+    Star,
+    /// `-`
+    Minus,
+    /// `->`
+    Arrow,
+    /// `?`
+    Question,
+    /// `|`
+    Bar,
+    /// `/`
+    Slash,
+    /// `...`
+    Ellipsis,
+    /// `{-#`
+    FileMetaOpen,
+    /// `#-}`
+    FileMetaClose,
+    /// A whole region `{ ... }` of an op, as the op's own grammar sees it.
+    Region,
+    /// A `// -----` at the end of a line: the file is split here.
+    Split,
+    /// Bytes that are no token: an unexpected character, an unterminated or ill-formed string, `#`
+    /// or `!` without a name.
+    Error,
+    /// The end of the text.
+    Eof,
+}
+
+/// A token and where it stands, in bytes of the text that was lexed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+    /// Its kind.
+    pub kind: TokenKind,
+    /// True if a line break stands between the previous token (or the start of the text) and this
+    /// one.
+    pub at_line_start: bool,
+}
+
+impl Token {
+    /// The bytes of the token.
+    #[inline]
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The span of the token.
+    pub fn span(self) -> Span {
+        Span { start: self.start, end: self.end }
+    }
+}
+
+/// A range of bytes, 8 bytes small. Its users say what it is relative to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+impl Span {
+    /// A span from two positions.
+    pub fn new(start: u32, end: u32) -> Self {
+        Self { start, end }
+    }
+
+    /// As a range of `usize`.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// From the start of `self` to the end of `other`.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start, end: other.end }
+    }
+}

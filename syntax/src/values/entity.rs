@@ -1,0 +1,62 @@
+//! Names of things: `u32` indices into the arenas of [`crate::Ir`].
+
+use std::fmt;
+
+macro_rules! entity {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub(crate) u32);
+
+        impl $name {
+            /// The index into the arena.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The entity with this index; for tables kept beside the IR.
+            #[inline]
+            pub fn from_index(index: usize) -> Self {
+                Self(index as u32)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+entity!(
+    /// An item of a region: an operation, or one of the pseudo-operations that stand where
+    /// operations stand (block labels, aliases, resource sections, chunks of a split file). See
+    /// [`crate::OpKind`].
+    Op, "op"
+);
+entity!(
+    /// An SSA value: one result of an op, or one argument of a block.
+    Value, "v"
+);
+entity!(
+    /// A block of a region: its implicit entry, or what follows a label.
+    Block, "block"
+);
+entity!(
+    /// A region of an op.
+    Region, "region"
+);
+entity!(
+    /// An interned type. Equal types have equal ids.
+    Type, "type"
+);
+entity!(
+    /// An interned attribute. Equal attributes have equal ids.
+    Attr, "attr"
+);
+entity!(
+    /// An interned string: an SSA name, a label, a symbol, the name of an op or of an attribute.
+    Name, "name"
+);

@@ -1,0 +1,465 @@
+//! Interned strings, types and attributes: equal things have equal ids, so comparing them is
+//! comparing integers.
+//!
+//! Nothing is ever removed: ids stay valid as long as the document lives.
+
+use std::fmt::Write as _;
+use std::hash::BuildHasher as _;
+use std::sync::OnceLock;
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+mod compare;
+mod data;
+mod define;
+mod foreign;
+mod layout;
+mod long;
+mod text;
+
+use crate::slack::{keep_slack, keep_slack_in_map, reserve_with_slack};
+use crate::{Attr, Name, OpKind, Type};
+pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
+pub use layout::Layout;
+pub(crate) use long::numbered;
+pub(crate) use text::{AliasNames, Text, Types};
+pub use text::{MOST_PADDING, floor_char_boundary};
+
+/// The interners of one document.
+#[derive(Debug)]
+pub struct Interner {
+    /// All strings, one after the other; string `n` ends at `ends[n]`.
+    text: String,
+    ends: Vec<u32>,
+    name_ids: HashTable<Name>,
+    /// The op that each string is the full name of.
+    kinds: Vec<OpKind>,
+    types: Vec<TypeData>,
+    type_ids: FxHashMap<TypeData, Type>,
+    attrs: Vec<AttrData>,
+    attr_ids: FxHashMap<AttrData, Attr>,
+    /// The integers of attributes of elements, for those that were asked for.
+    integers: FxHashMap<Attr, OnceLock<Option<Box<[i128]>>>>,
+    /// The types that texts without aliases were read as: they mean the same everywhere.
+    type_texts: FxHashMap<Box<str>, Type>,
+    attr_texts: FxHashMap<Box<str>, Attr>,
+    /// The type inside each secret type of HEIR.
+    secrets: FxHashMap<Type, Type>,
+}
+
+/// Texts longer than this are read again each time.
+const LONGEST_REMEMBERED: usize = 256;
+
+/// Most documents have fewer types and attributes; room for them is made at once.
+const FEW: usize = 56;
+
+/// A table with room for [`FEW`] entries.
+fn room_for_few<K, V>() -> FxHashMap<K, V> {
+    FxHashMap::with_capacity_and_hasher(FEW, FxBuildHasher)
+}
+
+/// The bytes of most names: `%123`, `arith.addi`.
+const USUAL: usize = 8;
+
+impl Default for Interner {
+    fn default() -> Self {
+        let mut it = Self {
+            text: String::new(),
+            ends: Vec::new(),
+            name_ids: HashTable::new(),
+            kinds: Vec::new(),
+            types: Vec::with_capacity(FEW),
+            type_ids: room_for_few(),
+            attrs: Vec::with_capacity(FEW),
+            attr_ids: room_for_few(),
+            integers: FxHashMap::default(),
+            type_texts: room_for_few(),
+            attr_texts: room_for_few(),
+            secrets: FxHashMap::default(),
+        };
+        it.name("");
+        let noisy = it.name("noisy.i32");
+        for data in [
+            TypeData::Unknown,
+            TypeData::Dialect(noisy),
+            TypeData::Int { width: 1, sign: Sign::Signless },
+            TypeData::Int { width: 64, sign: Sign::Signless },
+            TypeData::Float("f64"),
+            TypeData::Index,
+            TypeData::None,
+        ] {
+            it.ty(data);
+        }
+        it.attr(AttrData::Unknown);
+        it.attr(AttrData::Unit);
+        it
+    }
+}
+
+impl Interner {
+    /// The id of a string.
+    pub fn name(&mut self, text: &str) -> Name {
+        let Self { text: all, ends, name_ids, kinds, .. } = self;
+        let hash = hash(text);
+        let found = name_ids.entry(
+            hash,
+            |it| is_str(all, ends, *it, text),
+            |it| self::hash(str_of(all, ends, *it)),
+        );
+        match found {
+            hashbrown::hash_table::Entry::Occupied(it) => *it.get(),
+            hashbrown::hash_table::Entry::Vacant(slot) => {
+                let name = Name(ends.len() as u32);
+                slot.insert(name);
+                all.push_str(text);
+                ends.push(all.len() as u32);
+                let has_dialect = text.contains('.');
+                kinds.push(if has_dialect { OpKind::of(text) } else { OpKind::Unknown });
+                name
+            }
+        }
+    }
+
+    /// The id of a string that was interned before.
+    pub fn find_name(&self, text: &str) -> Option<Name> {
+        let is_it = |it: &Name| is_str(&self.text, &self.ends, *it, text);
+        let found = self.name_ids.find(hash(text), is_it);
+        found.copied()
+    }
+
+    /// Makes room for so many strings, each as long as most are.
+    pub(crate) fn reserve(&mut self, n: usize) {
+        let Self { text, ends, name_ids, kinds, .. } = self;
+        text.reserve(n * USUAL);
+        name_ids.reserve(n, |it| hash(str_of(text, ends, *it)));
+        reserve_with_slack(ends, n);
+        reserve_with_slack(kinds, n);
+    }
+
+    /// Spares some room for what edits add.
+    pub(crate) fn keep_slack(&mut self) {
+        let Self { text, ends, name_ids, kinds, types, type_ids, attrs, attr_ids, .. } = self;
+        let n_bytes = text.len() / 8;
+        if text.capacity() - text.len() < n_bytes / 2 {
+            text.reserve_exact(n_bytes);
+        }
+        name_ids.reserve(ends.len() / 16, |it| hash(str_of(text, ends, *it)));
+        keep_slack(ends);
+        keep_slack(kinds);
+        keep_slack(types);
+        keep_slack(attrs);
+        keep_slack_in_map(type_ids);
+        keep_slack_in_map(attr_ids);
+        keep_slack_in_map(&mut self.type_texts);
+        keep_slack_in_map(&mut self.attr_texts);
+    }
+
+    /// The string of an id.
+    pub fn str(&self, name: Name) -> &str {
+        str_of(&self.text, &self.ends, name)
+    }
+
+    /// How many strings there are; ids are below.
+    pub(crate) fn n_names(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The op that the name is the full name of.
+    pub fn op_kind(&self, name: Name) -> OpKind {
+        self.kinds[name.index()]
+    }
+
+    /// The earlier reading of a text.
+    pub(crate) fn type_of_text(&self, text: &str) -> Option<Type> {
+        self.type_texts.get(text).copied()
+    }
+
+    pub(crate) fn remember_type(&mut self, text: &str, ty: Type) {
+        if text.len() <= LONGEST_REMEMBERED {
+            self.type_texts.insert(text.into(), ty);
+        }
+    }
+
+    /// The earlier reading of a text.
+    pub(crate) fn attr_of_text(&self, text: &str) -> Option<Attr> {
+        if text.len() > LONGEST_REMEMBERED {
+            return None;
+        }
+        self.attr_texts.get(text).copied()
+    }
+
+    pub(crate) fn remember_attr(&mut self, text: &str, attr: Attr) {
+        if text.len() <= LONGEST_REMEMBERED {
+            self.attr_texts.insert(text.into(), attr);
+        }
+    }
+
+    /// The type inside a secret type of HEIR, [`Type::UNKNOWN`] if it is unknown; `None` for other
+    /// types.
+    pub(crate) fn secret_element(&self, ty: Type) -> Option<Type> {
+        self.secrets.get(&ty).copied()
+    }
+
+    pub(crate) fn set_secret_element(&mut self, ty: Type, element: Type) {
+        self.secrets.insert(ty, element);
+    }
+
+    /// The id of a type.
+    pub fn ty(&mut self, data: TypeData) -> Type {
+        if let Some(&ty) = self.type_ids.get(&data) {
+            return ty;
+        }
+        let ty = Type(self.types.len() as u32);
+        self.types.push(data.clone());
+        self.type_ids.insert(data, ty);
+        ty
+    }
+
+    /// The type of an id.
+    pub fn type_data(&self, ty: Type) -> &TypeData {
+        &self.types[ty.index()]
+    }
+
+    /// The id of an attribute.
+    pub fn attr(&mut self, data: AttrData) -> Attr {
+        if let Some(&attr) = self.attr_ids.get(&data) {
+            return attr;
+        }
+        let attr = Attr(self.attrs.len() as u32);
+        if matches!(data, AttrData::Elements(..)) {
+            self.integers.insert(attr, OnceLock::new());
+        }
+        self.attrs.push(data.clone());
+        self.attr_ids.insert(data, attr);
+        attr
+    }
+
+    /// The attribute of an id.
+    pub fn attr_data(&self, attr: Attr) -> &AttrData {
+        &self.attrs[attr.index()]
+    }
+
+    /// The paths of symbols in some attributes, in order. A list that several of them share is
+    /// looked into once, so that this costs what there is of them and not what they stand for.
+    pub fn symbols_in(&self, attrs: impl DoubleEndedIterator<Item = Attr>) -> Vec<&[Name]> {
+        let mut out: Vec<&[Name]> = Vec::new();
+        let mut seen: FxHashSet<Attr> = FxHashSet::default();
+        let mut stack: Vec<Attr> = attrs.rev().collect();
+        while let Some(attr) = stack.pop() {
+            match self.attr_data(attr) {
+                AttrData::Symbol(path) => out.push(path),
+                AttrData::Array(list) if seen.insert(attr) => stack.extend(list.iter().rev()),
+                AttrData::Dict(entries) if seen.insert(attr) => {
+                    stack.extend(entries.iter().rev().map(|it| it.1));
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+
+    /// The element type of a shaped type; of another type, itself.
+    pub fn element_type(&self, ty: Type) -> Type {
+        match self.type_data(ty) {
+            TypeData::Vector { element, .. }
+            | TypeData::Tensor { element, .. }
+            | TypeData::MemRef { element, .. } => *element,
+            _ => ty,
+        }
+    }
+
+    /// A type as MLIR writes it in full: `!noisy.i32`, `tensor<4xf32>`.
+    pub fn type_text(&self, ty: Type) -> String {
+        let mut text = Text::new(self, None);
+        text.ty(ty);
+        text.out
+    }
+
+    /// The bits of a number, a complex number or a vector; `None` of types whose size they do not
+    /// say.
+    pub fn bits(&self, ty: Type) -> Option<u64> {
+        match self.type_data(ty) {
+            TypeData::Int { width, .. } => Some(u64::from(*width)),
+            // `bf16`, `tf32`, `f8E4M3FN`: the first number.
+            TypeData::Float(name) => {
+                let digits = name.trim_start_matches(|it: char| !it.is_ascii_digit());
+                let end = digits.find(|it: char| !it.is_ascii_digit()).unwrap_or(digits.len());
+                // `tf32` has 19 bits and takes 32.
+                digits[..end].parse().ok()
+            }
+            TypeData::Index => Some(64),
+            TypeData::Complex(element) => self.bits(*element)?.checked_mul(2),
+            TypeData::Vector { dims, element } => {
+                dims.iter().try_fold(self.bits(*element)?, |all, it| match it {
+                    Dim::Fixed(n) => all.checked_mul(*n),
+                    _ => None,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// An attribute as MLIR's generic form writes it.
+    pub fn attr_text(&self, attr: Attr) -> String {
+        let mut text = Text::new(self, None);
+        text.attr(attr);
+        text.out
+    }
+
+    /// A type for people to read: one that is long is cut in the middle, so that this takes bounded
+    /// time and room however often an alias is used in another.
+    pub fn short_type_text(&self, ty: Type) -> String {
+        let mut text = Text::short(self);
+        text.ty(ty);
+        text.finish_short()
+    }
+
+    /// An attribute for people to read, as [`Self::short_type_text`].
+    pub(crate) fn short_attr_text(&self, attr: Attr) -> String {
+        let mut text = Text::short(self);
+        text.attr(attr);
+        text.finish_short()
+    }
+
+    /// A type to be written into a text where no alias can stand for it; `None` if it is longer
+    /// than anybody writes.
+    pub fn written_type_text(&self, ty: Type) -> Option<String> {
+        self.bounded_type_text(ty, 1 << 16)
+    }
+
+    /// A type as text of at most so many bytes; `None` if it is longer.
+    pub fn bounded_type_text(&self, ty: Type, most: usize) -> Option<String> {
+        let mut text = Text::bounded(self, most);
+        text.ty(ty);
+        text.finish_bounded()
+    }
+
+    /// An attribute as text of at most so many bytes; `None` if it is longer.
+    pub(crate) fn bounded_attr_text(&self, attr: Attr, most: usize) -> Option<String> {
+        let mut text = Text::bounded(self, most);
+        text.attr(attr);
+        text.finish_bounded()
+    }
+
+    /// `i1`, or a shape of it; of an unknown type, that.
+    pub(crate) fn i1_like(&self, ty: Type) -> TypeData {
+        match self.type_data(ty) {
+            TypeData::Unknown => TypeData::Unknown,
+            TypeData::Vector { dims, .. } => {
+                TypeData::Vector { dims: dims.clone(), element: Type::I1 }
+            }
+            TypeData::Tensor { dims, encoding, .. } => {
+                TypeData::Tensor { dims: dims.clone(), element: Type::I1, encoding: *encoding }
+            }
+            _ => self.type_data(Type::I1).clone(),
+        }
+    }
+
+    /// The type of `arith.cmpi` on a type, if it was interned before.
+    pub(crate) fn find_i1_like(&self, ty: Type) -> Option<Type> {
+        self.type_ids.get(&self.i1_like(ty)).copied()
+    }
+
+    /// The type of an attribute that has one.
+    pub fn attr_type(&self, attr: Attr) -> Option<Type> {
+        match self.attr_data(attr) {
+            AttrData::Bool(_) => Some(Type::I1),
+            AttrData::Int { ty, .. } | AttrData::Float { ty, .. } | AttrData::Elements(_, ty) => {
+                Some(*ty)
+            }
+            AttrData::String(_, ty) => Some(ty.unwrap_or(Type::NONE)),
+            AttrData::Text(_, ty) => *ty,
+            AttrData::Unknown => Some(Type::UNKNOWN),
+            _ => None,
+        }
+    }
+
+    /// The value of an integer attribute.
+    pub fn int_value(&self, attr: Attr) -> Option<i128> {
+        match self.attr_data(attr) {
+            AttrData::Int { value, .. } => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The affine map or set that an attribute is.
+    pub fn affine(&self, attr: Attr) -> Option<&crate::affine::Affine> {
+        match self.attr_data(attr) {
+            AttrData::Affine(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The integers of an elements attribute of `n` elements: `dense<[1, 2]>`, `dense<1>` for `n`
+    /// times the same, or `dense<>`. None if it has another number of them, or what is no `i64` in
+    /// digits.
+    pub fn element_ints(&self, attr: Attr, n: usize) -> Option<Vec<i64>> {
+        let AttrData::Elements(text, _) = self.attr_data(attr) else { return None };
+        let inside = self.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
+        match inside.strip_prefix('[') {
+            Some(list) => {
+                let list = list.strip_suffix(']')?.split(',').map(|it| it.trim().parse().ok());
+                list.collect::<Option<Vec<i64>>>().filter(|it| it.len() == n)
+            }
+            None if inside.is_empty() => (n == 0).then(Vec::new),
+            None => Some(vec![inside.trim().parse().ok()?; n]),
+        }
+    }
+
+    /// The integers of an elements attribute, `dense<[1, 2]>` or `dense<1>` (then one),
+    /// sign-extended from the width of their type: -1 for `true`, and for 255 of 8 bits. None for
+    /// other attributes, and if something else is among them. Read when they are first asked for.
+    pub fn integers(&self, attr: Attr) -> Option<&[i128]> {
+        let read = || {
+            let AttrData::Elements(text, ty) = self.attr_data(attr) else { return None };
+            let (TypeData::Vector { element, .. } | TypeData::Tensor { element, .. }) =
+                self.type_data(*ty)
+            else {
+                return None;
+            };
+            let unused = match *self.type_data(*element) {
+                TypeData::Int { width, .. } => 128_u32.checked_sub(width).filter(|&it| it < 128)?,
+                TypeData::Index => 64,
+                _ => return None,
+            };
+            let inside = self.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
+            let list = inside.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+            let number = |it: &str| match it.trim() {
+                "true" => Some(-1),
+                "false" => Some(0),
+                it => it.parse::<i128>().ok().map(|it| it << unused >> unused),
+            };
+            list.unwrap_or(inside).split(',').map(number).collect()
+        };
+        self.integers.get(&attr)?.get_or_init(read).as_deref()
+    }
+
+    /// A debugging summary: how many of each there are.
+    pub fn summary(&self) -> String {
+        let mut out = String::new();
+        let (n, t, a) = (self.ends.len(), self.types.len(), self.attrs.len());
+        let _ = write!(out, "{n} names, {t} types, {a} attributes");
+        out
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    FxBuildHasher.hash_one(text)
+}
+
+/// Where a string stands in the text of all.
+fn range_of(ends: &[u32], name: Name) -> std::ops::Range<usize> {
+    let from = if name.0 == 0 { 0 } else { ends[name.index() - 1] };
+    from as usize..ends[name.index()] as usize
+}
+
+/// Returns true if a string is this one; compares bytes, not characters.
+fn is_str(all: &str, ends: &[u32], name: Name, text: &str) -> bool {
+    let range = range_of(ends, name);
+    range.len() == text.len() && all.as_bytes()[range] == *text.as_bytes()
+}
+
+fn str_of<'a>(all: &'a str, ends: &[u32], name: Name) -> &'a str {
+    &all[range_of(ends, name)]
+}

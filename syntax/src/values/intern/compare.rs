@@ -1,0 +1,213 @@
+//! Types that are the same but for blanks that say nothing and the spelling of floats.
+
+use rustc_hash::FxHashSet;
+
+use super::{AttrData, Interner, TypeData};
+use crate::identifier::number_end;
+use crate::string::string_len;
+use crate::{Attr, Name, Type};
+
+impl Interner {
+    /// Returns true if two types differ only in blanks and the spelling of floats in the bodies of
+    /// types and attributes of other dialects. Compares each pair of parts once, however often they
+    /// are used and however deep they nest.
+    pub(crate) fn is_same_type(&self, a: Type, b: Type) -> bool {
+        let mut it = Comparison { interner: self, open: Vec::new(), seen: FxHashSet::default() };
+        it.open.push(Pair::Types(a, b));
+        while let Some(pair) = it.open.pop() {
+            let is_same = match pair {
+                Pair::Types(a, b) => a == b || !it.seen.insert(pair) || it.types(a, b),
+                Pair::Attrs(a, b) => a == b || !it.seen.insert(pair) || it.attrs(a, b),
+            };
+            if !is_same {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Two parts that stand in the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Pair {
+    Types(Type, Type),
+    Attrs(Attr, Attr),
+}
+
+/// A comparison of two types. Each method says whether two parts are the same but for what is in
+/// them, and leaves that open.
+struct Comparison<'a> {
+    interner: &'a Interner,
+    open: Vec<Pair>,
+    seen: FxHashSet<Pair>,
+}
+
+impl Comparison<'_> {
+    fn types(&mut self, a: Type, b: Type) -> bool {
+        match (self.interner.type_data(a), self.interner.type_data(b)) {
+            (TypeData::Dialect(a), TypeData::Dialect(b)) => self.texts(*a, *b),
+            (TypeData::Complex(a), TypeData::Complex(b)) => self.later(Pair::Types(*a, *b)),
+            (TypeData::Tuple(a), TypeData::Tuple(b)) => self.type_lists(a, b),
+            (
+                TypeData::Function { inputs, results },
+                TypeData::Function { inputs: other_inputs, results: other_results },
+            ) => self.type_lists(inputs, other_inputs) && self.type_lists(results, other_results),
+            (
+                TypeData::Vector { dims, element },
+                TypeData::Vector { dims: other_dims, element: other },
+            ) => dims == other_dims && self.later(Pair::Types(*element, *other)),
+            (
+                TypeData::Tensor { dims, element, encoding },
+                TypeData::Tensor { dims: other_dims, element: other, encoding: other_encoding },
+            ) => {
+                let same_encoding = match (encoding, other_encoding) {
+                    (Some(a), Some(b)) => self.later(Pair::Attrs(*a, *b)),
+                    (a, b) => a == b,
+                };
+                same_encoding && dims == other_dims && self.later(Pair::Types(*element, *other))
+            }
+            (
+                TypeData::MemRef { dims, element, rest },
+                TypeData::MemRef { dims: other_dims, element: other, rest: other_rest },
+            ) => {
+                dims == other_dims
+                    && self.attr_lists(rest, other_rest)
+                    && self.later(Pair::Types(*element, *other))
+            }
+            _ => false,
+        }
+    }
+
+    /// Leaves two parts to be compared.
+    fn later(&mut self, pair: Pair) -> bool {
+        self.open.push(pair);
+        true
+    }
+
+    fn type_lists(&mut self, a: &[Type], b: &[Type]) -> bool {
+        self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Types(*a, *b)));
+        a.len() == b.len()
+    }
+
+    fn attr_lists(&mut self, a: &[Attr], b: &[Attr]) -> bool {
+        self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Attrs(*a, *b)));
+        a.len() == b.len()
+    }
+
+    fn attrs(&mut self, a: Attr, b: Attr) -> bool {
+        match (self.interner.attr_data(a), self.interner.attr_data(b)) {
+            (AttrData::Text(a, ty), AttrData::Text(b, other)) => {
+                let same_type = match (*ty, *other) {
+                    (Some(a), Some(b)) => self.later(Pair::Types(a, b)),
+                    (a, b) => a == b,
+                };
+                same_type && self.texts(*a, *b)
+            }
+            (AttrData::Elements(a, ty), AttrData::Elements(b, other)) => {
+                self.texts(*a, *b) && self.later(Pair::Types(*ty, *other))
+            }
+            (AttrData::Int { value: a, ty }, AttrData::Int { value: b, ty: other }) => {
+                a == b && self.later(Pair::Types(*ty, *other))
+            }
+            (AttrData::Type(a), AttrData::Type(b)) => self.later(Pair::Types(*a, *b)),
+            (AttrData::Array(a), AttrData::Array(b)) => self.attr_lists(a, b),
+            (AttrData::Dict(a), AttrData::Dict(b)) => {
+                self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Attrs(a.1, b.1)));
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0)
+            }
+            _ => false,
+        }
+    }
+
+    fn texts(&self, a: Name, b: Name) -> bool {
+        let [a, b] = [a, b].map(|it| Pieces { rest: self.interner.str(it), in_word: false });
+        a.eq(b)
+    }
+}
+
+/// A text for comparison: its characters without blanks, and its floats by value, since a dialect's
+/// printer writes `2.0` as `2.000000e+00`.
+struct Pieces<'a> {
+    rest: &'a str,
+    /// True if the next character may continue a word, whose digits are no number.
+    in_word: bool,
+}
+
+#[derive(PartialEq)]
+enum Piece<'a> {
+    Character(char),
+    String(&'a str),
+    Float(f64),
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let text = self.rest.trim_start();
+        let first = text.chars().next()?;
+        let in_word = self.in_word && text.len() == self.rest.len();
+        let (len, piece) = match first {
+            '"' => {
+                let len = string_len(text);
+                (len, Piece::String(&text[..len]))
+            }
+            '0'..='9' if !in_word && let (len, true) = number_end(text.as_bytes(), 0) => {
+                (len, Piece::Float(text[..len].parse().unwrap_or(f64::NAN)))
+            }
+            it => (it.len_utf8(), Piece::Character(it)),
+        };
+        self.in_word = first.is_alphanumeric() || first == '_';
+        self.rest = &text[len..];
+        Some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Source;
+
+    /// The problems of a function that returns the last of one chain of tuples as the last of
+    /// another.
+    fn check(first: [&str; 2], expected: usize) {
+        let n = 50_000;
+        let mut text = format!("!b0 = {}\n!c0 = {}\n", first[0], first[1]);
+        for i in 1..n {
+            let before = i - 1;
+            text += &format!("!b{i} = tuple<!b{before}>\n!c{i} = tuple<!c{before}>\n");
+        }
+        let last = n - 1;
+        text += &format!("func.func @f(%x: !b{last}) -> !c{last} {{ return %x : !b{last} }}");
+        assert_eq!(Source::read(&text, 0).problems().len(), expected, "{first:?}");
+    }
+
+    #[test]
+    fn floats_are_compared_by_value() {
+        let n_problems = |a: &str, b: &str| {
+            let text = format!("func.func @f(%x: {a}) -> {b} {{ return %x : {b} }}");
+            Source::read(&text, 0).problems().len()
+        };
+        let uniform = |scale: &str| format!("!quant.uniform<u8:f16, {scale}:128>");
+        for (a, b) in [
+            ("2.000000e+02", "2.000000e+2"),
+            ("2.0e2", "200.0"),
+            ("0.1", "1.000000E-01"),
+            ("1.", "1.0"),
+            ("-0.5", "- 5.0e-1"),
+        ] {
+            assert_eq!(n_problems(&uniform(a), &uniform(b)), 0, "{a} {b}");
+        }
+        for (a, b) in
+            [("2.0e2", "2.0e3"), ("0.1", "0.2"), ("2", "2.0"), ("1.0e", "1.0"), ("02", "2")]
+        {
+            assert_ne!(n_problems(&uniform(a), &uniform(b)), 0, "{a} {b}");
+        }
+        assert_ne!(n_problems("!x.y<v1.0>", "!x.y<v1.00>"), 0, "a version is no number");
+    }
+
+    #[test]
+    fn deep_types_are_compared_on_a_small_stack() {
+        check(["!x.y< a>", "!x.y<a>"], 0);
+        check(["!x.y<b>", "!x.y<a>"], 1);
+    }
+}

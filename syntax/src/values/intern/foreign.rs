@@ -1,0 +1,384 @@
+//! Types and attributes of dialects that are not read here, spelled as a tool spells them.
+//!
+//! A tool that does not know the dialect prints the body as it is written, blanks, line ends and
+//! `//` included. One that does parses it and prints it anew. The common changes of that are known
+//! here: layout ([`respace`]), and for some the rows of the tables below, each a fact of the
+//! dialect's printer.
+
+use crate::Tool;
+use crate::identifier::{prefixed_len, word_len};
+use crate::namespace::is_read_by_mlir;
+use crate::string::string_len;
+
+/// The dialects of `heir-opt --show-dialects` (LLVM 24).
+#[rustfmt::skip]
+const HEIR: &[&str] = &[
+    "affine", "arith", "bgv", "bufferization", "builtin", "cggi", "cheddar", "ckks", "comb", "debug", "emitc", "func",
+    "jaxite", "jaxiteword", "kernel", "key_mgmt", "lattigo", "linalg", "llvm", "lwe", "math", "math_ext", "memref",
+    "mgmt", "mod_arith", "openfhe", "orion", "polynomial", "poulpy", "preprocessing", "random", "rns", "rotom", "scf",
+    "scifrbool", "secret", "tensor", "tensor_ext", "tfhe_rust", "tfhe_rust_bool",
+];
+
+/// Attributes whose printer writes a parameter without this prefix; the second: without the
+/// brackets, too.
+const BARE: &[(&str, &str, bool)] = &[
+    ("#polynomial.ring", "#polynomial.int_polynomial", false),
+    ("#polynomial.ring", "#polynomial.float_polynomial", false),
+    ("#rotom.layout", "#rotom.dim", true),
+    ("#spirv.coop_matrix_props_khr", "#spirv.scope", false),
+];
+
+/// Parameters that are left out where they have their default value.
+const DEFAULTS: &[(&str, &[&str])] = &[
+    (
+        "#omp.flags",
+        &[
+            "debug_kind = 0",
+            "assume_teams_oversubscription = false",
+            "assume_threads_oversubscription = false",
+            "assume_no_thread_state = false",
+            "assume_no_nested_parallelism = false",
+            "no_gpu_lib = false",
+        ],
+    ),
+    ("#mgmt.mgmt", &["dimension = 2"]),
+    ("#sparse_tensor.encoding", &["posWidth = 0", "crdWidth = 0"]),
+];
+
+/// Parameters with a name that are printed in this order, however they are written.
+const ORDER: &[(&str, &[&str])] = &[
+    ("#gpu.loop_dim_map", &["processor", "map", "bound"]),
+    ("test.type_with_format", &["three", "two"]),
+];
+
+/// Appends a type or attribute (with its `#`, or a type without its `!`) as the tool spells it.
+pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
+    let name = text.strip_prefix('#').unwrap_or(text);
+    let dialect = &name[..name.find(['.', '<']).unwrap_or(name.len())];
+    // Those of `arith` are read in full, and have their spelling.
+    let is_respaced = knows(tool, dialect) && dialect != "arith";
+    let Some(open) = text.find('<').filter(|_| is_respaced) else {
+        out.push_str(text);
+        return;
+    };
+    let head = &text[..open];
+    let mut body = respace(&text[open..], head);
+    for (of, defaults) in DEFAULTS {
+        if *of == head {
+            for it in *defaults {
+                body = body.replacen(&format!(", {it}"), "", 1).replacen(it, "", 1);
+            }
+        }
+    }
+    if let Some((_, names)) = ORDER.iter().find(|it| it.0 == head) {
+        body = ordered(&body, names);
+    }
+    match dialect {
+        "sparse_tensor" => body = renamed_dims(&without_levels(&body)),
+        "polynomial" => body = sorted_terms(&body, &head[head.find('.').unwrap_or(0)..]),
+        // The meaning of the numbers.
+        "rotom" => body = body.replace("[-1:", "[R:").replace("[-2:", "[G:"),
+        _ => {}
+    }
+    out.push_str(head);
+    out.push_str(&body);
+}
+
+fn knows(tool: Tool, dialect: &str) -> bool {
+    match tool {
+        Tool::Mlir19 => is_read_by_mlir(dialect),
+        Tool::Heir24 => HEIR.contains(&dialect),
+    }
+}
+
+/// A part of a body that balances, or in which brackets do not count.
+const BRACKETS: &[char] = &['<', '>', '(', ')', '[', ']', '{', '}', '"'];
+
+/// The body of a type or attribute with one blank where MLIR's printers have one: after a comma,
+/// around an equals sign (SPIR-V has none there), before a colon if there is one after it, nowhere
+/// next to brackets other than braces, and elsewhere where there is any.
+fn respace(text: &str, head: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    // The owner of each open bracket.
+    let mut heads: Vec<&str> = vec![head];
+    let mut word = head;
+    let mut at = 0;
+    let mut is_blank = false;
+    while at < bytes.len() {
+        let start = at;
+        let byte = bytes[at];
+        let next = bytes.get(at + 1).copied().unwrap_or(0);
+        let is_white = |it: u8| matches!(it, b' ' | b'\t' | b'\r' | b'\n' | 0);
+        at += 1;
+        if is_white(byte) {
+            is_blank = true;
+            continue;
+        }
+        if byte == b'/' && next == b'/' {
+            // A comment that takes a bracket away leaves what the dialect does not read.
+            match text[at..].find('\n').map(|it| at + it) {
+                Some(end) if !text[at..end].contains(BRACKETS) => at = end,
+                _ => return text.to_owned(),
+            }
+            is_blank = true;
+            continue;
+        }
+        let last = out.bytes().last().unwrap_or(0);
+        let closes = matches!(byte, b'>' | b')' | b']' | b',');
+        let around = heads.last().copied().unwrap_or("");
+        let is_equals = byte == b'='
+            && !matches!(last, b'<' | b'>' | b'=' | b'!' | b':')
+            && !matches!(next, b'=' | b'>')
+            && !around.starts_with("#spirv.target_env");
+        let needs = is_equals || byte == b':' && is_white(next) && last != b':';
+        let opened = matches!(last, b'<' | b'(' | b'[');
+        if !closes && !opened && last != b' ' && (needs || is_blank || last == b',') {
+            out.push(' ');
+        }
+        is_blank = is_equals;
+        match byte {
+            b'"' => at = start + string_len(&text[start..]),
+            b'-' if next == b'>' => at += 1,
+            b'<' => heads.push(word),
+            b'>' => {
+                heads.pop();
+            }
+            b'#' | b'!' => {
+                at += prefixed_len(&text[at..]);
+                word = &text[start..at];
+                if let Some((_, _, no_brackets)) =
+                    BARE.iter().find(|it| it.0 == around && it.1 == word)
+                    && bytes.get(at) == Some(&b'<')
+                {
+                    if *no_brackets && let Some(len) = text[at..].find('>') {
+                        out.push_str(&text[at + 1..at + len]);
+                        at += len + 1;
+                    }
+                    continue;
+                }
+            }
+            b'0' if next == b'x' && !last.is_ascii_alphanumeric() => {
+                let digits = &text[at + 1..];
+                let len = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+                // A bit pattern of a float stays one.
+                let is_float = digits[len..].trim_start().starts_with(": f");
+                if let (Ok(value), false) = (u64::from_str_radix(&digits[..len], 16), is_float) {
+                    out.push_str(&value.to_string());
+                    at += 1 + len;
+                    continue;
+                }
+            }
+            _ => {
+                // A word or a character is copied whole.
+                let rest = &text[start..];
+                let len = match word_len(rest) {
+                    0 => rest.chars().next().map_or(1, char::len_utf8),
+                    len => len,
+                };
+                at = start + len;
+                word = "";
+                // An integer of the default type is told apart from others.
+                if around == "#dlti.dl_entry"
+                    && byte.is_ascii_digit()
+                    && rest[..len].bytes().all(|it| it.is_ascii_digit())
+                    && rest[len..].trim_start().starts_with('>')
+                {
+                    out.push_str(&rest[..len]);
+                    out.push_str(" : i64");
+                    continue;
+                }
+            }
+        }
+        out.push_str(&text[start..at]);
+    }
+    out
+}
+
+/// `<a, x = 1, y = 2>` with the parameters that have these names in their order, after the others.
+fn ordered(body: &str, names: &[&str]) -> String {
+    let Some(inner) = body.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
+        return body.to_owned();
+    };
+    let mut parts = Vec::new();
+    let (mut depth, mut from, mut at) = (0i32, 0, 0);
+    while at < inner.len() {
+        match inner.as_bytes()[at] {
+            b'"' => {
+                at += string_len(&inner[at..]);
+                continue;
+            }
+            b'-' if inner[at..].starts_with("->") => at += 1,
+            b'<' | b'(' | b'[' | b'{' => depth += 1,
+            b'>' | b')' | b']' | b'}' => depth -= 1,
+            b',' if depth == 0 => {
+                parts.push(inner[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    parts.push(inner[from..].trim());
+    parts.sort_by_key(|part| {
+        let name = part.split_once(" = ").map(|it| it.0);
+        name.and_then(|name| names.iter().position(|it| *it == name)).map_or(0, |at| at + 1)
+    });
+    format!("<{}>", parts.join(", "))
+}
+
+/// The terms of polynomials by their exponents. `head` is what the body belongs to, with the dot
+/// before it.
+fn sorted_terms(body: &str, head: &str) -> String {
+    let exponent = |term: &str| match term.split_once('x') {
+        None => 0,
+        Some((_, power)) => {
+            power.strip_prefix("**").map_or(1, |it| it.trim().parse::<u64>().unwrap_or(u64::MAX))
+        }
+    };
+    let sorted = |terms: &str| {
+        let mut terms: Vec<&str> = terms.split(" + ").collect();
+        terms.sort_by_key(|it| exponent(it));
+        terms.join(" + ")
+    };
+    if head.ends_with("_polynomial") {
+        let inner = body.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
+        return inner.map_or(body.to_owned(), |it| format!("<{}>", sorted(it)));
+    }
+    let mut out = String::new();
+    let mut rest = body;
+    while let Some(at) = rest.find("polynomialModulus = <").map(|it| it + 21) {
+        let len = rest[at..].find('>').unwrap_or(0);
+        out.push_str(&rest[..at]);
+        out.push_str(&sorted(&rest[at..at + len]));
+        rest = &rest[at + len..];
+    }
+    out + rest
+}
+
+/// A sparse encoding without the names of levels: `{l0} (d0 = l0) -> (l0 = d0 : dense)` is printed
+/// as `(d0) -> (d0 : dense)`.
+fn without_levels(body: &str) -> String {
+    let Some(open) = body.find("map = {").map(|it| it + 6) else { return body.to_owned() };
+    let Some(close) = body[open..].find('}').map(|it| open + it) else { return body.to_owned() };
+    let mut rest = body[close + 1..].trim_start().to_owned();
+    for level in body[open + 1..close].split(", ") {
+        rest = rest.replace(&format!(" = {level}"), "").replace(&format!("{level} = "), "");
+    }
+    format!("{}{rest}", &body[..open])
+}
+
+/// The dimensions of a sparse encoding are printed as `d0`, `d1`, whatever they are called.
+fn renamed_dims(body: &str) -> String {
+    let Some(open) =
+        body.find("map = ").map(|it| it + 6).and_then(|it| Some(it + body[it..].find('(')?))
+    else {
+        return body.to_owned();
+    };
+    let Some(close) = body[open..].find(") ->").map(|it| open + it) else { return body.to_owned() };
+    let names: Vec<&str> = body[open + 1..close].split(", ").collect();
+    let is_name =
+        |it: &&str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    if !names.iter().all(is_name) {
+        return body.to_owned();
+    }
+    let mut out = body[..open].to_owned();
+    let mut rest = &body[open..];
+    while !rest.is_empty() {
+        let len =
+            rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        if len == 0 {
+            let len = rest.chars().next().map_or(1, char::len_utf8);
+            out.push_str(&rest[..len]);
+            rest = &rest[len..];
+            continue;
+        }
+        match names.iter().position(|it| *it == &rest[..len]) {
+            Some(at) => out.push_str(&format!("d{at}")),
+            None => out.push_str(&rest[..len]),
+        }
+        rest = &rest[len..];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, spelled: &str) {
+        check_as(Tool::Mlir19, text, spelled);
+    }
+
+    #[track_caller]
+    fn check_as(tool: Tool, text: &str, spelled: &str) {
+        let mut out = String::new();
+        write(&mut out, tool, text);
+        assert_eq!(out, spelled);
+        let mut again = String::new();
+        write(&mut again, tool, &out);
+        assert_eq!(again, out, "spelling twice changes nothing");
+    }
+
+    #[test]
+    fn blanks_stand_where_printers_put_them() {
+        check("#llvm.b<\n  x=1,y = \"a  b\" >", "#llvm.b<x = 1, y = \"a  b\">");
+        check("spirv.ptr<vector<4xi32>,Function>", "spirv.ptr<vector<4xi32>, Function>");
+        check(
+            "#llvm.b<\"CPU\": #llvm.c<[ 1 , 2 ]> // why\n>",
+            "#llvm.b<\"CPU\" : #llvm.c<[1, 2]>>",
+        );
+        check("llvm.struct<(i32 //)\n>", "llvm.struct<(i32 //)\n>");
+        check("llvm.struct<(i32 //x)>", "llvm.struct<(i32 //x)>");
+        check("#llvm.b<{\n  map = (d0)->(d0) }>", "#llvm.b<{ map = (d0)->(d0) }>");
+        check("#llvm.b<0x10, 0x3F800000 : f32, a>=b>", "#llvm.b<16, 0x3F800000 : f32, a>=b>");
+        check("#llvm.b<a:= b>", "#llvm.b<a:= b>");
+        check("#arith.fastmath<nnan,ninf>", "#arith.fastmath<nnan,ninf>");
+        check("#spirv.target_env<x, api=Vulkan>", "#spirv.target_env<x, api=Vulkan>");
+    }
+
+    #[test]
+    fn what_printers_of_some_dialects_change() {
+        check_as(
+            Tool::Heir24,
+            "#rotom.layout<n = 4, dims = [#rotom.dim<[0:4:1]>]>",
+            "#rotom.layout<n = 4, dims = [[0:4:1]]>",
+        );
+        check_as(
+            Tool::Heir24,
+            "#rotom.layout<n = 4, dims = [#rotom.dim<[-2:2:1]>]>",
+            "#rotom.layout<n = 4, dims = [[G:2:1]]>",
+        );
+        check_as(
+            Tool::Heir24,
+            "polynomial.polynomial<ring = #polynomial.ring<polynomialModulus = #polynomial.int_polynomial<x**3 + x + -2x**2 + 1>>>",
+            "polynomial.polynomial<ring = #polynomial.ring<polynomialModulus = <1 + x + -2x**2 + x**3>>>",
+        );
+        check("#polynomial.int_polynomial<x**9 + 1>", "#polynomial.int_polynomial<1 + x**9>");
+        check("#dlti.dl_entry<\"a\", 32 >", "#dlti.dl_entry<\"a\", 32 : i64>");
+        check("#dlti.dl_entry<i32, 32 : i8>", "#dlti.dl_entry<i32, 32 : i8>");
+        check(
+            "#gpu.loop_dim_map<bound = (d0) -> (d0), map = (d0, d1) -> (d0), processor = thread_x>",
+            "#gpu.loop_dim_map<processor = thread_x, map = (d0, d1) -> (d0), bound = (d0) -> (d0)>",
+        );
+        check(
+            "#sparse_tensor.encoding<{ map = {l0, l1} (d0 = l0, d1 = l1) -> (l0 = d0 : dense, l1 = d1 : compressed) }>",
+            "#sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed) }>",
+        );
+        check_as(Tool::Heir24, "#mgmt.mgmt<level = 0, dimension = 2>", "#mgmt.mgmt<level = 0>");
+        check(
+            "#sparse_tensor.encoding<{ map = (i, j) -> (j : dense, i mod 2 : compressed) }>",
+            "#sparse_tensor.encoding<{ map = (d0, d1) -> (d1 : dense, d0 mod 2 : compressed) }>",
+        );
+    }
+
+    #[test]
+    fn a_tool_leaves_alone_what_it_does_not_know() {
+        // In a body that nobody reads `//` begins no comment, and lines and blanks stay.
+        for text in ["#a.b< \"//>\"  x //: 1\n , 0x10>", "array<//x: 1>", "#a<(b,\n//c)>"] {
+            check(text, text);
+        }
+        check_as(Tool::Heir24, "#spirv.x<a,b>", "#spirv.x<a,b>");
+    }
+}

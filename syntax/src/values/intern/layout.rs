@@ -1,0 +1,80 @@
+//! Where the elements of a memref lie.
+
+use super::Interner;
+use crate::{AttrData, Dim, Type, TypeData};
+
+/// Where the elements of a memref lie, in elements: that with indices `i` at `offset + sum(i *
+/// stride)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Where the first is; nothing if that is known in a run only.
+    pub offset: Option<i64>,
+    /// The stride of each dimension, if it is known.
+    pub strides: Vec<Option<i64>>,
+}
+
+impl Interner {
+    /// The layout of a memref: what is written as `strided<...>`, or rows one after another.
+    /// Nothing of other types, of memrefs without a rank, and where a map says it.
+    pub fn layout(&self, ty: Type) -> Option<Layout> {
+        let TypeData::MemRef { dims: Some(dims), rest, .. } = self.type_data(ty) else {
+            return None;
+        };
+        for &it in rest {
+            match self.attr_data(it) {
+                AttrData::Text(text, _) => {
+                    if let Some(inside) = self.str(*text).strip_prefix("strided<[") {
+                        return strided(inside).filter(|it| it.strides.len() == dims.len());
+                    }
+                }
+                AttrData::Affine(_) => return None,
+                _ => {}
+            }
+        }
+        let mut strides = vec![Some(1_i64); dims.len()];
+        for at in (1..dims.len()).rev() {
+            let size = match dims[at] {
+                Dim::Fixed(size) => i64::try_from(size).ok(),
+                Dim::Dynamic | Dim::Scalable(_) => None,
+            };
+            strides[at - 1] = strides[at].zip(size).and_then(|(a, b)| a.checked_mul(b));
+        }
+        Some(Layout { offset: Some(0), strides })
+    }
+}
+
+/// `4, ?], offset: 2>`, in the one spelling that types have.
+fn strided(inside: &str) -> Option<Layout> {
+    let (strides, behind) = inside.split_once(']')?;
+    let number = |it: &str| it.trim().parse().ok();
+    let strides = strides.split(',').filter(|it| !it.trim().is_empty()).map(number).collect();
+    let offset = match behind.split_once("offset:") {
+        Some((_, it)) => number(it.trim_end_matches('>')),
+        None => Some(0),
+    };
+    Some(Layout { offset, strides })
+}
+
+impl Layout {
+    /// The layout of a part: each of its dimensions starts at an offset and goes on by a number of
+    /// steps, where these are known. Nothing times what is unknown is nothing; what exceeds 64 bits
+    /// is unknown.
+    #[must_use]
+    pub fn part(&self, offsets: &[Option<i64>], steps: &[Option<i64>]) -> Layout {
+        let times = |a: Option<i64>, b: Option<i64>| match (a, b) {
+            (Some(0), _) => Some(0),
+            (a, b) => a.zip(b).and_then(|(a, b)| a.checked_mul(b)),
+        };
+        let plus = |a: Option<i64>, b: Option<i64>| a.zip(b).and_then(|(a, b)| a.checked_add(b));
+        let moved = offsets.iter().zip(&self.strides).map(|it| times(*it.0, *it.1));
+        Layout {
+            offset: moved.fold(self.offset, plus),
+            strides: self
+                .strides
+                .iter()
+                .zip(steps)
+                .map(|it| it.0.zip(*it.1).and_then(|(a, b)| a.checked_mul(b)))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Names for long types and attributes: `!type3` and `#attr`.
+//!
+//! Aliases of aliases take as much room as they are written with: sixty of them, each made of two
+//! of the one before, are one type of 2^60 parts. Where a print would be out of proportion to the
+//! program with all of them spelled out, whatever is long gets a name, which is defined above the
+//! program. *Cost.* Linear in the types and attributes that are used, each as long as what it is
+//! made of is short.
+
+use rustc_hash::FxHashMap;
+
+use super::{AttrData, Interner, TypeData};
+use crate::{Attr, Type};
+
+/// Types and attributes longer than this get a name.
+pub(super) const LONG: usize = 128;
+
+/// A type or an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Long {
+    Type(Type),
+    Attr(Attr),
+}
+
+/// The names that a print uses, in the order of their first use.
+#[derive(Debug, Default)]
+pub(crate) struct LongNames {
+    pub(super) order: Vec<Long>,
+    /// The places in it; `None` of what is short.
+    pub(super) places: FxHashMap<Long, Option<usize>>,
+    /// How many types and attributes have names.
+    n: [usize; 2],
+    pub(super) names: Vec<String>,
+    /// The places of the names that were said since this was emptied.
+    pub(super) said: Vec<usize>,
+}
+
+impl LongNames {
+    /// Gives a name to what is long, and none to what is not.
+    pub(super) fn add(&mut self, what: Long, is_long: bool) -> Option<usize> {
+        let place = is_long.then_some(self.order.len());
+        self.places.insert(what, place);
+        if is_long {
+            let (stem, n) = match what {
+                Long::Type(_) => ("!type", &mut self.n[0]),
+                Long::Attr(_) => ("#attr", &mut self.n[1]),
+            };
+            self.names.push(numbered(stem, *n));
+            self.order.push(what);
+            *n += 1;
+        }
+        place
+    }
+}
+
+/// The name of alias number `n`: the first has no number.
+pub(crate) fn numbered(stem: &str, n: usize) -> String {
+    if n == 0 { stem.to_owned() } else { format!("{stem}{n}") }
+}
+
+impl Interner {
+    /// About how many bytes the types, attributes and strings of the document have, each counted
+    /// once.
+    pub(crate) fn n_bytes(&self) -> usize {
+        let of_type = |it: &TypeData| match it {
+            TypeData::Function { inputs, results } => inputs.len() + results.len(),
+            TypeData::Tuple(types) => types.len(),
+            TypeData::Vector { dims, .. } => dims.len(),
+            TypeData::Tensor { dims, .. } | TypeData::MemRef { dims, .. } => {
+                dims.as_ref().map_or(0, |it| it.len())
+            }
+            _ => 0,
+        };
+        let of_attr = |it: &AttrData| match it {
+            AttrData::Array(list) | AttrData::DenseArray { values: list, .. } => list.len(),
+            AttrData::Dict(entries) => entries.len(),
+            AttrData::Symbol(path) => path.len(),
+            AttrData::Location(parts) => parts.len(),
+            AttrData::Affine(map) => map.n_parts(),
+            _ => 0,
+        };
+        let types: usize = self.types.iter().map(|it| 1 + of_type(it)).sum();
+        let attrs: usize = self.attrs.iter().map(|it| 1 + of_attr(it)).sum();
+        self.text.len() + 4 * (types + attrs)
+    }
+}

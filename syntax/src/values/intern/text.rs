@@ -1,0 +1,568 @@
+//! Types and attributes as MLIR writes them.
+
+use std::fmt::Write as _;
+
+use rustc_hash::FxHashMap;
+
+use super::long::{LONG, Long, LongNames, numbered};
+use super::{AttrData, Dim, Interner, LocationPart, Sign, TypeData, foreign};
+use crate::float::float_text;
+use crate::identifier::is_bare;
+use crate::string::push_quoted;
+use crate::{Attr, Name, Tool, Type};
+
+/// The aliases that a print uses, in the order of their first use.
+#[derive(Debug, Default)]
+pub(crate) struct AliasNames {
+    pub(crate) maps: Vec<Attr>,
+    pub(crate) sets: Vec<Attr>,
+    numbers: FxHashMap<Attr, u32>,
+}
+
+impl AliasNames {
+    /// The name of a map or set, from now on.
+    fn of(&mut self, attr: Attr, is_set: bool) -> String {
+        let list = if is_set { &mut self.sets } else { &mut self.maps };
+        let n = *self.numbers.entry(attr).or_insert_with(|| {
+            list.push(attr);
+            list.len() as u32 - 1
+        });
+        numbered(if is_set { "set" } else { "map" }, n as usize)
+    }
+}
+
+/// A type or attribute in a message has about so many bytes at most.
+const SHORT: usize = 160;
+
+/// Stands for the part that is left out of a text.
+const CUT: &str = "...";
+
+/// A text of at most about `most` bytes: its start and its end.
+fn cut_in_the_middle(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let start = floor_char_boundary(&text, most * 2 / 3);
+    let end = floor_char_boundary(&text, text.len() - most / 3);
+    format!("{}{CUT}{}", &text[..start], &text[end..])
+}
+
+/// The last place up to some byte where a character starts, or the end: what the standard library
+/// has from Rust 1.91 on.
+pub fn floor_char_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The widest that `format!` pads to: it panics where more is asked.
+pub const MOST_PADDING: usize = u16::MAX as usize;
+
+/// Writes up to a limit, and fails behind it.
+struct Within<'a> {
+    out: &'a mut String,
+    limit: usize,
+}
+
+impl std::fmt::Write for Within<'_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.out.push_str(text);
+        if self.out.len() > self.limit { Err(std::fmt::Error) } else { Ok(()) }
+    }
+}
+
+/// A text under construction.
+#[derive(Debug)]
+pub(crate) struct Text<'a> {
+    pub(crate) interner: &'a Interner,
+    pub(crate) out: String,
+    /// Whose spelling types and attributes of other dialects get; `None`: as they are written.
+    pub(crate) tool: Option<Tool>,
+    /// The aliases that stand for affine maps and sets; `None`: they are spelled out.
+    pub(crate) aliases: Option<AliasNames>,
+    /// When this many bytes are written, what is still open is closed and nothing else is begun.
+    limit: usize,
+    /// The limit is raised once to what is in proportion to so many things; `None`: it is the
+    /// limit.
+    n_things: Option<usize>,
+    /// True if a single string, map or set is cut, too, where the limit is reached.
+    cuts_inside: bool,
+    /// How many types and attributes are around.
+    depth: usize,
+    is_cut: bool,
+    /// The names that stand for long types and attributes; `None`: they are spelled out.
+    pub(crate) long: Option<LongNames>,
+}
+
+/// A program of at most so many bytes is never out of proportion to what is in it.
+const NEVER_TOO_LONG: usize = 16 << 20;
+
+/// Types and attributes nest so deep where no alias is made of another; what nests deeper is
+/// spelled with names.
+const DEEPEST: usize = 512;
+
+/// Which numbers are printed with their types.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Types {
+    All,
+    /// All but the default types `i64` and `f64`.
+    NotDefault,
+    None,
+}
+
+impl<'a> Text<'a> {
+    pub(crate) fn new(interner: &'a Interner, tool: Option<Tool>) -> Self {
+        Self {
+            interner,
+            out: String::new(),
+            tool,
+            aliases: None,
+            limit: usize::MAX,
+            n_things: None,
+            cuts_inside: false,
+            depth: 0,
+            is_cut: false,
+            long: None,
+        }
+    }
+
+    /// From now on, a text that is out of proportion to the so many things that are printed is cut.
+    pub(crate) fn keep_in_proportion(&mut self, n_things: usize) {
+        self.limit = NEVER_TOO_LONG;
+        self.n_things = Some(n_things);
+    }
+
+    /// From now on, what is longer is cut, in the middle of a string, too: nothing costs much more
+    /// than the limit.
+    pub(crate) fn limit_to(&mut self, most: usize) {
+        self.limit = most;
+        self.n_things = None;
+        self.cuts_inside = true;
+    }
+
+    /// From now on, long types and attributes have names.
+    pub(crate) fn name_long(&mut self) {
+        self.limit = usize::MAX;
+        self.n_things = None;
+        self.long = Some(LongNames::default());
+    }
+
+    /// Returns true if it was cut.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Raises the limit to what is in proportion.
+    #[cold]
+    fn allow(&mut self) {
+        if let Some(n) = self.n_things.take() {
+            self.limit = NEVER_TOO_LONG + 256 * n + 8 * self.interner.n_bytes();
+        }
+    }
+
+    /// A text for people to read: see [`Self::finish_short`].
+    pub(crate) fn short(interner: &'a Interner) -> Self {
+        Self::bounded(interner, SHORT)
+    }
+
+    /// A text that may have no more than so many bytes: see [`Self::finish_bounded`].
+    pub(crate) fn bounded(interner: &'a Interner, limit: usize) -> Self {
+        Self { limit, ..Self::new(interner, None) }
+    }
+
+    /// The text; one that is longer than the limit is cut in the middle.
+    pub(crate) fn finish_short(self) -> String {
+        cut_in_the_middle(self.out, SHORT + SHORT / 2)
+    }
+
+    /// The text, if it is not longer than the limit.
+    pub(crate) fn finish_bounded(self) -> Option<String> {
+        (!self.is_cut && self.out.len() <= self.limit).then_some(self.out)
+    }
+
+    /// Returns true if the limit is reached; the first time it writes the mark.
+    fn stops(&mut self) -> bool {
+        if self.is_cut {
+            return true;
+        }
+        if self.out.len() > self.limit {
+            self.allow();
+        }
+        let stops = self.out.len() > self.limit || self.depth > DEEPEST;
+        if stops {
+            self.cut();
+        }
+        stops
+    }
+
+    pub(crate) fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// Appends a text as it is written, as much of it as the limit lets.
+    fn push_within(&mut self, text: &str, write: impl FnOnce(&mut String, &str)) {
+        let most = self.limit.saturating_sub(self.out.len());
+        if !self.cuts_inside || text.len() <= most {
+            return write(&mut self.out, text);
+        }
+        write(&mut self.out, &text[..floor_char_boundary(text, most)]);
+        self.cut();
+    }
+
+    /// Appends what is written, as far as the limit lets.
+    fn write_within(&mut self, what: std::fmt::Arguments<'_>) {
+        if !self.cuts_inside {
+            let _ = self.out.write_fmt(what);
+        } else if (Within { out: &mut self.out, limit: self.limit }).write_fmt(what).is_err() {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.is_cut = true;
+        self.push(CUT);
+    }
+
+    /// Says the name of a type or attribute if it is long and long ones have names.
+    fn says_name(&mut self, what: Long) -> bool {
+        if self.long.is_none() {
+            return false;
+        }
+        let Some(place) = self.long_place(what) else { return false };
+        if let Some(long) = &mut self.long {
+            long.said.push(place);
+            self.out.push_str(&long.names[place]);
+        }
+        true
+    }
+
+    /// Returns true if an attribute is long and has a name.
+    pub(crate) fn is_named(&mut self, attr: Attr) -> bool {
+        self.long.is_some() && self.long_place(Long::Attr(attr)).is_some()
+    }
+
+    fn long_place(&mut self, what: Long) -> Option<usize> {
+        if let Some(known) = self.long.as_ref()?.places.get(&what) {
+            return *known;
+        }
+        let is_long = match what {
+            Long::Type(ty) => self.interner.bounded_type_text(ty, LONG).is_none(),
+            Long::Attr(attr) => {
+                let has_names = match self.interner.attr_data(attr) {
+                    // Their names are those of maps and sets.
+                    AttrData::Affine(_) => self.aliases.is_none(),
+                    // Their meaning depends on their place, or the type has the name.
+                    AttrData::Int { .. } | AttrData::Float { .. } | AttrData::Type(_) => false,
+                    _ => true,
+                };
+                has_names && self.interner.bounded_attr_text(attr, LONG).is_none()
+            }
+        };
+        self.long.as_mut()?.add(what, is_long)
+    }
+
+    /// Things with commas between them.
+    pub(crate) fn list<X>(
+        &mut self,
+        items: impl IntoIterator<Item = X>,
+        mut item: impl FnMut(&mut Self, X),
+    ) {
+        for (i, it) in items.into_iter().enumerate() {
+            if self.is_cut {
+                return;
+            }
+            self.push(if i > 0 { ", " } else { "" });
+            item(self, it);
+        }
+    }
+
+    pub(crate) fn ty(&mut self, ty: Type) {
+        if self.stops() || self.says_name(Long::Type(ty)) {
+            return;
+        }
+        self.depth += 1;
+        self.spelled_type(ty);
+        self.depth -= 1;
+    }
+
+    pub(super) fn spelled_type(&mut self, ty: Type) {
+        match self.interner.type_data(ty) {
+            TypeData::Unknown => self.out.push('?'),
+            TypeData::Int { width, sign } => {
+                let prefix = match sign {
+                    Sign::Signless => "i",
+                    Sign::Signed => "si",
+                    Sign::Unsigned => "ui",
+                };
+                let _ = write!(self.out, "{prefix}{width}");
+            }
+            TypeData::Float(keyword) => self.push(keyword),
+            TypeData::Index => self.push("index"),
+            TypeData::None => self.push("none"),
+            TypeData::Token => self.push("token"),
+            TypeData::Function { inputs, results } => self.function_type(inputs, results),
+            TypeData::Vector { dims, element } => {
+                self.push("vector<");
+                self.dims(Some(dims));
+                self.ty(*element);
+                self.push(">");
+            }
+            TypeData::Tensor { dims, element, encoding } => {
+                self.push("tensor<");
+                self.dims(dims.as_deref());
+                self.ty(*element);
+                if let Some(it) = encoding {
+                    self.push(", ");
+                    self.attr(*it);
+                }
+                self.push(">");
+            }
+            TypeData::MemRef { dims, element, rest } => {
+                self.push("memref<");
+                self.dims(dims.as_deref());
+                self.ty(*element);
+                for it in rest {
+                    self.push(", ");
+                    self.attr_typed(*it, Types::NotDefault);
+                }
+                self.push(">");
+            }
+            TypeData::Complex(element) => {
+                self.push("complex<");
+                self.ty(*element);
+                self.push(">");
+            }
+            TypeData::Tuple(types) => {
+                self.push("tuple<");
+                self.types(types);
+                self.push(">");
+            }
+            TypeData::Dialect(name) => {
+                self.push("!");
+                self.foreign(*name);
+            }
+        }
+    }
+
+    /// Types with commas between them.
+    pub(crate) fn types(&mut self, types: &[Type]) {
+        self.list(types, |it, ty| it.ty(*ty));
+    }
+
+    /// `(i32) -> i32`
+    pub(crate) fn function_type(&mut self, inputs: &[Type], results: &[Type]) {
+        self.push("(");
+        self.types(inputs);
+        self.push(") -> ");
+        self.result_types(results);
+    }
+
+    /// `i32` or `(i32, i32)`, after an arrow.
+    pub(crate) fn result_types(&mut self, types: &[Type]) {
+        match types {
+            [one] if !matches!(self.interner.type_data(*one), TypeData::Function { .. }) => {
+                self.ty(*one);
+            }
+            _ => {
+                self.push("(");
+                self.types(types);
+                self.push(")");
+            }
+        }
+    }
+
+    fn dims(&mut self, dims: Option<&[Dim]>) {
+        let Some(dims) = dims else { return self.push("*x") };
+        for dim in dims {
+            let _ = match dim {
+                Dim::Fixed(size) => write!(self.out, "{size}x"),
+                Dim::Dynamic => write!(self.out, "?x"),
+                Dim::Scalable(size) => write!(self.out, "[{size}]x"),
+            };
+        }
+    }
+
+    pub(crate) fn attr(&mut self, attr: Attr) {
+        self.attr_typed(attr, Types::All);
+    }
+
+    /// An attribute; the type of an integer or float is left out where the context gives it.
+    pub(crate) fn attr_typed(&mut self, attr: Attr, types: Types) {
+        // `loc(..)` stands around names, too.
+        let is_location = matches!(self.interner.attr_data(attr), AttrData::Location(_));
+        if self.stops() || !is_location && self.says_name(Long::Attr(attr)) {
+            return;
+        }
+        self.depth += 1;
+        self.spelled_attr(attr, types);
+        self.depth -= 1;
+    }
+
+    /// As [`Self::attr_typed`], spelled out even if it has a name.
+    pub(crate) fn spelled_attr(&mut self, attr: Attr, types: Types) {
+        let suffix = |it: &mut Self, ty: Type| {
+            let is_default = ty == Type::I64 || ty == Type::F64;
+            if types == Types::All || types == Types::NotDefault && !is_default {
+                it.push(" : ");
+                it.ty(ty);
+            }
+        };
+        match self.interner.attr_data(attr) {
+            AttrData::Unit => self.push("unit"),
+            AttrData::Bool(value) => {
+                let _ = write!(self.out, "{value}");
+            }
+            AttrData::Int { value, ty } => {
+                let _ = write!(self.out, "{value}");
+                suffix(self, *ty);
+            }
+            AttrData::Float { bits, ty } => {
+                let kind = match self.interner.type_data(*ty) {
+                    TypeData::Float(kind) => kind,
+                    _ => "f64",
+                };
+                let text = float_text(f64::from_bits(*bits), kind);
+                self.push(&text);
+                // Without its type it would be an integer.
+                if types == Types::NotDefault && text.starts_with("0x") && *ty == Type::F64 {
+                    self.push(" : f64");
+                } else {
+                    suffix(self, *ty);
+                }
+            }
+            AttrData::String(text, ty) => {
+                self.push_within(self.interner.str(*text), push_quoted);
+                self.opt_type(*ty);
+            }
+            AttrData::Array(list) => {
+                self.push("[");
+                self.list(list, |it, attr| it.attr_typed(*attr, Types::NotDefault));
+                self.push("]");
+            }
+            AttrData::Dict(entries) => self.dict(entries),
+            AttrData::Symbol(path) => {
+                for (i, it) in path.iter().enumerate() {
+                    self.push(if i > 0 { "::" } else { "" });
+                    self.symbol(*it);
+                }
+            }
+            AttrData::Type(ty) => self.ty(*ty),
+            AttrData::DenseArray { element, values } => {
+                self.push("array<");
+                self.ty(*element);
+                self.push(if values.is_empty() { "" } else { ": " });
+                self.list(values, |it, attr| it.attr_typed(*attr, Types::None));
+                self.push(">");
+            }
+            AttrData::Affine(map) => {
+                let keyword = if map.is_set() { "affine_set" } else { "affine_map" };
+                let alias = self.aliases.as_mut().map(|it| it.of(attr, map.is_set()));
+                match alias {
+                    Some(name) => self.push(&format!("#{name}")),
+                    None => self.write_within(format_args!("{keyword}<{map}>")),
+                }
+            }
+            AttrData::Location(_) => {
+                self.push("loc(");
+                self.inner_location(attr);
+                self.push(")");
+            }
+            AttrData::Elements(text, ty) => {
+                self.push_within(self.interner.str(*text), String::push_str);
+                self.opt_type(Some(*ty));
+            }
+            AttrData::Text(text, ty) => {
+                if self.interner.str(*text).starts_with('#') {
+                    self.foreign(*text);
+                } else {
+                    self.push_within(self.interner.str(*text), String::push_str);
+                }
+                self.opt_type(*ty);
+            }
+            AttrData::Unknown => self.push("unknown"),
+        }
+    }
+
+    /// The text between the parentheses of `loc(..)`.
+    pub(super) fn location(&mut self, parts: &[LocationPart]) {
+        for part in parts {
+            if self.is_cut {
+                return;
+            }
+            match part {
+                LocationPart::Text(text) => self.push(self.interner.str(*text)),
+                LocationPart::Attr(attr) => self.attr(*attr),
+                LocationPart::Location(attr) => self.inner_location(*attr),
+            }
+        }
+    }
+
+    /// A location within another one, or its name.
+    fn inner_location(&mut self, location: Attr) {
+        match self.interner.attr_data(location) {
+            AttrData::Location(_) if self.stops() || self.says_name(Long::Attr(location)) => {}
+            AttrData::Location(parts) => {
+                self.depth += 1;
+                self.location(parts);
+                self.depth -= 1;
+            }
+            _ => self.push("unknown"),
+        }
+    }
+
+    fn opt_type(&mut self, ty: Option<Type>) {
+        if let Some(ty) = ty.filter(|_| !self.is_cut) {
+            self.push(" : ");
+            self.ty(ty);
+        }
+    }
+
+    /// A type or attribute of another dialect.
+    fn foreign(&mut self, name: Name) {
+        let text = self.interner.str(name);
+        match self.tool {
+            Some(tool) => foreign::write(&mut self.out, tool, text),
+            None => self.push(text),
+        }
+    }
+
+    /// `{a = 1, b}`
+    pub(crate) fn dict(&mut self, entries: &[(Name, Attr)]) {
+        self.push("{");
+        self.list(entries, |it, (name, attr)| it.entry(it.interner.str(*name), *attr));
+        self.push("}");
+    }
+
+    /// `a = 1`, or `b` for a unit attribute.
+    pub(crate) fn entry(&mut self, key: &str, attr: Attr) {
+        self.key(key);
+        if attr != Attr::UNIT {
+            self.push(" = ");
+            self.attr(attr);
+        }
+    }
+
+    /// `[1, 2]`
+    pub(crate) fn ints(&mut self, values: &[i64]) {
+        self.push("[");
+        self.list(values, |it, value| it.push(&value.to_string()));
+        self.push("]");
+    }
+
+    /// A name that may need quotes.
+    pub(crate) fn key(&mut self, key: &str) {
+        if is_bare(key) {
+            self.push(key);
+        } else {
+            push_quoted(&mut self.out, key);
+        }
+    }
+
+    /// `@name` or `@"a name"`
+    pub(crate) fn symbol(&mut self, name: Name) {
+        self.push("@");
+        self.key(self.interner.str(name));
+    }
+}

@@ -1,0 +1,301 @@
+//! The verifier: structure and types of the core dialects, op by op.
+//!
+//! A rule reads one op: its text, the meaning of its operands, successors and symbols, the op
+//! around it, and the first and last items of its own blocks. [`Verdicts`] lists the ops that an
+//! edit may affect and verifies these alone again. A rule reports nothing about unknown ops and
+//! types, and about ops with an error of their own. Verified are:
+//! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs
+//!   (`memref.rs`), their layouts (`layouts.rs`);
+//! - ends of blocks, no branches to entry blocks, operands of successors, returns and yields
+//!   against their receivers (`blocks.rs`);
+//! - dominance and isolation of operands (`scopes.rs`, `flow.rs`);
+//! - symbols: one definition each; calls name functions and `memref.get_global` a global of that
+//!   type; public functions have bodies (`symbols.rs`).
+
+mod affine;
+mod arity;
+mod blocks;
+mod buffers;
+mod flow;
+mod layouts;
+mod memref;
+mod regions;
+mod rules;
+mod scopes;
+mod secret;
+mod symbols;
+mod types;
+mod verdicts;
+
+pub(crate) use rules::Rules;
+
+use std::cell::Cell;
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::seq;
+use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value};
+use flow::Flow;
+pub(crate) use verdicts::Verdicts;
+
+/// The problems of a program, in program order; found on this many threads, or on the caller's if
+/// there are none.
+pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
+    let verdicts = Verdicts::new(ir, n_threads);
+    if verdicts.iter().next().is_none() {
+        return Vec::new();
+    }
+    let order = Order::of(ir);
+    let mut ops: Vec<(Op, &Verdict)> = verdicts.iter().collect();
+    ops.sort_by_key(|it| order.number[it.0.index()]);
+    let problems = |it: &Verdict| it.own.iter().chain(&it.placed).cloned().collect::<Vec<_>>();
+    ops.iter().flat_map(|it| problems(it.1).into_iter().map(|problem| (it.0, problem))).collect()
+}
+
+/// The problems of one op, in its own text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The problems that follow from the op and the types of its operands.
+    pub(crate) own: Vec<Problem>,
+    /// The problems that follow from the op's place and from symbols. They are not reported where
+    /// the text around is broken.
+    pub(crate) placed: Vec<Problem>,
+}
+
+impl Verdict {
+    fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.placed.is_empty()
+    }
+}
+
+/// The places of all items, for a run over every op.
+#[derive(Debug)]
+struct Order {
+    /// All items in textual order.
+    items: Vec<Op>,
+    /// The number of each item in textual order.
+    number: Vec<u32>,
+    /// The block of each item.
+    block: Vec<Block>,
+    /// Regions with labels.
+    with_labels: Vec<Region>,
+    /// True if a rule of some op depends on how an index is computed.
+    reads_indices: bool,
+}
+
+impl Order {
+    fn of(ir: &Ir) -> Self {
+        let n = ir.bounds().0;
+        let mut out = Self {
+            items: Vec::with_capacity(n),
+            number: vec![0; n],
+            block: vec![ir.region(ir.root()).entry; n],
+            with_labels: Vec::new(),
+            reads_indices: false,
+        };
+        out.enter(ir, ir.root());
+        out
+    }
+
+    fn enter(&mut self, ir: &Ir, region: Region) {
+        if seq::first_label(ir, region).is_some() {
+            self.with_labels.push(region);
+        }
+        let mut block = ir.region(region).entry;
+        for op in ir.items(region) {
+            let data = ir.op(op);
+            if data.kind == OpKind::Label {
+                block = ir.label_block(op);
+            }
+            self.reads_indices |= verdicts::reads_indices(data.kind);
+            self.number[op.index()] = self.items.len() as u32;
+            self.block[op.index()] = block;
+            self.items.push(op);
+            for &(_, inner) in &data.regions {
+                self.enter(ir, inner);
+            }
+        }
+    }
+}
+
+/// Verifies ops of one IR.
+#[derive(Debug)]
+pub(crate) struct Verifier<'a> {
+    ir: &'a Ir,
+    flows: &'a FxHashMap<Region, Flow>,
+    order: Option<&'a Order>,
+    /// The op ranked last, and its rank.
+    ranked: Cell<Option<(Op, usize)>>,
+    /// The problems of the current op so far.
+    problems: Vec<Problem>,
+}
+
+impl<'a> Verifier<'a> {
+    fn new(ir: &'a Ir, flows: &'a FxHashMap<Region, Flow>, order: Option<&'a Order>) -> Self {
+        Self { ir, flows, order, ranked: Cell::new(None), problems: Vec::new() }
+    }
+
+    /// The problems of an item. If it has problems of its own, its place is not verified.
+    fn verify(&mut self, op: Op) -> Verdict {
+        let mut out = Verdict::default();
+        if self.ir.op(op).kind == OpKind::Label {
+            self.named_twice(op);
+            out.own = std::mem::take(&mut self.problems);
+            self.label_rules(op);
+        } else if self.ir.op(op).kind.is_op() && is_understood(self.ir, op) {
+            self.given_types(op);
+            if self.problems.is_empty() {
+                self.arity(op);
+            }
+            if self.problems.is_empty() {
+                self.types(op);
+            }
+            if self.problems.is_empty() {
+                self.attributes(op);
+            }
+            out.own = std::mem::take(&mut self.problems);
+            if out.own.is_empty() {
+                self.secret(op);
+                if let Some(rule) = self.rules(op).symbols {
+                    rule(self, op);
+                }
+                self.defined_once(op);
+                self.block_rules(op);
+                if self.problems.is_empty() {
+                    self.region_rules(op);
+                }
+                if self.problems.is_empty()
+                    && let Some(rule) = self.rules(op).indices
+                {
+                    rule(self, op);
+                }
+                self.scopes(op);
+            }
+        } else {
+            self.secret(op);
+            if self.ir.takes_operands(op) || is_custom_generic(self.ir, op) {
+                self.scopes(op);
+            }
+        }
+        out.placed = std::mem::take(&mut self.problems);
+        out
+    }
+
+    /// Reports operands whose written type differs from that of their value.
+    fn given_types(&mut self, op: Op) {
+        for operand in &self.ir.op(op).operands {
+            let Some(value) = operand.value else { continue };
+            let ty = self.value_type(value);
+            if self.clash(ty, operand.ty) {
+                let (expected, found) = (self.show(operand.ty), self.show(ty));
+                self.problems.push(Problem {
+                    code: Code::TypeClash,
+                    span: operand.span,
+                    message: format!(
+                        "this value has type {found}, but {expected} is expected here"
+                    ),
+                });
+            }
+        }
+    }
+
+    /// Returns true if both types are known and differ. The bodies of types of other dialects are
+    /// text, in which blanks are irrelevant.
+    fn clash(&self, a: Type, b: Type) -> bool {
+        if a == b || a == Type::UNKNOWN || b == Type::UNKNOWN {
+            return false;
+        }
+        !self.ir.interner.is_same_type(a, b)
+    }
+
+    fn tell(&mut self, op: Op, code: Code, message: impl Into<String>) {
+        let span = self.ir.op(op).name_span;
+        self.tell_at(span, code, message);
+    }
+
+    fn tell_at(&mut self, span: Span, code: Code, message: impl Into<String>) {
+        let message = message.into();
+        self.problems.push(Problem { code, span, message });
+    }
+
+    /// The type of an operand; [`Type::UNKNOWN`] if it is a guess.
+    fn operand_type(&self, op: Op, at: usize) -> Type {
+        let operand = &self.ir.op(op).operands[at];
+        match operand.value.map(|it| self.ir.value(it)) {
+            Some(value) if !value.guessed && value.ty != Type::UNKNOWN => value.ty,
+            _ => operand.ty,
+        }
+    }
+
+    fn value_type(&self, value: Value) -> Type {
+        let data = self.ir.value(value);
+        if data.guessed { Type::UNKNOWN } else { data.ty }
+    }
+
+    fn show(&self, ty: Type) -> String {
+        self.ir.interner.short_type_text(ty)
+    }
+
+    fn region(&self, op: Op, n: usize) -> Option<Region> {
+        self.ir.op(op).regions.get(n).map(|it| it.1)
+    }
+
+    /// The first block of a region; `None` if it has no blocks at all.
+    fn entry(&self, region: Region) -> Option<Block> {
+        let first = self.ir.items(region).next();
+        let entry = match first {
+            Some(it) if self.ir.op(it).kind == OpKind::Label => self.ir.label_block(it),
+            _ => self.ir.region(region).entry,
+        };
+        (first.is_some() || !self.ir.block(entry).args.is_empty()).then_some(entry)
+    }
+
+    fn argument_types(&self, block: Block) -> Vec<Type> {
+        self.ir.block(block).args.iter().map(|&it| self.value_type(it)).collect()
+    }
+
+    fn result_types(&self, op: Op) -> Vec<Type> {
+        self.ir.op(op).results.iter().map(|&it| self.value_type(it)).collect()
+    }
+
+    fn operand_types(&self, op: Op) -> Vec<Type> {
+        (0..self.ir.op(op).operands.len()).map(|at| self.operand_type(op, at)).collect()
+    }
+
+    /// The block that an op stands in.
+    fn block_of(&self, op: Op) -> Block {
+        match self.order {
+            Some(order) => order.block[op.index()],
+            None => self.ir.block_of(op),
+        }
+    }
+
+    /// Returns true if a definition stands before a user in the same region.
+    fn is_before(&self, it: Op, user: Op) -> bool {
+        if let Some(order) = self.order {
+            return order.number[it.index()] < order.number[user.index()];
+        }
+        let rank = match self.ranked.get() {
+            Some((op, rank)) if op == user => rank,
+            _ => self.ir.rank(user),
+        };
+        self.ranked.set(Some((user, rank)));
+        self.ir.rank(it) < rank
+    }
+}
+
+/// Returns true if the op itself was read without a problem, by a known grammar.
+fn is_understood(ir: &Ir, op: Op) -> bool {
+    let is_wrong = |it: &Problem| it.category() != Category::Structure;
+    matches!(ir.op(op).form, Form::Generic | Form::Custom)
+        && !ir.extra(op).problems.iter().any(is_wrong)
+}
+
+/// Returns true if an op is a `secret.generic` in its custom form, in whose header each name after
+/// `%` is an operand.
+fn is_custom_generic(ir: &Ir, op: Op) -> bool {
+    ir.op(op).form == Form::Opaque && ir.is_secret_generic(op)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! The verifier rules of single ops, which their rows name.
+
+use super::Verifier;
+use crate::Op;
+
+/// A rule about one op: it tells what is wrong.
+pub(crate) type Rule = fn(&mut Verifier<'_>, Op);
+
+/// The verifier rules of an op beyond those that follow from the counts, types, attributes and
+/// traits in its row.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    /// Rules about types and attributes. After the first one that finds a problem, no other runs.
+    pub(crate) types: &'static [Rule],
+    /// A rule about the symbols that the op defines or refers to.
+    pub(crate) symbols: Option<Rule>,
+    /// A rule about the blocks of the op, or about the block or op around it.
+    pub(crate) blocks: Option<Rule>,
+    /// A rule about the regions of the op, their arguments and terminators.
+    pub(crate) regions: Option<Rule>,
+    /// Number of regions, from the first on, that need a block in the generic form, if the op has
+    /// an implicit terminator.
+    pub(crate) n_required_blocks: usize,
+    /// A rule about how the indices that the op takes are computed.
+    pub(crate) indices: Option<Rule>,
+    /// True if another rule depends on how indices are computed.
+    pub(crate) reads_indices: bool,
+}
+
+impl Rules {
+    pub(crate) const NONE: Rules = Rules {
+        types: &[],
+        symbols: None,
+        blocks: None,
+        regions: None,
+        n_required_blocks: usize::MAX,
+        indices: None,
+        reads_indices: false,
+    };
+}
+
+impl Verifier<'_> {
+    pub(super) fn rules(&self, op: Op) -> &'static Rules {
+        &self.ir.op(op).kind.spec().rules
+    }
+}

@@ -1,0 +1,21 @@
+// Attributes of builtin kinds, in dictionaries of an op of no known dialect.
+"ex.integers"() {a = 1 : i8, b = -1 : i32, c = 0x1F : i64, d = true, e = 12 : index, f = 255 : ui8, g = -4 : si16} : () -> ()
+"ex.floats"() {a = 1.0 : f32, b = -0.0 : f64, c = 1.0e10 : f32, d = 0x7F800000 : f32, e = 2.5 : bf16} : () -> ()
+"ex.strings"() {a = "", b = "plain", c = "tab\09quote\22backslash\\", d = "typed" : i32, "quoted name" = unit} : () -> ()
+"ex.types"() {a = i32, b = (i32, f32) -> (), c = tuple<i1, none>, d = complex<f64>, e = vector<[4]x2xf16>, f = tensor<*xf32>, g = memref<*xi8>} : () -> ()
+"ex.arrays"() {a = [], b = [1, [2.0, "three"], {four = 4}], c = array<i32: 1, -2>, d = array<f64>, e = array<i1: true, false>} : () -> ()
+"ex.nested"() {a = {}, b = {x = {y = {z}}}} : () -> ()
+"ex.symbols"() {a = @plain, b = @"with blank", c = @outer::@inner::@leaf} : () -> ()
+"ex.elements"() {a = dense<0> : tensor<4xi32>, b = dense<[[true, false]]> : tensor<1x2xi1>, c = dense<"0x01020304"> : tensor<4xi8>, d = dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>, e = dense<["a", "b"]> : tensor<2x!ex.string>} : () -> ()
+"ex.sparse"() {a = sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>, b = sparse<0, 1> : tensor<1xi32>} : () -> ()
+"ex.maps"() {a = affine_map<(d0)[s0] -> (d0 + s0 * 2, 7)>, b = affine_set<(d0) : (d0 mod 2 == 0)>, c = strided<[1, ?], offset: 3>} : () -> ()
+"ex.opaque"() {a = #ex.simple, b = #ex.body<[1, {x = "}"}], i32 -> f32>, c = #ex<body "text">, d = !ex.type<4 x i8>} : () -> ()
+"ex.locations"() {a = loc("file.mlir":10:8), b = loc(unknown), c = loc(callsite("f" at "g.py":1:2)), d = loc(fused["x", "y"]), e = loc(fused<"meta">["x"])} : () -> ()
+// -----
+#shared = dense<[1, 2]> : tensor<2xi32>
+#nested = [#shared, 3]
+!alias = tensor<2xi32>
+"ex.aliases"() {a = #shared, b = #nested, t = !alias} : () -> ()
+%0 = "ex.typed"() {v = #shared} : () -> !alias
+// -----
+"ex.properties"() <{a = 1 : i32, b = "x"}> {c = 2 : i64} : () -> ()

@@ -1,0 +1,9 @@
+// Dialect resources: one that an attribute refers to.
+"ex.use"() {value = dense_resource<blob> : tensor<2xi32>} : () -> ()
+{-#
+  dialect_resources: {
+    builtin: {
+      blob: "0x040000000100000002000000"
+    }
+  }
+#-}
