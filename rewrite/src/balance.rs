@@ -198,7 +198,8 @@ impl Balance {
     fn sum_of(&mut self, mut items: Vec<Signed>) -> Option<Signed> {
         let capacity = Scale::weight(self.scale.budget);
         loop {
-            let weigh = |it: &Signed| Scale::weight(self.noise(it.reg));
+            // What is beyond the budget has no legal placement; it fills a bin.
+            let weigh = |it: &Signed| Scale::weight(self.noise(it.reg)).min(capacity);
             let total: u64 = items.iter().map(weigh).fold(0, u64::saturating_add);
             if total <= capacity {
                 return self.tree(items);
@@ -208,7 +209,7 @@ impl Balance {
             let mut free = capacity;
             let mut bin = Vec::new();
             items.retain(|it| {
-                let weight = Scale::weight(self.noise(it.reg));
+                let weight = Scale::weight(self.noise(it.reg)).min(capacity);
                 let fits = weight <= free;
                 if fits {
                     free -= weight;

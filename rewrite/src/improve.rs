@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use noisy_analyses::{self as analyses, Document, Program, TextEdit, Verdict, insert_reduces};
-use noisy_syntax::Op;
+use noisy_syntax::{Form, Op};
 
 use crate::equality::{Equality, equal};
 use crate::extract::{Extracted, Extraction};
@@ -13,6 +13,9 @@ use crate::write::{self, Change};
 
 /// Candidates of a function that the optimizer judges, at most.
 const MOST_CANDIDATES: usize = 4;
+
+/// Operations of a block that is rewritten, at most.
+const MOST_OPS: usize = 50_000;
 
 /// The time limit if there is none.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
@@ -94,6 +97,9 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
     let end = start + limit.mul_f64(0.25);
     let mut choices: Vec<Choice> = Vec::new();
     for (at, &function) in functions.iter().enumerate() {
+        if !is_read(program, function) || Instant::now() >= end {
+            continue;
+        }
         let opened = of_function(program, at, function, options, scale, end, true);
         let has_opened = opened.iter().any(|it| it.extracted.has_opened);
         choices.extend(opened);
@@ -207,6 +213,9 @@ fn of_function(
         }
         let Some(extracted) = extraction.block(block) else { continue };
         let n_ops = extracted.straight.lines.len() - extracted.straight.leaves.len();
+        if n_ops > MOST_OPS {
+            continue;
+        }
         let effort = Effort { end, most_ops: (n_ops as f64 * options.growth) as usize };
         let mut variants = search(&extracted.straight, scale, effort);
         let loops: Vec<Op> =
@@ -226,6 +235,20 @@ fn of_function(
         out.push(Choice { function: at, opens_loops, extracted, variants, n_before });
     }
     out
+}
+
+/// True if all ops of a function are known, so that all uses of values are.
+fn is_read(program: &Program, function: Op) -> bool {
+    let ir = program.ir();
+    let mut is_read = true;
+    let mut look = |op: Op| {
+        is_read &= !matches!(ir.op(op).form, Form::Broken | Form::Opaque) && !ir.has_problem(op);
+    };
+    look(function);
+    for &(_, region) in &ir.op(function).regions {
+        ir.walk(region, &mut look);
+    }
+    is_read
 }
 
 /// The program with a candidate of each function, and the edits that make it.

@@ -12,7 +12,7 @@ pub(super) const PLAINTEXT_BITS: u32 = 5;
 const MOST_MONOMIALS: usize = 20_000;
 
 /// Products of monomials that a proof computes, at most.
-const MOST_WORK: u64 = 30_000_000;
+const MOST_WORK: u64 = 10_000_000;
 
 /// The largest exponent.
 const MOST_EXPONENT: u32 = 1 << 20;
