@@ -16,7 +16,6 @@ mod polynomial;
 use std::rc::Rc;
 
 use noisy_analyses::Program;
-use noisy_integers::constant::Constant;
 use noisy_dataflow::flow::{self, Flow};
 use noisy_integers::constant::Constant;
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Region, Span, TypeData, Value};

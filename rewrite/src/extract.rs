@@ -4,7 +4,6 @@
 //! anything else uses is an output.
 
 use noisy_analyses::Program;
-use noisy_integers::constant::Constant;
 use noisy_dataflow::flow::{self, Flow};
 use noisy_integers::constant::Constant;
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, TypeData, Value};
