@@ -16,7 +16,9 @@ mod tests {
 
     use noisy_settings::{Hints, Loops};
 
-    use super::{cursor, fold, hint, lens, link, nest, reference, symbol, token, walk};
+    use super::find::{cursor, link, reference};
+    use super::read::{fold, hint, lens, symbol, token};
+    use super::{nest, walk};
     use crate::text::encoding::Encoding;
     use crate::wire::json::JsonArray;
 
@@ -37,31 +39,31 @@ mod tests {
         let document = Document::new(text);
         let source = document.source();
         let mut out = Vec::new();
-        let mut tokens = read::token::Tokens::new(source, 0..text.len(), Encoding::Utf16);
+        let mut tokens = token::Tokens::new(source, 0..text.len(), Encoding::Utf16);
         out.push(("tokens", most(|| tokens.step(source))));
         let mut json = JsonArray::new();
-        let mut outline = read::symbol::Outline::new(source);
+        let mut outline = symbol::Outline::new(source);
         out.push(("symbols", most(|| outline.step(source, &mut |it| json.push(&it.name)))));
         let mut json = JsonArray::new();
-        let mut folds = read::fold::Folds::new(source);
+        let mut folds = fold::Folds::new(source);
         out.push(("folds", most(|| folds.step(source, &mut |it| json.push(&it.lines)))));
         let mut json = JsonArray::new();
-        let mut lenses = read::lens::Lenses::new(&document);
+        let mut lenses = lens::Lenses::new(&document);
         out.push(("lenses", most(|| lenses.step(&document, &mut |it| json.push(&it.title)))));
         let mut json = JsonArray::new();
-        let mut links = find::link::Links::default();
+        let mut links = link::Links::default();
         out.push(("links", most(|| links.step(source, &mut |it| json.push(&it.range.start)))));
         let (mut json, wanted) = (JsonArray::new(), Hints::default());
         let nests = nest::Nests::default();
         let mut hints =
-            read::hint::Search::new(&document, 0..text.len(), &wanted, Loops::default(), nests);
+            hint::Search::new(&document, 0..text.len(), &wanted, Loops::default(), nests);
         let mut step = || hints.step(&document, &wanted, &mut |it| json.push(&it.label));
         out.push(("hints", most(&mut step)));
         // The first argument has as many uses as there are ops.
         let argument = text.find("%a").and_then(|at| cursor::mention_at(source, at));
         if let Some(mention) = argument {
             let mut json = JsonArray::new();
-            let mut search = find::reference::Search::new(source.ir(), mention.entity);
+            let mut search = reference::Search::new(source.ir(), mention.entity);
             let mut step = || search.step(source.ir(), &mut |it| json.push(&it.range.start));
             out.push(("references", most(&mut step)));
         }

@@ -12,20 +12,20 @@ use crate::rewrite::{Rewriter, nested_first, operands};
 
 /// A loop.
 #[derive(Clone, Debug)]
-pub(super) struct For {
-    pub(super) op: Op,
-    pub(super) low: Applied,
-    pub(super) high: Applied,
-    pub(super) step: i64,
-    pub(super) iv: Value,
-    pub(super) body: Block,
+pub(crate) struct For {
+    pub(crate) op: Op,
+    pub(crate) low: Applied,
+    pub(crate) high: Applied,
+    pub(crate) step: i64,
+    pub(crate) iv: Value,
+    pub(crate) body: Block,
     /// The initial values.
-    pub(super) inits: Vec<Value>,
+    pub(crate) inits: Vec<Value>,
 }
 
 impl For {
     /// Returns the data of an `affine.for` with a positive step.
-    pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
+    pub(crate) fn of(ir: &Ir, op: Op) -> Option<Self> {
         if ir.op(op).kind != OpKind::AffineFor {
             return None;
         }
@@ -44,14 +44,14 @@ impl For {
     }
 
     /// Returns the ops of the body except the terminator.
-    pub(super) fn ops(&self, ir: &Ir) -> Vec<Op> {
+    pub(crate) fn ops(&self, ir: &Ir) -> Vec<Op> {
         let mut out: Vec<Op> = ir.block_ops(self.body).collect();
         out.pop();
         out
     }
 
     /// Returns the carried values of the body: its arguments but the first.
-    pub(super) fn carried(&self, ir: &Ir) -> Vec<Value> {
+    pub(crate) fn carried(&self, ir: &Ir) -> Vec<Value> {
         ir.block(self.body).args.iter().skip(1).copied().collect()
     }
 
@@ -59,12 +59,12 @@ impl For {
     ///
     /// # Panics
     /// If the body has none, which the verifier excludes.
-    pub(super) fn end(&self, ir: &Ir) -> Op {
+    pub(crate) fn end(&self, ir: &Ir) -> Op {
         ir.last_op(self.body).expect("the body of a loop has a terminator")
     }
 
     /// Returns the number of iterations of a loop whose bounds differ by a constant, at least 0.
-    pub(super) fn trip_count(&self) -> Option<i64> {
+    pub(crate) fn trip_count(&self) -> Option<i64> {
         let low = self.low.single()?;
         // If there are several upper bounds, all must differ by a constant.
         let Body::Map(all) = &self.high.map.body else { return None };
@@ -87,12 +87,12 @@ impl For {
 
 impl Applied {
     /// Returns the map if it has one result.
-    pub(super) fn single(&self) -> Option<Applied> {
+    pub(crate) fn single(&self) -> Option<Applied> {
         self.single_expr().map(|_| self.clone())
     }
 
     /// Returns the expression of a map of one result.
-    pub(super) fn single_expr(&self) -> Option<&Expr> {
+    pub(crate) fn single_expr(&self) -> Option<&Expr> {
         match &self.map.body {
             Body::Map(all) => match &all[..] {
                 [only] => Some(only),
@@ -103,7 +103,7 @@ impl Applied {
     }
 
     /// Returns the constant of a map of one result.
-    pub(super) fn constant(&self) -> Option<i64> {
+    pub(crate) fn constant(&self) -> Option<i64> {
         match self.single_expr() {
             Some(Expr::Const(value)) => Some(*value),
             _ => None,
@@ -111,17 +111,17 @@ impl Applied {
     }
 
     /// Returns a constant map.
-    pub(super) fn number(value: i64) -> Self {
+    pub(crate) fn number(value: i64) -> Self {
         Self { map: Affine::constant(value), operands: Vec::new() }
     }
 
     /// Returns the map of a value, as a dimension.
-    pub(super) fn value(value: Value) -> Self {
+    pub(crate) fn value(value: Value) -> Self {
         Self { map: Affine::identity(1), operands: vec![value] }
     }
 
     /// Applies a function to each result of the map.
-    pub(super) fn then(&self, of: impl Fn(Expr) -> Expr) -> Self {
+    pub(crate) fn then(&self, of: impl Fn(Expr) -> Expr) -> Self {
         let all = exprs(&self.map.body).into_iter().map(of).collect();
         let body = with_exprs(&self.map.body, all);
         Self { map: Affine { body, ..self.map }, operands: self.operands.clone() }
@@ -129,7 +129,7 @@ impl Applied {
 
     /// Joins two maps over the operands of both: dimensions of the first, then of the second, then
     /// symbols likewise; the results of the first, then those of the second.
-    pub(super) fn joined(&self, other: &Applied) -> Self {
+    pub(crate) fn joined(&self, other: &Applied) -> Self {
         let (dims, symbols) = (self.map.n_dims, self.map.n_symbols);
         let shift = |it: &Expr| match it {
             Expr::Dim(at) => Expr::Dim(at + dims),
@@ -152,7 +152,7 @@ impl Applied {
 
     /// Merges equal operands, drops unused ones, and simplifies the expressions. Operands that are
     /// computed by other maps stay.
-    pub(super) fn tidy(&self) -> Self {
+    pub(crate) fn tidy(&self) -> Self {
         let n_dims = self.map.n_dims as usize;
         let all: Vec<Expr> =
             exprs(&self.map.body).iter().map(|it| simplified(it, &self.map)).collect();
@@ -198,7 +198,7 @@ impl Applied {
 }
 
 /// Returns each result of the first map minus the only one of the second.
-pub(super) fn difference(high: &Applied, low: &Applied) -> Applied {
+pub(crate) fn difference(high: &Applied, low: &Applied) -> Applied {
     let both = high.joined(low);
     let mut all = exprs(&both.map.body);
     let Some(low) = all.pop() else { return both };
@@ -209,12 +209,12 @@ pub(super) fn difference(high: &Applied, low: &Applied) -> Applied {
 }
 
 /// Returns a map as an attribute.
-pub(super) fn map_attr(ir: &mut Ir, map: &Affine) -> Attr {
+pub(crate) fn map_attr(ir: &mut Ir, map: &Affine) -> Attr {
     ir.interner.attr(AttrData::Affine(map.clone()))
 }
 
 /// Returns an integer as an attribute of type `index`.
-pub(super) fn index_attr(ir: &mut Ir, value: i64) -> Attr {
+pub(crate) fn index_attr(ir: &mut Ir, value: i64) -> Attr {
     ir.interner.attr(AttrData::Int { value: value.into(), ty: Type::INDEX })
 }
 
@@ -226,7 +226,7 @@ fn segments(ir: &mut Ir, sizes: [usize; 3]) -> Attr {
 }
 
 /// Creates a loop with an empty body: only a terminator if nothing is carried, else no op at all.
-pub(super) fn make_for(
+pub(crate) fn make_for(
     ir: &mut Ir,
     at: Point,
     low: &Applied,
@@ -258,7 +258,7 @@ pub(super) fn make_for(
 }
 
 /// Replaces the bounds and the step of a loop.
-pub(super) fn set_bounds(ir: &mut Ir, it: &For, low: &Applied, high: &Applied, step: i64) {
+pub(crate) fn set_bounds(ir: &mut Ir, it: &For, low: &Applied, high: &Applied, step: i64) {
     let (low_map, high_map) = (map_attr(ir, &low.map), map_attr(ir, &high.map));
     ir.set_attr(it.op, "lowerBoundMap", low_map);
     ir.set_attr(it.op, "upperBoundMap", high_map);
@@ -271,7 +271,7 @@ pub(super) fn set_bounds(ir: &mut Ir, it: &For, low: &Applied, high: &Applied, s
 }
 
 /// Creates an `affine.apply` of a map of one result.
-pub(super) fn apply(ir: &mut Ir, it: &Applied, at: Point) -> Value {
+pub(crate) fn apply(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     let map = map_attr(ir, &it.map);
     let new = NewOp::new("affine.apply").operands(&it.operands).attr("map", map);
     let op = ir.insert(new.results(&[Type::INDEX]), at);
@@ -279,7 +279,7 @@ pub(super) fn apply(ir: &mut Ir, it: &Applied, at: Point) -> Value {
 }
 
 /// Creates a constant of type `index` at the start of the function around an op.
-pub(super) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
+pub(crate) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
     let mut at = near;
     let place = loop {
         match ir.parent_op(at) {
@@ -302,7 +302,7 @@ pub(super) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
 }
 
 /// Returns the perfectly nested loops, outermost first.
-pub(super) fn perfect_nest(ir: &Ir, op: Op) -> Vec<For> {
+pub(crate) fn perfect_nest(ir: &Ir, op: Op) -> Vec<For> {
     let mut out = Vec::new();
     let mut at = For::of(ir, op);
     while let Some(it) = at {
@@ -317,7 +317,7 @@ pub(super) fn perfect_nest(ir: &Ir, op: Op) -> Vec<For> {
 }
 
 /// Inlines a loop that runs exactly once. Returns true if it did.
-pub(super) fn run_once(ir: &mut Ir, op: Op) -> bool {
+pub(crate) fn run_once(ir: &mut Ir, op: Op) -> bool {
     let Some(it) = For::of(ir, op) else { return false };
     if it.trip_count() != Some(1) || it.low.single().is_none() {
         return false;
@@ -327,7 +327,7 @@ pub(super) fn run_once(ir: &mut Ir, op: Op) -> bool {
 }
 
 /// Inlines a loop once, with the variable at its lower bound.
-pub(super) fn put_body(ir: &mut Ir, it: &For) {
+pub(crate) fn put_body(ir: &mut Ir, it: &For) {
     if !ir.value(it.iv).uses.is_empty() {
         let start = match it.low.single_expr() {
             Some(Expr::Const(value)) => constant(ir, *value, it.op),
@@ -351,7 +351,7 @@ pub(super) fn put_body(ir: &mut Ir, it: &For) {
 }
 
 /// Returns the `affine.for` loops in an op, each after those inside it.
-pub(super) fn postorder(ir: &Ir, op: Op) -> Vec<Op> {
+pub(crate) fn postorder(ir: &Ir, op: Op) -> Vec<Op> {
     let mut all = nested_first(ir, op);
     all.retain(|&it| ir.op(it).kind == OpKind::AffineFor);
     all
@@ -359,7 +359,7 @@ pub(super) fn postorder(ir: &Ir, op: Op) -> Vec<Op> {
 
 /// Moves the innermost body of a nest to the end of a block, with other values for its variables,
 /// and erases the nest.
-pub(super) fn replace_nest(ir: &mut Ir, nest: &[For], variables: &[Value], inside: Block) {
+pub(crate) fn replace_nest(ir: &mut Ir, nest: &[For], variables: &[Value], inside: Block) {
     let (Some(root), Some(innermost)) = (nest.first(), nest.last()) else { return };
     for (it, &variable) in nest.iter().zip(variables) {
         ir.replace_uses(it.iv, variable);

@@ -11,14 +11,14 @@ use crate::pass::Context;
 use crate::rewrite::operands;
 
 /// Returns the loops and accesses of a function, without the effects that are assumed not to count.
-pub(super) fn body_of(ir: &Ir, function: Op) -> Body {
+pub(crate) fn body_of(ir: &Ir, function: Op) -> Body {
     let mut body = Body::new(ir, function);
     body.effects.retain(|it| !is_harmless(ir, it.0));
     body
 }
 
 /// Returns the same for a nest alone.
-pub(super) fn nest_of(ir: &Ir, root: Op) -> Body {
+pub(crate) fn nest_of(ir: &Ir, root: Op) -> Body {
     let mut body = Body::of_nest(ir, root);
     body.effects.retain(|it| !is_harmless(ir, it.0));
     body
@@ -34,13 +34,13 @@ fn is_harmless(ir: &Ir, op: Op) -> bool {
 
 /// Returns the legal transformations of a body under an aliasing assumption. `None` if it has too
 /// many dependences, which forbids all.
-pub(super) fn legality(body: &Body, aliasing: Aliasing) -> Option<Legality<'_>> {
+pub(crate) fn legality(body: &Body, aliasing: Aliasing) -> Option<Legality<'_>> {
     Legality::new(body, &Limits { aliasing, ..Limits::default() })
 }
 
 /// Returns the legal transformations of the body of a function. If everything is forbidden, a
 /// remark tells why.
-pub(super) fn of_function<'a>(
+pub(crate) fn of_function<'a>(
     cx: &mut Context<'_>,
     function: Op,
     body: &'a Body,

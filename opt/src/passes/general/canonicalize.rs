@@ -10,7 +10,7 @@ use crate::rewrite::greedy::{self, Config, NotConverged, Patterns};
 use crate::rewrite::regions::Simplify;
 use crate::rewrite::{Rewriter, preorder};
 
-pub(super) const PASSES: &[PassInfo] = &[
+pub(crate) const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "canonicalize",
         class: "Canonicalizer",
@@ -157,7 +157,7 @@ fn limit(options: &Options, name: &str) -> Option<usize> {
 }
 
 /// Runs the greedy driver on each region of an op.
-pub(super) fn rewrite(
+pub(crate) fn rewrite(
     cx: &mut Context<'_>,
     op: Op,
     patterns: &Patterns,

@@ -25,7 +25,7 @@ const OPTIONS: &[OptionInfo] = &[
     },
 ];
 
-pub(super) const PASSES: &[PassInfo] = &[
+pub(crate) const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "composite-fixed-point-pass",
         class: "CompositeFixedPointPass",

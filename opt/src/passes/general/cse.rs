@@ -10,7 +10,7 @@ use crate::actions::place;
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::rewrite::Rewriter;
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "cse",
     class: "CSE",
     anchor: None,

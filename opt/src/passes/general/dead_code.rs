@@ -13,7 +13,7 @@ use crate::passes::report::printers::say;
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::rewrite::{nested_first, outermost};
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "test-dead-code-analysis",
     class: "TestDeadCodeAnalysisPass",
     anchor: None,

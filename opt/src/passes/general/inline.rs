@@ -21,7 +21,7 @@ use crate::rewrite::{Rewriter, nested, operands, preorder};
 const MOST_OPS: usize = 400_000;
 const MOST_TIMES: usize = 8;
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "inline",
     class: "Inliner",
     anchor: None,

@@ -11,7 +11,7 @@ use crate::actions::{Actions, place};
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::rewrite::nested;
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "loop-invariant-code-motion",
     class: "LoopInvariantCodeMotion",
     anchor: None,

@@ -22,7 +22,7 @@ use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo}
 use crate::rewrite::regions::forwarded_kind;
 use crate::rewrite::{Rewriter, nested, operand};
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "mem2reg",
     class: "Mem2Reg",
     anchor: None,

@@ -17,10 +17,10 @@ use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::{Rewriter, nested, operands};
-pub(super) use live::Live;
+pub(crate) use live::Live;
 use live::ends;
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "remove-dead-values",
     class: "RemoveDeadValues",
     anchor: None,
@@ -60,7 +60,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 }
 
 /// Returns the live values in an op.
-pub(super) fn needed_values(ir: &Ir, op: Op) -> Live {
+pub(crate) fn needed_values(ir: &Ir, op: Op) -> Live {
     Live::new(ir, op, known_calls(ir, op))
 }
 

@@ -12,7 +12,7 @@ use crate::rewrite::Rewriter;
 use crate::rewrite::constants::{self, Uniqued};
 use noisy_analyses::facts::effects;
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "sccp",
     class: "SCCP",
     anchor: None,

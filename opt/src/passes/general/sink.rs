@@ -12,7 +12,7 @@ use crate::actions::{Actions, place};
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::rewrite::{nested, operands, preorder};
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "control-flow-sink",
     class: "ControlFlowSink",
     anchor: None,

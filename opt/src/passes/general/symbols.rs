@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 
-pub(super) const PASSES: &[PassInfo] = &[
+pub(crate) const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "symbol-dce",
         class: "SymbolDCE",
@@ -31,13 +31,13 @@ pub(super) const PASSES: &[PassInfo] = &[
 
 /// Returns the visibility of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Visibility {
+pub(crate) enum Visibility {
     Public,
     Private,
     Nested,
 }
 
-pub(super) fn visibility(ir: &Ir, op: Op) -> Visibility {
+pub(crate) fn visibility(ir: &Ir, op: Op) -> Visibility {
     let attr = ir.attr(op, "sym_visibility").map(|it| ir.interner.attr_data(it));
     match attr {
         Some(AttrData::String(name, _)) => match ir.interner.str(*name) {
@@ -50,7 +50,7 @@ pub(super) fn visibility(ir: &Ir, op: Op) -> Visibility {
 }
 
 /// Returns the name of an op that defines a symbol.
-pub(super) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
+pub(crate) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
     ir.extra(op).symbol.map(|it| it.0)
 }
 
@@ -63,7 +63,7 @@ fn is_table(ir: &Ir, op: Op) -> bool {
 /// its kind is known to be a symbol, and every op around it is a symbol table or has another known
 /// meaning. An op of an unknown kind may refer to what it holds in ways that the text does not
 /// show.
-pub(super) fn is_owned(ir: &Ir, op: Op) -> bool {
+pub(crate) fn is_owned(ir: &Ir, op: Op) -> bool {
     let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it))
         .filter(|&it| ir.op(it).kind.is_op());
     ir.op(op).kind.has(Traits::SYMBOL)

@@ -13,7 +13,7 @@ use crate::passes::general::remove_dead::{Live, needed_values};
 use crate::rewrite::nested;
 
 /// Returns the blocks and ops in the regions of an op, in order.
-pub(super) fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
+pub(crate) fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
     let ops = nested(ir, op);
     let mut regions: Vec<Region> = ir.op(op).regions.iter().map(|it| it.1).collect();
     for &it in &ops {
@@ -43,7 +43,7 @@ fn is_by_itself(ir: &Ir, op: Op) -> bool {
 }
 
 /// The constants among the values in an op. Arguments of a function are unknown.
-pub(super) struct ConstantFacts(pub(super) Sparse<Constants>);
+pub(crate) struct ConstantFacts(pub(crate) Sparse<Constants>);
 
 impl Analysis for ConstantFacts {
     const NAME: &'static str = "constants";
@@ -64,7 +64,7 @@ impl Analysis for ConstantFacts {
 }
 
 /// The ranges of integers, for the whole program or for one function.
-pub(super) struct Ranges(pub(super) Integers);
+pub(crate) struct Ranges(pub(crate) Integers);
 
 impl Analysis for Ranges {
     const NAME: &'static str = "ranges";

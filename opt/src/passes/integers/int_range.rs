@@ -14,7 +14,7 @@ use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::{Rewriter, constants, operands};
 
-pub(super) const PASSES: &[PassInfo] = &[
+pub(crate) const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "int-range-optimizations",
         class: "ArithIntRangeOpts",

@@ -13,7 +13,7 @@ use crate::rewrite::Rewriter;
 use crate::rewrite::greedy::{Config, Pattern, Patterns};
 use crate::rewrite::regions::Simplify;
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "mul-to-add",
     class: "MulToAdd",
     anchor: None,

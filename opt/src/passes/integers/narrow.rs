@@ -16,7 +16,7 @@ use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::regions::Simplify;
 use crate::rewrite::{Rewriter, nested, operand};
 
-pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "arith-int-narrowing",
     class: "ArithIntNarrowing",
     anchor: None,

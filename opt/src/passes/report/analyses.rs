@@ -16,7 +16,7 @@ use crate::passes::report::printers::say;
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::rewrite::nested_first;
 
-pub(super) const PASSES: &[PassInfo] = &[
+pub(crate) const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "test-liveness-analysis",
         class: "TestLivenessAnalysisPass",

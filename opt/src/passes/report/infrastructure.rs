@@ -78,7 +78,7 @@ const LISTS: &[OptionInfo] = &[
     },
 ];
 
-pub(super) const PASSES: &[PassInfo] = &[
+pub(crate) const PASSES: &[PassInfo] = &[
     nothing(
         "test-module-pass",
         "TestModulePass",

@@ -8,7 +8,7 @@ use noisy_syntax::{MOST_PADDING, Op, print};
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::rewrite::nested;
 
-pub(super) const PASSES: &[PassInfo] = &[
+pub(crate) const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "print-op-stats",
         class: "PrintOpStats",
@@ -38,7 +38,7 @@ pub(super) const PASSES: &[PassInfo] = &[
 ];
 
 /// Writes the output of a pass.
-pub(super) fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

@@ -56,7 +56,7 @@ fn old_iv(iv: Value, low: &Applied, step: i64) -> Applied {
 }
 
 /// Makes a loop count from 0 by 1, if it has one lower bound.
-pub(super) fn normalize(ir: &mut Ir, op: Op, promotes: bool) {
+pub(crate) fn normalize(ir: &mut Ir, op: Op, promotes: bool) {
     if promotes && run_once(ir, op) {
         return;
     }
@@ -142,14 +142,14 @@ fn normalize_parallel(ir: &mut Ir, op: Op) {
 }
 
 /// Returns the integers of an array attribute.
-pub(super) fn ints_of(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
+pub(crate) fn ints_of(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     let AttrData::Array(list) = ir.interner.attr_data(ir.attr(op, name)?) else { return None };
     let int = |it: &noisy_syntax::Attr| i64::try_from(ir.interner.int_value(*it)?).ok();
     list.iter().map(int).collect()
 }
 
 /// Returns the number of bounds of each loop of `affine.parallel`.
-pub(super) fn sizes_of_groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
+pub(crate) fn sizes_of_groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
     let all = ir.interner.element_ints(ir.attr(op, name)?, n)?;
     all.into_iter().map(|it| usize::try_from(it).ok()).collect()
 }

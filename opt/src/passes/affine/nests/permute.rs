@@ -48,7 +48,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
 }
 
 /// Returns the `affine.for` loops directly in the blocks of an op.
-pub(super) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
+pub(crate) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     for &(_, region) in &ir.op(op).regions {
         out.extend(ir.items(region).filter(|&it| For::of(ir, it).is_some()));
@@ -57,7 +57,7 @@ pub(super) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
 }
 
 /// Returns true if no bound of a loop uses the variable of another one, and nothing is carried.
-pub(super) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
+pub(crate) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
     nest.iter().all(|it| {
         let reads = |bound: &Applied| {
             let tidy = bound.canonical(ir);
@@ -78,7 +78,7 @@ pub(super) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
 
 /// Permutes loops: position k gets the loop `order[k]`. The ops stay in place and exchange bounds,
 /// steps and variables.
-pub(super) fn permute(ir: &mut Ir, nest: &[For], order: &[usize]) {
+pub(crate) fn permute(ir: &mut Ir, nest: &[For], order: &[usize]) {
     // Each use of a variable becomes one of the variable at the new position of its loop.
     let uses: Vec<Vec<(Op, u32)>> = nest.iter().map(|it| ir.value(it.iv).uses.to_vec()).collect();
     for (place, &from) in order.iter().enumerate() {

@@ -161,7 +161,7 @@ fn full(ir: &mut Ir, op: Op, trips: i64, left: &mut usize) -> bool {
 }
 
 /// Unrolls a loop by a factor. Returns true if the program changed.
-pub(super) fn by_factor(
+pub(crate) fn by_factor(
     ir: &mut Ir,
     op: Op,
     factor: i64,
@@ -209,13 +209,13 @@ pub(super) fn by_factor(
 }
 
 /// Returns true if ops can be copied with their contents: branches cannot.
-pub(super) fn can_be_copied(ir: &Ir, all: &[Op]) -> bool {
+pub(crate) fn can_be_copied(ir: &Ir, all: &[Op]) -> bool {
     all.iter().all(|&it| ir.extra(it).successors.is_empty())
 }
 
 /// Returns true if the number of iterations is certainly a multiple of a number, even if it is
 /// negative.
-pub(super) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
+pub(crate) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
     if let Some(trips) = it.trip_count() {
         return trips % factor == 0;
     }
@@ -228,7 +228,7 @@ pub(super) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
 
 /// Makes a loop end after its last whole group of iterations, and returns a copy of it for the
 /// rest. `None`, without a change, if the bounds do not determine that end.
-pub(super) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
+pub(crate) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
     let low = it.low.single()?;
     it.high.single()?;
     // lower + (trips - trips mod factor) * step
@@ -298,7 +298,7 @@ fn copy_body(ir: &mut Ir, it: &For, factor: i64) {
 }
 
 /// `iv + by`
-pub(super) fn next_iv(ir: &mut Ir, iv: Value, by: i64, at: Point) -> Value {
+pub(crate) fn next_iv(ir: &mut Ir, iv: Value, by: i64, at: Point) -> Value {
     let sum = Applied::value(iv).then(|it| Expr::binary(Operator::Add, it, Expr::Const(by)));
     apply(ir, &sum, at)
 }

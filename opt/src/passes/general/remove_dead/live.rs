@@ -15,7 +15,7 @@ use noisy_analyses::facts::values::operand;
 
 /// The live values.
 #[derive(Debug, Default)]
-pub(in crate::passes) struct Live {
+pub(crate) struct Live {
     values: FxHashSet<Value>,
     ops: FxHashSet<Op>,
     stack: Vec<Value>,
@@ -28,7 +28,7 @@ pub(in crate::passes) struct Live {
 impl Live {
     /// Returns the live values in an op; `calls` are those of each private function whose calls are
     /// all known.
-    pub(super) fn new(ir: &Ir, top: Op, calls: FxHashMap<Op, Vec<Op>>) -> Self {
+    pub(crate) fn new(ir: &Ir, top: Op, calls: FxHashMap<Op, Vec<Op>>) -> Self {
         let mut callees = FxHashMap::default();
         let all = nested(ir, top);
         for &function in all.iter().filter(|it| calls.contains_key(it)) {
@@ -45,7 +45,7 @@ impl Live {
     }
 
     /// Returns true if a value is live.
-    pub(in crate::passes) fn has(&self, value: Value) -> bool {
+    pub(crate) fn has(&self, value: Value) -> bool {
         self.values.contains(&value)
     }
 
@@ -195,6 +195,6 @@ impl Live {
 }
 
 /// Returns the terminators of the blocks of a region.
-pub(super) fn ends(ir: &Ir, region: Region) -> Vec<Op> {
+pub(crate) fn ends(ir: &Ir, region: Region) -> Vec<Op> {
     ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)).collect()
 }
