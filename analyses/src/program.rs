@@ -175,8 +175,8 @@ impl Program {
         self.solved.integers()
     }
 
-    /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made when it is
-    /// first asked for, and kept up to date by the edits that can be taken in (`heir/upkeep.rs`).
+    /// The quantities of the ciphertexts of HEIR's programs; `None` for other programs. Solved at
+    /// the first query, and updated by edits that `heir/upkeep.rs` can follow.
     pub fn heir(&self) -> Option<&Heir> {
         self.solved.heir(self.ir())
     }
@@ -213,7 +213,7 @@ impl Program {
         Some(Scales(self.scales.get(self.ir(), &self.solved, || analysis)))
     }
 
-    /// What checks of HEIR's programs report.
+    /// The reports of the checks of HEIR's programs.
     pub(crate) fn sites(&self) -> Option<&Sites> {
         if let Some(sites) = self.sites.get() {
             return Some(sites);

@@ -1,9 +1,10 @@
 //! `noisy-check`: checks noisy arithmetic in MLIR files, and fixes it.
 //!
-//! The way of a file: [`input`] reads the command line, finds the files and their settings. [`file`](mod@file)
-//! builds a document for each file whose findings are not cached, asks for its diagnostics and has it
-//! fixed if requested. [`output`] prints it on the same thread. [`noisy_syntax::parallel`] runs this on
-//! all cores and hands the texts in order to [`run`](mod@run).
+//! The way of a file: [`input`] reads the command line, finds the files and their settings.
+//! [`file`](mod@file) builds a document for each file whose findings are not cached, asks for its
+//! diagnostics and has it fixed if requested. [`output`] prints it on the same thread.
+//! [`noisy_syntax::parallel`] runs this on all cores and hands the texts in order to
+//! [`run`](mod@run).
 
 mod certificate;
 mod explain;

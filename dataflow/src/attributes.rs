@@ -1,7 +1,8 @@
 //! The attributes of arguments, operands and results, and where attributes stand in the text.
 //!
-//! MLIR lists the attributes of the arguments and results of a function as dictionaries (`arg_attrs`, `res_attrs`). HEIR does the same
-//! for the operands and results of other ops (`__argattrs`, `__resattrs`, its `OperandAndResultAttrInterface`).
+//! MLIR lists the attributes of the arguments and results of a function as dictionaries
+//! (`arg_attrs`, `res_attrs`). HEIR does the same for the operands and results of other ops
+//! (`__argattrs`, `__resattrs`, its `OperandAndResultAttrInterface`).
 
 use std::ops::Range;
 
@@ -21,7 +22,8 @@ pub enum Side {
     Result,
 }
 
-/// The attributes in which ops other than functions list dictionaries for their operands and results.
+/// The attributes in which ops other than functions list dictionaries for their operands and
+/// results.
 pub const LISTS: [&str; 2] = ["__argattrs", "__resattrs"];
 
 /// The attribute that lists the dictionaries of a side.
@@ -42,7 +44,8 @@ fn dicts(ir: &impl View, op: Op, side: Side) -> &[Attr] {
     }
 }
 
-/// The attributes of an argument or a result of a function, or of an operand or a result of another op.
+/// The attributes of an argument or a result of a function, or of an operand or a result of another
+/// op.
 pub fn dictionary(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
     let written = written(ir, op, side).get(index).copied().flatten();
     written.or_else(|| dicts(ir, op, side).get(index).copied())
@@ -56,7 +59,8 @@ fn written(ir: &impl View, op: Op, side: Side) -> &[Option<Attr>] {
     }
 }
 
-/// The attributes of all arguments and results of a function, or operands and results of another op, that have any.
+/// The attributes of all arguments and results of a function, or operands and results of another
+/// op, that have any.
 pub fn dictionaries(ir: &Ir, op: Op) -> Vec<(Side, usize, Attr)> {
     let of = |side: Side| {
         let n = written(ir, op, side).len().max(dicts(ir, op, side).len());
@@ -76,7 +80,8 @@ pub struct AttributeRange {
     pub value: Range<usize>,
 }
 
-/// The places of the attributes of one name that arguments, operands or results have, each with its number.
+/// The places of the attributes of one name that arguments, operands or results have, each with its
+/// number.
 pub fn listed_attributes(
     source: &Source,
     op: Op,
@@ -161,7 +166,8 @@ impl<'a> OpTokens<'a> {
         self.tokens.get(at).map_or(TokenKind::Eof, |it| it.kind)
     }
 
-    /// The attributes of a name, each by the number of what has it: in the attribute `list` of the op itself, or behind types.
+    /// The attributes of a name, each by the number of what has it: in the attribute `list` of the
+    /// op itself, or behind types.
     fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, FoundAttribute)> {
         let in_dict = |depth, n| (depth == 2).then_some(n);
         let is_it = |it: &str| it == name;
@@ -216,8 +222,9 @@ impl<'a> OpTokens<'a> {
         self.own_dicts().flat_map(all).map(|it| it.1)
     }
 
-    /// The attributes of some names behind an opening bracket, the first for each number: `number` says that by how many brackets are around
-    /// and how many commas stand before that are in this one alone, or none where none is looked for.
+    /// The attributes of some names behind an opening bracket, the first for each number: `number`
+    /// says that by how many brackets are around and how many commas stand before that are in this
+    /// one alone, or none where none is looked for.
     fn entries(
         &self,
         open: usize,
@@ -274,7 +281,7 @@ impl<'a> OpTokens<'a> {
         }
     }
 
-    /// Whether a token is a name that is wanted, of an attribute in a dictionary.
+    /// Returns true if a token is a wanted name of an attribute in a dictionary.
     fn names(&self, at: usize, is_wanted: &dyn Fn(&str) -> bool) -> bool {
         let before = at.checked_sub(1).map(|it| self.kind(it));
         let is_it = match self.kind(at) {

@@ -1,6 +1,7 @@
-//! How long an edit takes until its diagnostics, and a request until its answer, over the real server's standard input and
-//! output: `cargo bench -p noisy-lsp`, with numbers of ops after `--` if not the usual ones. Prints a table for 60 nests of
-//! affine loops, one for noisy programs and one for those of HEIR, in milliseconds.
+//! How long an edit takes until its diagnostics, and a request until its answer, over the real
+//! server's standard input and output: `cargo bench -p noisy-lsp`, with numbers of ops after `--`
+//! if not the usual ones. Prints a table for 60 nests of affine loops, one for noisy programs and
+//! one for those of HEIR, in milliseconds.
 
 #[path = "../tests/e2e/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
@@ -31,7 +32,8 @@ const KINDS: [Kind; 2] = [
     Kind { name: "HEIR", text: heir, first: 4, line: "  %new = mgmt.modreduce %x : i16\n" },
 ];
 
-/// A generic of so many ops, each of what came before, with levels and noise that stay within the parameters.
+/// A generic of so many ops, each of what came before, with levels and noise that stay within the
+/// parameters.
 fn heir(n: usize) -> String {
     let op = |at: usize| match (at, at % 4) {
         (0, _) => "  %0 = arith.addi %x, %x : i16\n".to_owned(),

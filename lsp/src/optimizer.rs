@@ -173,8 +173,8 @@ fn repaired(
     Ok(Solution { repair: request.clone(), found, report })
 }
 
-/// Rewrites a function so that it needs fewer reductions, which takes some of the time of the options.
-/// Returns what that saves, in words.
+/// Rewrites a function so that it needs fewer reductions, which takes some of the time of the
+/// options. Returns what that saves, in words.
 fn rewritten(
     document: &mut Document,
     number: usize,

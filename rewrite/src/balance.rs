@@ -1,11 +1,13 @@
 //! From sums and products to operations on two operands, with reductions in mind.
 //!
-//! *Sums.* A tree over terms of noise `e` with root at most `B` exists if and only if the weights `2^e` add up to at most `2^B` (Kraft), and
-//! joining the two least noisy terms again and again finds it. Terms that weigh more are packed into bins of weight `2^B`, the noisiest
-//! first: weights are powers of two, so each bin is filled. The sum of a bin is reduced and goes on as a term.
+//! *Sums.* A tree over terms of noise `e` with root at most `B` exists if and only if the weights
+//! `2^e` add up to at most `2^B` (Kraft), and joining the two least noisy terms again and again
+//! finds it. Terms that weigh more are packed into bins of weight `2^B`, the noisiest first:
+//! weights are powers of two, so each bin is filled. The sum of a bin is reduced and goes on as a
+//! term.
 //!
-//! *Products.* The result of a multiplication is too noisy to be multiplied again, so each but the last is reduced; powers are made
-//! of as few multiplications as possible.
+//! *Products.* The result of a multiplication is too noisy to be multiplied again, so each but the
+//! last is reduced; powers are made of as few multiplications as possible.
 //!
 //! Reductions are counted here; where they go is decided by the optimizer.
 
@@ -132,7 +134,8 @@ impl Balance {
         self.regs[&Line::Leaf(index)]
     }
 
-    /// The value of an operation as it is, with reductions of operands where it would exceed the budget.
+    /// The value of an operation as it is, with reductions of operands where it would exceed the
+    /// budget.
     pub(crate) fn op(&mut self, line: Line) -> Reg {
         if let Some(&reg) = self.regs.get(&line) {
             return reg;
@@ -161,7 +164,8 @@ impl Balance {
             let worst = line.operands().max_by_key(|&it| (self.noise(it), Reverse(it)));
             match worst.filter(|&it| self.noise(it) > self.scale.reset) {
                 Some(it) => self.reduce(it),
-                // No placement is legal; the caller's program had the same operation or none is offered.
+                // No placement is legal; the caller's program had the same operation or none is
+                // offered.
                 None => break noise,
             }
         };
@@ -198,7 +202,7 @@ impl Balance {
     fn sum_of(&mut self, mut items: Vec<Signed>) -> Option<Signed> {
         let capacity = Scale::weight(self.scale.budget);
         loop {
-            // What is beyond the budget has no legal placement; it fills a bin.
+            // A term beyond the budget has no legal placement; it fills a bin.
             let weigh = |it: &Signed| Scale::weight(self.noise(it.reg)).min(capacity);
             let total: u64 = items.iter().map(weigh).fold(0, u64::saturating_add);
             if total <= capacity {
@@ -394,7 +398,8 @@ impl Balance {
     }
 }
 
-/// The factor by which an odd power is split, or `None` if one multiplication is split off: whichever needs fewer multiplications.
+/// The factor by which an odd power is split, or `None` if one multiplication is split off:
+/// whichever needs fewer multiplications.
 fn split(exponent: u32) -> Option<u32> {
     let factors = (3..).step_by(2).take_while(|it| it * it <= exponent.min(4096));
     let factors = factors.filter(|it| exponent % it == 0);

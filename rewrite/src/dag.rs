@@ -1,7 +1,7 @@
 //! Sums and products of any number of operands, equal ones kept once.
 //!
-//! A sum is a multiset of terms with coefficients modulo a power of two, a product one of factors with exponents: order and grouping are
-//! gone. Nodes are numbered such that operands come first.
+//! A sum is a multiset of terms with coefficients modulo a power of two, a product one of factors
+//! with exponents: order and grouping are gone. Nodes are numbered such that operands come first.
 
 use std::rc::Rc;
 
@@ -100,7 +100,8 @@ impl Dag {
         }
     }
 
-    /// The sum of terms with coefficients, where terms that are sums are replaced by their own terms, closed ones excepted.
+    /// The sum of terms with coefficients, where terms that are sums are replaced by their own
+    /// terms, closed ones excepted.
     pub(crate) fn flat_sum(&mut self, terms: impl IntoIterator<Item = (Id, u64)>) -> Id {
         let mut out = Vec::new();
         for (id, coefficient) in terms {
@@ -114,7 +115,8 @@ impl Dag {
         self.sum(out)
     }
 
-    /// The product of at least one factor. Factors that are products are not opened; a factor that is a constant is a coefficient.
+    /// The product of at least one factor. Factors that are products are not opened; a factor that
+    /// is a constant is a coefficient.
     pub(crate) fn product(&mut self, mut factors: Vec<(Id, u32)>) -> Id {
         factors.sort_unstable_by_key(|it| it.0);
         factors.dedup_by(|it, into| {
@@ -162,7 +164,8 @@ impl Dag {
         }
     }
 
-    /// All nodes that a node is made of, itself included, that are not stopped at, operands first. Nodes that are stopped at are left out.
+    /// All nodes that a node is made of, itself included, that are not stopped at, operands first.
+    /// Nodes that are stopped at are left out.
     pub(crate) fn below(&self, root: Id, mut stops: impl FnMut(Id) -> bool) -> Vec<Id> {
         let mut seen = FxHashSet::default();
         let mut stack = vec![root];
@@ -248,7 +251,8 @@ impl Dag {
     }
 }
 
-/// For each line, true if it is a leaf, an output, used by several lines or by one of another kind, or kept for another reason.
+/// For each line, true if it is a leaf, an output, used by several lines or by one of another kind,
+/// or kept for another reason.
 fn roots(program: &Straight, live: &[bool], is_kept: &[bool]) -> Vec<bool> {
     let n = program.lines.len();
     let is_product = |at: usize| matches!(program.lines[at], Line::Mul(..));
@@ -282,7 +286,8 @@ fn roots(program: &Straight, live: &[bool], is_kept: &[bool]) -> Vec<bool> {
     roots
 }
 
-/// For each line, the number of live lines that use it; a line that uses it twice counts once, an output as one.
+/// For each line, the number of live lines that use it; a line that uses it twice counts once, an
+/// output as one.
 pub(crate) fn n_users(program: &Straight) -> Vec<u32> {
     let live = program.live();
     let mut n = vec![0; program.lines.len()];

@@ -1,13 +1,16 @@
 //! Shows that two programs compute the same, by code that shares nothing with the search.
 //!
-//! Both programs are walked side by side. Each op that is no arithmetic must stand in both, in the same order, with the same text and
-//! with operands that are shown equal; what it defines is then the same unknown in both. Sums, differences and products are polynomials
-//! in these unknowns with coefficients modulo `2^5` (`equality/polynomial.rs`), and two values are equal if their polynomials are. Bodies
-//! of loops are compared once, with the carried values as unknowns: values that are equal before a round are equal after it. A loop
-//! that stands in the first program only is evaluated round by round.
+//! Both programs are walked side by side. Each op that is no arithmetic must stand in both, in the
+//! same order, with the same text and with operands that are shown equal; what it defines is then
+//! the same unknown in both. Sums, differences and products are polynomials in these unknowns with
+//! coefficients modulo `2^5` (`equality/polynomial.rs`), and two values are equal if their
+//! polynomials are. Bodies of loops are compared once, with the carried values as unknowns: values
+//! that are equal before a round are equal after it. A loop that stands in the first program only
+//! is evaluated round by round.
 //!
-//! *Chain.* Where a value of one name is shown equal in both programs, it becomes an unknown of its own, so that what is computed from it
-//! has a short polynomial. The chain of these steps is the proof; each step is a comparison of two normal forms.
+//! *Chain.* Where a value of one name is shown equal in both programs, it becomes an unknown of its
+//! own, so that what is computed from it has a short polynomial. The chain of these steps is the
+//! proof; each step is a comparison of two normal forms.
 //!
 //! *Limits.* A comparison that takes too many monomials shows nothing.
 
@@ -119,8 +122,8 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// The results of a loop of known trip count whose body is nothing but arithmetic, found round by round; `None` if it is not such a
-    /// loop.
+    /// The results of a loop of known trip count whose body is nothing but arithmetic, found round
+    /// by round; `None` if it is not such a loop.
     fn evaluate(&mut self, op: Op, depth: usize, work: &mut Work) -> Result<Option<()>, String> {
         let ir = self.ir;
         let data = ir.op(op);
@@ -288,7 +291,8 @@ impl Proof<'_> {
         }
     }
 
-    /// An arithmetic op of the second program. If a value of its name is equal, both become one unknown.
+    /// An arithmetic op of the second program. If a value of its name is equal, both become one
+    /// unknown.
     fn step(&mut self, op: Op, names: &FxHashMap<String, Value>) -> Result<(), String> {
         let value = self.new.ir.op(op).results[0];
         let new = self.new.value(value, &mut self.work)?;
@@ -298,7 +302,7 @@ impl Proof<'_> {
         if new.len() < 2 && new.degree() < 2 || !is_ours {
             return Ok(());
         }
-        // What is not known yet, or too long, is no step.
+        // An unknown or too long value is no step.
         let Ok(old) = self.old.value(named, &mut self.work) else { return Ok(()) };
         self.found.n_monomials = self.found.n_monomials.max(new.len());
         if self.work.are_equal(&old, &new, &self.meaning) == Some(true) {
@@ -340,7 +344,8 @@ impl Proof<'_> {
     }
 }
 
-/// True if an op is a sum, a difference or a product of two noisy integers, or reduces the noise of one, and says nothing else.
+/// True if an op is a sum, a difference or a product of two noisy integers, or reduces the noise of
+/// one, and says nothing else.
 fn is_arithmetic(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     let n_operands = match data.kind {

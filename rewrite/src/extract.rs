@@ -1,7 +1,8 @@
-//! From the IR to straight-line programs: one for each block, loops of known trip counts opened where that is asked for.
+//! From the IR to straight-line programs: one for each block, loops of known trip counts opened
+//! where that is asked for.
 //!
-//! Leaves are the values that something else defines: arguments, encoded values, results of calls and of ops that are not known. What
-//! anything else uses is an output.
+//! Leaves are the values that something else defines: arguments, encoded values, results of calls
+//! and of ops that are not known. What anything else uses is an output.
 
 use noisy_analyses::Program;
 use noisy_dataflow::flow::{self, Flow};

@@ -1,7 +1,9 @@
-//! Polynomials in the values that several computations share, and the ways to write them with few and little noisy operations.
+//! Polynomials in the values that several computations share, and the ways to write them with few
+//! and little noisy operations.
 //!
-//! *Expanding* gives the normal form; what cancels is gone. *Factoring* takes out the factor that most terms have. *Horner's scheme by
-//! blocks* does a few powers of one variable at a time. *Doubling* writes `c + c x + .. + c x^(n-1)` by squares of `x`.
+//! *Expanding* gives the normal form; what cancels is gone. *Factoring* takes out the factor that
+//! most terms have. *Horner's scheme by blocks* does a few powers of one variable at a time.
+//! *Doubling* writes `c + c x + .. + c x^(n-1)` by squares of `x`.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,8 @@ pub(crate) type Monomial = SmallVec<[(Id, u32); 4]>;
 /// Monomials with coefficients that are not zero.
 pub(crate) type Polynomial = BTreeMap<Monomial, u64>;
 
-/// Number of terms of the same factor up to which it is taken out in fours: a balanced sum of four products fits into the budget.
+/// Number of terms of the same factor up to which it is taken out in fours: a balanced sum of four
+/// products fits into the budget.
 const FEW: usize = 6;
 
 /// How common factors are taken out.
@@ -189,7 +192,8 @@ pub(crate) fn powers(polynomial: &Polynomial) -> Vec<(Id, u32)> {
     out
 }
 
-/// A polynomial written in a way. It has no monomial without factors: there are no constants but those that are leaves.
+/// A polynomial written in a way. It has no monomial without factors: there are no constants but
+/// those that are leaves.
 pub(crate) fn write(dag: &mut Dag, polynomial: Polynomial, way: Way) -> Id {
     match way {
         Way::Factors(factoring) => factors(dag, polynomial, factoring),
@@ -280,7 +284,7 @@ fn blocks(dag: &mut Dag, polynomial: Polynomial, variable: Id, size: u32) -> Id 
     let mut coefficients = by_power(polynomial, variable);
     let Some(&most) = coefficients.keys().next_back() else { return dag.sum(Vec::new()) };
     let step = dag.power(variable, size);
-    // What was written so far: a node and a number, both to be multiplied by the next power.
+    // The result so far: a node and a number, both to be multiplied by the next power.
     let mut so_far: Option<Id> = None;
     let mut number = 0;
     for block in (0..=most / size).rev() {

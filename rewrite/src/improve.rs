@@ -1,4 +1,5 @@
-//! From a program to a better one: candidates are placed by the optimizer, and the cheapest is taken if it is shown equal.
+//! From a program to a better one: candidates are placed by the optimizer, and the cheapest is
+//! taken if it is shown equal.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ const MOST_CODE_GROWTH: usize = 8;
 /// Lines of an opened loop that are always few enough.
 const SMALL: usize = 64;
 
-/// What is wanted of [`rewrite`].
+/// Options of [`rewrite`].
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How the result is placed. Its time limit is that of rewriting and of placing all candidates.
@@ -74,15 +75,16 @@ struct Choice {
     n_before: u64,
 }
 
-/// A candidate of a function: with loops opened or not, and the number of the variant of each of its blocks.
+/// A candidate of a function: with loops opened or not, and the number of the variant of each of
+/// its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Candidate {
     opens_loops: bool,
     variant: usize,
 }
 
-/// Rewrites functions of a program so that they need fewer reductions; `None` if no rewriting that was found and shown equal saves any.
-/// Functions that cannot be placed are left as they are.
+/// Rewrites functions of a program so that they need fewer reductions; `None` if no rewriting that
+/// was found and shown equal saves any. Functions that cannot be placed are left as they are.
 pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option<Rewritten> {
     let scale = Scale::of(program.model())?;
     let start = Instant::now();
@@ -119,7 +121,7 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
     }
     let before = insert_reduces(program, functions, &placing(left().mul_f64(0.4))).ok()?;
     let costs = costs(&before);
-    // What costs nothing and what cannot be placed stays.
+    // A function that costs nothing or cannot be placed stays as it is.
     let wanted: Vec<bool> =
         costs.iter().zip(promising).map(|(it, is)| is && it.is_some_and(|it| it.0 > 0.0)).collect();
     choices.retain(|it| wanted[it.function]);
@@ -154,7 +156,7 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
         }
     }
     let mut equalities: Vec<Option<Equality>> = vec![None; functions.len()];
-    // What is not shown equal is not offered.
+    // A rewrite that is not shown equal is not offered.
     loop {
         if best.iter().all(|it| it.1.is_none()) {
             return None;

@@ -1,14 +1,17 @@
-//! Chains of sums all of which are used: `(b + r) + a` becomes `b + (r + a)` where it would be too noisy.
+//! Chains of sums all of which are used: `(b + r) + a` becomes `b + (r + a)` where it would be too
+//! noisy.
 //!
-//! `b + r` is used elsewhere and stays, so each rotation costs one operation more, and saves noise where reductions would be needed. The
-//! next sum of the chain finds `r + a` in the same place, so the less noisy part grows beside the chain until a reduction is cheaper.
+//! `b + r` is used elsewhere and stays, so each rotation costs one operation more, and saves noise
+//! where reductions would be needed. The next sum of the chain finds `r + a` in the same place, so
+//! the less noisy part grows beside the chain until a reduction is cheaper.
 
 use rustc_hash::FxHashMap;
 
 use crate::scale::Scale;
 use crate::straight::{Line, Reg, Straight};
 
-/// A program with rotated sums and the line of each line of the program before. At most so many operations are added.
+/// A program with rotated sums and the line of each line of the program before. At most so many
+/// operations are added.
 pub(crate) fn rotate(
     program: &Straight,
     scale: Scale,

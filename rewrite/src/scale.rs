@@ -8,7 +8,8 @@ const MOST_BUDGET: u32 = 48;
 /// Bits of a plaintext: a `!noisy.i32` holds an integer modulo 2^5.
 pub(crate) const BITS: u32 = 5;
 
-/// The numbers of a model in which a sum has the noise of its noisier operand plus one, and a product the sum of both.
+/// The numbers of a model in which a sum has the noise of its noisier operand plus one, and a
+/// product the sum of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
     /// Noise after a reduction.
@@ -41,8 +42,8 @@ impl Scale {
         Self { reset: 12, budget: 26, add: 1, mask: (1 << BITS) - 1 }
     }
 
-    /// The share of the budget that a term of a sum takes: a balanced sum of terms is legal if their weights add up to no more than the
-    /// weight of the budget (the inequality of Kraft).
+    /// The share of the budget that a term of a sum takes: a balanced sum of terms is legal if
+    /// their weights add up to no more than the weight of the budget (the inequality of Kraft).
     pub(crate) fn weight(noise: u32) -> u64 {
         1 << noise.min(62)
     }

@@ -1,7 +1,8 @@
 //! The search for an equal program that needs fewer reductions.
 //!
-//! Values that several computations share are computed once; what lies between them is a polynomial in them, and each way to write it is
-//! tried (`factor.rs`, `balance.rs`). Then shared values are opened where that saves reductions.
+//! Values that several computations share are computed once; what lies between them is a polynomial
+//! in them, and each way to write it is tried (`factor.rs`, `balance.rs`). Then shared values are
+//! opened where that saves reductions.
 
 use std::time::Instant;
 
@@ -68,7 +69,7 @@ pub(crate) fn search(program: &Straight, scale: Scale, effort: Effort) -> Vec<Va
             let start = opened.clone();
             let mut found = build(&inner, &opened, scale);
             let most_ops = inner.n_live_ops() * effort.most_ops / program.n_live_ops().max(1);
-            // What is left at the end is for the whole.
+            // The remaining time at the end is for the whole.
             let end = now + left / (n_parts - part + 1) as u32;
             let effort = Effort { end, most_ops };
             open_shared(&inner, &mut opened, &mut found, scale, effort);
@@ -141,7 +142,8 @@ fn open_shared(
     }
 }
 
-/// A program in which some values are computed once for all of their users and everything else is written in the best way found.
+/// A program in which some values are computed once for all of their users and everything else is
+/// written in the best way found.
 fn build(program: &Straight, kept: &[bool], scale: Scale) -> Variant {
     let mut dag = Dag::new(scale.mask);
     let ids = dag::of(program, kept, &mut dag);

@@ -93,8 +93,9 @@ impl Straight {
         self.greedy(scale).0
     }
 
-    /// A simple placement: it reduces the noisier operand where an operation would exceed the budget. Returns the number of reductions and
-    /// the noise of each value, after its reduction if it has one.
+    /// A simple placement: it reduces the noisier operand where an operation would exceed the
+    /// budget. Returns the number of reductions and the noise of each value, after its reduction if
+    /// it has one.
     pub(crate) fn greedy(&self, scale: Scale) -> (u64, Vec<u32>) {
         let live = self.live();
         let mut noise = vec![0; self.lines.len()];
@@ -122,8 +123,8 @@ impl Straight {
         (n, noise)
     }
 
-    /// The lines of a range as a program of their own: what they use from before are leaves, what is used after them are outputs. Returns it
-    /// with the line of each line of the range.
+    /// The lines of a range as a program of their own: what they use from before are leaves, what
+    /// is used after them are outputs. Returns it with the line of each line of the range.
     pub(crate) fn part(&self, range: Range<usize>, noise: &[u32]) -> (Straight, Vec<Reg>) {
         let live = self.live();
         let mut is_used = vec![false; range.len()];

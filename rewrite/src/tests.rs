@@ -129,7 +129,8 @@ fn what_cancels_is_zero() {
     }
 }
 
-/// Random programs with shared values, constants and values of other noise compute the same, line by line as far as lines are kept.
+/// Random programs with shared values, constants and values of other noise compute the same, line
+/// by line as far as lines are kept.
 #[test]
 fn random_programs_compute_the_same() {
     let mut random = Random(3);

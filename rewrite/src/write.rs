@@ -1,7 +1,9 @@
-//! From straight-line programs back to text: minimal edits, so that names, comments and everything else survive where their ops do.
+//! From straight-line programs back to text: minimal edits, so that names, comments and everything
+//! else survive where their ops do.
 //!
-//! A line that computes what an op has computed keeps its name and its place in the text; other lines stand where they are first needed,
-//! under fresh names. Ops that compute nothing any more go, with their lines.
+//! A line that computes what an op has computed keeps its name and its place in the text; other
+//! lines stand where they are first needed, under fresh names. Ops that compute nothing any more
+//! go, with their lines.
 
 use std::ops::Range;
 
@@ -20,8 +22,8 @@ pub(crate) struct Change<'a> {
     pub variant: &'a Variant,
 }
 
-/// The edits of some changes, of which each block outside stands before those inside; `None` if a value would be used where it is not
-/// defined.
+/// The edits of some changes, of which each block outside stands before those inside; `None` if a
+/// value would be used where it is not defined.
 pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<TextEdit>> {
     let mut names = Names::of(program.ir());
     let mut renamed: FxHashMap<Value, String> = FxHashMap::default();
@@ -121,7 +123,7 @@ impl<'a> Plan<'a> {
         let mut taken: FxHashSet<Reg> = FxHashSet::default();
         let mut lines: FxHashMap<Value, Reg> = FxHashMap::default();
         let mut known: FxHashMap<Reg, Reg> = FxHashMap::default();
-        // What the search knows to be equal, then what is the same operation of what is equal.
+        // Nodes that the search knows to be equal, then equal ops of equal operands.
         let is_computed =
             |it: Reg| live[it.index()] && !matches!(new.lines[it.index()], Line::Leaf(_));
         for round in 0..2 {
@@ -461,7 +463,8 @@ fn rest_of_line(program: &Program, at: usize) -> (String, &'static str) {
     (String::from_utf8_lossy(&collected).into_owned(), end)
 }
 
-/// What goes with an op: its lines, with a comment that trails it, if nothing else stands there, else the blanks after it.
+/// The range of an op: its lines, with a trailing comment, if nothing else is on them, else the op
+/// and the blanks after it.
 fn whole(program: &Program, op: Op) -> Range<usize> {
     let range = program.ir().range(op);
     let (rest, newline) = rest_of_line(program, range.end);

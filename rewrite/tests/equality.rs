@@ -45,7 +45,7 @@ fn accepts_the_laws_of_a_ring() {
             ops(&[("mul", "0", "a", "c"), ("mul", "1", "b", "c"), ("sub", "2", "0", "1")], "2"),
             ops(&[("sub", "0", "a", "b"), ("mul", "1", "0", "c")], "1"),
         ),
-        // What cancels.
+        // Terms that cancel.
         (
             ops(&[("add", "0", "a", "b"), ("sub", "1", "0", "b"), ("mul", "2", "1", "c")], "2"),
             ops(&[("mul", "0", "c", "a")], "0"),

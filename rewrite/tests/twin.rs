@@ -1,5 +1,5 @@
-//! Random programs compute the same after rewriting, and need no more reductions: both are run by an interpreter that shares nothing
-//! with the search or the proof.
+//! Random programs compute the same after rewriting, and need no more reductions: both are run by
+//! an interpreter that shares nothing with the search or the proof.
 
 use std::time::Duration;
 

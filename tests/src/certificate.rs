@@ -1,4 +1,5 @@
-//! A judge of placements that shares nothing with the optimizer but the question and the answer, as JSON: `noisy_certificate`.
+//! A judge of placements that shares nothing with the optimizer but the question and the answer, as
+//! JSON: `noisy_certificate`.
 
 use noisy_certificate::{System, Verified, verify};
 use noisy_placement::{Instance, Optimality, Placement};
@@ -17,7 +18,7 @@ pub fn system(instance: &Instance, placement: &Placement) -> Value {
     })
 }
 
-/// What the verifier says to a system as JSON.
+/// The verdict of the verifier on a system, given as JSON.
 ///
 /// # Errors
 ///

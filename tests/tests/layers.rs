@@ -53,8 +53,8 @@ fn read_layers(text: &str) -> Vec<Layers> {
     out
 }
 
-/// Returns the errors of some uses, which are pairs of user and used, by a line. Names of `required`
-/// must be listed.
+/// Returns the errors of some uses, which are pairs of user and used, by a line. Names of
+/// `required` must be listed.
 fn judge(
     layers: &Layers,
     known: &BTreeSet<String>,
@@ -109,7 +109,7 @@ fn circle(uses: &BTreeSet<(String, String)>) -> Option<Vec<String>> {
     Some(way.split_off(way.iter().position(|it| it == at)?))
 }
 
-/// What a file says that matters here.
+/// The declarations and uses of a file.
 #[derive(Debug, Default)]
 struct File {
     /// The modules declared in it.
@@ -120,7 +120,8 @@ struct File {
     aliases: BTreeMap<String, Vec<String>>,
     /// The paths whose every item is brought in.
     globs: Vec<Vec<String>>,
-    /// All paths in it that begin with `crate`, `super`, `self` or a module, each without the inline modules around it.
+    /// All paths in it that begin with `crate`, `super`, `self` or a module, each without the
+    /// inline modules around it.
     paths: BTreeSet<Vec<String>>,
 }
 
@@ -305,7 +306,8 @@ fn read_crate(folder: &Path) -> Files {
     files
 }
 
-/// The module that defines what a path in a module means; nothing if it is of another crate, or local.
+/// The module that defines what a path in a module means; nothing if it is of another crate, or
+/// local.
 fn resolve(files: &Files, from: &Module, path: &[String], fuel: usize) -> Option<Module> {
     let mut at = from.clone();
     let mut path = path;
@@ -406,7 +408,8 @@ fn judge_crate(name: &str, files: &Files, lines: &[Layers]) -> Vec<String> {
     out
 }
 
-/// The crates in the workspace, by folder, and which depends on which; dependencies of tests are left out.
+/// The crates in the workspace, by folder, and which depends on which; dependencies of tests are
+/// left out.
 fn crates() -> (BTreeSet<String>, BTreeSet<(String, String)>) {
     let table = |path: PathBuf| -> toml::Table {
         let text =

@@ -1,9 +1,12 @@
-//! `docs/messages.md`: all texts of the Rust programs that a user may read, in the order of the source, generated from it.
+//! `docs/messages.md`: all texts of the Rust programs that a user may read, in the order of the
+//! source, generated from it.
 //!
-//! *Law.* Complete by construction: no list is kept by hand. Of each crate, all modules that are not for tests are parsed (`syn`), and
-//! every string literal in them counts that has a blank and a word, wherever it stands: in a call, a constant, a table, a macro. What
-//! goes to the developer of the program is left out: panics, assertions, `expect`, attributes. Doc comments count in the modules whose
-//! doc comments are printed. `BLESS=1 cargo test -p noisy-tests --test messages` writes the file; read the diff.
+//! *Law.* Complete by construction: no list is kept by hand. Of each crate, all modules that are
+//! not for tests are parsed (`syn`), and every string literal in them counts that has a blank and a
+//! word, wherever it stands: in a call, a constant, a table, a macro. What goes to the developer of
+//! the program is left out: panics, assertions, `expect`, attributes. Doc comments count in the
+//! modules whose doc comments are printed. `BLESS=1 cargo test -p noisy-tests --test messages`
+//! writes the file; read the diff.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,7 +50,7 @@ const FOR_DEVELOPERS: [&str; 12] = [
     "expect",
 ];
 
-/// Whether a literal is a text: it has a blank, and a word besides its placeholders.
+/// Returns true if a literal is a text: it has a blank, and a word besides its placeholders.
 fn is_text(literal: &str) -> bool {
     let mut plain = String::new();
     let mut depth = 0_usize;

@@ -1,7 +1,7 @@
 //! *Laws.* The server publishes for a file what `noisy-check` prints for it: the same codes,
 //! severities, messages and ranges, in the same order. `source.fixAll.noisy` writes the bytes that
-//! `noisy-check --fix` writes. Both are the real programs; `cargo test --workspace` builds them, and
-//! so does `cargo build --release`.
+//! `noisy-check --fix` writes. Both are the real programs; `cargo test --workspace` builds them,
+//! and so does `cargo build --release`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,8 @@
 //!
 //! A value is live at a point if a path leads from there to a use of it without passing its
 //! definition. Uses inside the regions of an op are uses by the op. Solved over the blocks of one
-//! region, backward ([`noisy_dataflow::dense`]); the sets contain only the values that cross a block.
+//! region, backward ([`noisy_dataflow::dense`]); the sets contain only the values that cross a
+//! block.
 
 use noisy_syntax::{Block, Def, Ir, Op, Region, Value};
 use rustc_hash::FxHashSet;

@@ -2,11 +2,11 @@
 //!
 //! *Law.* A result is used only for the same text, file name, settings and options, and the same
 //! build of this program. A SHA-256 over all of these identifies them; for a file whose [`Stamp`]
-//! is unchanged and trustworthy ([`crate::file::stamp`]), the stamp replaces the hash of the text. A
-//! cache is used only by the user who wrote it ([`crate::file::cache_key`]). A cache that is missing,
-//! torn, or written by another process at the same time costs work and never changes a result.
-//! Nothing is kept of a file that could not be read, is to be changed, or has a note about its
-//! placement.
+//! is unchanged and trustworthy ([`crate::file::stamp`]), the stamp replaces the hash of the text.
+//! A cache is used only by the user who wrote it ([`crate::file::cache_key`]). A cache that is
+//! missing, torn, or written by another process at the same time costs work and never changes a
+//! result. Nothing is kept of a file that could not be read, is to be changed, or has a note about
+//! its placement.
 //!
 //! *Cost.* An untouched file is neither read, parsed nor analyzed. A file that was touched but has
 //! a known text is read and hashed, and gets a new stamp. The cache has one JSON file for each

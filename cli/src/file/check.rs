@@ -64,7 +64,7 @@ pub(crate) struct Counts {
 pub(crate) struct FileFix {
     /// Notes by function, for those with something to report.
     pub notes: Vec<Note>,
-    /// What was placed together, and what proves that it is cheap, where that was asked for.
+    /// The joint placements with their proofs, if requested.
     pub placed: Vec<PlacedGroup>,
     /// How many diagnostics were fixed by themselves, without a placement.
     pub n_fixed: usize,

@@ -133,8 +133,9 @@ pub(crate) fn fix(
     Ok(fixed)
 }
 
-/// Rewrites a program so that it needs fewer `reduce_noise`, if the settings say so. Returns what that
-/// saves in each function. A certificate is about the program as it was, so none is rewritten then.
+/// Rewrites a program so that it needs fewer `reduce_noise`, if the settings say so. Returns what
+/// that saves in each function. A certificate is about the program as it was, so none is rewritten
+/// then.
 fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> Vec<Saving> {
     if !settings.rewrite.enabled || options.wants_proofs {
         return Vec::new();

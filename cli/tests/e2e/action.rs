@@ -1,4 +1,5 @@
-//! The steps of the composite action, taken out of `action.yml` and run by the shell as GitHub runs them.
+//! The steps of the composite action, taken out of `action.yml` and run by the shell as GitHub runs
+//! them.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -99,7 +99,8 @@ fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
     assert_eq!(packs(&folder).len(), n, "the same secret");
     let key = std::fs::metadata(state.join("noisy/cache-key")).expect("it is kept");
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&key.permissions()) & 0o777, 0o600);
-    // A folder that was there is kept out of git; a link leads to where nobody has said that anything may be written.
+    // A folder that was there is kept out of git; a link leads to where nobody has said that
+    // anything may be written.
     std::fs::remove_dir_all(folder.path(".noisy_cache")).expect("there");
     std::fs::create_dir(folder.path(".noisy_cache")).expect("a folder");
     check("mine");
@@ -110,7 +111,8 @@ fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
     assert_eq!(std::fs::read_dir(folder.path("elsewhere")).map(Iterator::count).ok(), Some(1));
 }
 
-/// Random texts, settings and options, one after the other: with the cache the same is said as without.
+/// Random texts, settings and options, one after the other: with the cache the same is said as
+/// without.
 #[test]
 fn the_cache_changes_no_result() {
     let folder = Folder::new();

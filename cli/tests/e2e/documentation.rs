@@ -5,7 +5,8 @@ use std::fs;
 
 use crate::tool::{CLEAN, Folder, STENCIL, TUTORIAL};
 
-/// The commands in the shell blocks and in the text between backquotes, with something in the place of what a reader fills in.
+/// The commands in the shell blocks and in the text between backquotes, with something in the place
+/// of what a reader fills in.
 fn commands() -> Vec<String> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let mut files = vec![format!("{root}/README.md"), format!("{root}/CHANGELOG.md")];
@@ -91,7 +92,8 @@ fn every_command_runs() {
     }
 }
 
-/// The page of first steps is a session: its program, its commands one after the other, and what each prints.
+/// The page of first steps is a session: its program, its commands one after the other, and what
+/// each prints.
 #[test]
 fn the_first_steps_print_what_they_say() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/first-steps.md");

@@ -1,8 +1,8 @@
-//! `--verify-diagnostics` beside that of `mlir-opt` 19: the same differences at the same places, in the same order, with the same exit
-//! code.
+//! `--verify-diagnostics` beside that of `mlir-opt` 19: the same differences at the same places, in
+//! the same order, with the same exit code.
 //!
-//! The programs have errors that both tools tell of at the same line, whose messages have words in common. Without `mlir-opt` the
-//! test says so and passes.
+//! The programs have errors that both tools tell of at the same line, whose messages have words in
+//! common. Without `mlir-opt` the test says so and passes.
 
 use std::process::Command;
 
@@ -99,7 +99,8 @@ fn programs() -> Vec<String> {
     out
 }
 
-/// Where something differs and how. Of what was not expected no more than its kind: the two tools say it in other words.
+/// Where something differs and how. Of what was not expected no more than its kind: the two tools
+/// say it in other words.
 fn differences(said: &str) -> Vec<String> {
     let mut out = Vec::new();
     for line in said.lines() {

@@ -201,7 +201,8 @@ fn a_broken_function_keeps_its_redundant_reduce() {
 
 #[test]
 fn split_files_are_several_programs() {
-    // The name is defined twice, and each half is over. The option changes nothing: it is always so.
+    // The name is defined twice, and each half is over. The option changes nothing: it is always
+    // so.
     let text = format!("{TUTORIAL}// -----\n{TUTORIAL}");
     let folder = Folder::with(&[("a.mlir", &text)]);
     let run = folder.run(&["--output-format", "concise", "--split-input-file"]);

@@ -36,7 +36,8 @@ fn forge(folder: &Folder, change: impl Fn(&str) -> String) {
     }
 }
 
-/// From here on nothing is known of any text, and what is said of it is another thing: only who does not look at a text says that.
+/// From here on nothing is known of any text, and what is said of it is another thing: only who
+/// does not look at a text says that.
 fn forget_texts(folder: &Folder) {
     forge(folder, |text| {
         let mut parts = text.split("\"text\":\"");
@@ -64,7 +65,8 @@ fn what_was_not_touched_is_not_read() {
     let folder = Folder::with(&[("a.mlir", &over), ("deep/b.mlir", &over)]);
     let n_kept = |it: &Run| it.out.matches("[kept]").count();
     let first = concise(&folder, &[]);
-    // Too young: nothing is trusted. (On a machine that took so long for one run they may be old enough.)
+    // Too young: nothing is trusted. (On a machine that took so long for one run they may be old
+    // enough.)
     if start.elapsed() < Duration::from_secs(2) {
         forget_texts(&folder);
         assert_eq!(concise(&folder, &[]), first);

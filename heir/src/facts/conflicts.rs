@@ -1,18 +1,18 @@
-//! Values whose uses disagree, so that HEIR may write other numbers on them than follow from the ops
-//! that compute them:
+//! Values whose uses disagree, so that HEIR may write other numbers on them than follow from the
+//! ops that compute them:
 //!
 //! - A plaintext that ops want at several levels. HEIR encodes it once, for the largest, and takes
 //!   all values that are computed with it to be there.
-//! - A ciphertext where branches meet or a loop starts, if a plaintext becomes it that is encoded for
-//!   more used levels or with more polynomials.
+//! - A ciphertext where branches meet or a loop starts, if a plaintext becomes it that is encoded
+//!   for more used levels or with more polynomials.
 //! - A ciphertext by its type that a call passes at another level than the callee takes.
-//! - A value that a loop carries and would give to its next round with more levels used, computed with
-//!   a plaintext. HEIR carries the larger of both levels.
+//! - A value that a loop carries and would give to its next round with more levels used, computed
+//!   with a plaintext. HEIR carries the larger of both levels.
 //! - A value at the end of a round, and those that become it where branches meet, if it has more
 //!   levels used or more polynomials than its loop takes.
 //!
-//! *Source.* HEIR 2026.9.1, measured with `--annotate-level` and `--annotate-mgmt`. *Cost.* The uses
-//! of a value.
+//! *Source.* HEIR 2026.9.1, measured with `--annotate-level` and `--annotate-mgmt`. *Cost.* The
+//! uses of a value.
 
 use noisy_syntax::{Def, Ir, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,8 +66,8 @@ pub(crate) fn conflict(
     out
 }
 
-/// True if a loop carries a value and would give it to its next round with more levels used, computed
-/// with a plaintext.
+/// True if a loop carries a value and would give it to its next round with more levels used,
+/// computed with a plaintext.
 fn varies_with_plaintext(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     let holder = match ir.value(value).def {
         Def::Result(op, _) => Some(op),

@@ -7,7 +7,7 @@ use noisy_analyses::Document;
 use noisy_analyses::TextEdit;
 use noisy_heir::Heir;
 
-/// What is found, each with its line.
+/// The diagnostics, each with its line.
 pub(super) fn told(text: &str) -> String {
     let found = Document::new(text).diagnostics().into_iter();
     let found =
@@ -418,7 +418,7 @@ fn what_generics_give_is_a_goal_until_they_are_managed() {
     let annotated =
         fresh.replace("%1 :", "%1 {mgmt.mgmt = #mgmt.mgmt<level = 3, dimension = 5>} :");
     assert_eq!(told(&text(&annotated)), "2 level-mismatch, 10 level-mismatch");
-    // What relinearizes or bootstraps says nothing of where levels are used.
+    // A relinearization or a bootstrap does not determine where levels are used.
     for op in ["relinearize", "bootstrap"] {
         let placed = fresh.replace("%2 = arith.muli %1, %1", "%3 = arith.muli %1, %1");
         let placed = format!("{placed}\n      %2 = mgmt.{op} %3 : i16");

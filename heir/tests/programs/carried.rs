@@ -1,4 +1,4 @@
-//! What is told of what loops and recursions carry.
+//! Diagnostics about values that loops and recursions carry.
 
 use super::diagnostics::{line, told};
 use super::generic;
@@ -6,7 +6,8 @@ use noisy_analyses::Document;
 
 #[test]
 fn a_loop_gives_its_next_round_as_many_polynomials_as_it_takes() {
-    // What HEIR 2026.9.1 lowers by `--secret-distribute-generic --canonicalize --secret-to-bgv`, and what it refuses.
+    // Programs that HEIR 2026.9.1 lowers by `--secret-distribute-generic --canonicalize
+    // --secret-to-bgv`, and programs that it refuses.
     let of = |init: &str, inside: &str| {
         let body = format!(
             "%1 = arith.muli %a, %a : i16

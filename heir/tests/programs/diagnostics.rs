@@ -1,4 +1,4 @@
-//! What is told of HEIR's programs, and what is not.
+//! Diagnostics of HEIR's programs, and programs without any.
 
 use super::generic;
 use noisy_analyses::{Document, ModelSpec, NoiseModel};
@@ -31,7 +31,8 @@ fn a_missing_relinearize_is_told_once() {
       %5 = mgmt.modreduce %4 : i16
       secret.yield %5 : i16";
     assert_eq!(told(&generic("scheme.bgv", body)), "10 error missing-relinearize");
-    // Before HEIR has placed anything, nothing is missing; where it has placed no relinearization, it may still do so.
+    // Before HEIR has placed anything, nothing is missing; where it has placed no relinearization,
+    // it may still do so.
     let fresh = "%1 = arith.muli %a, %a : i16\n secret.yield %1 : i16";
     assert_eq!(told(&generic("scheme.bgv", fresh)), "");
     let half =
@@ -429,7 +430,8 @@ fn nested_generics_and_what_they_read_from_around_are_followed() {
   return %0 : !secret.secret<i16>
 }";
     assert_eq!(super::levels(text), "%x=0 %p=- %0=2 %a=0 %1=0 %2=0 %3=1 %4=2 %b=1 %5=1 %6=2");
-    // HEIR refuses a generic that gives anything but secrets, so that no generic within another is legal.
+    // HEIR refuses a generic that gives anything but secrets, so that no generic within another is
+    // legal.
     assert_eq!(told(text), "10 error missing-relinearize, 11 error region-values");
 }
 

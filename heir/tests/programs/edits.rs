@@ -53,13 +53,13 @@ fn op(random: &mut Random, values: &[String], plain: &[String]) -> String {
     }
 }
 
-/// What an annotation may say of polynomials.
+/// An annotation of a number of polynomials.
 fn dimension(random: &mut Random) -> &'static str {
     const ALL: [&str; 4] = ["", "", ", dimension = 2", ", dimension = 3"];
     ALL[random.below(ALL.len())]
 }
 
-/// What may be written behind a type.
+/// A random annotation behind a type.
 fn annotation(random: &mut Random) -> String {
     if random.one_in(2) {
         return String::new();
@@ -69,7 +69,7 @@ fn annotation(random: &mut Random) -> String {
     format!(" {{mgmt.mgmt = #mgmt.mgmt<level = {level}{dimension}, scale = 45>}}")
 }
 
-/// What may be written behind a loop.
+/// A random annotation behind a loop.
 fn listed(random: &mut Random) -> String {
     if random.one_in(2) {
         return String::new();
@@ -245,7 +245,7 @@ fn hold(text: &str, random: &mut Random, n_edits: usize) -> usize {
     for _ in 0..n_edits {
         let _ = told(&document);
         let before = document.source().text().to_string();
-        // What was wrong is mended again, as people do.
+        // A mistake is corrected again, as people do.
         let (range, new) = match undo.take() {
             Some(it) if random.one_in(2) => it,
             _ => edit(&before, random),
@@ -320,7 +320,8 @@ fn typing_in_headers_is_taken_in() {
 
 #[test]
 fn what_comes_back_through_calls_falls_with_what_made_it() {
-    // All that is passed to @f is joined: its argument goes through %0 and %2 into its argument again.
+    // All that is passed to @f is joined: its argument goes through %0 and %2 into its argument
+    // again.
     let text = "module attributes {scheme.bgv} {
   func.func private @f(%x: i16) -> i16 {
     %1 = arith.addi %x, %x : i16
@@ -482,7 +483,7 @@ fn another_callee_is_taken_in() {
     assert!(n_kept > 3, "{n_kept} of 8 edits were taken in");
 }
 
-/// What is encoded often is not looked at for each time that it is.
+/// A plaintext that is encoded often is visited once.
 #[test]
 fn a_plaintext_that_is_encoded_thousands_of_times_is_looked_at_once() {
     let n = 4000;

@@ -1,4 +1,4 @@
-//! What is written and no mistake: goals, and numbers that HEIR cannot know.
+//! Correct programs with annotated goals, and numbers that HEIR cannot know.
 
 use super::annotations::told;
 use super::generic;
@@ -41,7 +41,7 @@ fn who_calls_a_function_with_goals_has_goals() {
     let product = "%1 = arith.muli %a, %a : i16";
     assert_eq!(told(&text(product, "")), "");
     assert_eq!(told(&text(product, &m(5))), "");
-    // What says where levels are used, or has levels within, is done.
+    // An op that determines where levels are used, or contains levels, is managed.
     let reduced = "%1 = mgmt.modreduce %a : i16";
     assert!(told(&text(reduced, "")).contains("level-mismatch"), "{}", told(&text(reduced, "")));
     let annotated = format!("%1 = arith.addi %a, %a {} : i16", m(5));
@@ -104,12 +104,12 @@ fn a_plaintext_that_becomes_a_ciphertext_has_the_polynomials_of_that() {
     for merged in [branch.as_str(), round] {
         assert!(!has(&text("", merged, ", dimension = 3")), "{merged}");
         assert!(has(&text("", merged, "")), "{merged}");
-        // What an op wants that takes it counts first.
+        // The levels that a consumer needs come first.
         let sum = "%2 = arith.addi %a, %i : i16";
         assert!(!has(&text(sum, merged, "")), "{merged}");
         assert!(has(&text(sum, merged, ", dimension = 3")), "{merged}");
     }
-    // What is computed with it says nothing.
+    // An op that computes with the plaintext determines nothing.
     let computed =
         branch.replace("scf.yield %i", "%5 = arith.addi %i, %i : i16\n        scf.yield %5");
     assert!(!has(&text("", &computed, "")));
@@ -173,7 +173,7 @@ fn polynomials_that_grow_round_a_loop_are_not_compared() {
     };
     for dimension in ["", ", dimension = 3"] {
         assert_eq!(told(&text(dimension)), "9 missing-relinearize");
-        // What is relinearized is known again.
+        // A relinearized ciphertext is known again.
         let wrong =
             text(dimension).replace("0, dimension = 3>} : i16\n      %8", "0>} : i16\n      %8");
         assert_eq!(told(&wrong), "9 missing-relinearize, 13 dimension-mismatch");
@@ -182,7 +182,8 @@ fn polynomials_that_grow_round_a_loop_are_not_compared() {
 
 #[test]
 fn polynomials_of_a_plaintext_that_merges_in_several_places_are_not_compared() {
-    // What a loop starts with is the result of a choice, too, which may have three: HEIR takes the loop to have these.
+    // The initial value of the loop is the result of a branch, which may have three polynomials:
+    // HEIR assumes these for the loop.
     let text = |dimension: &str| {
         let m = |rest: &str| format!("{{mgmt.mgmt = #mgmt.mgmt<level = 0{rest}>}}");
         let (two, three, carried) = (m(""), m(", dimension = 3"), m(dimension));
@@ -233,7 +234,7 @@ func.func @h(%x: i16) -> i16 {{
     assert_eq!(told(&text(marked)), "");
     let unmarked = "2 dimension-mismatch, 8 dimension-mismatch, 14 dimension-mismatch";
     assert_eq!(told(&text("i16")), unmarked);
-    // What is called with such is not compared, nor is what calls it.
+    // A call with such a ciphertext is not compared, nor is its caller.
     let sum = format!("%3 = arith.addi %2, %x {} : i16", m(0));
     let called = text(marked).replace(&sum, "%3 = func.call @h(%x) : (i16) -> i16");
     assert_eq!(told(&called), "");

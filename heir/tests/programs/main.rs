@@ -122,7 +122,7 @@ fn the_custom_form_says_how_many_levels_are_dropped() {
       %2 = mgmt.level_reduce %1 : i16
       secret.yield %2 : i16";
     assert_eq!(levels(&generic("scheme.ckks", body)), "%x=0 %q=- %p=- %0=4 %a=0 %1=3 %2=4");
-    // What cannot be read is not taken for the default.
+    // An unreadable attribute does not count as the default.
     let body = "%1 = mgmt.level_reduce %a {levelToDrop = some} : i16
       secret.yield %1 : i16";
     assert_eq!(levels(&generic("scheme.ckks", body)), "%x=0 %q=- %p=- %0=- %a=0 %1=-");
@@ -317,7 +317,7 @@ fn does_not_check_levels_of_a_plaintext_that_is_wanted_at_several() {
       secret.yield %2 : i16";
     let said = levels(&generic("scheme.bgv", body));
     assert!(said.ends_with("%0=- %a=0 %1=1 %2=- %3=-"), "{said}");
-    // What follows from its own use has no level.
+    // A value that depends on itself has no level.
     let body = "%1 = arith.muli %a, %p : i16
       %2 = mgmt.modreduce %1 : i16
       %3 = arith.muli %2, %p : i16
@@ -353,7 +353,7 @@ fn does_not_check_a_level_where_a_plaintext_of_another_one_meets_a_branch() {
     };
     assert_eq!(of(&choice("%c")), "%r=-");
     assert_eq!(of(&choice("%q")), "%r=1");
-    // What is computed with it is not encoded for anything.
+    // A plaintext that only feeds plaintext ops is not encoded.
     assert_eq!(of(&format!("%d = arith.addi %c, %c : i16\n{}", choice("%d"))), "%d=1 %r=1");
     assert_eq!(of(&format!("%i = mgmt.init %c : i16\n{}", choice("%i"))), "%i=2 %r=-");
     let used = format!("{}\n%s = arith.addi %r, %1 : i16", choice("%c"));

@@ -1,4 +1,4 @@
-//! What HEIR writes where no level follows, and what its analyses see of branches and modules.
+//! HEIR's output where no level follows, and its analyses of branches and modules.
 
 use super::{generic, levels, said};
 
@@ -189,7 +189,8 @@ fn what_is_wanted_where_no_level_is_known_is_not_taken_for_fresh() {
         .replace("init %q", "init %q {mgmt.mgmt = #mgmt.mgmt<level = 1>}")
         .replace("%a, %p", "%a, %p {mgmt.mgmt = #mgmt.mgmt<level = 7>}");
     assert_eq!(super::annotations::told(&text), "");
-    // Where a sum is not known, nor is at which level it wants what it takes, also by another `mgmt.init` of that.
+    // Where a sum is not known, nor is at which level it wants what it takes, also by another
+    // `mgmt.init` of that.
     let unknown = "%1 = mgmt.modreduce %a : i16
       %2 = other.op %1 : i16
       %3 = arith.addi %2, %p : i16
@@ -227,6 +228,7 @@ fn what_a_loop_starts_with_does_not_go_past_it_if_it_runs() {
         );
         written(&generic("scheme.ckks", &body))
     };
-    // Into `%c`, at one used level, but not into `%1`, at none; without rounds into `%2`, which is that of `%q` then.
+    // Into `%c`, at one used level, but not into `%1`, at none; without rounds into `%2`, which is
+    // that of `%q` then.
     assert!(of("3").ends_with("%4=1"), "{}", of("3"));
 }

@@ -375,7 +375,8 @@ impl Actor {
         self.connection.outbox.publish(&self.name, self.epoch, self.version, &found);
     }
 
-    /// Starts a search in this version unless there is one, or there was one, or there is nothing to search for.
+    /// Starts a search in this version unless there is one, or there was one, or there is nothing
+    /// to search for.
     fn start_search(&mut self, for_save: bool) {
         if self.search.is_some() {
             return;

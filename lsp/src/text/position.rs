@@ -1,7 +1,8 @@
 //! Positions in the three encodings of the protocol, to and from byte offsets.
 //!
-//! *Law.* Every function is total: a line after the last means the end of the text, a column after the end of its line
-//! means that end, a position inside a character means the start of the character. Each costs O(log n) in the text.
+//! *Law.* Every function is total: a line after the last means the end of the text, a column after
+//! the end of its line means that end, a position inside a character means the start of the
+//! character. Each costs O(log n) in the text.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Every request on a file with a broken line: answered, without an error, and about what is not broken as if nothing were.
+//! Every request on a file with a broken line: answered, without an error, and about what is not
+//! broken as if nothing were.
 
 use serde_json::{Value, json};
 
@@ -30,7 +31,8 @@ const TYPED: [&str; 17] = [
     "// -----",
 ];
 
-/// Requests whose answer may be that there is nothing; lists are never null, which some clients take for "as before".
+/// Requests whose answer may be that there is nothing; lists are never null, which some clients
+/// take for "as before".
 const MAY_BE_NULL: [&str; 5] =
     ["hover", "prepareRename", "signatureHelp", "linkedEditingRange", "rename"];
 

@@ -1,4 +1,5 @@
-//! A small client: starts the server, talks to it, fails the test when it does not hear what it waits for.
+//! A small client: starts the server, talks to it, fails the test when it does not hear what it
+//! waits for.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -1,4 +1,5 @@
-//! `noisy.toml`: read for each document, watched, layered under what the editor says, for each root.
+//! `noisy.toml`: read for each document, watched, layered under what the editor says, for each
+//! root.
 
 use std::fs;
 use std::path::{Path, PathBuf};

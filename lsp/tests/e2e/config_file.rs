@@ -1,4 +1,5 @@
-//! `noisy.toml` as a document of the editor: what is wrong with it, what its keys mean, what may stand at a place.
+//! `noisy.toml` as a document of the editor: what is wrong with it, what its keys mean, what may
+//! stand at a place.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The lints of what passes know: off by default, hints with a code, a page and a fix when they are on.
+//! The lints of what passes know: off by default, hints with a code, a page and a fix when they are
+//! on.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The real server over standard input and output: one file for each feature, and the hazards of its transport.
+//! The real server over standard input and output: one file for each feature, and the hazards of
+//! its transport.
 
 #![expect(clippy::needless_pass_by_value, reason = "`json!` makes values")]
 

@@ -1,4 +1,5 @@
-//! An hour of use in seconds: random edits, opens, closes, requests and cancels over the programs of the suite. Same seed, same messages.
+//! An hour of use in seconds: random edits, opens, closes, requests and cancels over the programs
+//! of the suite. Same seed, same messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Polynomials with coefficients modulo `2^5` in normal form: monomials in order, none with coefficient zero.
+//! Polynomials with coefficients modulo `2^5` in normal form: monomials in order, none with
+//! coefficient zero.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -113,8 +114,9 @@ impl Work {
         Some(out)
     }
 
-    /// True if two polynomials are shown equal: in their difference, unknowns that stand for others are
-    /// replaced by these, the latest first, until nothing is left. Most cancels long before all are.
+    /// True if two polynomials are shown equal: in their difference, unknowns that stand for others
+    /// are replaced by these, the latest first, until nothing is left. Most cancels long before all
+    /// are.
     pub(super) fn are_equal(
         &mut self,
         a: &Polynomial,

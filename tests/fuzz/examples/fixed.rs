@@ -1,7 +1,8 @@
-//! The laws on the same inputs each time: those of the kept corpus, and so many made from them and from `words` by a generator with a
-//! fixed seed. What libFuzzer tries depends on where the code of a build lies; what this tries does not.
+//! The laws on the same inputs each time: those of the kept corpus, and so many made from them and
+//! from `words` by a generator with a fixed seed. What libFuzzer tries depends on where the code of
+//! a build lies; what this tries does not.
 //!
-//!     fixed CORPUS WORDS [INPUTS]     for each target as many inputs (20,000)
+//! fixed CORPUS WORDS [INPUTS]     for each target as many inputs (20,000)
 use std::path::Path;
 use std::{fs, io};
 
@@ -58,7 +59,8 @@ fn unescaped(word: &str) -> Vec<u8> {
     out
 }
 
-/// One input made from others: up to eight times a byte changed, a span removed, doubled or taken from another input, or a word put in.
+/// One input made from others: up to eight times a byte changed, a span removed, doubled or taken
+/// from another input, or a word put in.
 fn made(random: &mut Random, inputs: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> {
     let mut out = inputs[random.below(inputs.len())].clone();
     for _ in 0..=random.below(8) {

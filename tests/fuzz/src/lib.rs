@@ -1,8 +1,11 @@
-//! What a fuzzer's bytes mean, and the laws that must hold of them.
+//! The meaning of a fuzzer's bytes, and the laws that must hold for them.
 //!
-//! 1. [`read`]: any bytes are read; every range slices to the text that it names, on character boundaries.
-//! 2. [`edit`]: after any edits the document is that of the text read anew: tree, names, uses, problems.
-//! 3. [`print`]: what has no problems, and no op of unknown syntax, has none in its generic print, which then prints as itself.
+//! 1. [`read`]: any bytes are read; every range slices to the text that it names, on character
+//!   boundaries.
+//! 2. [`edit`]: after any edits the document is that of the text read anew: tree, names, uses,
+//!   problems.
+//! 3. [`print`]: what has no problems, and no op of unknown syntax, has none in its generic print,
+//!   which then prints as itself.
 
 use noisy_syntax::laws::{check_ranges, fingerprint};
 use noisy_syntax::print::generic;
@@ -18,7 +21,8 @@ pub fn read(data: &[u8]) {
     }
 }
 
-/// Edits and a text. Up to a zero byte, each edit is four bytes (place, place, how much to remove, what to insert); then comes the text.
+/// Edits and a text. Up to a zero byte, each edit is four bytes (place, place, how much to remove,
+/// what to insert); then comes the text.
 pub fn edit(data: &[u8]) {
     let mut edits = Vec::new();
     let mut rest = data;
@@ -66,7 +70,7 @@ pub fn print(data: &[u8]) {
     assert_eq!(once, generic(printed.ir()));
 }
 
-/// What edits insert: what people type, and what breaks things.
+/// Text that edits insert: what people type, and what breaks programs.
 const PIECES: &[&str] = &[
     "",
     "{",

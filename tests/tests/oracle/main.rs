@@ -1,13 +1,14 @@
-//! Constants, decisions and ranges compared with `mlir-opt --sccp` and `--int-range-optimizations` of LLVM 19, on the
-//! programs of `tests/corpus` and on random ones.
+//! Constants, decisions and ranges compared with `mlir-opt --sccp` and `--int-range-optimizations`
+//! of LLVM 19, on the programs of `tests/corpus` and on random ones.
 //!
-//! Behind every value of an integer or float type a `"probe.use"(%value) {id = N}` is written into the text. If `mlir-opt`
-//! found a constant, the operand of the probe is an `arith.constant` afterwards. Our constant must then be the same: it is
-//! *missed* if ours is unknown, *contradicted* if ours differs. Constants that only we find are counted, but not judged:
-//! they may be right. A remainder that `mlir-opt` removes must have ranges here that imply the removal.
+//! Behind every value of an integer or float type a `"probe.use"(%value) {id = N}` is written into
+//! the text. If `mlir-opt` found a constant, the operand of the probe is an `arith.constant`
+//! afterwards. Our constant must then be the same: it is *missed* if ours is unknown,
+//! *contradicted* if ours differs. Constants that only we find are counted, but not judged: they
+//! may be right. A remainder that `mlir-opt` removes must have ranges here that imply the removal.
 //!
-//! Without `mlir-opt` the tests print that they are skipped; with `CI` set they fail.
-//! `cargo test --release -p noisy-tests --test oracle -- --nocapture` prints the figures.
+//! Without `mlir-opt` the tests print that they are skipped; with `CI` set they fail. `cargo test
+//! --release -p noisy-tests --test oracle -- --nocapture` prints the figures.
 
 mod programs;
 
@@ -73,7 +74,7 @@ fn corpus() -> Vec<(String, String)> {
     out
 }
 
-/// What is known of a probed value.
+/// A probed value with our facts.
 struct Probed {
     chunk: String,
     value: String,
@@ -83,7 +84,7 @@ struct Probed {
     operands: Option<(Bounds, Bounds)>,
 }
 
-/// Whether anybody may call a function, or a live call in one that is called does.
+/// Returns true if a function may be called from outside, or from a live call in a called function.
 fn is_called(document: &Document, function: Op, through: &mut Vec<Op>) -> bool {
     let (ir, integers) = (document.ir(), document.integers());
     let (calls, is_all) = flow::calls_of(ir, function);
@@ -170,7 +171,7 @@ fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
     out
 }
 
-/// What the tool found at a probe.
+/// The result of the tool at a probe.
 enum Found {
     Constant(String),
     /// Not what it was: another value that is no constant.
@@ -215,7 +216,8 @@ fn run(tool: &str, pass: &str, path: &Path) -> HashMap<usize, Found> {
     out
 }
 
-/// A constant as text that says the same in every document, as far as can be told: other attributes have ids of their own.
+/// A constant as text that says the same in every document, as far as can be told: other attributes
+/// have ids of their own.
 fn text_of(constant: Constant, elements: Option<&[Constant]>) -> String {
     match elements {
         Some(it) => it.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
@@ -291,8 +293,8 @@ fn constants_and_ranges_agree_with_mlir_opt_on_random_programs() {
     agree_on(tool, &programs, "random", 500);
 }
 
-/// Runs the tool on all of these programs, each with its name, and compares. Of what the second pass finds one fact in so many may be
-/// missed.
+/// Runs the tool on all of these programs, each with its name, and compares. Of what the second
+/// pass finds one fact in so many may be missed.
 fn agree_on(tool: &str, chunks: &[(String, String)], file: &str, one_in: usize) {
     let mut probes = Vec::new();
     let texts: Vec<String> =

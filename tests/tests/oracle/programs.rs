@@ -1,5 +1,6 @@
-//! Random programs of integers and floats with every form of control flow: extreme constants, shifts by too much, divisions by zero,
-//! loops that never run, branches that constants decide. No `scf.parallel`: of its results LLVM 19 believes that nothing reaches them.
+//! Random programs of integers and floats with every form of control flow: extreme constants,
+//! shifts by too much, divisions by zero, loops that never run, branches that constants decide. No
+//! `scf.parallel`: of its results LLVM 19 believes that nothing reaches them.
 
 use std::fmt::Write as _;
 

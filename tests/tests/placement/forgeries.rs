@@ -52,7 +52,7 @@ fn forge_part(it: &mut Value, with: impl Fn(&mut Value)) -> bool {
     it["parts"].as_array_mut().unwrap().first_mut().map(with).is_some()
 }
 
-/// What the script says of each.
+/// Each forgery with the message of the script.
 pub(super) const FORGERIES: &[(&str, Forgery)] = &[
     ("is proven for", |it| {
         forge_cut(it, |cut| cut["least"] = (cut["least"].as_u64().unwrap() + 1_000_000).into())
@@ -189,7 +189,7 @@ pub(super) const FORGERIES: &[(&str, Forgery)] = &[
             part["steps"] = json!([{ "branch": 1_000_000 }, { "bound": 0 }, { "bound": 0 }]);
         })
     }),
-    // What a piece proves counts once, and no more than it proves.
+    // The proof of a subproblem counts once, and only for its own bound.
     ("a site of another piece", |it| {
         forge_step(it, "split", &|pieces| {
             let pieces = pieces.as_array_mut().unwrap();
@@ -213,7 +213,7 @@ pub(super) const FORGERIES: &[(&str, Forgery)] = &[
         forge_cut(it, |cut| cut["terms"].as_array_mut().unwrap().push(json!([1_000_000, 1])))
     }),
     ("no number of at least zero", |it| forge_cut(it, |cut| cut["terms"][0][1] = (-1).into())),
-    // What the proof of a cut claims.
+    // The claim of the proof of a cut.
     ("its steps prove", |it| {
         forge_cut(it, |cut| {
             cut["proof"]["bound"] = (cut["proof"]["bound"].as_u64().unwrap() + 1_000_000).into();

@@ -80,7 +80,8 @@ impl Random {
     }
 }
 
-/// Additions and multiplications of recent values, with weights, joins, shared sites and backward uses.
+/// Additions and multiplications of recent values, with weights, joins, shared sites and backward
+/// uses.
 fn random_instance(random: &mut Random, n: u32) -> Instance {
     let mut out = Instance::default();
     let has_cycles = random.below(3) == 0;
@@ -222,7 +223,8 @@ fn the_judge_is_not_deceived() {
     deceive(&|it| it.certificate.parts[0].bound = 2);
 }
 
-/// What `verify_certificate.py` says to a certificate as text: whether it exits with 0, and its first words.
+/// The verdict of `verify_certificate.py` on a certificate as text: true if it exits with 0, and
+/// its first words.
 fn script(name: &str, certificate: &str) -> (bool, Value) {
     let file = format!("noisy-certificate-{}-{name}.json", std::process::id());
     let path = std::env::temp_dir().join(file);
@@ -240,8 +242,8 @@ fn script(name: &str, certificate: &str) -> (bool, Value) {
     (output.status.success(), said)
 }
 
-/// A chain of three additions with room for two, proven by what leaves the first: below 13 bits its own site is chosen, from 13 on that
-/// of the second.
+/// A chain of three additions with room for two, proven by what leaves the first: below 13 bits its
+/// own site is chosen, from 13 on that of the second.
 fn proven_by_level() -> Value {
     let node = |rule: Value, operands: &[u32], site: Option<u32>| json!({ "rule": rule, "operands": operands, "limit": 14, "site": site });
     let add = json!({ "max": 1 });
@@ -323,7 +325,7 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
         let mut limits = limits(2_000_000);
         limits.steps.sweep_first = n_placed % 2 == 0;
         if n_placed % 3 == 2 {
-            // What cuts alone prove.
+            // The bound that cuts alone prove.
             limits.steps = Steps { branch: false, frontier_dp: false, fix: false, ..limits.steps };
             limits.work = Some(30_000_000);
         }

@@ -2,8 +2,8 @@
 //!
 //! *Facts* are bounds on [`Noise`]. An argument of a function has the noise that its contract
 //! `{noisy.bound = N : i64}` states; otherwise it is fresh if the function may be called from
-//! outside, and has the noise that each call passes, apart ([`noisy_dataflow::sparse::Context`]). The
-//! results of a call have the noise that the callee returns in that context, limited by the
+//! outside, and has the noise that each call passes, apart ([`noisy_dataflow::sparse::Context`]).
+//! The results of a call have the noise that the callee returns in that context, limited by the
 //! contracts on its results; without a body only the contracts count. The results of broken ops and
 //! of ops without a rule are unknown.
 

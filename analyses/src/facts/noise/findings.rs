@@ -28,8 +28,8 @@ pub struct Root {
     pub rounds: SmallVec<[Round; 1]>,
     /// The turn of a recursion in which that happened, from 1.
     pub turn: u64,
-    /// The context of the function (see [`noisy_dataflow::sparse::Context`]); `None` if there is only the
-    /// assumed one.
+    /// The context of the function (see [`noisy_dataflow::sparse::Context`]); `None` if there is
+    /// only the assumed one.
     pub context: Option<u32>,
 }
 

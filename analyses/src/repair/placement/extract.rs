@@ -90,7 +90,8 @@ pub struct Request<'a> {
     /// Existing resets may be removed.
     pub replace: bool,
     /// At most so many copies of a function are kept apart: [`MOST_COPIES`], or
-    /// [`noisy_dataflow::sparse::MAX_APART`], as in the analysis, where it rejects the answer to the former.
+    /// [`noisy_dataflow::sparse::MAX_APART`], as in the analysis, where it rejects the answer to
+    /// the former.
     pub copies: usize,
 }
 

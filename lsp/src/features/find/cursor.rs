@@ -95,12 +95,14 @@ fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
     }
 }
 
-/// The op that a symbol reference from `first` to `last` means, or the innermost one of its path that is found.
+/// The op that a symbol reference from `first` to `last` means, or the innermost one of its path
+/// that is found.
 pub(crate) fn symbol(ir: &Ir, from: Op, first: Name, last: Name) -> Option<Op> {
     path(ir, from, first, last).last().copied()
 }
 
-/// The ops that the names of a symbol reference from `first` to `last` mean, each in the one before, as far as they are found.
+/// The ops that the names of a symbol reference from `first` to `last` mean, each in the one
+/// before, as far as they are found.
 pub(crate) fn path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op> {
     let Some(outer) = ir.resolve_symbol(from, first) else { return Vec::new() };
     let mut out = vec![outer];

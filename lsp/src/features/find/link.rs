@@ -1,4 +1,5 @@
-//! Document links: the files that `loc("file":1:2)` names, and the codes in `// noisy: allow(code)`.
+//! Document links: the files that `loc("file":1:2)` names, and the codes in `// noisy:
+//! allow(code)`.
 
 use std::ops::Range;
 

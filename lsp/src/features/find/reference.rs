@@ -136,7 +136,8 @@ pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Referenc
     (out.len() <= most).then_some(out)
 }
 
-/// The ops that may refer to a symbol, each once: a reference that goes through it starts with it or with a symbol around it.
+/// The ops that may refer to a symbol, each once: a reference that goes through it starts with it
+/// or with a symbol around it.
 pub(crate) fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
     let around = std::iter::successors(Some(target), |&it| ir.parent_op(it));
     let named = around.filter_map(|it| ir.extra(it).symbol);

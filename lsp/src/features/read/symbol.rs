@@ -102,8 +102,8 @@ fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
     Some(Symbol { name, detail, kind, range, name_range, depth })
 }
 
-/// The name of a symbol as clients can show it: the protocol forbids blank ones. A name without a visible character is quoted, as in the
-/// text, with escapes for all but blanks.
+/// The name of a symbol as clients can show it: the protocol forbids blank ones. A name without a
+/// visible character is quoted, as in the text, with escapes for all but blanks.
 pub(crate) fn visible_name(name: &str) -> String {
     let is_invisible = |it: char| {
         it.is_whitespace()
@@ -129,7 +129,7 @@ pub(crate) fn visible_name(name: &str) -> String {
     out + "\""
 }
 
-/// Whether the characters of a query occur in a name, in order and in any case.
+/// Returns true if the characters of a query occur in a name, in order and in any case.
 pub(crate) fn matches(name: &str, query: &str) -> bool {
     let mut rest = name.chars().flat_map(char::to_lowercase);
     query

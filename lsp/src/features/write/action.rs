@@ -1,5 +1,6 @@
-//! Code actions: repair the function under the cursor, all diagnostics of a code, or the file; place
-//! the existing `reduce_noise` again; apply the fix of a diagnostic; suppress it by a comment.
+//! Code actions: repair the function under the cursor, all diagnostics of a code, or the file;
+//! place the existing `reduce_noise` again; apply the fix of a diagnostic; suppress it by a
+//! comment.
 
 use std::ops::Range;
 

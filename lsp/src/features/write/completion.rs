@@ -1,4 +1,5 @@
-//! Completion: values in scope, blocks, symbols, types and aliases by their sigil, and ops where an op may stand.
+//! Completion: values in scope, blocks, symbols, types and aliases by their sigil, and ops where an
+//! op may stand.
 
 use std::ops::Range;
 

@@ -172,7 +172,8 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
             "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
         ));
     }
-    // In a string MLIR takes some control characters for its end. Bytes that are not UTF-8 are written as escapes.
+    // In a string MLIR takes some control characters for its end. Bytes that are not UTF-8 are
+    // written as escapes.
     let is_bad = |it: char| it.is_control() || "\"\\".contains(it);
     if is_symbol && bytes_of(&bare).utf8_chunks().any(|it| it.valid().contains(is_bad)) {
         return Err(format!("{new:?} is not a name of a symbol"));
@@ -234,7 +235,8 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             if others.iter().any(|it| *it != op) {
                 return Some(format!("@{new} is defined already"));
             }
-            // Behind an op of an unknown kind the names further out are visible, too: there one may hide another.
+            // Behind an op of an unknown kind the names further out are visible, too: there one may
+            // hide another.
             let users = reference::symbol_users(ir, op).into_iter();
             let is_hidden = users
                 .filter_map(|it| ir.resolve_symbol(it, name))

@@ -74,7 +74,8 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
     })
 }
 
-/// The names of the parameters in the text of a declaration, which defines no values; empty if they have none.
+/// The names of the parameters in the text of a declaration, which defines no values; empty if they
+/// have none.
 fn declared_names(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let (mut depth, mut is_first) = (0, false);

@@ -126,7 +126,8 @@ impl Adoption<'_> {
         operands.map(|it| self.values.get(&it.value?).copied()).collect::<Option<_>>().ok_or(OTHER)
     }
 
-    /// Returns true if an op of the copy as it was is the same as one of the rewritten copy: values keep their names.
+    /// Returns true if an op of the copy as it was is the same as one of the rewritten copy: values
+    /// keep their names.
     fn is_same(&self, old: Op, new: Op) -> bool {
         let (a, b) = (self.before.op(old), self.after.op(new));
         let names = |ir: &Ir, op: Op| -> Vec<String> {
