@@ -1,5 +1,5 @@
-//! The layers of `docs/architecture.md`: its block ```` ```layers ```` states the order of the crates,
-//! and of the folders of some of them.
+//! The layers of `docs/architecture.md`: its block ```` ```layers ```` states the order of the
+//! crates, and of the folders of some of them.
 //!
 //! ```text
 //! crates: syntax ◄ analyses ◄ settings ◄ lsp, cli
@@ -8,8 +8,8 @@
 //!
 //! A line is about the crates, the modules of a crate by its folder, or those of a module in one. A
 //! name to the right of an arrow may use the names to the left of it, but not its neighbours in the
-//! same layer or the names to its right. A line lists all modules that have modules of their own; it
-//! may list others. In every crate, listed or not, no two siblings may use each other, not even
+//! same layer or the names to its right. A line lists all modules that have modules of their own;
+//! it may list others. In every crate, listed or not, no two siblings may use each other, not even
 //! through others; a module and its own children may.
 //!
 //! A use is a path in code that is not for tests, followed through re-exports to the file that

@@ -1,4 +1,5 @@
-//! The annotated programs of `suite/`: every noisy value and every diagnostic is stated in a comment, completely.
+//! The annotated programs of `suite/`: every noisy value and every diagnostic is stated in a
+//! comment, completely.
 //!
 //! ```text
 //!   %0 = noisy.mul %a, %b : !noisy.i32  // noise: 24
@@ -6,11 +7,13 @@
 //!      //^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 48 bits, 22 over the 26-bit budget
 //! ```
 //!
-//! Behind a line stands the noise of the values that the line defines, in order: the upper bound, `over` and the bound, `unknown`
-//! or `unreached`. Below a line the carets mark the range of a diagnostic; `//@3-9` gives the columns where carets do not
-//! reach. A first line `// checks: CODE, CODE` turns on rules that are off by default. A file passes if annotating it anew, from
-//! nothing, gives the same file: an unannotated fact is a failure. Lines that messages name are those of the program without annotations.
-//! `BLESS=1 cargo test -p noisy-tests --test suite` writes what is found; read the diff.
+//! Behind a line stands the noise of the values that the line defines, in order: the upper bound,
+//! `over` and the bound, `unknown` or `unreached`. Below a line the carets mark the range of a
+//! diagnostic; `//@3-9` gives the columns where carets do not reach. A first line `// checks: CODE,
+//! CODE` turns on rules that are off by default. A file passes if annotating it anew, from nothing,
+//! gives the same file: an unannotated fact is a failure. Lines that messages name are those of the
+//! program without annotations. `BLESS=1 cargo test -p noisy-tests --test suite` writes what is
+//! found; read the diff.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -13,9 +13,9 @@ use crate::report::remarks::Remark;
 
 impl Document {
     /// Inserts the cheapest `reduce_noise` into some functions of the document, as
-    /// [`placement::insert_reduces`] finds them. The outcome names the functions before. The document
-    /// is verified as it is after the edits: edited in place, which costs as much as the edits
-    /// change, or read again if they change much of it.
+    /// [`placement::insert_reduces`] finds them. The outcome names the functions before. The
+    /// document is verified as it is after the edits: edited in place, which costs as much as the
+    /// edits change, or read again if they change much of it.
     ///
     /// # Errors
     ///

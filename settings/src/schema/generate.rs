@@ -15,7 +15,8 @@ use crate::rules::Rules;
 struct File {
     #[schemars(flatten)]
     settings: FileSettings,
-    /// A configuration file that this one is put on top of, key by key: a path from the folder of this file. All patterns are about the files below this file.
+    /// A configuration file that this one extends, key by key: a path from the folder of this file.
+    /// All patterns are about the files below this file.
     #[schemars(default)]
     extends: String,
     /// Files that are checked only if they are named: patterns as in a .gitignore beside this file.

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 const OTHER: &str = "the copy differs by more than arithmetic";
 
-/// Gives a function the arithmetic of its rewritten copy. `before` is the copy as it was, op by op the same as the function. Returns the
-/// number of ops that are new.
+/// Gives a function the arithmetic of its rewritten copy. `before` is the copy as it was, op by op
+/// the same as the function. Returns the number of ops that are new.
 ///
 /// # Errors
 /// When there is another difference.

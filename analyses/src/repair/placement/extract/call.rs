@@ -6,8 +6,8 @@
 //! contract, or assumed where the function may be called from outside), per argument. Calls with
 //! the same arguments share a copy. The noise of a value may differ between two copies; a reduce
 //! there is in both. A choice of sites is legal if it is legal in all copies, as the analysis
-//! requires of all contexts of a function ([`noisy_dataflow::sparse::Context`]): contexts are distinguished
-//! by the noise of their arguments, copies by its origin, which is finer.
+//! requires of all contexts of a function ([`noisy_dataflow::sparse::Context`]): contexts are
+//! distinguished by the noise of their arguments, copies by its origin, which is finer.
 //!
 //! # Together
 //!
