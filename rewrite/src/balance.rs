@@ -38,7 +38,7 @@ enum Undo {
 /// A point to go back to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
-    n_log: usize,
+    log_len: usize,
     n_reductions: u64,
     n_ops: usize,
 }
@@ -92,12 +92,12 @@ impl Balance {
     }
 
     pub(crate) fn mark(&self) -> Mark {
-        Mark { n_log: self.log.len(), n_reductions: self.n_reductions, n_ops: self.n_ops }
+        Mark { log_len: self.log.len(), n_reductions: self.n_reductions, n_ops: self.n_ops }
     }
 
     /// Forgets all that happened since a mark.
     pub(crate) fn go_back(&mut self, mark: Mark) {
-        while self.log.len() > mark.n_log {
+        while self.log.len() > mark.log_len {
             match self.log.pop() {
                 Some(Undo::Push) => {
                     if let Some(line) = self.out.lines.pop() {
@@ -356,7 +356,7 @@ impl Balance {
             return value;
         }
         match split(exponent) {
-            _ if exponent % 2 == 0 => {
+            _ if exponent.is_multiple_of(2) => {
                 let root = self.power(value, exponent / 2);
                 self.multiply(root, root)
             }
@@ -402,7 +402,7 @@ impl Balance {
 /// whichever needs fewer multiplications.
 fn split(exponent: u32) -> Option<u32> {
     let factors = (3..).step_by(2).take_while(|it| it * it <= exponent.min(4096));
-    let factors = factors.filter(|it| exponent % it == 0);
+    let factors = factors.filter(|it| exponent.is_multiple_of(*it));
     let cost = |it: u32| n_multiplications(it) + n_multiplications(exponent / it);
     let best = factors.min_by_key(|&it| cost(it))?;
     (cost(best) < n_multiplications(exponent - 1) + 1).then_some(best)
@@ -412,7 +412,7 @@ fn split(exponent: u32) -> Option<u32> {
 fn n_multiplications(exponent: u32) -> u32 {
     match exponent {
         0 | 1 => 0,
-        _ if exponent % 2 == 0 => n_multiplications(exponent / 2) + 1,
+        _ if exponent.is_multiple_of(2) => n_multiplications(exponent / 2) + 1,
         _ => match split(exponent) {
             Some(it) => n_multiplications(it) + n_multiplications(exponent / it),
             None => n_multiplications(exponent - 1) + 1,

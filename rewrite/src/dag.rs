@@ -260,9 +260,9 @@ fn roots(program: &Straight, live: &[bool], is_kept: &[bool]) -> Vec<bool> {
     for it in &program.outputs {
         roots[it.index()] = true;
     }
-    for at in 0..n {
+    for (at, line) in program.lines.iter().enumerate() {
         if live[at] {
-            for it in program.lines[at].operands() {
+            for it in line.operands() {
                 roots[it.index()] |= is_product(at) != is_product(it.index());
             }
         }

@@ -56,7 +56,7 @@ pub(crate) fn expand(
 ) -> Option<Polynomial> {
     let mask = dag.mask();
     let mut known: FxHashMap<Id, Polynomial> = FxHashMap::default();
-    let below = dag.below(root, |it| is_variable(it));
+    let below = dag.below(root, is_variable);
     let mut n_left = 64 * most;
     for id in below {
         let of = |it: Id, known: &FxHashMap<Id, Polynomial>| match known.get(&it) {

@@ -184,7 +184,8 @@ fn build(program: &Straight, kept: &[bool], scale: Scale) -> Variant {
     }
     for &cone in &cones {
         let Some(&root) = first.get(&cone) else { continue };
-        let context = Cone { program, ids: &ids, cone, root, is_factor: in_product[cone.index()] };
+        let context =
+            Cone { program, ids: &ids, id: cone, root, is_factor: in_product[cone.index()] };
         context.write(&mut dag, &mut balance, scale);
     }
     let mut same: Vec<Option<Reg>> = vec![None; program.lines.len()];
@@ -209,14 +210,14 @@ fn build(program: &Straight, kept: &[bool], scale: Scale) -> Variant {
 struct Cone<'a> {
     program: &'a Straight,
     ids: &'a [Option<Id>],
-    cone: Id,
+    id: Id,
     root: Reg,
     is_factor: bool,
 }
 
 impl Cone<'_> {
     fn write(&self, dag: &mut Dag, balance: &mut Balance, scale: Scale) {
-        let mut roots: Vec<Id> = vec![self.cone];
+        let mut roots: Vec<Id> = vec![self.id];
         roots.extend(self.ways(dag, balance));
         let mut seen = FxHashSet::default();
         roots.retain(|it| seen.insert(*it));
@@ -225,10 +226,7 @@ impl Cone<'_> {
         for root in std::iter::once(None).chain(roots.into_iter().map(Some)) {
             let value = match root {
                 None => self.as_written(balance),
-                Some(it) => {
-                    let value = balance.node(dag, it);
-                    value
-                }
+                Some(it) => balance.node(dag, it),
             };
             if let Some(value) = value {
                 let noise = balance.noise(value.reg);
@@ -252,20 +250,20 @@ impl Cone<'_> {
             _ => self.as_written(balance),
         };
         if let Some(value) = value {
-            balance.set(self.cone, value);
+            balance.set(self.id, value);
         }
     }
 
     /// The ways to write it that differ from the sums and products as they are.
     fn ways(&self, dag: &mut Dag, balance: &Balance) -> Vec<Id> {
-        let is_plain = dag.operands(self.cone).iter().all(|&it| balance.value(it).is_some());
+        let is_plain = dag.operands(self.id).iter().all(|&it| balance.value(it).is_some());
         if is_plain {
             return Vec::new();
         }
         let mut out = Vec::new();
         // With sums in products as variables, and with all of them opened.
         for opens_sums in [false, true] {
-            let cone = self.cone;
+            let cone = self.id;
             let is_variable = |it: Id, dag: &Dag| {
                 it != cone
                     && (balance.value(it).is_some()

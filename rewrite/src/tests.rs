@@ -136,7 +136,7 @@ fn random_programs_compute_the_same() {
     let mut random = Random(3);
     for round in 0..600 {
         let mut program = Straight::default();
-        for _ in 0..1 + random.below(6) {
+        for _ in 0..=random.below(6) {
             let constant = (random.below(4) == 0).then(|| random.below(32) as u64);
             program.leaf(Leaf { noise: 12 + random.below(4) as u32, constant });
         }
@@ -153,7 +153,7 @@ fn random_programs_compute_the_same() {
             });
         }
         let n = program.lines.len();
-        program.outputs = (0..1 + random.below(3)).map(|it| Reg((n - 1 - it % n) as u32)).collect();
+        program.outputs = (0..=random.below(3)).map(|it| Reg((n - 1 - it % n) as u32)).collect();
         program.outputs.dedup();
         let n_ops = program.lines.len() - program.leaves.len();
         let end = Instant::now() + Duration::from_secs(60);

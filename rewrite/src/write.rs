@@ -159,10 +159,8 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        let mut texts: FxHashMap<Reg, String> = FxHashMap::default();
-        for (&value, &reg) in &lines {
-            texts.insert(reg, ir.value_text(value));
-        }
+        let mut texts: FxHashMap<Reg, String> =
+            lines.iter().map(|(&value, &reg)| (reg, ir.value_text(value))).collect();
         for (at, line) in new.lines.iter().enumerate() {
             let reg = Reg(at as u32);
             if live[at] && !texts.contains_key(&reg) {

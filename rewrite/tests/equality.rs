@@ -9,7 +9,7 @@ const HEADER: &str =
 /// Compares two bodies, of which each line is an op.
 fn compare(old: &[&str], new: &[&str]) -> Result<Equality, String> {
     let program = |lines: &[&str]| {
-        let body: String = lines.iter().map(|it| format!("  {it}\n")).collect();
+        let body = lines.iter().fold(String::new(), |text, it| text + "  " + it + "\n");
         let program = Program::new(&format!("{HEADER}{body}}}\n"));
         assert!(program.source().problems().is_empty(), "{body}");
         program

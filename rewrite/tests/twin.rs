@@ -80,7 +80,7 @@ fn pick(random: &mut Random, values: &[String]) -> String {
 
 fn arithmetic(random: &mut Random, values: &mut Vec<String>, prefix: &str, indent: &str) -> String {
     let mut out = String::new();
-    for at in 0..1 + random.below(4) {
+    for at in 0..=random.below(4) {
         let (op, x, y) = (kind(random), pick(random, values), pick(random, values));
         out += &format!("{indent}%{prefix}{at} = noisy.{op} {x}, {y} : !noisy.i32\n");
         values.push(format!("%{prefix}{at}"));

@@ -6,14 +6,14 @@
 //! visit anyway:
 //!
 //! 1. The op itself, facts and types of its operands: no record. An op that changed is visited, and
-//!   so are the users of values with new facts or types.
+//!    so are the users of values with new facts or types.
 //! 2. The op that defines an operand: one bit. The users of the values that an op defines are found
-//!   from it.
+//!    from it.
 //! 3. Another op (the definition of an operand of that one, a callee, a global): an edge to the op
-//!   that is read.
+//!    that is read.
 //! 4. The meaning of a name: edges to the name and to the op that was found.
 //! 5. Facts of the base about a value: an edge to the value, but none if the op itself defines it:
-//!   the ops that define moved values are visited.
+//!    the ops that define moved values are visited.
 //!
 //! *Cost.* Reads of the first kind cost a comparison, those of the second kind one for each
 //! operand; of an op with more than [`MOST_OPERANDS`] operands they are as those of the third. Any

@@ -7,13 +7,13 @@
 //!
 //! *Laws.*
 //! - Edits are applied in order, each exactly once. Everything that has arrived is applied before
-//! anything is published, so every
-//! published version is the newest one read, and is published once.
+//!   anything is published, so every published version is the newest one read, and is published
+//!   once.
 //! - A query sees exactly the edits sent before it.
 //! - A long query is a [`Job`]: it runs in steps between other messages and ends with "content
-//! modified" when an edit comes.
+//!   modified" when an edit comes.
 //! - A panic loses only its cause: the query, or the data derived from the text, which is then
-//! derived again. The text survives.
+//!   derived again. The text survives.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

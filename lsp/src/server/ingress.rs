@@ -3,15 +3,15 @@
 //!
 //! *Laws.*
 //! - `call` is called by the one thread that reads, in wire order. Notifications about documents
-//! and settings take effect in it.
+//!   and settings take effect in it.
 //! - The future of a request is polled once in it. A handler sends its query to the document's
-//! actor before its first `await`, so the query has the same position in the actor's mailbox as the
-//! request on the wire.
+//!   actor before its first `await`, so the query has the same position in the actor's mailbox as
+//!   the request on the wire.
 //! - Every request is answered once: a panicking handler with an internal error, a cancelled one
-//! (by `tower_lsp`) with -32800, an unknown one with -32601, even if its name starts with `$/`.
-//! Before `initialize` all others are answered with -32002, and after `shutdown` all with -32600.
+//!   (by `tower_lsp`) with -32800, an unknown one with -32601, even if its name starts with `$/`.
+//!   Before `initialize` all others are answered with -32002, and after `shutdown` all with -32600.
 //! - Answers that handlers write as text ([`Server::write`]) bypass `tower_lsp`, which would build
-//! a tree of JSON values for each. They are cancelled here, by `$/cancelRequest`.
+//!   a tree of JSON values for each. They are cancelled here, by `$/cancelRequest`.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;

@@ -53,8 +53,8 @@ fn the_file_is_mended_as_a_whole() {
 #[test]
 fn a_function_is_rewritten() {
     let mut client = Client::new();
-    let sums: String =
-        (1..24).map(|it| format!("  %{it} = noisy.add %{}, %b : !noisy.i32\n", it - 1)).collect();
+    let sum = |it| format!("  %{it} = noisy.add %{}, %b : !noisy.i32\n", it - 1);
+    let sums = (1..24).fold(String::new(), |text, it| text + &sum(it));
     let text = format!(
         "func.func @f(%0: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {{\n{sums}  return %23 : !noisy.i32\n}}\n"
     );

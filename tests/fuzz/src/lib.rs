@@ -1,11 +1,11 @@
 //! The meaning of a fuzzer's bytes, and the laws that must hold for them.
 //!
 //! 1. [`read`]: any bytes are read; every range slices to the text that it names, on character
-//!   boundaries.
+//!    boundaries.
 //! 2. [`edit`]: after any edits the document is that of the text read anew: tree, names, uses,
-//!   problems.
+//!    problems.
 //! 3. [`print`]: what has no problems, and no op of unknown syntax, has none in its generic print,
-//!   which then prints as itself.
+//!    which then prints as itself.
 
 use noisy_syntax::laws::{check_ranges, fingerprint};
 use noisy_syntax::print::generic;
