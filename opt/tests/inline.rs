@@ -50,7 +50,7 @@ fn functions_that_call_double_are_inlined_while_there_is_room() {
 fn copies_regions_with_blocks_and_with_uses_before_definitions() {
     for body in [
         "\"t.w\"() ({\n  cf.cond_br %b, ^a(%x : i32), ^c\n^a(%p: i32):\n  \"t.k\"(%p) : (i32) -> ()\n  cf.br ^c\n^c:\n  \"t.end\"() : () -> ()\n}) : () -> ()",
-        "builtin.module {\n  func.func @g(%b: i1) {\n    cf.cond_br %b, ^a, ^c\n  ^a:\n    \"t.k\"() : () -> ()\n    cf.br ^c\n  ^c:\n    func.return\n  }\n}",
+        "builtin.module {\n  func.func @g(%d: i1) {\n    cf.cond_br %d, ^a, ^c\n  ^a:\n    \"t.k\"() : () -> ()\n    cf.br ^c\n  ^c:\n    func.return\n  }\n}",
         "\"t.graph\"() ({\n  %1 = \"t.x\"(%2) : (i32) -> i32\n  %2 = \"t.x\"(%1) : (i32) -> i32\n  \"t.in\"() ({\n    \"t.k\"(%2, %x) : (i32, i32) -> ()\n  }) : () -> ()\n}) : () -> ()",
     ] {
         for rest in ["", "  cf.br ^end\n^end:\n  \"t.more\"() : () -> ()\n"] {

@@ -30,8 +30,3 @@
   %0 = "ex.typed"() {v = dense<[1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
 }) : () -> ()
 
-// -----
-"builtin.module"() ({
-  "ex.properties"() <{a = 1 : i32, b = "x"}> {c = 2 : i64} : () -> ()
-}) : () -> ()
-

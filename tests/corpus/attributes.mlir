@@ -17,5 +17,3 @@
 !alias = tensor<2xi32>
 "ex.aliases"() {a = #shared, b = #nested, t = !alias} : () -> ()
 %0 = "ex.typed"() {v = #shared} : () -> !alias
-// -----
-"ex.properties"() <{a = 1 : i32, b = "x"}> {c = 2 : i64} : () -> ()

@@ -118,7 +118,6 @@ fn standard_input_with_an_excluded_name_goes_through_as_it_is() {
             (&["--fix-only"], TUTORIAL, TUTORIAL),
             (&["--fix"], raw, raw),
             (&["--diff"], TUTORIAL, ""),
-            (&["--fix", "--diff"], TUTORIAL, ""),
             (&["--output-format", "json-lines"], TUTORIAL, ""),
             (&["format"], "func.func   @f()", "func.func   @f()"),
             (&["format"], raw, raw),

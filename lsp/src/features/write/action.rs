@@ -89,7 +89,7 @@ pub(crate) fn actions(
         if diagnostics.iter().any(|it| is_placed(it) && cursor::touch(&it.range, &whole)) {
             let fixed = here.iter().filter(|it| is_placed(it)).map(|it| (*it).clone()).collect();
             out.push(Action::Repair(RepairRequest::of(scope()), fixed));
-            if !document.is_of_heir() {
+            if !document.is_of_heir() && !refactor::has_error(document, function, diagnostics) {
                 rewriting = Some(RepairRequest { rewrites: true, ..RepairRequest::of(scope()) });
             }
         }

@@ -170,7 +170,7 @@ fn errors(document: &Document) -> Vec<Diagnostic> {
 }
 
 /// True if a function has an error other than too much noise.
-fn has_error(document: &Document, function: Op, diagnostics: &[Diagnostic]) -> bool {
+pub(crate) fn has_error(document: &Document, function: Op, diagnostics: &[Diagnostic]) -> bool {
     let range = document.ir().range(function);
     diagnostics.iter().any(|it| is_error(it) && cursor::touch(&range, &it.range))
 }

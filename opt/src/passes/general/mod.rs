@@ -3,11 +3,9 @@
 pub(crate) mod canonicalize;
 pub(crate) mod composite;
 pub(crate) mod cse;
-pub(crate) mod dead_code;
 pub(crate) mod inline;
 pub(crate) mod licm;
 pub(crate) mod mem2reg;
 pub(crate) mod remove_dead;
-pub(crate) mod sccp;
 pub(crate) mod sink;
 pub(crate) mod symbols;

@@ -2,5 +2,4 @@
 
 pub(crate) mod lower;
 pub(crate) mod normalize;
-pub(crate) mod parametric;
 pub(crate) mod simplify;
