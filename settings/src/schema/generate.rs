@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::options::{FileSettings, Model, Placement};
+use crate::options::{FileSettings, Model, Placement, Rewrite};
 use crate::rules::Rules;
 
 /// A configuration file: the settings at the top, and overrides for some files.
@@ -40,6 +40,9 @@ struct Override {
     /// The optimizer that inserts `reduce_noise`.
     #[schemars(default)]
     placement: Placement,
+    /// Rewriting programs so that they need fewer `reduce_noise`.
+    #[schemars(default)]
+    rewrite: Rewrite,
     /// The growth of noise, its legal amount, and the op that reduces it.
     #[schemars(default)]
     model: Model,

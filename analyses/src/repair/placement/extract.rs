@@ -53,6 +53,7 @@ pub enum Objective {
     /// Executions: a site in a loop costs its trip count, a site in a branch its share.
     #[default]
     Executed,
+    /// The number of ops.
     Count,
 }
 
