@@ -35,7 +35,7 @@ enum Beyond {
 }
 
 impl Format {
-    /// That of a type whose numbers an f64 holds, but for f64 itself: `fltSemantics` of
+    /// The format of a type whose numbers an f64 holds, except f64 itself: `fltSemantics` of
     /// `APFloat.cpp` (LLVM 19; those of 4 and 6 bits and `f8E8M0FNU`: LLVM 20).
     fn of(kind: &str) -> Option<Self> {
         use Beyond::{AllOnes, Exponent, Infinity, MinusZero, Nothing};

@@ -44,7 +44,7 @@ pub struct Growing {
     /// The growth in bits in the iteration that exceeded the budget; `None` if it is not seen: it
     /// had no bound at once, or grows through other values.
     pub by: Option<Bits>,
-    /// That iteration, from 1.
+    /// The number of the iteration, from 1.
     pub round: u64,
     /// The value that exceeded the budget in it.
     pub root: Value,
