@@ -22,7 +22,7 @@ use noisy_syntax::{Attr, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::facts::ciphertext::Level;
+use crate::facts::ciphertext::{HeirNumber, Level};
 use crate::facts::known::Heir;
 use crate::facts::plaintext;
 use crate::ops::rules;
@@ -249,6 +249,7 @@ impl Written {
         let note = |value: Value, holder: Holder, written: u32| {
             let used = match heir.ciphertext(value).level() {
                 Some(_) => heir.written(ir, value)?,
+                None if heir.written_as(value).level == HeirNumber::Fresh => return None,
                 // HEIR writes 0 where it sees no ciphertexts.
                 None if plaintext::is_init(ir, value) => {
                     if written == 0 && !heir.is_encoded(ir, value) {

@@ -7,12 +7,16 @@
 //! others. Private functions take the largest of the levels that calls pass, and calls give what is
 //! returned.
 //!
-//! *Not checked.* Some numbers that HEIR writes depend on the order in which its analyses visit
-//! ops. One rule covers them: a value is not checked ([`Unchecked`]) if it is one of the following,
-//! or is computed from a value that is not checked.
+//! *Without numbers.* HEIR does not know whether the plaintexts are secret that an op with a region,
+//! or one of `linalg`, makes of plaintexts. It finds no numbers for a value that is computed with
+//! such a plaintext, nor a level for a value whose encrypted operands all have none, nor polynomials
+//! for one with an operand that has none. It writes on them the numbers of a fresh ciphertext
+//! ([`HeirNumber::Fresh`]).
 //!
-//! - A value that an op with a region, or one of `linalg`, makes of plaintexts: HEIR does not know
-//!   whether it is secret.
+//! *Not checked.* Some numbers that HEIR writes depend on the order in which its analyses visit
+//! ops. One rule covers them: a value is not checked ([`HeirNumber::Open`]) if it is one of the
+//! following, or is computed from a value that is not checked.
+//!
 //! - A value that a loop carries with more polynomials than the loop takes.
 //! - An argument of a function that is secret by its attribute `secret.secret` alone: HEIR counts
 //!   no polynomials.
@@ -74,6 +78,41 @@ impl Dimension {
     }
 }
 
+/// The number that HEIR writes on a value, next to the one that follows from the ops. Paths that
+/// meet have the largest of their variants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum HeirNumber {
+    /// That of a fresh ciphertext: HEIR finds none.
+    #[default]
+    Fresh,
+    /// The same.
+    Same,
+    /// Not checked: it depends on the order in which HEIR visits ops.
+    Open,
+}
+
+/// What HEIR writes for the level and for the polynomials of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct HeirNumbers {
+    pub(crate) level: HeirNumber,
+    pub(crate) dimension: HeirNumber,
+}
+
+impl HeirNumbers {
+    const FRESH: HeirNumbers =
+        HeirNumbers { level: HeirNumber::Fresh, dimension: HeirNumber::Fresh };
+    const SAME: HeirNumbers = HeirNumbers { level: HeirNumber::Same, dimension: HeirNumber::Same };
+    const OPEN: HeirNumbers = HeirNumbers { level: HeirNumber::Open, dimension: HeirNumber::Open };
+
+    /// The largest of both, number by number.
+    fn max(self, other: HeirNumbers) -> HeirNumbers {
+        HeirNumbers {
+            level: self.level.max(other.level),
+            dimension: self.dimension.max(other.dimension),
+        }
+    }
+}
+
 /// The numbers of a value that are not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Unchecked {
@@ -86,12 +125,6 @@ pub struct Unchecked {
 impl Unchecked {
     /// No number is checked.
     pub(crate) const ALL: Unchecked = Unchecked { level: true, dimension: true };
-
-    /// Marks the numbers that are not checked in either.
-    #[must_use]
-    pub(crate) fn or(self, other: Unchecked) -> Unchecked {
-        Unchecked { level: self.level || other.level, dimension: self.dimension || other.dimension }
-    }
 
     /// True if some number is not checked.
     pub(crate) fn is_any(self) -> bool {
@@ -162,19 +195,31 @@ impl Ciphertext {
 pub struct Fact {
     /// The kind and the numbers of the value.
     pub(crate) ciphertext: Ciphertext,
+    /// What HEIR writes in place of the numbers.
+    pub(crate) written: HeirNumbers,
+}
+
+impl Fact {
     /// The numbers that are not checked.
-    pub(crate) unchecked: Unchecked,
+    pub(crate) fn unchecked(self) -> Unchecked {
+        let HeirNumbers { level, dimension } = self.written;
+        Unchecked { level: level == HeirNumber::Open, dimension: dimension == HeirNumber::Open }
+    }
 }
 
 impl From<Ciphertext> for Fact {
     fn from(ciphertext: Ciphertext) -> Self {
-        Fact { ciphertext, unchecked: Unchecked::default() }
+        let written = match ciphertext {
+            Ciphertext::Bottom => HeirNumbers::default(),
+            _ => HeirNumbers::SAME,
+        };
+        Fact { ciphertext, written }
     }
 }
 
 impl Domain for Fact {
     fn unknown() -> Self {
-        Fact { ciphertext: Ciphertext::Unknown, unchecked: Unchecked::ALL }
+        Fact { ciphertext: Ciphertext::Unknown, written: HeirNumbers::OPEN }
     }
 
     fn widened(&self, next: Self) -> Self {
@@ -200,14 +245,14 @@ impl Lattice for Fact {
     fn join(&mut self, other: &Self) -> Changed {
         let before = *self;
         self.ciphertext = before.ciphertext.join(other.ciphertext);
-        self.unchecked = before.unchecked.or(other.unchecked);
+        self.written = before.written.max(other.written);
         Changed::when(*self != before)
     }
 }
 
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not_checked = if self.unchecked.is_any() { ", not checked" } else { "" };
+        let not_checked = if self.unchecked().is_any() { ", not checked" } else { "" };
         write!(f, "{}{not_checked}", self.ciphertext)
     }
 }
@@ -396,7 +441,7 @@ impl SparseForward for Ciphertexts {
         if given.is_some_and(|it| it.ciphertext == Ciphertext::Unknown) {
             return Fact::unknown();
         }
-        let unchecked = given.map(|it| it.unchecked).unwrap_or_default();
+        let written = given.map_or(HeirNumbers::SAME, |it| it.written);
         let given = given.and_then(|it| Some((it.ciphertext.level()?, it.ciphertext.dimension()?)));
         let (level, dimension) = given.unwrap_or((Level::Used(0), Dimension::Known(2)));
         let dimension = self.sized(ir, value, dimension);
@@ -405,7 +450,7 @@ impl SparseForward for Ciphertexts {
             || is_secret_argument(ir, function, index, value);
         let ciphertext =
             if is_secret { Ciphertext::Encrypted { level, dimension } } else { Ciphertext::Plain };
-        Fact { ciphertext, unchecked }
+        Fact { ciphertext, written }
     }
 
     fn transfer(
@@ -419,19 +464,10 @@ impl SparseForward for Ciphertexts {
         let kinds: Vec<Ciphertext> = operands.iter().map(|it| it.ciphertext).collect();
         let ciphertext = self.computed(ir, op, result, &kinds);
         let name = ir.op_name(op);
-        let is_fresh = rules::encrypts(name);
-        if is_fresh || matches!(ciphertext, Ciphertext::Bottom | Ciphertext::Unknown) {
+        if rules::encrypts(name) || matches!(ciphertext, Ciphertext::Bottom | Ciphertext::Unknown) {
             return ciphertext.into();
         }
-        let given = operands.iter().filter(|it| it.ciphertext != Ciphertext::Unknown);
-        let mut unchecked = given.fold(Unchecked::default(), |all, it| all.or(it.unchecked));
-        if rules::dimension(name) == Some(DimensionRule::Relinearize) {
-            unchecked.dimension = false;
-        }
-        if ciphertext == Ciphertext::Plain && hides_secretness(ir, op) {
-            unchecked = Unchecked::ALL;
-        }
-        Fact { ciphertext, unchecked }
+        Fact { ciphertext, written: written(ir, op, ciphertext, &operands) }
     }
 
     fn carried(
@@ -455,12 +491,11 @@ impl SparseForward for Ciphertexts {
         }
         // A level that is pinned does not follow from what the rounds give; the polynomials that
         // HEIR writes then depend on the order of its visits.
-        let level_from = if level < next_level { taken.unchecked } else { joined.unchecked };
-        let unchecked = Unchecked {
-            level: level_from.level,
-            dimension: joined.unchecked.dimension || dimension < next_dimension,
-        };
-        Fact { ciphertext: Ciphertext::Encrypted { level, dimension }, unchecked }
+        let level_from = if level < next_level { taken.written } else { joined.written };
+        let is_wider = dimension < next_dimension;
+        let dimension_from = if is_wider { HeirNumbers::OPEN } else { joined.written };
+        let written = HeirNumbers { level: level_from.level, dimension: dimension_from.dimension };
+        Fact { ciphertext: Ciphertext::Encrypted { level, dimension }, written }
     }
 
     fn refine(
@@ -470,16 +505,48 @@ impl SparseForward for Ciphertexts {
         mut fact: Fact,
     ) -> Fact {
         if let Some(&conflict) = self.conflicts.get(&value) {
-            fact.unchecked = fact.unchecked.or(conflict);
+            let open = |is_open| if is_open { HeirNumber::Open } else { HeirNumber::Fresh };
+            let (level, dimension) = (open(conflict.level), open(conflict.dimension));
+            fact.written = fact.written.max(HeirNumbers { level, dimension });
         }
         if let Some((function, index)) = ir.entry_argument(value)
             && ir.op(function).kind == OpKind::FuncFunc
             && is_marked_argument(ir, function, index, value)
         {
-            fact.unchecked.dimension = true;
+            fact.written.dimension = HeirNumber::Open;
         }
         fact
     }
+}
+
+/// What HEIR writes on a result, given what it writes on the operands.
+fn written(ir: &impl View, op: Op, result: Ciphertext, operands: &[Fact]) -> HeirNumbers {
+    let relinearizes = rules::dimension(ir.op_name(op)) == Some(DimensionRule::Relinearize);
+    let known = || operands.iter().filter(|it| it.ciphertext != Ciphertext::Unknown);
+    let is_open =
+        |number: fn(&Fact) -> HeirNumber| known().any(|it| number(it) == HeirNumber::Open);
+    let is_fresh = |it: &Fact| it.written.level == HeirNumber::Fresh;
+    let mut plain = known().filter(|it| it.ciphertext == Ciphertext::Plain);
+    let mut out = if result == Ciphertext::Plain {
+        let is_hidden = hides_secretness(ir, op) || known().any(is_fresh);
+        if is_hidden { HeirNumbers::FRESH } else { HeirNumbers::SAME }
+    } else if plain.any(is_fresh) {
+        HeirNumbers::FRESH
+    } else {
+        let mut encrypted = known().filter(|it| it.ciphertext != Ciphertext::Plain);
+        let has_no_level = encrypted.all(is_fresh);
+        let has_no_dimension =
+            !relinearizes && known().any(|it| it.written.dimension == HeirNumber::Fresh);
+        let of = |is_fresh| if is_fresh { HeirNumber::Fresh } else { HeirNumber::Same };
+        HeirNumbers { level: of(has_no_level), dimension: of(has_no_dimension) }
+    };
+    if is_open(|it| it.written.level) {
+        out.level = HeirNumber::Open;
+    }
+    if !relinearizes && is_open(|it| it.written.dimension) {
+        out.dimension = HeirNumber::Open;
+    }
+    out
 }
 
 /// True if HEIR does not know whether the results of an op are secret when its operands are not:

@@ -5,7 +5,9 @@ use std::sync::{Arc, OnceLock};
 use noisy_syntax::{Def, Interner, Ir, Op, Type, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{Ciphertext, Ciphertexts, Dimension, Fact, Level, Moved, Unchecked};
+use crate::facts::ciphertext::{
+    Ciphertext, Ciphertexts, Dimension, Fact, HeirNumber, HeirNumbers, Level, Moved, Unchecked,
+};
 use crate::facts::{changing_functions, clients, conflicts, plaintext};
 use crate::ops::placed::Placed;
 use crate::options::{Model, Options};
@@ -230,12 +232,22 @@ impl Heir {
 
     /// The numbers of a value that are not checked (see `docs/heir.md`).
     pub fn unchecked(&self, value: Value) -> Unchecked {
-        self.facts.fact(value).map(|it| it.unchecked).unwrap_or_default()
+        self.facts.fact(value).map(|it| it.unchecked()).unwrap_or_default()
     }
 
-    /// The fact of a value, unknown if its level is not checked.
+    /// What HEIR writes for the numbers of a value.
+    pub(crate) fn written_as(&self, value: Value) -> HeirNumbers {
+        self.facts.fact(value).map(|it| it.written).unwrap_or_default()
+    }
+
+    /// The fact of a value as HEIR sees it: unreached if HEIR finds no level, and unknown if its
+    /// level is not checked.
     fn with_checked_level(&self, value: Value) -> Ciphertext {
-        if self.unchecked(value).level { Ciphertext::Unknown } else { self.ciphertext(value) }
+        match self.written_as(value).level {
+            HeirNumber::Fresh => Ciphertext::Bottom,
+            HeirNumber::Same => self.ciphertext(value),
+            HeirNumber::Open => Ciphertext::Unknown,
+        }
     }
 
     /// The fact of a value, with unknown polynomials if these are not checked.
@@ -276,7 +288,8 @@ impl Heir {
         if let Some(level) = self.level(ir, value) {
             return Some(level);
         }
-        match self.with_checked_level(value) {
+        match self.ciphertext(value) {
+            _ if self.unchecked(value).level => None,
             // HEIR ends with an error where there is none.
             Ciphertext::Encrypted { level, .. } => (level != Level::Invalid).then_some(0),
             Ciphertext::Plain => {
@@ -293,12 +306,18 @@ impl Heir {
         if let Some(dimension) = self.dimension(ir, value) {
             return Some(dimension);
         }
-        let is_written = self.ciphertext(value) == Ciphertext::Plain
-            && !self.unchecked(value).dimension
-            && self.is_encoded(ir, value);
-        let of = |it: Value| self.with_checked_dimension(it);
-        match plaintext::written_dimension(ir, value, &of).filter(|_| is_written)? {
-            Dimension::Known(n) => Some(n),
+        match self.ciphertext(value) {
+            _ if self.unchecked(value).dimension => None,
+            Ciphertext::Encrypted { dimension, .. } => {
+                matches!(dimension, Dimension::Known(_)).then_some(2)
+            }
+            Ciphertext::Plain if self.is_encoded(ir, value) => {
+                let of = |it: Value| self.with_checked_dimension(it);
+                match plaintext::written_dimension(ir, value, &of)? {
+                    Dimension::Known(n) => Some(n),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -314,13 +333,16 @@ impl Heir {
     /// a product.
     pub(crate) fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
-        if is_lowered { None } else { self.written_dimension(ir, value) }
+        let is_found = self.written_as(value).dimension != HeirNumber::Fresh;
+        if is_lowered || !is_found { None } else { self.written_dimension(ir, value) }
     }
 
     /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if
     /// there is none, or it is not known or not checked.
     pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let level = match self.with_checked_level(value) {
+        let written = self.written_as(value).level;
+        let level = match self.ciphertext(value) {
+            _ if written == HeirNumber::Open => return None,
             Ciphertext::Encrypted { level, .. } => level,
             Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
             Ciphertext::Plain => {
@@ -329,7 +351,7 @@ impl Heir {
             }
             _ => return None,
         };
-        self.number(ir, value, level)
+        self.number(ir, value, level).filter(|&it| it == 0 || written == HeirNumber::Same)
     }
 
     /// Returns true if a type is that of a ciphertext of a scheme or a library, after lowering.
@@ -344,10 +366,9 @@ impl Heir {
     /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if
     /// that is not known or not checked.
     pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
-        if self.unchecked(value).dimension {
-            return None;
-        }
+        let written = self.written_as(value).dimension;
         let dimension = match self.ciphertext(value) {
+            _ if written == HeirNumber::Open => return None,
             Ciphertext::Encrypted { dimension, .. } => dimension,
             Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
             Ciphertext::Plain => {
@@ -357,7 +378,7 @@ impl Heir {
         };
         match dimension {
             Dimension::Assumed => Some(2),
-            Dimension::Known(n) => Some(n),
+            Dimension::Known(n) => (n == 2 || written == HeirNumber::Same).then_some(n),
             Dimension::Unknown => None,
         }
     }
