@@ -217,7 +217,7 @@ fn what_heir_does_not_know_to_be_public_has_no_level() {
   return %0 : !secret.secret<tensor<4xf32>>
 }";
     let levels = super::levels(text);
-    assert!(levels.ends_with("%a=0 %1=1 %2=- %3=-"), "{levels}");
+    assert!(levels.ends_with("%a=0 %1=1 %2=- %3=1"), "{levels}");
 }
 
 #[test]
