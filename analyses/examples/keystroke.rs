@@ -1,10 +1,10 @@
-//! How long all that is known of a program of HEIR's takes from scratch, and how long an edit takes
-//! until its diagnostics and until what hints show of 60 lines: `cargo run --release -p
-//! noisy-analyses --example keystroke -- FILE [--slow]`, with a file that has one op on each line.
+//! Measures the time of all analyses of a program of HEIR's from scratch, and of an edit until its
+//! diagnostics and until what hints show of 60 lines: `cargo run --release -p noisy-analyses
+//! --example keystroke -- FILE [--slow]`, with a file that has one op on each line.
 //!
 //! Edits of several kinds are made all over the file, and undone; then bytes of the lines that hold
 //! others, or call, are typed: taken out and put back. Prints medians and the 99th of a hundred,
-//! and of the latter also the slowest, with what is typed there.
+//! and of the latter also the slowest, with the typed text.
 
 use std::ops::Range;
 use std::process::ExitCode;

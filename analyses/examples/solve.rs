@@ -1,5 +1,6 @@
-//! How long the analyses take from scratch, beside `mlir-opt --sccp` on the same file (parse and
-//! pass), in one run: `cargo run --release -p noisy-analyses --example solve -- FILE [MLIR_OPT]`.
+//! Measures the time of the analyses from scratch, beside `mlir-opt --sccp` on the same file (parse
+//! and pass), in one run: `cargo run --release -p noisy-analyses --example solve -- FILE
+//! [MLIR_OPT]`.
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};

@@ -177,8 +177,8 @@ fn before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
     now.min(u64::from(u32::MAX))
 }
 
-/// Returns the noise after a node, given the noise before it, if the sweep has no choice there. A
-/// site that is neither decided nor weighed gives the lesser noise.
+/// Returns the noise after a node, given the noise before it, if the sweep has no choice at this
+/// node. A site that is neither decided nor weighed gives the lesser noise.
 fn leaves_alone(noise: &Noise, terms: &SweepInput, v: u32, before: u64) -> u64 {
     let Some(s) = noise.instance.nodes[v as usize].site else { return before };
     let reset = u64::from(noise.instance.sites[s as usize].reset);

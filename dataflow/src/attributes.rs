@@ -268,7 +268,7 @@ impl<'a> OpTokens<'a> {
         out
     }
 
-    /// How many brackets a token opens; `<=` and `>=` are none.
+    /// Returns the number of brackets that a token opens; `<=` and `>=` are none.
     fn nesting(&self, at: usize) -> i32 {
         let compares = |token: &Token| self.text.as_bytes().get(token.end as usize) == Some(&b'=');
         let is_bracket = !self.tokens.get(at).is_some_and(compares);

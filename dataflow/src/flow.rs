@@ -1,5 +1,5 @@
 //! Flow of control and values through ops with regions and through branches: the structure that the
-//! solver, the derivation and the optimizer follow. No facts here.
+//! solver, the derivation and the optimizer follow. It contains no facts.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub use trips::Trips;
 pub enum Flow {
     /// The op has no regions.
     Plain,
-    /// The region is a function body: it is entered from elsewhere, with arguments from there.
+    /// The region is a function body: calls enter it and pass its arguments.
     Function,
     /// The regions only group other ops: modules, the chunks of a split file.
     Group,

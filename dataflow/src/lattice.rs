@@ -38,7 +38,7 @@ impl Changed {
 
 /// A join-semilattice with a least element.
 pub trait Lattice: Clone + PartialEq {
-    /// Returns the least element: nothing reaches here.
+    /// Returns the least element, the fact of a value that no execution reaches.
     fn bottom() -> Self;
 
     /// Makes `self` the least upper bound of both.

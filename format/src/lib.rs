@@ -53,7 +53,7 @@ pub struct Edit {
 pub struct Unparsed {
     /// The first place where it does not, in bytes.
     pub range: Range<usize>,
-    /// The problem there; starts in lower case, no full stop.
+    /// The problem with that range, in lower case and without a full stop.
     pub message: String,
 }
 

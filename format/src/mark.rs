@@ -21,7 +21,7 @@ pub(crate) struct Marks {
     lines: Vec<usize>,
 }
 
-/// Words of the comments that matter here.
+/// Words by which this module recognizes comments.
 const WORDS: [&str; 4] = ["noisy: format", "noisy: allow(", "expected-", "@LINE"];
 
 impl Marks {

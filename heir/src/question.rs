@@ -60,7 +60,7 @@ pub struct Round {
 pub struct Drop {
     /// The value.
     pub value: Value,
-    /// How many levels.
+    /// Number of levels.
     pub by: u32,
     /// The operand of the loop or of its end.
     pub at: (Op, u32),
@@ -247,7 +247,7 @@ struct Builder<'a> {
     is_managed: bool,
     /// True if its products are relinearized already.
     is_relinearized: bool,
-    /// How many products a fresh ciphertext stands for, by its scale.
+    /// Number of products that a fresh ciphertext stands for, by its scale.
     fresh_pending: u32,
     /// By node: how many products are in a value that no modulus switch has made up for.
     pending: Vec<u32>,
@@ -378,7 +378,7 @@ impl Builder<'_> {
         }
     }
 
-    /// How the number of a result without regions follows.
+    /// Returns the rule for the number of a result without regions, and the nodes that it reads.
     fn rule(&mut self, op: Op, value: Value) -> Result<(NodeRule, Vec<Node>), String> {
         let ir = self.ir;
         let name = ir.op_name(op);

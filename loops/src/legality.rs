@@ -14,8 +14,8 @@
 //! | a reversal, iterations in parallel | a difference in that loop, and none in those around |
 //! | a fusion | its target in the second loop, at a smaller value of the variable than its source |
 //!
-//! Values that a loop carries from one iteration to the next (`iter_args`) are not checked here;
-//! the author of a transformation checks them.
+//! Values that a loop carries from one iteration to the next (`iter_args`) are not covered; the
+//! author of a transformation checks them.
 
 use std::cell::Cell;
 

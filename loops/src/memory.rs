@@ -35,7 +35,7 @@ pub enum Meeting {
     /// Equal indices are equal elements while this many of the common loops are in the same
     /// iteration; otherwise they are different elements.
     Same(u32),
-    /// Unknown.
+    /// They may share elements, in an unknown way.
     Unknown,
 }
 

@@ -1,7 +1,8 @@
 //! Dependences of the loops of one nest in words, for hints and hovers.
 //!
-//! *Law.* A loop is called `parallel` only if its iterations may run at once. An unknown op makes
-//! no other claim. *Cost.* That of the nest, not of the function: values from outside are symbols.
+//! *Law.* A loop is called `parallel` only if its iterations may run at once. Of a loop with an
+//! unknown op nothing is claimed. *Cost.* That of the nest, not of the function: values from
+//! outside are symbols.
 
 use std::fmt::Write as _;
 
@@ -52,7 +53,7 @@ impl Verdict {
     }
 }
 
-/// The most work on one question, in numbers touched. A user is waiting.
+/// Limits of the work while a user is waiting; `pair` and `total` count the numbers touched.
 pub(crate) const LIMITS: Limits = Limits {
     with_input: false,
     aliasing: Aliasing { arguments_may_alias: false },
@@ -89,7 +90,7 @@ impl Nest {
         !self.is_large
     }
 
-    /// Returns the number of a loop.
+    /// Returns the index of a loop in [`Body::loops`], the first one if the op has several.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
         self.body.loop_of(op)
     }
@@ -229,7 +230,7 @@ pub(crate) fn line(source: &Source, op: Op) -> usize {
 /// Most rows of a table.
 const MOST_ROWS: usize = 12;
 
-/// `(0, 1)`, `(0, 1..)`, `(0, -2..3)`
+/// Returns a distance as text: `(0, 1)`, `(0, 1..)`, `(0, -2..3)`.
 pub fn distance(all: &[Interval]) -> String {
     let one = |it: &Interval| match (it.least, it.greatest) {
         (Some(a), Some(b)) if a == b => a.to_string(),

@@ -62,7 +62,7 @@ pub struct Arrow {
     pub flow: Option<Flow>,
 }
 
-/// Another order, and the answer whether it is allowed.
+/// Another order of the points, and the verdict on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub change: Change,
@@ -83,11 +83,11 @@ pub struct Space {
     pub lines: Vec<usize>,
     /// The steps of the loops.
     pub steps: Vec<i64>,
-    /// The loops around, outermost first, and the iteration in which they stay.
+    /// The variables of the enclosing loops, outermost first, each with its value, which stays.
     pub around: Vec<(String, i64)>,
     /// The points in the order in which they run.
     pub points: Vec<Point>,
-    /// The arrows, by their points.
+    /// The arrows, sorted by their points.
     pub arrows: Vec<Arrow>,
     /// Other orders; none if there are ops outside the inner loop.
     pub changes: Vec<Changed>,
@@ -131,7 +131,8 @@ impl Space {
         let at = body.loop_of(op).ok_or("there is no loop")?;
         let drawn = drawn(body, at);
         let mut stop = Stop::Spent;
-        // Inner loops run as far as the budget goes.
+        // The first attempt that fits into the budget counts: fewer iterations of inner loops
+        // first, then fewer points.
         for (points, inner) in
             [(size.points, i64::MAX), (size.points, 64), (size.points, 8), (4, 8), (2, 2)]
         {

@@ -1,7 +1,7 @@
-//! How long an edit takes until its diagnostics, and a request until its answer, over the real
-//! server's standard input and output: `cargo bench -p noisy-lsp`, with numbers of ops after `--`
-//! if not the usual ones. Prints a table for 60 nests of affine loops, one for noisy programs and
-//! one for those of HEIR, in milliseconds.
+//! Measures the time of an edit until its diagnostics, and of a request until its answer, over the
+//! real server's standard input and output: `cargo bench -p noisy-lsp`, with numbers of ops after
+//! `--` if not the usual ones. Prints a table for 60 nests of affine loops, one for noisy programs
+//! and one for those of HEIR, in milliseconds.
 
 #[path = "../tests/e2e/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]

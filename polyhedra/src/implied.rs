@@ -1,10 +1,9 @@
 //! Removal of inequalities that others imply in the rationals.
 //!
-//! *Law* (Farkas). If there is a point, `r x + c >= 0` follows from `a_i x + c_i >= 0`
-//! exactly if there are `l_i >= 0` with `sum l_i a_i = r` and `sum l_i c_i <= c`. The
-//! least such sum is a linear program with a row per variable, solved here by the simplex method in
-//! integers: all entries share one denominator, the last pivot, by which each division is exact (J.
-//! Edmonds).
+//! *Law* (Farkas). If there is a point, `r x + c >= 0` follows from `a_i x + c_i >= 0` exactly if
+//! there are `l_i >= 0` with `sum l_i a_i = r` and `sum l_i c_i <= c`. The least such sum is a
+//! linear program with a row per variable, which the simplex method solves in integers: all entries
+//! share one denominator, the last pivot, by which each division is exact (J. Edmonds).
 //!
 //! An inequality stays if the test overflows 128 bits or takes too many pivots. So no result can be
 //! wrong.

@@ -9,7 +9,7 @@
 //! *Products.* The result of a multiplication is too noisy to be multiplied again, so each but the
 //! last is reduced; powers are made of as few multiplications as possible.
 //!
-//! Reductions are counted here; where they go is decided by the optimizer.
+//! This module counts reductions; the optimizer decides where they go.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -33,7 +33,7 @@ pub(crate) struct Extracted {
     pub has_opened: bool,
 }
 
-/// How programs are taken out.
+/// The way in which programs are extracted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extraction<'a> {
     pub program: &'a Program,

@@ -25,7 +25,7 @@ pub(crate) type Polynomial = BTreeMap<Monomial, u64>;
 /// products fits into the budget.
 const FEW: usize = 6;
 
-/// How common factors are taken out.
+/// The way in which common factors are taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Factoring {
     /// Not at all.

@@ -30,7 +30,8 @@ const SMALL: usize = 64;
 /// Options of [`rewrite`].
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How the result is placed. Its time limit is that of rewriting and of placing all candidates.
+    /// Options of the placement of the result. Its time limit is that of rewriting and of placing
+    /// all candidates.
     pub placing: analyses::Options,
     /// Operations that the result executes, at most, as a multiple of those before.
     pub growth: f64,

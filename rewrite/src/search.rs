@@ -24,7 +24,7 @@ const MOST_AT_ONCE: usize = 400;
 /// Lines of a part of a longer one.
 const PART: usize = 150;
 
-/// How often shared values are gone through, at most.
+/// Most passes over shared values.
 const MOST_ROUNDS: usize = 4;
 
 /// Sizes of blocks in Horner's scheme.
@@ -40,7 +40,7 @@ pub(crate) struct Variant {
     pub n_ops: usize,
 }
 
-/// How far the search may go.
+/// Limits of the search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     /// When it ends.

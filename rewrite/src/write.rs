@@ -397,7 +397,7 @@ fn arithmetic_name(ir: &Ir, value: Value) -> Option<String> {
     (is_alone && stays).then_some(text)
 }
 
-/// How lines are written in a block.
+/// The style of the lines in a block.
 struct Style {
     ty: String,
     is_generic: bool,

@@ -339,7 +339,7 @@ impl JsonSchema for Seconds {
 impl Settings {
     /// Returns a configuration file that sets everything.
     pub fn to_toml(&self) -> String {
-        // Every type here has a form in TOML.
+        // Every type of the settings has a form in TOML.
         toml::to_string(self).unwrap_or_default()
     }
 }

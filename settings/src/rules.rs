@@ -55,7 +55,7 @@ impl Rules {
         document.diagnostics_with(&self.also())
     }
 
-    /// The rules that are off by default and on here.
+    /// Returns the rules that are off by default and on in these settings.
     fn also(&self) -> Vec<&str> {
         let set = self.0.iter().filter(|it| *it.1 != Level::Off).map(|it| it.0.as_str());
         set.filter(|it| is_off_by_default(it)).collect()

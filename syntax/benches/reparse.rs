@@ -1,5 +1,5 @@
-//! How long reading and editing take: `cargo bench -p noisy-syntax`. Prints medians; sizes as
-//! arguments (default 1000 100000). `-- FILE` reads a file instead.
+//! Measures the time of reading and editing: `cargo bench -p noisy-syntax`. Prints medians; sizes
+//! as arguments (default 1000 100000). `-- FILE` reads a file instead.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

@@ -129,7 +129,7 @@ struct File {
 #[derive(Default)]
 struct Reader {
     file: File,
-    /// How many inline modules are open.
+    /// Number of inline modules that are open.
     depth: usize,
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// The crates, with what a reader meets there.
+/// The crates, with the subjects of their messages.
 const CRATES: [(&str, &str); 11] = [
     ("analyses", "Diagnostics of noise and lints, derivations, placement"),
     ("dataflow", "Traces of the solver, broken laws of lattices"),

@@ -523,8 +523,8 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             }
             if number == MOST as u64 || self.is_spent() {
                 self.is_cut = true;
-                // The yields of the last of many rounds are unknown here; bottom stays below any
-                // join.
+                // After too many rounds the yields of the last one are unknown; bottom stays below
+                // any join.
                 break vec![A::Fact::bottom(); inits.len()];
             }
             start = next;

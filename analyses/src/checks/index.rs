@@ -1,8 +1,9 @@
 //! The ops that checks must visit, updated by edits, so that no check walks the program.
 //!
-//! *Law.* Each set holds at least its ops. The check decides if there is something to report when
-//! diagnostics are asked for: a value that gained a use, for example, is not reported. *Cost.* An
-//! update costs in proportion to the edit, and to the suppression comments after it.
+//! *Law.* Each set contains all ops that match its description, and may contain others: an op stays
+//! in `idle`, for example, when its result gains a use. A check therefore tests each op again when
+//! diagnostics are requested. *Cost.* An update costs in proportion to the edit, and to the
+//! suppression comments after it.
 
 use std::ops::Range;
 
@@ -15,7 +16,7 @@ use crate::program::Program;
 use noisy_dataflow::flow::{self, Flow};
 use noisy_heir::{Heir, Sites};
 
-/// The text in every comment that suppresses diagnostics.
+/// The text that every suppression comment contains.
 pub(super) const MARK: &str = "noisy: allow(";
 
 /// The ops that the checks must visit.
@@ -25,14 +26,14 @@ pub(crate) struct Index {
     pub(super) idle: FxHashSet<Op>,
     /// Functions that state a bound on noise, and those without a body.
     pub(super) bound: FxHashSet<Op>,
-    /// Ops after which control may stop short: labels, and ops that choose if a region runs.
+    /// Ops that may leave code unreached: labels, and ops that decide if a region runs.
     pub(super) forks: FxHashSet<Op>,
     /// Ops whose operand decides where control goes.
     pub(super) decided: FxHashSet<Op>,
     /// The ops that identify a program of HEIR's: modules that name a scheme, and ops that only
     /// HEIR has.
     pub(super) heir: FxHashSet<Op>,
-    /// The bytes of the text at which [`MARK`] starts, in order.
+    /// The offsets of [`MARK`] in the text, in order.
     pub(super) marks: Vec<usize>,
 }
 
@@ -49,12 +50,12 @@ impl Index {
         !self.heir.is_empty()
     }
 
-    /// The ciphertexts of a program of HEIR's.
+    /// Returns the facts about ciphertexts; `None` if the program is not one of HEIR's.
     pub(crate) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a Heir> {
         if self.is_of_heir() { program.heir() } else { None }
     }
 
-    /// The same, with the sites that checks report, and the program.
+    /// Like [`Self::heir_of`], with the IR and the sites that checks report.
     pub(super) fn sites_of<'a>(
         &self,
         program: &'a Program,
@@ -62,13 +63,13 @@ impl Index {
         Some((program.ir(), self.heir_of(program)?, program.sites()?))
     }
 
-    /// The bytes of the text at which comments that may suppress something say so, in order.
+    /// Returns the offsets of [`MARK`] in the text, in order.
     #[cfg(test)]
     pub(crate) fn marks(&self) -> &[usize] {
         &self.marks
     }
 
-    /// Takes in an edit, which put so many bytes in the place of a range.
+    /// Updates the index after an edit that replaced `range` by `len` bytes.
     pub(crate) fn update(
         &mut self,
         source: &Source,
@@ -158,11 +159,10 @@ impl Index {
     }
 }
 
-/// The bytes of a text at which [`MARK`] starts, in order. *Cost.* Linear, without a copy of the
-/// text.
+/// Returns the offsets of [`MARK`] in a text, in order. *Cost.* Linear, without a copy of the text.
 fn marks_in(source: &Source) -> Vec<usize> {
     let mut marks = Vec::new();
-    // The searched text, and its start in the whole.
+    // The part of the text that is being searched, and its offset.
     let (mut near, mut start) = (String::new(), 0);
     for chunk in source.text().chunks() {
         near.push_str(chunk);
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_found_where_two_pieces_of_the_text_meet() {
+    fn finds_marks_across_two_chunks_of_the_rope() {
         let mut text = String::new();
         for line in 0..2000 {
             let blanks = " ".repeat(line % 7);

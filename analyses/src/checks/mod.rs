@@ -1,7 +1,8 @@
 //! Checks: diagnostics beyond the grammar, one file per code. Each file begins with its code and
 //! title, its documentation and an example; `Check::docs` is made from those comments.
 
-/// The comment that opens a file, as text: nothing else of the file gets into a program.
+/// Expands to the comment that opens a file, cut out at compile time, so that the rest of the file
+/// does not get into the binary.
 macro_rules! header {
     ($file:literal) => {{
         const TEXT: &str = include_str!($file);
@@ -47,7 +48,7 @@ pub struct Check {
     /// The comment that opens its file: the documentation.
     header: &'static str,
     run: Run,
-    /// The same without explanations, if these are nearly all of the work.
+    /// Like `run`, but without explanations; present if these are nearly all of the work.
     in_brief: Option<Run>,
     /// Makes the fix of each of its diagnostics.
     pub(crate) fix: Option<Fixing>,
@@ -107,7 +108,8 @@ pub const ALL: &[Check] = &[
     suppression::CHECK,
 ];
 
-/// The diagnostics of all checks that are on or whose codes are in `also`; in no particular order.
+/// Returns the diagnostics of all checks that are on or whose codes are in `also`, in no particular
+/// order.
 pub(crate) fn run(
     program: &Program,
     index: &Index,
@@ -151,13 +153,13 @@ impl Check {
     const HINT: Check =
         Check { category: Category::Lint, severity: Severity::Hint, ..Check::ERROR };
 
-    /// A few words: `noise over the budget`.
+    /// Returns the title in the header: `noise over the budget`.
     pub(crate) fn title(&self) -> &'static str {
         let first = self.header.lines().next().unwrap_or_default();
         first.split_once(": ").map_or(self.code, |(_, title)| title)
     }
 
-    /// The problem and its remedy, with an example, in Markdown.
+    /// Returns the documentation in the header as Markdown: the problem, its remedy, and examples.
     pub(crate) fn docs(&self) -> String {
         let mut out = String::new();
         let lines = self.header.lines().map_while(|it| it.strip_prefix("//!"));
@@ -168,7 +170,7 @@ impl Check {
         out.trim_matches('\n').to_owned() + "\n"
     }
 
-    /// Returns one of its diagnostics.
+    /// Creates one of its diagnostics.
     pub(crate) fn at(&self, range: Range<usize>, message: String) -> Diagnostic {
         Diagnostic {
             code: self.code,
@@ -204,7 +206,7 @@ const fn header_len(text: &str) -> usize {
     }
 }
 
-/// The first bytes of a text.
+/// Returns the first `N` bytes of a text.
 const fn start_of<const N: usize>(text: &str) -> [u8; N] {
     let mut out = [0; N];
     let mut at = 0;

@@ -2,7 +2,7 @@
 //!
 //! There are two kinds: the checks of this crate ([`crate::checks`]) and the codes of reading and
 //! verifying ([`Code`]). `noisy-check explain`, the rules of SARIF, the links of diagnostics in an
-//! editor and `docs/diagnostics.md` are made from here.
+//! editor and `docs/diagnostics.md` are made from these rules.
 
 use std::borrow::Cow;
 

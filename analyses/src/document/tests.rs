@@ -152,7 +152,7 @@ fn shared_outputs_have_what_was_there_and_what_is_inserted() {
         out
     };
     let mut document = Document::with_model(text, model.clone());
-    // Each run starts from what was there before the first.
+    // Each run starts from the text before the first.
     let all = ["%0#0=[0, 13]", "%0#1=[0, 20]", "%1=[0, 12]", "%2=[0, 13]"];
     assert_eq!(noises(&document), all);
     let mut changed = text.to_owned();

@@ -57,7 +57,7 @@ pub enum Fact {
     Unchecked,
 }
 
-/// Integers up to here are exact in every reader of JSON.
+/// The greatest number up to which every reader of JSON keeps integers exact.
 const EXACT: i128 = 1 << 53;
 
 struct Number(i128);

@@ -11,13 +11,13 @@ use crate::program::Program;
 pub enum Assumption {
     /// A contract on it says so.
     Contract(Contract),
-    /// The function may be called from outside, so it is fresh; joined with the noise that these
-    /// calls pass.
+    /// The function may be called from outside, so the argument is assumed to be fresh. The noise
+    /// that these calls pass is joined.
     Fresh {
         /// The calls in the document, in textual order.
         calls: Vec<Op>,
     },
-    /// The function is private, and these calls pass it.
+    /// The function is private, and these calls pass the noise.
     Passed {
         /// The calls, in textual order.
         calls: Vec<Op>,
@@ -27,7 +27,7 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// In words, for hover: `assumed fresh (12): public function`.
+    /// Describes it for hovers: `assumed fresh (12): public function`.
     pub fn text(&self, fresh: Bits) -> String {
         let callers = |n: usize| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
         match self {

@@ -1,10 +1,10 @@
 //! The derivation of a number: the chain of ops from which the noise of a value comes, as data.
 //!
-//! From the value backward, at each step to the noisiest operand (an unknown one is noisiest, the
-//! first of equals counts), until a source: a fresh value, a reset, an argument, or something
-//! unknown. Few ops that add noise fit between a source and the budget, so chains are short; those
-//! that add none (block arguments, results of regions) may be many, and the walk ends after
-//! [`MAX_STEPS`].
+//! The walk goes from the value backward, at each step to the noisiest operand (an unknown one is
+//! noisiest; of equal ones the first counts). It ends at a source: a fresh value, a reset, an
+//! argument, or something unknown. Few ops that add noise fit between a source and the budget, so
+//! chains are short; those that add none (block arguments, results of regions) may be many, and the
+//! walk ends after [`MAX_STEPS`].
 
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -21,16 +21,16 @@ use noisy_dataflow::flow;
 use super::place::value_range;
 use super::words::short_name;
 
-/// The longest chain that is followed.
+/// Most steps of a derivation.
 pub const MAX_STEPS: usize = 64;
 
 /// Noise without a bound that is only passed on.
 const UNBOUNDED: &str = "unbounded";
 /// Noise without a bound where a loop or an op adds to it.
 const GROWS: &str = "grows with each iteration: unbounded";
-/// Both, where no loop makes the noise so large.
+/// Replaces both if sums, and no loop, made the noise too large to count.
 const TOO_LARGE: &str = "over 2^32 bits";
-/// Why noise is unknown that comes from an unknown operand.
+/// Unknown noise that comes from an operand.
 const UNKNOWN_OPERAND: &str = "unknown: the noise of an operand is unknown";
 
 /// One step of a derivation: a value and the rule that gave it its noise.
@@ -39,7 +39,7 @@ pub struct Step {
     pub value: Value,
     /// The op that defines it, or the label or the op whose header does.
     pub op: Option<Op>,
-    /// The part of the op that computes it, in bytes of the text; of an argument, its name.
+    /// The core of the op that computes it, or the name of an argument, in bytes of the text.
     pub range: Range<usize>,
     pub noise: Noise,
     /// The rule with its numbers, in bits: `12 + 12 = 24`, `max(24, 12) + 1 = 25`, `freshly
@@ -53,13 +53,13 @@ pub struct Step {
 pub struct Derivation {
     /// The steps, the value's own last. Empty for a value without noise.
     pub steps: Vec<Step>,
-    /// The chain is longer: its first steps were left out.
+    /// True if the chain is longer than [`MAX_STEPS`]; its first steps are then left out.
     pub shortened: bool,
 }
 
 impl Derivation {
-    /// At most `n` steps, a few from the source and the rest from the end, and the place and number
-    /// of the steps left out.
+    /// Returns at most `n` steps, a third from the source and the rest from the end, with the index
+    /// and the number of the steps left out.
     pub fn brief(&self, n: usize) -> (Vec<&Step>, Option<(usize, usize)>) {
         let len = self.steps.len();
         if len <= n || n < 2 {
@@ -72,7 +72,7 @@ impl Derivation {
     }
 }
 
-/// Derives the noise of a value; `known` caches the answers for others.
+/// Derives the noise of a value; `known` caches the answers of [`saturates`].
 pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> Derivation {
     let ir = program.ir();
     let mut out = Derivation::default();
@@ -111,12 +111,12 @@ pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> De
     out
 }
 
-/// For values whose noise is the largest number: true if it became so large without a loop.
+/// Values whose noise is `Bits::MAX`; true if it became so large without a loop.
 pub type Saturation = FxHashMap<Value, bool>;
 
-/// Returns true if the noise of a value is the largest number because sums became too large: then
-/// its operands have less. If instead a loop adds noise in each iteration, one operand in a cycle
-/// has no bound either. The answers on the way are cached for the next value.
+/// Returns true if the noise of a value is `Bits::MAX` because sums became too large: then the walk
+/// to the noisiest operands reaches one with less noise. If instead a loop adds noise in each
+/// iteration, the walk ends in a cycle. The answers for all values on the way are cached.
 pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> bool {
     let mut way = Vec::new();
     let mut at = value;
@@ -125,7 +125,7 @@ pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> boo
         if noise.hi() != Some(Bits::MAX) {
             break !way.is_empty();
         }
-        // One that is met again on the way stands in a loop.
+        // A value that the walk meets again stands in a loop; its entry is still `false`.
         match known.entry(at) {
             Entry::Occupied(it) => break *it.get(),
             Entry::Vacant(it) => it.insert(false),
@@ -140,7 +140,7 @@ pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> boo
     answer
 }
 
-/// The rule that gives a value its noise, with numbers, and the operand to blame.
+/// Returns the rule that gives a value its noise, with numbers, and the noisiest operand.
 fn explain(program: &Program, value: Value, noise: Noise) -> (String, Option<Value>) {
     let ir = program.ir();
     let feeders = flow::feeders(ir, value);
@@ -272,7 +272,7 @@ fn explain_result(program: &Program, op: Op, index: u32, noise: Noise) -> (Strin
         }
         Growth::Sum(k) => equation(&numbers(&noises).join(" + "), k, hi),
     };
-    // Over the iterations of a loop, the largest operands need not meet.
+    // In a loop, the operands need not have their largest noise in the same iteration.
     let now = Noise::after(growth, &noises);
     if now.hi() == Some(hi) {
         (text, blamed)
@@ -289,7 +289,7 @@ fn numbers(noises: &[Noise]) -> Vec<String> {
     noises.iter().map(|it| it.hi().map_or("?".to_owned(), |hi| hi.to_string())).collect()
 }
 
-/// The rule of a value that takes one of several incoming values: an argument of a block, or a
+/// Returns the rule of a value that is one of several incoming values: an argument of a block, or a
 /// result of an op with regions.
 fn join_text(ir: &Ir, value: Value, noises: &[Noise], noise: Noise) -> String {
     let Some(hi) = noise.hi() else { return UNKNOWN_OPERAND.to_owned() };
@@ -312,7 +312,7 @@ fn join_text(ir: &Ir, value: Value, noises: &[Noise], noise: Noise) -> String {
     }
 }
 
-/// The index of the noisiest; unknown is noisiest, the first of equals counts.
+/// Returns the index of the noisiest; unknown is noisiest, and of equal ones the first counts.
 fn noisiest(noises: &[Noise]) -> usize {
     let rank = |noise: &Noise| match *noise {
         Noise::Bottom => 0,

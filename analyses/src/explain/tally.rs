@@ -3,8 +3,8 @@
 //!
 //! *Law.* Each number is a sum or a maximum over its ops, so it does not depend on their order.
 //! Unknown numbers are marked: a count without executions, incomplete keys and time, an absent
-//! depth or level. Both ways of a choice count. The body of a callee is not counted, and the time
-//! is then incomplete. *Cost.* Constant for each op and each loop around it.
+//! depth or level. Both branches of a choice count. The body of a callee is not counted, and the
+//! time is then incomplete. *Cost.* Constant for each op and each loop around it.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use noisy_integers::Integers;
 /// The number of ops of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// In the text.
+    /// Ops in the text.
     pub written: u64,
     /// Most executions per execution of the holder; `None` if the text does not state the trip
     /// count of a loop.
@@ -34,16 +34,17 @@ impl Count {
     }
 }
 
-/// The keys that must be made to run something, besides those of encryption.
+/// The evaluation keys that a program needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
-    /// One to relinearize with.
+    /// True if it needs a relinearization key.
     pub relinearization: bool,
-    /// One to rotate with for each of these distances, as they are written.
+    /// The distances, as written, for which it needs rotation keys.
     pub steps: BTreeSet<i64>,
-    /// One to swap rows with.
+    /// True if it needs a key to swap rows.
     pub rows: bool,
-    /// Others, of rotations by a distance that is not known or that HEIR decides on later.
+    /// True if it needs further keys, for rotations by distances that are unknown or that HEIR
+    /// decides later.
     pub others: bool,
 }
 
@@ -52,7 +53,7 @@ pub struct Keys {
 pub struct Cost {
     /// Microseconds.
     pub microseconds: u64,
-    /// True if it is complete.
+    /// True if it covers all ops and all their executions.
     pub is_whole: bool,
 }
 
@@ -64,13 +65,14 @@ pub struct Tally {
     keys: Keys,
     depth: Depth,
     levels: Option<u32>,
-    /// Some ciphertext in it.
+    /// The first ciphertext that was added.
     ciphertext: Option<Value>,
+    /// True if an op without a latency was added.
     has_others: bool,
 }
 
 impl Tally {
-    /// Of nothing yet, in an op.
+    /// Creates an empty tally of the regions of an op.
     pub fn new(holder: Op) -> Self {
         Self {
             holder,
@@ -92,7 +94,7 @@ impl Tally {
     pub fn add_value(&mut self, ir: &Ir, heir: &Heir, depth: Depth, value: Value) {
         let level = match heir.ciphertext(value) {
             Ciphertext::Encrypted { level, .. } => Some(level),
-            // Nobody knows whether it is one.
+            // It may be a ciphertext of any level.
             Ciphertext::Unknown => None,
             Ciphertext::Plain | Ciphertext::Bottom => return,
         };
@@ -139,7 +141,7 @@ impl Tally {
             Operation::Relinearize => self.keys.relinearization = true,
             Operation::Rotate if swaps_rows(ir.op_name(op)) => self.keys.rows = true,
             Operation::Rotate => match step(ir, integers, heir, op) {
-                // Nothing moves.
+                // A rotation by 0 needs no key.
                 Some(0) => {}
                 Some(step) => {
                     self.keys.steps.insert(step);
@@ -163,7 +165,7 @@ impl Tally {
         Some(times)
     }
 
-    /// Some ciphertext in it, if there is any.
+    /// The first ciphertext that was added.
     pub fn ciphertext(&self) -> Option<Value> {
         self.ciphertext
     }
@@ -173,7 +175,7 @@ impl Tally {
         self.depth
     }
 
-    /// The most levels that a ciphertext has used; `None` if that is not known of all.
+    /// The most levels that a ciphertext has used; `None` if the level of one is unknown.
     pub fn levels(&self) -> Option<u32> {
         self.levels
     }
@@ -189,7 +191,8 @@ impl Tally {
         &self.keys
     }
 
-    /// The time by a table, ops one after the other. Loops with an unknown trip count count once.
+    /// The time by a table of latencies if ops run one after the other. A loop with an unknown trip
+    /// count counts as one iteration.
     pub fn cost(&self, table: &Latency) -> Cost {
         let mut out = Cost { microseconds: 0, is_whole: !self.has_others };
         for (work, count) in Operation::ALL.iter().zip(&self.counts) {
@@ -202,7 +205,7 @@ impl Tally {
     }
 }
 
-/// The distance of a rotation, if it is one number.
+/// The distance of a rotation, if it is a known constant.
 fn step(ir: &Ir, integers: &Integers, heir: &Heir, op: Op) -> Option<i64> {
     if let Some(attr) = ir.attr(op, "static_shift") {
         return match ir.interner.attr_data(attr) {
@@ -210,7 +213,8 @@ fn step(ir: &Ir, integers: &Integers, heir: &Heir, op: Op) -> Option<i64> {
             _ => None,
         };
     }
-    // The last operand; the others are the ciphertext and parameters of the libraries.
+    // The distance is the last operand. Those before it are the ciphertext and, in the dialects of
+    // libraries, other parameters.
     let value = ir.op(op).operands.last()?.value?;
     if heir.ciphertext(value) != Ciphertext::Plain || ir.op(op).operands.len() < 2 {
         return None;

@@ -23,8 +23,8 @@ pub fn is_loop(ir: &Ir, op: Op) -> bool {
     )
 }
 
-/// Returns true if an op directly in a loop may run before it and does not change in it, after the
-/// ops for which `is_moved` holds have moved.
+/// Returns true if an op directly in a loop can move before the loop: it may run without the loop,
+/// and computes the same in each iteration once the ops for which `is_moved` holds have moved.
 pub fn leaves(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
     !ir.op(op).kind.has(Traits::TERMINATOR)
         && is_invariant(ir, op, of, is_moved)
@@ -43,7 +43,7 @@ pub fn is_invariant(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> 
                     return true;
                 }
                 let region = ir.def_region(value);
-                // Defined in the op itself, or outside of the loop.
+                // The value is defined in the op itself, or outside of the loop.
                 let is_inside =
                     |at: Op| ir.op(at).regions.iter().any(|it| ir.region_encloses(it.1, region));
                 is_inside(op) || !is_inside(of)

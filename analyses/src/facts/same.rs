@@ -144,7 +144,7 @@ impl Walk {
     }
 
     /// Returns the op that has computed the same as an op of the walk. If there is none, the op
-    /// itself is known from here on. `number` must give equal numbers only to equal values.
+    /// itself is known to later calls. `number` must give equal numbers only to equal values.
     pub fn same(&mut self, ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Op> {
         let data = ir.op(op);
         // Ops with regions of several blocks are not compared.

@@ -139,7 +139,7 @@ impl SparseForward for Depths {
     }
 
     fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Depth) -> Depth {
-        // Fresh: encrypted here, from public operands.
+        // A fresh ciphertext: the op encrypts public operands.
         let is_fresh = fact == Depth::Public && is_secret(ir, &self.model, value);
         if is_fresh { Depth::AtMost(0) } else { fact }
     }

@@ -15,7 +15,7 @@ use noisy_dataflow::flow;
 pub(crate) struct Breach {
     /// The call or the return.
     pub giver: Op,
-    /// Which operand of it.
+    /// Index of its operand.
     pub operand: usize,
     pub value: Value,
     /// Its noise in bits, within the budget: noise over the budget is reported where it first is.

@@ -332,7 +332,7 @@ impl Outcome {
     }
 }
 
-/// Why there is no answer at all.
+/// The reason why there is no answer at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FixError {
     /// The edited text was analyzed and breaks the promise, for this reason; it is not offered.
@@ -409,8 +409,8 @@ impl Proposal {
                 if refused.is_empty() || refused.iter().any(is_defect) {
                     return Err(unverified);
                 }
-                // The analysis merges calls with many different noises, so here they are merged
-                // too.
+                // The analysis merges calls with many different noises, so the next attempt merges
+                // them, too.
                 let mut again = options.clone();
                 again.limits.time =
                     again.limits.time.map(|time| time.saturating_sub(start.elapsed()));

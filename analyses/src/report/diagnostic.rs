@@ -111,7 +111,7 @@ pub struct Diagnostic {
     /// The problem and its reason: one sentence with the value, the number and the limit; lower
     /// case, no full stop.
     pub message: String,
-    /// The chain that led here, from its source on.
+    /// The chain of causes, from its source on.
     pub related: Vec<Related>,
     /// The remedy: one or more sentences, each with a capital, without the last full stop.
     pub help: Option<String>,

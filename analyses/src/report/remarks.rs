@@ -138,7 +138,7 @@ impl Remarks {
 }
 
 impl OfFunction {
-    /// The remarks on a function, made now if they are not there.
+    /// Returns the remarks on a function, computed at the first call.
     fn remarks(&self, ir: &Ir, integers: &Integers, function: Op) -> &[(Op, Remark)] {
         self.remarks.get_or_init(|| {
             let mut made = Made::of(ir, integers, function);

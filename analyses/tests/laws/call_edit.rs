@@ -92,7 +92,8 @@ pub(crate) fn contexts(document: &Document) -> Vec<Vec<String>> {
     ir.functions().into_iter().map(of).collect()
 }
 
-/// How many edits visited anything, and how many of them less than half of what reading anew does.
+/// Number of edits that visited anything, and of those that visited less than half of the visits
+/// from scratch.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     pub(crate) n_costly: usize,

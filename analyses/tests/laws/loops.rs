@@ -102,7 +102,7 @@ fn loops_that_run_between_two_numbers_of_times_give_what_any_of_these_gives() {
         let n_carried = 1 + random.below(9);
         let inits: Vec<u64> = (0..n_carried).map(|_| 5 + random.below(20) as u64).collect();
         let (least, more) = (random.below(70), random.below(12));
-        // Which value each becomes: mostly another place, sometimes with more noise, or fresh.
+        // The value that each becomes: mostly another place, sometimes with more noise, or fresh.
         let mut places: Vec<usize> = (0..n_carried).collect();
         for at in 0..n_carried {
             places.swap(at, random.below(n_carried));

@@ -351,7 +351,7 @@ fn the_order_of_blocks_in_the_text_is_no_matter() {
             let document = Document::new(text);
             let (ir, mut out) = (document.ir(), Vec::new());
             let mut tell = |value: noisy_syntax::Value| {
-                // How far over the budget is no matter.
+                // The amount over the budget does not matter.
                 let noise = match *document.noise(value) {
                     Noise::AtMost(hi) if hi > 26 => "over".to_owned(),
                     it => it.to_string(),

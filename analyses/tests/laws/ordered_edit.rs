@@ -136,7 +136,7 @@ fn an_edit_in_a_star_of_joined_vectors_costs_what_depends_on_it() {
         check(&document);
         out
     };
-    // Which vectors come first is decided by names.
+    // Names decide the order of vectors.
     let (few, many) = (cost(200), cost(10_000));
     eprintln!("visits in a star of 10,000 functions with joined vectors: {many:?}");
     assert!(few.iter().chain(&many).all(|it| it.0.max(it.1) <= 100), "{few:?} {many:?}");

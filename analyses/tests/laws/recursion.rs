@@ -222,7 +222,7 @@ fn deep_chains_of_calls_do_not_depend_on_the_order_of_the_text() {
     }
 }
 
-/// How many additions lead to a value at most: a lattice without end. Unless it widens, that is
+/// The most additions on a path to a value: a lattice without end. Unless it widens, that is
 /// against the law of its trait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Count<const WIDENS: bool> {

@@ -66,7 +66,7 @@ pub(crate) struct FileFix {
     pub notes: Vec<Note>,
     /// The joint placements with their proofs, if requested.
     pub placed: Vec<PlacedGroup>,
-    /// How many diagnostics were fixed by themselves, without a placement.
+    /// Number of diagnostics that were fixed by their own edits, without a placement.
     pub n_fixed: usize,
     /// Number of diagnostics allowed by added comments.
     pub n_suppressed: usize,

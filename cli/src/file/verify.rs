@@ -54,8 +54,8 @@ enum Text {
 
 struct Expected {
     kind: Kind,
-    /// Line in the file, from 0; `None` for a diagnostic without a position, which does not occur
-    /// here.
+    /// Line in the file, from 0; `None` for a diagnostic without a position, which this checker
+    /// never reports.
     row: Option<usize>,
     text: Text,
     written: String,
@@ -256,7 +256,7 @@ mod tests {
             .collect()
     }
 
-    /// `"t.a"(%u)` on a line is an error there.
+    /// Checks a text in which `USE` stands for an op with an error.
     fn all(text: &str) -> Vec<String> {
         check(&text.replace("USE", "\"t.a\"(%u) : (i32) -> ()"), Verify::All)
     }

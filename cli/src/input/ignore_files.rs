@@ -397,7 +397,7 @@ mod tests {
         };
         assert_eq!(of("plain/"), ["excluded.mlir", "x.mlir", "everywhere.mlir"]);
         assert_eq!(of("inner/"), ["y.mlir", "everywhere.mlir"]);
-        // The result is the same if the walk starts there.
+        // The result is the same if the walk starts in the inner folder.
         let found = ["excluded.mlir", "x.mlir", "y.mlir", "everywhere.mlir", "z.mlir"];
         assert_eq!(left_out(&root.join("inner"), &found), ["y.mlir", "everywhere.mlir"]);
         assert_eq!(left_out(&root.join("inner/sub"), &found), ["y.mlir", "everywhere.mlir"]);

@@ -108,7 +108,7 @@ fn a_repository_is_checked() {
     );
     assert_eq!(check(&folder, &[("args", "good.mlir")]).code, 0);
     assert_eq!(folder.read("output"), "exit-code=0\n");
-    // Nothing given is everything here.
+    // Without arguments the action checks the whole folder.
     assert_eq!(check(&folder, &[("args", "")]).code, 1);
 }
 

@@ -61,7 +61,7 @@ fn where_the_cache_is() {
     assert_eq!(folder.run_with(&[], "", &[("NOISY_CACHE_DIR", "other")]).code, 0);
     assert!(folder.path("out/cache/.gitignore").exists() && folder.path("other").exists());
     assert!(!folder.path(".noisy_cache").exists());
-    // Beside the configuration; what is in a folder that was there stays as it is.
+    // Beside the configuration; files in an existing folder stay as they are.
     folder.write("noisy.toml", "");
     folder.write("mine/file", "");
     let run = folder.shell(&format!("cd deep/er && {}", env!("CARGO_BIN_EXE_noisy-check")));
@@ -69,7 +69,7 @@ fn where_the_cache_is() {
     assert_eq!(packs(&folder).len(), 1);
     assert_eq!(folder.run(&["--cache-dir", "mine"]).code, 0);
     assert!(!folder.path("mine/.gitignore").exists());
-    // A folder that cannot be one is told of, and changes no result.
+    // A cache folder that cannot be created is reported, and changes no result.
     let run = folder.run(&["--cache-dir", "a.mlir"]);
     assert_eq!((run.code, run.out.as_str()), (0, "No problems in 2 files.\n"));
     assert!(run.err.starts_with("noisy-check: the cache a.mlir cannot be written: "), "{run:?}");
@@ -175,7 +175,7 @@ fn runs_at_the_same_time_share_the_cache() {
         let runs: Vec<_> = (0..8).map(|n| scope.spawn(move || run(n))).collect();
         for it in runs {
             let run = it.join().expect("it ends");
-            // A folder that goes away while it is written to is told of, at most.
+            // A folder that goes away while it is written to is at most reported.
             assert_eq!((run.code, &run.out), (wanted.code, &wanted.out), "{}", run.err);
         }
     });

@@ -109,7 +109,7 @@ fn differences(said: &str) -> Vec<String> {
         else {
             continue;
         };
-        // Notes need not be expected here.
+        // `noisy-check` requires no expectations for notes.
         if message.starts_with("unexpected note: ") {
             continue;
         }

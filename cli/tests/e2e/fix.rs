@@ -153,7 +153,7 @@ fn permissions_and_links_are_kept() {
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_every_file_whole() {
-    // A file may not grow beyond 512 bytes here; the second has room.
+    // In this test a file may not grow beyond 512 bytes; the second has room.
     let large = format!("{TUTORIAL}// {}\n", "x".repeat(2000));
     let folder = Folder::with(&[("a.mlir", large.as_str()), ("b.mlir", CLEAN)]);
     let small = "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 %1 = noisy.mul %0, %0 : !noisy.i32 return }\n";

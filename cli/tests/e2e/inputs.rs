@@ -208,7 +208,7 @@ fn an_output_file_is_replaced_where_it_is() {
 #[test]
 fn a_run_that_fails_leaves_the_old_output_file() {
     let folder = Folder::with(&[("a.mlir", TUTORIAL), ("out.txt", "old")]);
-    // A file may not grow beyond 1024 bytes here.
+    // In this test a file may not grow beyond 1024 bytes.
     let script = format!(
         "trap '' XFSZ; ulimit -f 1; exec {} --isolated --no-cache a.mlir --output-format sarif --output-file out.txt",
         env!("CARGO_BIN_EXE_noisy-check")

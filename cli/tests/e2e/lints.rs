@@ -163,7 +163,7 @@ fn they_are_fixed_where_they_are_warnings_and_comments_stay() {
     .assert_eq(&fixed);
     assert_eq!(folder.run(&["--fix"]).code, 0);
     assert_eq!(folder.read("a.mlir"), fixed, "nothing is left to do");
-    // As hints they are told of, and nothing is changed for them.
+    // As hints they are reported, and nothing is changed for them.
     let hints = ALL.replace("warning", "hint");
     let folder = Folder::with(&[("a.mlir", PROGRAM), ("noisy.toml", &hints)]);
     assert_eq!(folder.run(&["--fix"]).code, 0);

@@ -36,8 +36,8 @@ fn forge(folder: &Folder, change: impl Fn(&str) -> String) {
     }
 }
 
-/// From here on nothing is known of any text, and what is said of it is another thing: only who
-/// does not look at a text says that.
+/// Replaces the hash and the answer of each text in the cache: only a run that does not read a text
+/// repeats the forged answer.
 fn forget_texts(folder: &Folder) {
     forge(folder, |text| {
         let mut parts = text.split("\"text\":\"");
@@ -130,7 +130,7 @@ fn whatever_changes_a_file_is_seen() {
         keep_time(&target, "replaced");
         fs::remove_file(path("replaced")).expect("there");
         std::os::unix::fs::symlink(&target, path("replaced")).expect("a link");
-        // Two that were there before change their names.
+        // Two existing files swap their names.
         fs::rename(path("swapped"), folder.path("elsewhere/swap")).expect("there");
         fs::rename(path("other"), path("swapped")).expect("there");
         fs::rename(folder.path("elsewhere/swap"), path("other")).expect("there");

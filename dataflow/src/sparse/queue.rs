@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashSet;
 
-/// Position of a task in program order: place in the text, ends before starts there, inner ends
-/// before outer ones.
+/// Position of a task in program order: place in the text; at one place ends come before starts,
+/// and inner ends before outer ones.
 type Position = (usize, bool, Reverse<usize>);
 
 /// Ops and ends of ops to visit, in program order, and values whose users are not queued yet.

@@ -47,7 +47,7 @@ pub(crate) fn given(ir: &Ir, settings: &Settings) -> Vec<(Op, Vec<Value>)> {
     functions.iter().filter_map(of).collect()
 }
 
-/// Which result of which function a function of the client decrypts.
+/// Returns the function and the index of its result that a function of the client decrypts.
 fn decrypted(ir: &Ir, function: Op) -> Option<(&str, usize)> {
     let AttrData::Dict(entries) = ir.interner.attr_data(ir.attr(function, "client.dec_func")?)
     else {

@@ -1,8 +1,8 @@
 //! Values whose uses disagree, so that HEIR may write other numbers on them than follow from the
 //! ops that compute them:
 //!
-//! - A plaintext that ops want at several levels. HEIR encodes it once, for the largest, and takes
-//!   all values that are computed with it to be there.
+//! - A plaintext that ops want at several levels. HEIR encodes it once, for the largest, and
+//!   assumes this level for all values that are computed with it.
 //! - A ciphertext where branches meet or a loop starts, if a plaintext becomes it that is encoded
 //!   for more used levels or with more polynomials.
 //! - A ciphertext by its type that a call passes at another level than the callee takes.

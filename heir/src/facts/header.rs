@@ -47,7 +47,7 @@ impl Header {
         !self.attributes.is_empty()
     }
 
-    /// How many values its regions take.
+    /// Number of values that its regions take.
     pub(crate) fn n_arguments(&self) -> usize {
         self.regions.iter().map(|it| it.n_arguments).sum()
     }

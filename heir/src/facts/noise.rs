@@ -4,7 +4,7 @@
 //! The level at which an op runs is that in its `mgmt.mgmt`, else the one that the used levels
 //! leave of the moduli. A loop with a known trip count is iterated that often; noise that goes on
 //! to grow in another loop has no bound. *Source.* HEIR, `lib/Analysis/NoiseAnalysis`; an op
-//! without a rule there passes on the noise of its first ciphertext operand.
+//! without a rule in HEIR passes on the noise of its first ciphertext operand.
 
 pub(crate) mod formulas;
 mod log2;

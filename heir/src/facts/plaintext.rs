@@ -2,10 +2,10 @@
 //!
 //! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest of the
 //! ciphertexts that sums and products with it give. In HEIR other ops, and ends of regions, do not
-//! decide the level: HEIR then writes the plaintext as if it were for a fresh ciphertext. Here it
-//! has that level only where it is true. A plaintext that is no `mgmt.init` has no level in HEIR;
-//! here it has that of the values that are computed from it. A plaintext that becomes a ciphertext
-//! at the end of a branch or of a round has the level and the polynomials of that one, the least of
+//! decide the level: HEIR then writes the plaintext as if it were for a fresh ciphertext. We give
+//! it that level only where it is true. A plaintext that is no `mgmt.init` has no level in HEIR; we
+//! give it that of the values that are computed from it. A plaintext that becomes a ciphertext at
+//! the end of a branch or of a round has the level and the polynomials of that one, the least of
 //! several.
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.*
@@ -21,7 +21,7 @@ use crate::ops::rules;
 use crate::text::types;
 use noisy_dataflow::flow;
 
-/// How many plaintext ops are looked through from one value.
+/// Most plaintext ops that are followed from one value.
 const MOST: usize = 10_000;
 
 /// The numbers that the uses of a plaintext want.

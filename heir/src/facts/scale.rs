@@ -89,8 +89,8 @@ impl Scales<'_> {
 #[derive(Debug)]
 pub struct ScaleBits {
     settings: Arc<Settings>,
-    /// How many times the default one the logarithm of the scale of a fresh or bootstrapped
-    /// ciphertext is.
+    /// The logarithm of the scale of a fresh or bootstrapped ciphertext, as a multiple of the
+    /// default one.
     fresh: i64,
 }
 

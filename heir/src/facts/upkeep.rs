@@ -237,7 +237,7 @@ pub(crate) struct Upkeep {
     levels: Vec<u32>,
     /// The ops whose levels the library of the module decides.
     by_library: FxHashSet<Op>,
-    /// How many ops give a level as their largest.
+    /// Number of ops whose largest level is the key.
     n_with: BTreeMap<u32, usize>,
     n_unknown: usize,
     n_last: usize,

@@ -26,7 +26,7 @@ pub(crate) enum LevelRule {
 pub(crate) struct Entry {
     /// Its effect on a level.
     pub(crate) level: Option<LevelRule>,
-    /// Whose level that is.
+    /// The operands whose level that is.
     pub(crate) of: Of,
     /// True if it makes the multiplicative depth larger.
     pub(crate) deepens: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Entry {
     pub(crate) takes_plaintexts: bool,
 }
 
-/// Whose level an op moves.
+/// The operands whose level an op changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// The operand of this number.

@@ -1,4 +1,4 @@
-//! How a ciphertext came to its level or its polynomials: the ops on the way that moved them.
+//! The chain of ops that gave a ciphertext its level or its polynomials.
 
 use noisy_syntax::{Def, Ir, Value};
 use rustc_hash::FxHashSet;
@@ -8,7 +8,7 @@ use crate::facts::known::Heir;
 use crate::ops::rules;
 use noisy_dataflow::flow;
 
-/// The most steps of a chain that are told.
+/// Most steps of a chain in a report.
 const MOST: usize = 8;
 
 /// The number that a chain explains.

@@ -36,7 +36,7 @@ pub struct Steps {
     pub is_cut: bool,
 }
 
-/// How a ciphertext came about; no steps for what is none.
+/// Derives a ciphertext step by step; no steps for other values.
 pub fn derivation(ir: &Ir, heir: &Heir, known: Quantities<'_>, value: Value) -> Steps {
     let of = |it: Value| known.of(it).unwrap_or_default();
     let mut out = Steps::default();

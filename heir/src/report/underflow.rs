@@ -48,7 +48,7 @@ pub(crate) fn runs_out(
         && !ir.op(op).operands.iter().filter_map(|it| it.value).any(over)
 }
 
-/// How levels run out at a value.
+/// Explains how levels run out at a value.
 pub(crate) fn underflow(
     ir: &Ir,
     heir: &Heir,
@@ -106,11 +106,11 @@ pub struct Recursion {
     pub op: Op,
     /// The ciphertext.
     pub value: Value,
-    /// Why it has no level.
+    /// The reason why it has no level.
     pub why: Unsettled,
 }
 
-/// Why a ciphertext of a recursive call has no level.
+/// The reason why a ciphertext of a recursive call has no level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
     /// It is passed at another level each time.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::text::entries::{self, entries};
 
-/// How the encryption is randomized.
+/// The key that encrypts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
     /// With the public key.
@@ -37,14 +37,14 @@ pub struct SchemeParams {
     pub(crate) is_extended: bool,
 }
 
-/// Why parameters cannot be used.
+/// The reason why parameters cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParamsError {
     /// A key that is needed is missing.
     Missing(&'static str),
     /// The value of a key cannot be read.
     Bad(&'static str, String),
-    /// A key is there twice.
+    /// A key is written twice.
     Repeated(String),
     /// No scheme has a key of this name.
     Unheard(String),
@@ -154,7 +154,7 @@ impl SchemeParams {
     }
 }
 
-/// An integer; HEIR reads no type after it.
+/// Reads an integer; HEIR accepts no type after it.
 fn number(words: &[&str]) -> Option<u64> {
     match words {
         [number] => entries::number(number),
@@ -162,7 +162,7 @@ fn number(words: &[&str]) -> Option<u64> {
     }
 }
 
-/// `[3, 5, 7]`, each at least 2.
+/// Reads `[3, 5, 7]`, with each number at least 2.
 fn moduli(words: &[&str]) -> Option<Vec<u64>> {
     let ["[", inside @ .., "]"] = words else { return None };
     if inside.is_empty() {

@@ -12,7 +12,8 @@ use noisy_dataflow::attributes::{self, Side};
 /// The range of an annotation and its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnnotationPlace {
-    /// The whole of it, if its op holds several, or other ops.
+    /// The whole annotation, if it is reported apart from its op: the op holds several annotations,
+    /// or contains other ops.
     pub whole: Option<Range<usize>>,
     entries: Vec<AnnotationEntry>,
 }
@@ -21,23 +22,23 @@ pub struct AnnotationPlace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnnotationEntry {
     key: String,
-    /// The key.
+    /// The range of the key.
     pub name: Range<usize>,
-    /// The value.
+    /// The range of the value.
     pub value: Range<usize>,
-    /// All of it, with a comma that goes with it; none if that is a comment away.
+    /// The range of the entry with the comma to delete with it; `None` if a comment stands between.
     pub with_comma: Option<Range<usize>>,
 }
 
 impl AnnotationPlace {
-    /// The entry under a key, if it is written there and not in an alias.
+    /// Returns the entry of a key, if it is written in the annotation itself and not in an alias.
     pub fn entry(&self, key: &str) -> Option<&AnnotationEntry> {
         self.entries.iter().find(|it| it.key == key)
     }
 }
 
-/// Finds the ranges of annotations. Those of one op are found at once if they are asked for in a
-/// row.
+/// Finds the ranges of annotations. The annotations of the last op are cached, so ask for those of
+/// one op in a row.
 #[derive(Debug)]
 pub struct Places<'a> {
     source: &'a Source,
@@ -46,7 +47,7 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Of the annotations of a program.
+    /// Creates a finder for the annotations of a program.
     pub fn new(source: &'a Source) -> Self {
         Self { source, of: None, found: FxHashMap::default() }
     }
@@ -56,7 +57,7 @@ impl<'a> Places<'a> {
         place_at(self.source, holder, self.whole(holder)?)
     }
 
-    /// As [`Places::of`], the whole of it, if its op holds several, or other ops.
+    /// Returns the range of an annotation, if it is reported apart from its op.
     pub fn apart(&mut self, holder: Holder) -> Option<Range<usize>> {
         let whole = self.whole(holder)?.whole.clone();
         is_apart(self.source, holder).then_some(whole)
@@ -89,7 +90,7 @@ pub(crate) fn place(source: &Source, holder: Holder) -> Option<AnnotationPlace> 
 /// Returns true if an annotation is reported apart from its op.
 fn is_apart(source: &Source, holder: Holder) -> bool {
     match holder {
-        // It stands behind the regions of an op.
+        // It stands behind the regions of the op, far from its name.
         Holder::Op(op) => !source.ir().op(op).regions.is_empty(),
         _ => true,
     }
@@ -115,7 +116,7 @@ fn place_at(
     Some(AnnotationPlace { whole, entries: entries.collect() })
 }
 
-/// An entry with the comma before it, or else the one behind it.
+/// Returns the range of an entry with the comma before it, or else the one behind it.
 fn with_comma(text: &str, entry: &entries::Entry<'_>) -> Option<Range<usize>> {
     let (start, end) = (entry.name.start, entry.value.end);
     let is_blank = |it: &str| it.trim().is_empty();

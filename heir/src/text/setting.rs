@@ -311,7 +311,7 @@ impl Settings {
         is_one.then(|| self.all[0].difference(&other.all[0]))
     }
 
-    /// How many parts there are: at least one.
+    /// Number of parts: at least one.
     pub(crate) fn n_parts(&self) -> usize {
         self.n_parts
     }

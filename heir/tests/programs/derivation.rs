@@ -1,4 +1,4 @@
-//! How ciphertexts came about, in words.
+//! Derivations of ciphertexts in words.
 
 use expect_test::expect;
 

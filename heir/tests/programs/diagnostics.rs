@@ -406,7 +406,7 @@ fn annotations_that_conflict_are_told_of() {
       %4 = arith.addi %3, %3 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
       secret.yield %4 : i16";
     assert_eq!(told(&generic("scheme.bgv", body)), "9 warning level-mismatch");
-    // An annotation that cannot be read is told of, and says nothing of others.
+    // An unreadable annotation is reported, and says nothing about others.
     let unread = body.replace("#mgmt.mgmt<level = 2>", "#mgmt.mgmt<level = many>");
     assert_eq!(told(&generic("scheme.bgv", &unread)), "9 warning level-mismatch");
 }

@@ -41,7 +41,8 @@ pub(super) fn definitions(source: &Source, op: Op) -> Vec<String> {
 }
 
 /// Returns true if the text defines a value at this mention. The header of an unknown op may define
-/// each name in it as a region argument; a name defined before the op is only used there.
+/// each name in it as a region argument; a name that is defined before the op is only a use in the
+/// header.
 pub fn is_defined(ir: &Ir, value: Value) -> bool {
     let Some(site) = ir.definition_site(value) else { return true };
     let (data, span) = (ir.op(site), ir.value(value).span);

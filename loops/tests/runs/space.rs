@@ -156,7 +156,7 @@ fn arrows_equal_the_dependences_of_a_run() {
                 assert_eq!(is_violated, !it.backward.is_empty(), "{what}");
                 assert!(it.order.windows(2).all(|pair| time(pair[0]) < time(pair[1])), "{what}");
                 // An order that is forbidden for tiles of any size, or for other points, may be
-                // allowed here.
+                // allowed for the drawn ones.
                 let is_all = space.around.is_empty() && !matches!(it.change, Change::Tile(_));
                 assert!(!is_violated || it.verdict.is_err(), "{what}");
                 assert!(!is_all || is_violated || it.verdict.is_ok(), "{what}");

@@ -1,5 +1,5 @@
-//! The client: its capabilities, its settings, messages and questions to it. Nothing here knows a
-//! document.
+//! The client: its capabilities, its settings, messages and questions to it. The module knows no
+//! documents.
 
 pub(crate) mod ask;
 pub(crate) mod capabilities;

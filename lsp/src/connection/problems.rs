@@ -1,6 +1,6 @@
 //! Mistakes in the settings. Each is shown once, until the settings change. A configuration file
-//! that is open in the editor has the diagnostics of its text there; any other has those of the
-//! file on the disk.
+//! that is open in the editor gets the diagnostics of the text in the editor; any other gets those
+//! of the file on the disk.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -175,8 +175,8 @@ impl Document {
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
     }
 
-    /// Like [`Document::run`], before all jobs given there: the visible part of a file does not
-    /// wait for the rest.
+    /// Like [`Document::run`], but ahead of all its jobs: the visible part of a file does not wait
+    /// for the rest.
     pub(crate) fn run_near<J: Job>(
         &self,
         job: J,

@@ -1,5 +1,5 @@
 //! Editor features, one file each: functions from a document and an offset or a range to plain data
-//! in bytes. Nothing here knows the protocol.
+//! in bytes. Features do not know the protocol.
 
 pub(crate) mod find;
 pub(crate) mod nest;

@@ -266,7 +266,7 @@ mod tests {
             text += "  affine.for %i = 1 to %n {\n    %x = affine.load %A[%i - 1] : memref<?xf32>\n    affine.store %x, %A[%i] : memref<?xf32>\n  }\n";
         }
         text += "  return\n}\n";
-        // Equal nests would be one cache entry; here each differs.
+        // Equal nests would share one cache entry, so each nest is different.
         let mut n = 0;
         while let Some(at) = text.find("= 1 to") {
             n += 1;

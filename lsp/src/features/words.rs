@@ -16,8 +16,8 @@ pub(crate) fn range(document: &Document, value: Value, known: &mut Saturation) -
     })
 }
 
-/// The meaning of the largest number: noise without a bound, or with a bound beyond all numbers
-/// here.
+/// The meaning of the largest number: noise without a bound, or with a bound that is too large to
+/// count.
 fn largest(document: &Document, value: Value, known: &mut Saturation) -> &'static str {
     if saturates(document, value, known) { "over 2^32 bits" } else { "unbounded" }
 }

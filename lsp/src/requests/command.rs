@@ -1,4 +1,4 @@
-//! Commands. Exactly the advertised ones are executed here.
+//! Execution of commands: exactly the advertised ones.
 
 use std::fmt::Write as _;
 

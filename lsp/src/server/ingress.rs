@@ -1,5 +1,5 @@
-//! The service in front of `tower_lsp`'s: everything that must happen in the order of the wire
-//! happens here, before anything waits.
+//! The service in front of `tower_lsp`'s: it does everything that must happen in the order of the
+//! wire, before anything waits.
 //!
 //! *Laws.*
 //! - `call` is called by the one thread that reads, in wire order. Notifications about documents
@@ -11,7 +11,7 @@
 //!   (by `tower_lsp`) with -32800, an unknown one with -32601, even if its name starts with `$/`.
 //!   Before `initialize` all others are answered with -32002, and after `shutdown` all with -32600.
 //! - Answers that handlers write as text ([`Server::write`]) bypass `tower_lsp`, which would build
-//!   a tree of JSON values for each. They are cancelled here, by `$/cancelRequest`.
+//!   a tree of JSON values for each. This service cancels them on `$/cancelRequest`.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -298,7 +298,7 @@ impl Ingress {
         if settings.as_object().is_some_and(|it| !it.is_empty()) {
             configuration::take(self.session(), settings);
         }
-        // Clients that are asked for their settings send none here.
+        // Clients that are asked for their settings send none in the notification.
         configuration::request(self.session());
     }
 }

@@ -54,8 +54,8 @@ fn change(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
     }
 }
 
-/// Takes the settings from `initialize`. Some clients send all of them here, and answer `null` to
-/// every question; these count until the client sends others.
+/// Takes the settings from `initialize`. Some clients send all settings in `initialize`, and answer
+/// `null` to every question; these count until the client sends others.
 pub(crate) fn start(connection: &Connection, options: &Value) {
     set(connection, None, options);
     connection.settings.set_initial(Config::read(options).ok());

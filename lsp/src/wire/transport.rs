@@ -3,9 +3,9 @@
 //!
 //! `tower_lsp` has a transport of its own. It ends at the first message that is no JSON, accepts
 //! header names in one spelling only, and reads, runs and writes in one task, so that each can
-//! delay the others. Here a plain thread reads standard input, which also defines the order of
-//! everything; [`crate::server::ingress`] dispatches messages and [`crate::wire::outbox`] writes
-//! them.
+//! delay the others. In this server a plain thread reads standard input, which also defines the
+//! order of everything; [`crate::server::ingress`] dispatches messages and [`crate::wire::outbox`]
+//! writes them.
 
 use std::io::{self, BufRead, Read};
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long to wait for anything.
+/// The longest wait for anything.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The client's end of a connection.
@@ -67,7 +67,7 @@ impl Client {
     /// Starts a server and reads nothing of what it says yet.
     pub(crate) fn deaf() -> (Self, ChildStdout) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_noisy-lsp"))
-            // The documentation of codes is written there.
+            // The server writes the documentation of codes into this folder.
             .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -113,7 +113,7 @@ fn each_kind_has_a_switch_and_hints_are_asked_for_anew() {
         (&["loopGrowth"], &["4:14 noise 12 → 20"]),
         (&["contracts"], &["0:26 [0, 12] assumed fresh"]),
         (&["depth"], &["0:26 depth 0", "4:4 depth 0", "4:52 depth 0", "5:6 depth 0"]),
-        // All that is encrypted here is so by its type.
+        // All encrypted values of this program have an encrypted type.
         (&["secrecy"], &[]),
         (&[], &[]),
     ];

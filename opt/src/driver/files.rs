@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn splits_a_file_where_mlir_opt_does() {
-        // `mlir-opt` reads ` x` as the start of a part, and an error there.
+        // `mlir-opt` reads ` x` as the start of a part, in which it is an error.
         let text = "a\n// -----\nb\n// // -----\t\nc // -----\n// ----- x\nd";
         split(text, "// -----", &[("a\n", 0), ("b\n// ", 2), ("c ", 4), ("", 5), (" x\nd", 5)]);
         for line in ["// ----- //", "// -----//", "// -----\t// x", "// ----- // // -----"] {

@@ -125,7 +125,7 @@ fn settle_constants(before: &Ir, after: &mut Ir) {
             continue;
         }
         let old = before.op(op).parent;
-        // The neighbor that is still there.
+        // The nearest neighbor that still exists.
         let holds = |it: Op, after: &Ir| {
             after.is_alive(it)
                 && after.op(it).parent == old

@@ -279,7 +279,7 @@ impl Run {
         let out = print::document(&ir, self.settings.style);
         timing.leave();
         if self.split_at.is_none() {
-            // The process ends here. The system frees memory faster than drops would.
+            // The process ends after this output. The system frees memory faster than drops would.
             std::mem::forget(ir);
         }
         Ok(out)

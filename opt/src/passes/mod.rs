@@ -13,7 +13,7 @@ pub use affine::schedule::{best_schedule, is_nest_root};
 
 pub use crate::pass::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 
-/// The passes of each family. Passes from other crates have one row here.
+/// The passes of each family. The passes of other crates have one row.
 const TABLES: &[&[PassInfo]] = &[
     affine::nests::coalesce::PASSES,
     affine::memory::dependence_check::PASSES,

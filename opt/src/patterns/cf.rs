@@ -57,7 +57,7 @@ fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)
     let mut ops = ir.block_ops(block);
     let only = ops.next().filter(|&it| ir.op(it).kind == OpKind::CfBr)?;
     let args = &ir.block(block).args;
-    // The arguments of the block are used there and nowhere else.
+    // Only the branch uses the arguments of the block.
     if args.iter().any(|&it| ir.value(it).uses.iter().any(|it| it.0 != only)) {
         return None;
     }
@@ -138,8 +138,8 @@ fn take(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     true
 }
 
-/// Two branches to the same block become one with selected operands, if no other branch leads
-/// there.
+/// Two branches to the same block become one with selected operands, if no other branch leads to
+/// that block.
 fn same_successors(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = targets(rewriter.ir, op)[..] else { return false };
     if yes != no {

@@ -154,8 +154,8 @@ fn is_scope(kind: OpKind) -> bool {
     )
 }
 
-/// Returns true if an op is the last before the terminator in its only region, so that nothing
-/// follows it there.
+/// Returns true if an op is the last before the terminator in its only region, so that nothing in
+/// the region follows it.
 fn is_last(rewriter: &Rewriter<'_>, op: Op) -> bool {
     let next = rewriter.ir.next(op);
     only_block(rewriter.ir, rewriter.ir.op(op).parent).is_some()

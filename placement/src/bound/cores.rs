@@ -18,9 +18,9 @@
 //!          = min over splits k - c = sum of k_u of sum of We(u, k_u)  Sum(c)
 //! ```
 //!
-//! A node with `W(v, limit + 1) < 1` has a violated core, read off the minimizing operands. If
-//! a site is counted twice, `W` is too large: then separation may miss a violated core at a
-//! fractional point, but never at a point of zeros and ones (there a sum is zero exactly if its
+//! A node with `W(v, limit + 1) < 1` has a violated core, read off the minimizing operands. If a
+//! site is counted twice, `W` is too large: then separation may miss a violated core at a
+//! fractional point, but never at a point of zeros and ones (at which a sum is zero exactly if its
 //! terms are).
 //!
 //! `W(v, .)` is a step function, and only weights under 1 matter, so only its steps are stored.

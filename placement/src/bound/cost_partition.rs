@@ -174,8 +174,8 @@ fn parts(
         .collect()
 }
 
-/// Returns the bound that rows prove for a part, in units of cost. Sites outside cost nothing
-/// there.
+/// Returns the bound that rows prove for a part, in units of cost. Sites outside of the part cost
+/// nothing.
 fn bound(sites: &[u32], weights: &[u64], rows: &[(Row, i128)]) -> i128 {
     let mut left: std::collections::BTreeMap<u32, i128> = sites
         .iter()

@@ -94,7 +94,8 @@ pub(crate) fn share_costs(
         for &row in &group.rows {
             rows[row].terms.iter().for_each(|it| put(columns, it.0));
         }
-        // Neighbors whose cost no row takes completely: without them they would be free here.
+        // Neighbors whose cost no row takes completely: without them they would be free in this
+        // part.
         for i in 0..columns.len() {
             let near = neighbors[columns[i] as usize].iter().copied();
             near.filter(|&at| is_left(at)).for_each(|at| put(columns, at));

@@ -285,8 +285,8 @@ impl WarmStart {
                 if budget.is_spent() || incumbent.is_proven() {
                     break;
                 }
-                let post = LedgerEntry { ledger: &ledger, at, incumbent };
-                locked(job).solve(statuses, cores, &post, budget);
+                let entry = LedgerEntry { ledger: &ledger, at, incumbent };
+                locked(job).solve(statuses, cores, &entry, budget);
             }
         };
         incumbent
@@ -316,7 +316,7 @@ impl ClusterJob {
         &mut self,
         statuses: &[std::ffi::c_int],
         cores: &mut Cores,
-        post: &LedgerEntry,
+        entry: &LedgerEntry,
         budget: &mut Budget,
     ) {
         let Some(cluster) = self.cluster.take() else { return };
@@ -327,7 +327,7 @@ impl ClusterJob {
         let Some(mut relaxation) = Relaxation::begin(graph, cluster, before, statuses) else {
             return;
         };
-        let done = relaxation.rounds(cores, post, budget);
+        let done = relaxation.rounds(cores, entry, budget);
         if relaxation.bound > bound {
             self.solved.bound = relaxation.bound;
             self.solved.proof = relaxation.proof.clone();
@@ -337,8 +337,8 @@ impl ClusterJob {
         }
         let Some(basis) = relaxation.basis() else { return };
         self.solved.columns = relaxation.sites.iter().copied().zip(basis.columns).collect();
-        // A row that does not bind is basic. A basis without the row and its status is a basis
-        // still.
+        // A row that does not bind is basic. A basis without the row and its status is still a
+        // basis.
         let binding = relaxation.rows.into_iter().zip(basis.rows);
         (self.solved.rows, self.solved.statuses) =
             binding.filter(|it| it.1 != Basis::BASIC).unzip();
@@ -353,7 +353,7 @@ pub(crate) struct Relaxation {
     pub sites: Vec<u32>,
     /// The column of each site; `u32::MAX` outside.
     column: Vec<u32>,
-    /// Its nodes, in the order of the graph.
+    /// The nodes of the cluster, in the order of the graph.
     nodes: Vec<u32>,
     pub rows: Vec<Row>,
     known: HashSet<Row>,
@@ -435,7 +435,12 @@ impl Relaxation {
 
     /// Solves and separates until no core is violated, and enters bounds in the ledger. If the
     /// budget ends, the results so far stay. `None` if the solver fails.
-    fn rounds(&mut self, cores: &mut Cores, post: &LedgerEntry, budget: &mut Budget) -> Option<()> {
+    fn rounds(
+        &mut self,
+        cores: &mut Cores,
+        entry: &LedgerEntry,
+        budget: &mut Budget,
+    ) -> Option<()> {
         let graph = cores.graph;
         let mut round = 0_u32;
         let (mut earlier, mut dropped) = (0, 0);
@@ -465,18 +470,19 @@ impl Relaxation {
                 self.x[s as usize] = *value as f32;
             }
             self.certify(graph, &answer);
-            post.enter(self.bound, &self.proof);
-            if post.incumbent.is_proven() {
+            entry.enter(self.bound, &self.proof);
+            if entry.incumbent.is_proven() {
                 return Some(());
             }
-            // A cluster is only a start: its last hundredths are left to the whole.
+            // A cluster only gives a start: small gains are left to the whole.
             let local = self.sites.len() < graph.n_sites();
             if local && round > 1 && self.bound - earlier < self.bound / ENOUGH {
                 return Some(());
             }
             earlier = self.bound;
             round += 1;
-            // Rows are not dropped while the bound stands still: they might come back for ever.
+            // Rows are not dropped while the bound stands still: the same ones might come back for
+            // ever.
             if self.bound > dropped || round.is_multiple_of(10) {
                 dropped = self.bound;
                 self.drop_idle(&answer)?;
@@ -500,13 +506,13 @@ impl Relaxation {
 
     /// Drops the rows without a multiplier that have much slack at the point.
     fn drop_idle(&mut self, answer: &Optimum) -> Option<()> {
-        let spares = |row: &Row| {
+        let slack = |row: &Row| {
             let mut value = 0.0;
             row.for_each(|s, weight| value += f64::from(self.x[s as usize]) * weight as f64);
             value / row.least() as f64 - 1.0
         };
         let rows = self.rows.iter().zip(&answer.multipliers);
-        let idle: Vec<bool> = rows.map(|(row, &y)| y < 1e-9 && spares(row) > SPARE).collect();
+        let idle: Vec<bool> = rows.map(|(row, &y)| y < 1e-9 && slack(row) > SPARE).collect();
         self.lp.remove_rows(&idle).ok()?;
         let mut i = 0;
         let known = &mut self.known;

@@ -17,7 +17,8 @@ pub(crate) struct TreeNode {
     /// The decision of this node: whether the site is chosen, or whether at least the level leaves
     /// the node.
     pub decided: Option<(Branching, bool)>,
-    /// Columns that are settled here, because multipliers prove `least` for all other values.
+    /// Columns that are settled at this node, because multipliers prove `least` for all other
+    /// values.
     pub settled: Option<Settled>,
     /// The multipliers that prove its bound; inherited from the parent at first.
     pub list: MultiplierList,

@@ -12,9 +12,9 @@
 //! whenever they change. Sums of many rows are given up: they are dense, and every solve with them
 //! is slow.
 //!
-//! Why it pays: cores of additions are chains of fifteen sites. In a random program they spread
+//! It pays because cores of additions are chains of fifteen sites. In a random program they spread
 //! over a third of it, and no small local problem holds several. An odd number of chains around a
-//! ring, in which each shares a stretch with the next, is found here wherever it lies.
+//! ring, in which each shares a stretch with the next, is found wherever it lies.
 //!
 //! Cost: for each column, a few operations for each row that it is eliminated from.
 //!
@@ -243,7 +243,7 @@ mod tests {
         let mut n_found = 0;
         for _ in 0..3000 {
             let n = 3 + random.below(6);
-            // A point of halves, and rows without slack there.
+            // A point of halves, and rows without slack at that point.
             let x: Vec<f64> = (0..n).map(|_| [0.0, 0.5, 0.5, 0.5, 1.0][random.below(5)]).collect();
             let (mut rows, mut least) = (Vec::new(), Vec::new());
             for _ in 0..2 + random.below(8) {

@@ -274,8 +274,8 @@ impl ProofSource for SettledProof {
     }
 }
 
-/// Phase 2, if at least one in `least` sites can be settled. Returns true if it took over: then
-/// nothing is left to do here.
+/// Phase 2, if at least one in `least` sites can be settled. Returns true if it took over: then the
+/// caller has nothing left to do.
 fn fix(
     graph: &Graph,
     dual: &DualBound,

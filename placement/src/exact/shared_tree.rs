@@ -160,7 +160,7 @@ struct LeafStart {
     values: Vec<f64>,
     cost: f64,
     basis: Basis,
-    /// True if cuts were added here.
+    /// True if cuts were added at this leaf.
     is_cut: bool,
     /// Nodes and levels to branch at, the most promising first.
     levels: Vec<(u32, Bits)>,
@@ -481,7 +481,7 @@ impl TreeState {
     /// Starts to try levels at a leaf, or columns if there are no levels.
     fn begin(&mut self, at: u32, start: Arc<LeafStart>, graph: &Graph) {
         let n_before = self.n_branched + self.trials.len();
-        // Here columns are sites.
+        // In this tree columns are sites.
         let by = |&(node, level): &(u32, Bits)| {
             let site = graph.site[node as usize];
             let is_open = start.fixed[site as usize] == ColumnDecision::Open;

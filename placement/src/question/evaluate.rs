@@ -103,7 +103,7 @@ mod tests {
         let mut random = Random::new(7);
         for round in 0..200 {
             let n = 1 + random.below(30);
-            // A permutation: a node depends on nodes that come before it there.
+            // A permutation: a node depends on nodes that precede it in the permutation.
             let mut places: Vec<u32> = (0..n as u32).collect();
             random.shuffle(&mut places);
             let mut instance = Instance::default();

@@ -1,6 +1,6 @@
 //! An instance laid out for walking: operands, users and sites as flat arrays, and an order.
 //!
-//! Everything here is linear in the size of the instance. A [`Graph`] borrows nothing, so that a
+//! Construction is linear in the size of the instance. A [`Graph`] borrows nothing, so that a
 //! search thread can own one.
 
 use rustc_hash::FxHashSet;

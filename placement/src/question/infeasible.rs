@@ -14,15 +14,15 @@ pub struct Infeasible {
 /// The reason why a node cannot be made legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Even with all possible reduces, the noise here is at least `least` bits. The node itself or
-    /// one of its users bears only `limit` bits.
+    /// Even with all possible reduces, the noise of the node is at least `least` bits. The node
+    /// itself or one of its users bears only `limit` bits.
     Over {
         /// The least possible noise, in bits.
         least: Bits,
-        /// The largest noise that is legal here, in bits.
+        /// The largest legal noise of the node, in bits.
         limit: Bits,
     },
-    /// A reduce is needed here, and the noise after it is still over the limit.
+    /// The node needs a reduce, and the noise after it is still over the limit.
     Reset {
         /// The site at which the reduce is needed.
         site: Site,

@@ -86,7 +86,7 @@ pub struct NodeData {
     pub n_operands: u32,
     /// The largest legal `p`, in bits; `Bits::MAX` for none.
     pub limit: Bits,
-    /// The site of a reduce after this node, if one is allowed there.
+    /// The site of a reduce after this node, if one is allowed.
     pub site: Option<Site>,
 }
 
@@ -94,9 +94,10 @@ pub struct NodeData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteData {
-    /// Cost of a reduce here (executions times the price of one); at least 1. Sums saturate.
+    /// Cost of a reduce at this site (executions times the price of one); at least 1. Sums
+    /// saturate.
     pub cost: u64,
-    /// Noise after a reduce here.
+    /// Noise after a reduce at this site.
     pub reset: Bits,
 }
 

@@ -107,7 +107,7 @@ struct NoiseRanges {
     cap: Vec<i64>,
     at_p: Vec<Bits>,
     at: Vec<Bits>,
-    /// All levels are cut here.
+    /// A cap on all levels.
     most: Bits,
 }
 

@@ -5,8 +5,8 @@
 //! stops. The move stays if the cost does not rise; if it rises by `d`, it stays with probability
 //! `exp(-d / T)`; otherwise it is undone. `T` falls geometrically.
 //!
-//! Why it pays: a move costs a dozen node visits (see [`crate::search::state`]), which is about a
-//! million moves per second, while a solver re-solves about twenty neighborhoods per second.
+//! It pays because a move costs a dozen node visits (see [`crate::search::state`]), which is about
+//! a million moves per second, while a solver re-solves about twenty neighborhoods per second.
 //! Measured in docs/placement.md.
 //!
 //! The result is deterministic for a given number of steps: the generator is seeded, and time only

@@ -1,12 +1,12 @@
 //! A choice of sites and its noise, updated while sites come and go.
 //!
-//! Law: between operations `p` and `e` are the least solution under `chosen`, and a state that was
-//! legal stays legal. A change is propagated in topological order through the nodes whose noise
+//! *Law.* Between operations `p` and `e` are the least solution under `chosen`, and a state that
+//! was legal stays legal. A change is propagated in topological order through the nodes whose noise
 //! really changes; an undo log reverts it. In a loop noise can only be propagated upward (the least
-//! solution is reached from any smaller one from below); to lower it there, everything is
-//! recomputed.
+//! solution is reached from any smaller one from below); to lower the noise of a loop, everything
+//! is recomputed.
 //!
-//! Cost of a step: the nodes it changes and their users, typically a dozen.
+//! *Cost* of a step: the nodes it changes and their users, typically a dozen.
 
 use crate::question::graph::{Graph, NONE};
 use crate::question::instance::Bits;
@@ -26,7 +26,7 @@ pub(crate) struct ChoiceState<'g> {
     pub e: Vec<Bits>,
     /// Work done so far, in visits of nodes.
     pub work: u64,
-    /// All noise is cut here, because it may rise for ever in a cycle.
+    /// A cap on all noise, because noise may rise for ever in a cycle.
     most: Bits,
     queue: RankQueue,
     undo: Vec<UndoStep>,
@@ -220,7 +220,7 @@ impl<'g> ChoiceState<'g> {
     }
 }
 
-/// A set of ranks from which the smallest is taken: one bit each, found by scanning words.
+/// A set of ranks from which the smallest is taken, with one bit for each rank.
 #[derive(Clone, Debug)]
 struct RankQueue {
     words: Vec<u64>,

@@ -1,7 +1,8 @@
 //! The division of time between search and proof of one part.
 //!
 //! 1. A short run of [`crate::search::anneal`], so that the proof starts from a good choice.
-//! 2. The proof ([`crate::exact::prove`]) with a first share of the effort. Small parts end here.
+//! 2. The proof ([`crate::exact::prove`]) with a first share of the effort. Small parts are solved
+//!    after this step.
 //! 3. Runs of annealing of growing length. Under a time limit the proof runs concurrently on a
 //!    second thread. Under a work limit they take turns on one thread, so that the answer depends
 //!    on nothing else.

@@ -20,7 +20,7 @@ pub(super) struct Choice {
     pub what: String,
 }
 
-/// The names of known ops, for maps by op name: those of the built-in model.
+/// Returns the likely keys of a map by op name: the ops in its default, the built-in model.
 fn op_names(of: &'static Value) -> impl Iterator<Item = String> {
     of["default"].as_object().into_iter().flat_map(|it| it.keys().cloned())
 }
@@ -51,12 +51,12 @@ impl Node {
         of["properties"].get(name).or(others).map(Self::new)
     }
 
-    /// Returns the node of its elements.
+    /// Returns the node of its elements if `is_item`, else the node itself.
     pub(super) fn of_item(self, is_item: bool) -> Self {
         if is_item { Self::new(&self.of_type["items"]) } else { self }
     }
 
-    /// Returns its keys, or likely ones.
+    /// Returns its keys; for a map by op name, likely ones.
     pub(super) fn keys(self) -> Vec<(String, Self)> {
         let table = self.of_item(self.is_array_of_tables());
         let named = table.of_type["properties"].as_object();

@@ -25,7 +25,7 @@ pub(super) enum Role {
 pub(super) struct Position {
     /// The table of a key or of a part of a header; the path of a value.
     pub path: Vec<String>,
-    /// The syntax there.
+    /// The syntax at the position.
     pub role: Role,
     /// True if a value is an element of an array.
     pub is_item: bool,
@@ -243,7 +243,7 @@ pub(super) fn at(text: &str, offset: usize) -> Option<Position> {
 }
 
 /// Returns the position between two events without its words, the element of an array of tables,
-/// its path, and true if a proposal is possible there.
+/// its path, and true if a proposal is possible at the position.
 fn place(
     state: &ReaderState<'_>,
     range: Range<usize>,

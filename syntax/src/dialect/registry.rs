@@ -93,7 +93,7 @@ pub fn ops() -> impl Iterator<Item = OpKind> {
     ALL.iter().copied().chain(registered)
 }
 
-/// The segment of the registered row `n`, and its place in there.
+/// The segment of the registered row `n`, and its index in the segment.
 fn address(n: usize) -> (usize, usize) {
     let segment = (n + 1).ilog2();
     (segment as usize, n + 1 - (1 << segment))

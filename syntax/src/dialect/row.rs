@@ -1,8 +1,8 @@
 //! A row of the op table.
 //!
 //! *Law.* A row says everything that is known of an op by its name alone; parser, printers,
-//! verifier, completion and passes read it there. The facts are those of the op definitions of MLIR
-//! 19 (`*Ops.td`); where a later version differs the row says so.
+//! verifier, completion and passes read it from the row. The facts are those of the op definitions
+//! of MLIR 19 (`*Ops.td`); where a later version differs the row says so.
 
 use super::syntax::Element;
 use crate::OpKind;
@@ -48,7 +48,7 @@ pub struct OpSpec {
     pub default_dialect: Option<&'static str>,
     /// Its effects.
     pub effects: Effects,
-    /// The places where it may run though the program would not run it there.
+    /// The places where it may run although the program would not run it.
     pub speculation: Speculation,
     /// Its verifier rules beyond those that follow from the other fields.
     pub(crate) rules: Rules,

@@ -1,4 +1,4 @@
-//! Which ops rewriting changed, for those who show a program as it changes.
+//! The ops that rewriting changed, for front ends that show a program as it changes.
 
 use super::Ir;
 use crate::{Op, Region};

@@ -1,5 +1,5 @@
-//! Where ops and block arguments come from (`loc(..)`), for who prints it. A program has no
-//! locations unless it was read with them ([`Source::into_located_ir`]).
+//! The locations of ops and block arguments (`loc(..)`), for printers. A program has no locations
+//! unless it was read with them ([`Source::into_located_ir`]).
 //!
 //! [`Source::into_located_ir`]: crate::Source::into_located_ir
 
@@ -22,12 +22,12 @@ impl Ir {
         self.locations.is_some()
     }
 
-    /// Where an op comes from, if the program has locations.
+    /// Returns the location of an op, if the program has locations.
     pub fn location(&self, op: Op) -> Option<Attr> {
         self.locations.as_ref()?.ops.get(&op).copied()
     }
 
-    /// Where a block argument comes from, if the program has locations.
+    /// Returns the location of a block argument, if the program has locations.
     pub(crate) fn argument_location(&self, value: Value) -> Option<Attr> {
         self.locations.as_ref()?.arguments.get(&value).copied()
     }

@@ -55,7 +55,7 @@ struct OpenOp {
     regions: Vec<(Region, Vec<Piece>)>,
 }
 
-/// Where tokens and items come from.
+/// The source of tokens and items.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     pub(crate) stream: &'a TokenStream<'a>,

@@ -43,7 +43,7 @@ pub struct OpData {
     pub parent: Region,
     /// Its kind.
     pub kind: OpKind,
-    /// How it was written and how far it was understood.
+    /// The form in which it was written, and the extent to which it was understood.
     pub form: Form,
     /// Its full name with dialect; of a label, the label without `^`.
     pub name: Name,
@@ -105,7 +105,7 @@ pub struct ResultName {
     pub name: Name,
     /// The `%name` in own text.
     pub span: Span,
-    /// How many values it stands for.
+    /// Number of values that it stands for.
     pub count: u32,
 }
 
@@ -158,7 +158,7 @@ pub struct ValueData {
     pub def: Def,
     /// Its type; [`Type::UNKNOWN`] if the text does not give it.
     pub ty: Type,
-    /// The type is a guess, of an op of unknown form: shown, but nothing is told because of it.
+    /// The type is a guess, of an op of unknown form: shown, but nothing is reported because of it.
     pub guessed: bool,
     /// Its name without `%`, or [`Name::EMPTY`].
     pub name: Name,
@@ -217,11 +217,11 @@ pub struct Ir {
     /// Interned strings, types and attributes.
     pub interner: Interner,
     pub(crate) root: Region,
-    /// Where ops were read whose text was let go of.
+    /// The places at which ops were read, after their text was dropped.
     pub(crate) origins: Vec<Option<Span>>,
-    /// Where ops and arguments come from, if anybody wants to know.
+    /// The locations of ops and arguments, if they were requested.
     pub(crate) locations: Option<Box<Locations>>,
-    /// Where regions start in ops that have many.
+    /// The starts of regions in ops that have many.
     pub(crate) starts: starts::Starts,
     /// The changes of rewriting, if they are recorded.
     pub(crate) changes: Option<Vec<changes::Change>>,

@@ -83,7 +83,7 @@ pub(crate) struct Touched {
     pub(crate) aliases: Vec<(Region, Name)>,
     /// Values that lost their last use.
     pub(crate) idle: Vec<Value>,
-    /// Where items were replaced.
+    /// The places at which items were replaced.
     pub(crate) runs: Vec<Replaced>,
 }
 
@@ -324,8 +324,8 @@ impl Ir {
             Def::Argument(..) if number == 0 => first,
             Def::Argument(..) => return None,
         };
-        // Numbers go up from 0 within a pack: what has this name and this number here belongs to
-        // it.
+        // Numbers go up from 0 within a pack: the value at this index with this name and number
+        // belongs to the pack.
         let it = self.value(value);
         (it.name == data.name && it.number as usize == number).then_some(value)
     }

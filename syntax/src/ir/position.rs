@@ -1,5 +1,5 @@
-//! Where things stand in the file. Nothing stores an offset: positions are sums of lengths on the
-//! path to the root.
+//! Positions in the file. Nothing stores an offset: positions are sums of lengths on the path to
+//! the root.
 //!
 //! *Cost.* Each sum takes O(log n) steps for each region around.
 
@@ -22,13 +22,13 @@ impl Ir {
         (seq::total(self, region).bytes + data.tail) as usize
     }
 
-    /// Where an item starts in the file, its leading trivia included, in bytes.
+    /// Returns the offset of an item in the file, its leading trivia included, in bytes.
     pub fn start(&self, op: Op) -> usize {
         let data = self.op(op);
         seq::offset(self, op) + self.region_start(data.parent)
     }
 
-    /// Where the inside of a region starts in the file, in bytes.
+    /// Returns the offset of the inside of a region in the file, in bytes.
     pub fn region_start(&self, region: Region) -> usize {
         let Some(parent) = self.region(region).parent else { return 0 };
         self.start(parent) + self.start_in(parent, region)
@@ -45,8 +45,8 @@ impl Ir {
         let (mut from, mut to) = (start + span.start as usize, start + span.end as usize);
         for &(own, region) in &self.op(op).regions {
             let len = self.region_len(region);
-            // A span that ends right after `{` ends before the region, one that starts there starts
-            // before `}`. Where no `}` is, both are the end.
+            // A span that ends right after `{` ends before the region, one that starts at that
+            // place starts before `}`. Where no `}` is, both are the end.
             let unclosed = span.start >= own && !self.region(region).closed;
             if unclosed || span.start > own || (span.start == own && span.end > span.start) {
                 from += len;

@@ -30,12 +30,12 @@ pub(crate) struct Link {
     count: u32,
     /// Bytes beyond the end of the subtree that were looked at to find where its items end.
     far: u32,
-    /// How many regions are nested in its items.
+    /// Nesting depth of the regions in its items.
     height: u8,
     /// [`LABEL`], and what its items ask for: [`DIALECT`], [`crate::skeleton::PLACE`].
     has: u8,
     /// The same of the item alone ([`Link::far`], [`Link::height`], [`Link::has`]), as of when it
-    /// was put here or renewed.
+    /// was inserted or renewed.
     own_far: u32,
     own_height: u8,
     own_has: u8,
@@ -235,7 +235,7 @@ pub(crate) fn remove(ir: &mut Ir, op: Op) {
     }
 }
 
-/// Puts pieces into a region, before the item that is number `at` there.
+/// Puts pieces into a region, before its item number `at`.
 pub(crate) fn insert(ir: &mut Ir, region: Region, at: usize, pieces: &[Piece]) {
     let middle = join(ir, pieces);
     let root = root_of(ir, region);

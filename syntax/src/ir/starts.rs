@@ -1,4 +1,4 @@
-//! Where regions start in ops that have many of them, such as an `scf.index_switch` of 100,000
+//! The starts of regions in ops that have many of them, such as an `scf.index_switch` of 100,000
 //! cases.
 //!
 //! *Law.* What is answered is the sum of the lengths of the regions before, as of now: any change
@@ -19,7 +19,7 @@ const MANY: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct Starts(Mutex<FxHashMap<Region, Start>>);
 
-/// How many regions of its op stand before a region, and how long they are together, in bytes.
+/// Number of regions of its op before a region, and their total length in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     index: usize,
@@ -37,7 +37,7 @@ impl Starts {
 }
 
 impl Ir {
-    /// Where the inside of a region starts, in bytes from the start of the op that has it.
+    /// Returns the offset of the inside of a region, in bytes from the start of the op that has it.
     pub(crate) fn start_in(&self, op: Op, region: Region) -> usize {
         let regions = &self.op(op).regions;
         if regions.len() < MANY {

@@ -1,4 +1,4 @@
-//! How regions, blocks and ops hang together: what stands in what, what comes after what, walks.
+//! The structure of regions, blocks and ops: nesting, order, walks.
 //!
 //! *Cost.* What asks for the block of an op, the place of an item or the last op of a block takes
 //! O(log n) steps in its region; what lists or walks is linear in what it gives.
@@ -140,7 +140,7 @@ impl Ir {
         self.region(self.op(op).parent).parent
     }
 
-    /// Where an item stands among the items of its region; in O(log n).
+    /// Returns the index of an item among the items of its region; in O(log n).
     pub fn rank(&self, op: Op) -> usize {
         seq::rank(self, op)
     }
@@ -150,7 +150,7 @@ impl Ir {
         self.rank(a) < self.rank(b)
     }
 
-    /// How many regions are around a region, chunks not counted.
+    /// Number of regions around a region, chunks not counted.
     pub(crate) fn depth(&self, region: Region) -> usize {
         let mut depth = 0;
         let mut at = region;

@@ -200,11 +200,11 @@ pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
 }
 
 /// The default dialect inside the regions of an unknown op: it may be any, so a name without a dot
-/// may be valid there.
+/// may be valid.
 pub(crate) const SOME_DIALECT: &str = "?";
 
 /// The default dialect inside the regions of an op written in custom form with the name `written`,
-/// where `around` is that of the op's own name; `None`: names need a dialect there.
+/// where `around` is that of the op's own name; `None`: names in the regions need a dialect.
 pub(crate) fn inner_dialect(around: Option<&'static str>, written: &str) -> Option<&'static str> {
     match around {
         _ if written.contains('.') => default_dialect_of(written),

@@ -102,7 +102,7 @@ pub enum TypeClass {
     Vector,
 }
 
-/// How the types of an op agree.
+/// The way in which the types of an op agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// In no way, or as a verifier rule of the op demands.
@@ -117,7 +117,7 @@ pub enum Agreement {
     Cast(WidthChange),
 }
 
-/// How the width of an element changes in a cast.
+/// The change of the width of an element in a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WidthChange {
     /// The result is wider.
@@ -137,7 +137,7 @@ pub struct TypeRule {
     pub operands: &'static [TypeClass],
     /// The classes of the first results. Those that are not listed may have any type.
     pub results: &'static [TypeClass],
-    /// How they agree.
+    /// The way in which they agree.
     pub agreement: Agreement,
 }
 
@@ -207,7 +207,7 @@ pub enum AttrClass {
     Dialect(&'static str),
 }
 
-/// Says if an attribute must be there.
+/// Says if an attribute must be present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// It is required.
@@ -228,7 +228,7 @@ pub struct AttrSpec {
     pub name: &'static str,
     /// Its class.
     pub class: AttrClass,
-    /// Says if it must be there.
+    /// Says if it must be present.
     pub presence: Presence,
     /// True for a property: the generic form prints it between `<{` and `}>`.
     pub is_inherent: bool,

@@ -1,9 +1,9 @@
 //! The grammar of one item: an op, a block label, an alias or a resource section, over its tokens.
 //!
-//! The skeleton has found the item's extent and cut out its regions. Here `item.rs` reads the parts
-//! that items share (result names, the generic form, labels, aliases); `custom.rs` reads custom
-//! forms along the syntax in the row of the op (`dialect/syntax/`); `opaque.rs` guesses at unknown
-//! ops. `value_reader.rs` and the chumsky grammar in `values.rs` read types and attributes.
+//! The skeleton has found the item's extent and cut out its regions. `item.rs` reads the parts that
+//! items share (result names, the generic form, labels, aliases); `custom.rs` reads custom forms
+//! along the syntax in the row of the op (`dialect/syntax/`); `opaque.rs` guesses at unknown ops.
+//! `value_reader.rs` and the chumsky grammar in `values.rs` read types and attributes.
 //!
 //! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where
 //! they are.
@@ -55,7 +55,7 @@ pub(crate) type Aliases = FxHashMap<Name, Alias>;
 /// The context of an item: everything that its grammar reads besides its tokens.
 #[derive(Debug)]
 pub(crate) struct Env<'a> {
-    /// Where strings, types and attributes are interned.
+    /// The table of strings, types and attributes.
     pub interner: &'a mut Interner,
     /// The aliases that are defined before the item.
     pub aliases: &'a Aliases,

@@ -43,9 +43,9 @@ pub(crate) const PLACE: u8 = 4;
 /// An item with its extent, in bytes of [`TokenStream::text`].
 #[derive(Debug)]
 pub(crate) struct Item {
-    /// Where its leading trivia starts.
+    /// Start of its leading trivia.
     pub(crate) start: u32,
-    /// Where its first token starts.
+    /// Start of its first token.
     pub(crate) first: u32,
     pub(crate) end: u32,
     /// Its bytes, what was left out of it included.
@@ -84,7 +84,7 @@ pub(crate) enum Shape {
 pub(crate) struct Inner {
     /// The byte after its `{`.
     pub(crate) open: u32,
-    /// Where its last part ends, and with none `open`.
+    /// End of its last part; without parts, `open`.
     pub(crate) end: u32,
     /// The byte of its `}`, or where the text ends if there is none.
     pub(crate) close: u32,
@@ -123,7 +123,7 @@ pub(crate) struct Kept {
     pub(crate) region: Region,
     /// The first.
     pub(crate) first: Op,
-    /// How many.
+    /// Number of them.
     pub(crate) n: usize,
     /// Their bytes.
     pub(crate) len: usize,
@@ -153,7 +153,7 @@ impl Skeleton {
     }
 }
 
-/// Why parsing a run ended.
+/// The reason why the parsing of a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The end of the text.
@@ -167,8 +167,8 @@ pub(crate) enum Stop {
     Told,
 }
 
-/// Where a run ended: why, before which token, and where that token and the trivia before it start
-/// in the document.
+/// The end of a run: its reason, the token after it, and the starts of that token and of the trivia
+/// before it in the document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) stop: Stop,
@@ -191,7 +191,7 @@ pub(crate) enum Take {
 /// A place where an item may start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Here {
-    /// Where its trivia starts in the document.
+    /// Start of its trivia in the document.
     pub(crate) at: usize,
     /// Regions around it, chunks not counted.
     pub(crate) depth: usize,
@@ -203,7 +203,7 @@ pub(crate) struct Here {
     pub(crate) outermost: bool,
 }
 
-/// Where a run stands.
+/// The surroundings of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
     /// Regions around the run.

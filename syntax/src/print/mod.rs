@@ -21,10 +21,10 @@ mod number;
 pub(crate) mod printer;
 mod resources;
 
-/// How a program is printed.
+/// The style of a printed program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Whose print it is.
+    /// The tool whose print is reproduced.
     pub tool: Tool,
     /// Ops are printed in their own forms, not in the generic one.
     pub is_custom: bool,
@@ -108,8 +108,8 @@ fn whole(printer: Printer<'_>) -> Option<String> {
     (!printer.text.is_cut()).then(|| printer.finish())
 }
 
-/// One op with its regions in a style; values and blocks that have no name here are numbered from
-/// 0. Nothing if it is out of proportion to the program.
+/// One op with its regions in a style; values and blocks that have no name in `names` are
+/// numbered from 0. Nothing if it is out of proportion to the program.
 pub fn op_with_names(ir: &Ir, op: Op, style: Style, names: &Names) -> Option<String> {
     let mut printer = Printer::new(ir, style);
     printer.number(&[op]);

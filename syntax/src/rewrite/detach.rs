@@ -45,8 +45,8 @@ impl Ir {
         ir
     }
 
-    /// Where the op was read, in bytes of the text that the IR was read from. `None` for ops that
-    /// were made since, and while the text is there ([`Ir::range`]).
+    /// Returns the place at which the op was read, in bytes of the text that the IR was read from.
+    /// `None` for ops that were created since, and while the IR has its text ([`Ir::range`]).
     pub fn origin(&self, op: Op) -> Option<Range<usize>> {
         self.origins.get(op.index()).copied().flatten().map(Span::range)
     }

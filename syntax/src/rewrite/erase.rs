@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::{Block, Ir, Op, OpKind, Value};
 
-/// Why something was not erased: it is still used.
+/// The reason why something was not erased: it is still used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InUse {
     /// This value, by an operand of an op that stays.

@@ -3,7 +3,7 @@
 //!
 //! *Two lives of one [`Ir`].* The IR of a [`Source`] is that of its text, and is lent out shared:
 //! nobody can change it but an edit of the text. [`Source::into_ir`] lets go of the text,
-//! [`Ir::new`] never had one; what is here changes such an IR. The arenas, the accessors, the
+//! [`Ir::new`] never had one; this module changes such an IR. The arenas, the accessors, the
 //! verifier ([`Ir::verify`]) and the printers ([`crate::print`]) are the same for both. Spans and
 //! lengths mean nothing without the text; [`Ir::origin`] still says where an op was read.
 //!

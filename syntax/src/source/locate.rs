@@ -144,7 +144,7 @@ fn partners(tokens: &[Token]) -> FxHashMap<usize, usize> {
     out
 }
 
-/// Where lines start, in bytes.
+/// Returns the starts of lines, in bytes.
 fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|it| it.0 + 1)).collect()
 }

@@ -1,8 +1,8 @@
 //! A document: its text in a rope, the IR that it spells, and edits that reparse only what they
 //! touch.
 //!
-//! How an edit is taken in is told in `reparse.rs`; what the verifier may then see otherwise is
-//! verified again ([`crate::verify`]).
+//! The header of `reparse.rs` explains how an edit is taken in. All ops whose verdict it may change
+//! are verified again ([`crate::verify`]).
 //!
 //! *Laws* (property tests): the IR after any edits equals that of the text parsed anew, problems
 //! included; every range slices to the text that it names.
@@ -65,7 +65,7 @@ impl Source {
     }
 
     /// Reads texts, step by step for all of them: the same as one by one, and sooner where they are
-    /// small, since what a step needs of the processor's caches stays there from one text to the
+    /// small, since what a step needs of the processor's caches stays in them from one text to the
     /// next. No room is kept for edits: most such texts are not edited.
     pub fn all(texts: &[&str]) -> Vec<Self> {
         let irs: Vec<Ir> = texts.iter().map(|it| parse::parse(it, cores())).collect();
@@ -110,7 +110,7 @@ impl Source {
         self.rope.byte_slice(range).to_string()
     }
 
-    /// Where the line of a byte starts.
+    /// Returns the start of the line of a byte.
     pub fn line_start(&self, at: usize) -> usize {
         self.rope.line_to_byte(self.rope.byte_to_line(at))
     }

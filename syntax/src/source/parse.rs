@@ -30,7 +30,7 @@ const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 /// About as many bytes as an item of a long text has.
 const BYTES_PER_ITEM: usize = 32;
 
-/// How many stretches are read ahead.
+/// Most stretches that are read ahead.
 const AHEAD: usize = 2;
 
 /// Reads a whole text, on so many more threads than this one.
@@ -77,9 +77,9 @@ struct Stretches<'t> {
     stream: TokenStream<'t>,
     /// A stretch ends after so many bytes, of which there is one at least.
     least: usize,
-    /// Where the trivia before the next token starts.
+    /// Start of the trivia before the next token.
     start: u32,
-    /// The open items there.
+    /// The items that are open before the next token.
     pause: Pause,
     is_done: bool,
 }
@@ -179,11 +179,11 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
 pub(super) struct Head {
     /// The token after it.
     pub(super) token: usize,
-    /// Where it starts in the document.
+    /// Its start in the document.
     pub(super) at: usize,
     /// Its bytes.
     pub(super) own_len: u32,
-    /// Where it ends in what was read.
+    /// Its end in the text that was read.
     pub(super) end: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a document, as it is told.
+//! All problems of a document, as they are reported.
 //!
 //! One mistake is reported once: names that a broken op may define are no errors, and what follows
 //! from the shape of a function is silent while its syntax or its names are wrong, as the real
@@ -12,7 +12,7 @@ use super::Source;
 use crate::lex::lex_part;
 use crate::{Category, Code, Form, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
 
-/// How much of a broken op is searched for names that it may have been meant to define, in bytes.
+/// Most bytes of a broken op that are searched for names that it may have been meant to define.
 const MENTIONS_BYTES: usize = 1 << 16;
 
 type Placed = (Op, Range<usize>, Problem);

@@ -1,11 +1,11 @@
-//! Reading what a change of the text meets, and putting it in the place of what stood there.
+//! Reparsing of the items that a change of the text touches, and their replacement.
 //!
 //! *How an edit is taken in.* A region is read again from the first item whose text, or the text
 //! that was looked at to find its end, meets the change; first the innermost region that holds the
-//! change. Wherever an item may start, the reader asks whether an old item started there whose text
-//! and look-ahead the change does not touch ([`Edit::take`]). If so, that one and all like it after
-//! it are taken over unread. In the region itself, after the change, this ends the reading: all the
-//! rest is as it was.
+//! change. Wherever an item may start, the reader asks for an old item that started at the same
+//! place and whose text and look-ahead the change does not touch ([`Edit::take`]). If there is one,
+//! it and all like it that follow are taken over unread. In the region itself, after the change,
+//! this ends the reading: all the rest is as it was.
 //!
 //! If the region itself would end elsewhere, its op is read again, in the region around. Nothing is
 //! lost by that: a brace that closes a function early makes its op end there and its second half
@@ -47,7 +47,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Where a place after the change is now.
+    /// Returns the new offset of a place after the change.
     fn moved(self, old: usize) -> usize {
         old - self.old_end + self.new_end
     }
@@ -289,8 +289,8 @@ impl Edit<'_> {
         graft.finish()
     }
 
-    /// The old items to take over at a place: the first starts there, and neither they nor what was
-    /// looked at to find their ends are touched by the change.
+    /// Returns the old items to take over at a place: the first starts at that place, and neither
+    /// they nor what was looked at to find their ends are touched by the change.
     fn take(self, ir: &Ir, here: Here) -> Option<Kept> {
         let change = self.change;
         let is_before = here.at < change.start;

@@ -1,5 +1,4 @@
-//! Putting what was read in the place of what stood there: ids are kept where they can be, names
-//! are relinked.
+//! Replacement of old items by reparsed ones: ids are kept where possible, names are relinked.
 
 use ropey::Rope;
 use rustc_hash::FxHashSet;
@@ -11,7 +10,7 @@ use crate::lowering::{Run, Work};
 use crate::skeleton::{DIALECT, Part, Shape};
 use crate::{Form, Ir, Op, OpKind, Region};
 
-/// How an old op becomes a new item.
+/// The way in which an old op becomes a new item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     /// It is the same: only what it holds may differ.
@@ -35,7 +34,7 @@ pub(super) struct Graft<'a> {
     moving: Vec<Op>,
     /// Other ops whose meaning may differ.
     pub(super) changed: Vec<Op>,
-    /// How many ops were parsed again.
+    /// Number of ops that were parsed again.
     n_again: usize,
     /// The ids of ops that left.
     freed: Vec<Op>,
@@ -201,7 +200,7 @@ impl<'a> Graft<'a> {
         if self.old.byte_slice(old..old + len) != text[new as usize..item.end as usize] {
             return false;
         }
-        // At the very start of a file junk is told of at another place.
+        // At the very start of a file junk is reported at another place.
         let is_first = self.run.at_file_start && item.start == 0;
         let depends = (item.context_deps | data.context_deps) & DIALECT != 0;
         is_first == (self.ir.start(op) == 0)
@@ -292,8 +291,8 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Tells where in a region, from number `rank` on, items stand that were not there next to each
-    /// other before.
+    /// Tells where in a region, from number `rank` on, items stand that were not next to each other
+    /// before.
     pub(super) fn note_runs(&mut self, region: Region, mut rank: usize, parts: &[Part]) {
         let mut run = Replaced { region, rank, n: 0 };
         let mut runs = Vec::new();

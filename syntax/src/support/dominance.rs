@@ -76,7 +76,7 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
             stack.push((to, 0));
         }
     }
-    // From here on nodes are their numbers.
+    // Below, nodes are their numbers.
     let n_reached = vertex.len();
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); n_reached];
     for (from, &node) in vertex.iter().enumerate() {

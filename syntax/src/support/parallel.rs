@@ -21,15 +21,15 @@ const MOST_AT_ONCE: usize = 16;
 /// Each thread has so many turns at least, so that none waits long for a slow one.
 const TURNS: usize = 64;
 
-/// How many threads run at once on this machine. The system is asked once: on Linux it takes as
-/// long as a small document.
+/// Number of threads that run at once on this machine. The system is asked once: on Linux it takes
+/// as long as a small document.
 pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Does something with as much stack as the threads here have, however little the caller's has; on
-/// the caller's if the system grants no thread.
+/// Runs `work` with as much stack as the threads of this module have, however little the caller
+/// has; on the stack of the caller if the system grants no thread.
 pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     let done = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK);
@@ -46,7 +46,7 @@ pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
 struct Line<T> {
     /// By the number of the first of each run of them.
     waiting: BTreeMap<usize, Vec<T>>,
-    /// How many were taken; nothing is due any more at the greatest number.
+    /// Number of results that were taken; at the greatest number nothing is due any more.
     n_taken: usize,
     /// Some thread takes what is due.
     is_attended: bool,

@@ -58,17 +58,17 @@ pub(crate) fn skip(bytes: &[u8], mut at: usize, class: u8) -> usize {
     at
 }
 
-/// How many bytes of a suffix identifier the text starts with.
+/// Length in bytes of the suffix identifier at the start of the text.
 pub(crate) fn prefixed_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, SUFFIX)
 }
 
-/// How many bytes of a bare identifier the text starts with; digits may come first.
+/// Length in bytes of the bare identifier at the start of the text; digits may come first.
 pub(crate) fn bare_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, BARE)
 }
 
-/// How many letters, digits, `_` and `.` the text starts with.
+/// Number of letters, digits, `_` and `.` at the start of the text.
 pub(crate) fn word_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, WORD)
 }

@@ -48,7 +48,7 @@ static SINGLE: [TokenKind; 256] = {
     single
 };
 
-/// How many bytes after a token the lexer may look at to tell where it ends.
+/// Most bytes after a token that the lexer reads to find its end.
 pub(crate) const LOOK_AHEAD: usize = 3;
 
 /// The tokens of a text, with [`TokenKind::Eof`] at the end.
@@ -76,7 +76,7 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     }
 }
 
-/// The problem with the text of a [`TokenKind::Error`] token, and its place in there.
+/// The problem with the text of a [`TokenKind::Error`] token, and its place in that text.
 pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
     let start = usize::from(text.starts_with('@'));
     if text[start..].starts_with('"') {
@@ -114,10 +114,10 @@ fn error_message(text: &str) -> &'static str {
     }
 }
 
-/// Where lexing stands in a text, for who takes the tokens one by one.
+/// The state of lexing a text, for readers that take the tokens one by one.
 #[derive(Debug, Default)]
 pub struct Lexer {
-    /// Where the last token starts.
+    /// Start of the last token.
     start: usize,
     /// The next byte.
     at: usize,
@@ -136,7 +136,7 @@ impl Lexer {
         Self { at_file_start, at_line_start: at_file_start, ..Self::default() }
     }
 
-    /// Where lexing stands, to go back to.
+    /// Returns the state of lexing, to go back to.
     pub(crate) fn state(&self) -> (usize, bool) {
         (self.at, self.at_line_start)
     }
@@ -208,7 +208,7 @@ impl Lexer {
         at_line_start
     }
 
-    /// Moves past the token that starts with `byte` here.
+    /// Moves past the token that starts at the current byte, `byte`.
     fn scan(&mut self, bytes: &[u8], byte: u8, reach: &mut usize) -> TokenKind {
         let kind = SINGLE[byte as usize];
         if kind != TokenKind::Error {
@@ -288,8 +288,8 @@ impl Lexer {
         if is_float { TokenKind::Float } else { TokenKind::Int }
     }
 
-    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not
-    /// well-formed.
+    /// Moves past the string that starts at the current byte; `false` (and to the end of the line)
+    /// if it is not well-formed.
     fn string(&mut self, bytes: &[u8]) -> bool {
         let (end, is_fine) = string_end(bytes, self.at);
         self.at = end;
@@ -325,9 +325,9 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
 /// which the line is over, blanks aside, or another comment starts.
 ///
 /// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind
-/// them, in the same line. Where it would read an error there, or an op, the comment stays a
-/// comment for everyone who does not split at all: `// ----- A headline -----`. So does one that
-/// quotes the headline of a printed program: `// CHECK: // -----// IR Dump`.
+/// them, in the same line. Where it would then read an error, or an op, the comment stays a comment
+/// for everyone who does not split at all: `// ----- A headline -----`. So does one that quotes the
+/// headline of a printed program: `// CHECK: // -----// IR Dump`.
 fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
     let is_split = |at: usize| {

@@ -1,7 +1,7 @@
 //! String literals: the bytes that they stand for, and one text for each sequence of bytes.
 //!
-//! A string of MLIR is a sequence of bytes: `"\FF"` is one byte that is not UTF-8. Everything here
-//! holds strings as text, so that they can be shown. The text of bytes is
+//! A string of MLIR is a sequence of bytes: `"\FF"` is one byte that is not UTF-8. The IR holds
+//! strings as text, so that they can be shown. The text of bytes is
 //!
 //! - these bytes, where they are UTF-8 and do not contain what looks like the escape of a byte that
 //!   is not ASCII (a backslash and two upper-case digits from `80` to `FF`);
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-/// How many bytes a string literal takes, quotes included.
+/// Length of a string literal in bytes, quotes included.
 pub(crate) fn string_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;

@@ -72,7 +72,7 @@ pub enum TokenKind {
     FileMetaClose,
     /// A whole region `{ ... }` of an op, as the op's own grammar sees it.
     Region,
-    /// A `// -----` at the end of a line: the file is split here.
+    /// A `// -----` at the end of a line: it splits the file.
     Split,
     /// Bytes that are no token: an unexpected character, an unterminated or ill-formed string, `#`
     /// or `!` without a name.
@@ -81,7 +81,7 @@ pub enum TokenKind {
     Eof,
 }
 
-/// A token and where it stands, in bytes of the text that was lexed.
+/// A token and its range, in bytes of the text that was lexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// First byte.
@@ -108,7 +108,7 @@ impl Token {
     }
 }
 
-/// A range of bytes, 8 bytes small. Its users say what it is relative to.
+/// A range of bytes that takes only 8 bytes of memory. Its users say what it is relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.
@@ -118,17 +118,17 @@ pub struct Span {
 }
 
 impl Span {
-    /// A span from two positions.
+    /// Creates a span from its first byte and the byte after its last.
     pub fn new(start: u32, end: u32) -> Self {
         Self { start, end }
     }
 
-    /// As a range of `usize`.
+    /// Converts it into a range of `usize`.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// From the start of `self` to the end of `other`.
+    /// Returns the span from the start of `self` to the end of `other`.
     #[must_use]
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end }

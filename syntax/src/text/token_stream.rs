@@ -15,7 +15,7 @@ use ropey::Rope;
 use crate::lex::{LOOK_AHEAD, Lexer};
 use crate::{Token, TokenKind};
 
-/// How much of a rope is read at first, in bytes.
+/// Number of bytes of a rope that are read at first.
 const FIRST_READ: usize = 160;
 
 /// Stands for text that was left out, so that a region that holds it is not empty.
@@ -24,16 +24,16 @@ const FILLER: char = 'x';
 /// Most texts have at most a token in so many bytes.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// How many tokens are lexed at once if the whole text is at hand.
+/// Number of tokens that are lexed at once if the whole text is at hand.
 const BATCH: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct TokenStream<'a> {
     text: Cow<'a, str>,
-    /// Where more text comes from.
+    /// The source of more text.
     rope: Option<&'a Rope>,
     base: usize,
-    /// Where in `text` the current piece starts.
+    /// Start of the current piece in `text`.
     piece: usize,
     lexer: Lexer,
     tokens: Vec<Token>,
@@ -125,7 +125,7 @@ impl<'a> TokenStream<'a> {
         })
     }
 
-    /// How many tokens looked far.
+    /// Number of tokens that looked far ahead.
     pub(crate) fn n_reaches(&self) -> usize {
         self.reaches.len()
     }

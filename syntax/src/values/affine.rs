@@ -390,7 +390,7 @@ fn modulo(a: Expr, b: Expr) -> Expr {
     Expr::raw(Mod, a, b)
 }
 
-/// How an expression stands to what is around it: whether it needs parentheses.
+/// The strength with which the context binds an expression; it decides about parentheses.
 #[derive(Clone, Copy, PartialEq)]
 enum Binding {
     Weak,

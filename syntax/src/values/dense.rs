@@ -27,7 +27,7 @@ pub fn dense_text(interner: &Interner, element: Type, sizes: &[u64], texts: &[St
     out
 }
 
-/// How many bits an element has, of the types whose bytes are known: integers of up to 128 bits,
+/// Number of bits of an element, of the types whose bytes are known: integers of up to 128 bits,
 /// indices, floats of up to 64.
 pub(crate) fn element_bits(interner: &Interner, element: Type) -> Option<u32> {
     match interner.type_data(element) {

@@ -10,9 +10,9 @@
 /// is 0 for the least exponent.
 #[derive(Clone, Copy)]
 struct Format {
-    /// How many bits there are.
+    /// Number of bits.
     width: u32,
-    /// How many of the significand, with its first one.
+    /// Number of bits of the significand, with its first one.
     precision: u32,
     /// The least exponent of a significand from 1 on. The bias is one less than what makes it 0.
     least: i32,
@@ -60,7 +60,7 @@ impl Format {
         Some(Self { width, precision, least, beyond })
     }
 
-    /// How many bits stand for the significand.
+    /// Number of bits that are stored for the significand.
     fn n_fraction(self) -> u32 {
         self.precision - 1
     }
@@ -373,7 +373,7 @@ mod tests {
     }
 
     /// The bits in each narrow type of `mlir-opt` 19.1.7: what `arith.bitcast` of the constant
-    /// folds to there; of `tf32`, what `arith.extf` does.
+    /// folds to; of `tf32`, what `arith.extf` does.
     #[test]
     #[rustfmt::skip]
     fn numbers_are_rounded_to_what_a_type_holds() {

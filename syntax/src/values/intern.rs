@@ -160,7 +160,7 @@ impl Interner {
         str_of(&self.text, &self.ends, name)
     }
 
-    /// How many strings there are; ids are below.
+    /// Number of strings; all ids are below it.
     pub(crate) fn n_names(&self) -> usize {
         self.ends.len()
     }
@@ -448,7 +448,7 @@ fn hash(text: &str) -> u64 {
     FxBuildHasher.hash_one(text)
 }
 
-/// Where a string stands in the text of all.
+/// Returns the range of a string in the text of all.
 fn range_of(ends: &[u32], name: Name) -> std::ops::Range<usize> {
     let from = if name.0 == 0 { 0 } else { ends[name.index() - 1] };
     from as usize..ends[name.index()] as usize

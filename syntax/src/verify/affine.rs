@@ -68,7 +68,7 @@ impl Verifier<'_> {
             return;
         }
         for at in 0..n {
-            // How many there are is not told where another map of the op is unknown.
+            // The number of operands is not reported where another map of the op is unknown.
             let Some(operand) = self.ir.op(op).operands.get(first + at) else { return };
             let Some(value) = operand.value else { continue };
             let is_symbol = at >= n_dims;
@@ -131,7 +131,7 @@ impl Verifier<'_> {
     fn is_valid(&self, scope: Region, value: Value, is_symbol: bool, steps: &mut usize) -> bool {
         let ir = self.ir;
         if *steps == 0 || self.value_type(value) != Type::INDEX {
-            // A wrong type is told of elsewhere.
+            // Another rule reports a wrong type.
             return true;
         }
         *steps -= 1;

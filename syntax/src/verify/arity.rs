@@ -182,7 +182,7 @@ impl Verifier<'_> {
 }
 
 impl AttrClass {
-    /// How messages call it.
+    /// Its name in messages.
     fn text(self) -> &'static str {
         match self {
             AttrClass::Any => "an attribute",

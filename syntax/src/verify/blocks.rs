@@ -99,7 +99,7 @@ impl Verifier<'_> {
         })
     }
 
-    /// Verifies that the op may stand in the op around it, and may access memory there.
+    /// Verifies that the op may stand in the op around it, and may access memory in that op.
     fn place(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
         let is_access = matches!(kind.spec().effects, Effects::Known([_, ..]));

@@ -1,6 +1,6 @@
 //! Rules about the types of operands and results of `memref` ops.
 //!
-//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here (`MemRefOps.cpp` in its
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that these rules reject (`MemRefOps.cpp` in its
 //! sources). A memory space that is neither a number nor a string may as well be a layout of
 //! another dialect: nothing follows from it.
 
@@ -257,7 +257,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Where the elements of a memref lie one after another, as its shape says.
+    /// Returns true if the elements of a memref lie one after another, as its shape says.
     fn is_plain(&self, ty: Type) -> bool {
         !self.surroundings(ty).is_some_and(|it| it.has_layout)
             || self.dims(ty).is_none_or(|dims| {
@@ -414,7 +414,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// How many numbers the layout of a memref leaves open; `None` where that is not known.
+    /// Number of dynamic numbers in the layout of a memref; `None` where that is not known.
     fn n_layout_symbols(&self, ty: Type) -> Option<usize> {
         let interner = &self.ir.interner;
         let TypeData::MemRef { rest, .. } = interner.type_data(ty) else { return None };

@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Flow {
     /// The blocks that control can reach.
     nodes: FxHashMap<Block, Node>,
-    /// The targets of each op that goes to blocks.
+    /// The successors of each branch when this was computed.
     targets: FxHashMap<Op, Targets>,
 }
 
@@ -23,15 +23,15 @@ type Targets = SmallVec<[Option<Block>; 2]>;
 /// A block in the dominator tree.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// The immediate dominator; none of the entry.
+    /// The immediate dominator; `None` for the entry.
     idom: Option<Block>,
     /// Its number in preorder of the tree, and the one after its subtree.
     numbers: (u32, u32),
 }
 
 impl Flow {
-    /// The flow of a region; `None` if it has one block only. `block_of` says in which block an op
-    /// stands.
+    /// Computes the flow of a region; `None` if it has only one block. `block_of` returns the block
+    /// that contains an op.
     pub(super) fn of(ir: &Ir, region: Region, block_of: &dyn Fn(Op) -> Block) -> Option<Flow> {
         let blocks = ir.blocks(region);
         if blocks.len() < 2 {
@@ -71,12 +71,12 @@ impl Flow {
         }
     }
 
-    /// Returns true if an op has the successors that it had when this was made.
+    /// Returns true if an op has the successors that it had when this was computed.
     pub(super) fn agrees(&self, ir: &Ir, op: Op) -> bool {
         let now = targets(ir, op);
         match self.targets.get(&op) {
             Some(before) => *before == now,
-            // An op that goes nowhere that is known was never entered.
+            // An op without a known successor has no entry.
             None => now.iter().all(Option::is_none),
         }
     }
@@ -86,8 +86,8 @@ fn targets(ir: &Ir, op: Op) -> Targets {
     ir.extra(op).successors.iter().map(|it| it.block).collect()
 }
 
-/// The blocks of a region whose dominators are others than they were. A region without a flow has
-/// one block; that may have been any that now stands behind the entry.
+/// Returns the blocks of a region whose dominators have changed. A region without a flow before had
+/// one block; any block behind the present entry may be that one, so all of them are returned.
 pub(super) fn moved(
     ir: &Ir,
     region: Region,

@@ -1,6 +1,6 @@
 //! Rules about the layouts of the results of ops that give another view of a buffer.
 //!
-//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that these rules reject
 //! (`inferTransposeResultType`, `computeCollapsedLayoutMap`, `computeExpandedLayoutMap` in its
 //! sources). Nothing follows from layouts that are maps.
 
@@ -50,7 +50,7 @@ fn split(group: &[usize], dims: &[Dim], stride: Option<i64>, out: &mut [Option<i
     }
 }
 
-/// Where a layout and what the type of a result says of it differ.
+/// Describes a difference between a layout and the one in the type of a result.
 pub(super) fn unlike(
     is: &Layout,
     said: &Layout,

@@ -1,7 +1,7 @@
 //! Rules about attributes of `memref` ops that state shapes: groups of dimensions, offsets, sizes,
 //! alignments.
 //!
-//! *Law.* `mlir-opt` of LLVM 19 rejects everything that is rejected here (`verifyCollapsedShape`,
+//! *Law.* `mlir-opt` of LLVM 19 rejects everything that these rules reject (`verifyCollapsedShape`,
 //! `verifyOffsetSizeAndStrideOp` in its sources). A dynamic size agrees with every dynamic size,
 //! and layouts differ only where both are known.
 
@@ -95,7 +95,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// How many offsets, sizes and strides there are, and the sizes of the result.
+    /// Verifies the numbers of offsets, sizes and strides, and the sizes of the result.
     fn sliced(&self, op: Op) -> Result<(), (Code, String)> {
         let lists = ["static_offsets", "static_sizes", "static_strides"]
             .map(|it| self.ir.attr(op, it).and_then(|it| self.integers(it)));

@@ -1,7 +1,7 @@
 //! Ops with regions: how many blocks and which arguments these have, and what flows along the edges
 //! between them.
 //!
-//! As in the real tools all of it is told of the op that holds the regions: at its name.
+//! As in the real tools all problems are reported at the name of the op that holds the regions.
 
 use rustc_hash::FxHashSet;
 
@@ -63,7 +63,7 @@ impl Verifier<'_> {
             // An op that nobody knows may be a terminator, but not this one.
             let is_other = match kind {
                 OpKind::Unknown => data.form == Form::Generic,
-                // It is told of itself where it stands in the wrong op.
+                // A terminator of another op is reported at itself.
                 _ => kind.has(Traits::TERMINATOR) && kind.spec().parents.is_empty(),
             };
             if is_other && !self.ir.is_broken(last) {

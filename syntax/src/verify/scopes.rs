@@ -71,7 +71,7 @@ impl Verifier<'_> {
             Def::Result(it, _) => self.block_of(it),
         };
         match defining_op {
-            // Its own results are not there yet, nor inside its regions.
+            // An op cannot use its own results, and its regions cannot either.
             Some(it) if from == at => Reach::from(it != user && self.is_before(it, user)),
             _ => Reach::from(flow.dominates(from, at)),
         }

@@ -8,7 +8,7 @@ use crate::op_traits::{Agreement, TypeClass, TypeRule, WidthChange};
 use crate::{AttrData, Code, Dim, Op, Sign, Type, TypeData};
 
 impl TypeClass {
-    /// How messages call it.
+    /// Its name in messages.
     fn text(self) -> &'static str {
         match self {
             TypeClass::Any => "anything",

@@ -14,11 +14,12 @@
 //! | which block dominates which | the flow of the region is computed anew: ops in blocks with other dominators |
 //! | which symbol means what, and its type | that definition changed: the ops that mention it ([`Touched::symbols`]) |
 //!
-//! Nothing that is read here depends on whether syntax is broken elsewhere: whether a problem is
-//! *told* is decided when problems are listed. *Law.* After every edit, equal to [`Verdicts::new`].
-//! *Cost.* An edit of an op in a block verifies that op, who uses what it defines with another
-//! type, and perhaps the op before it; one of labels or branches computes the dominators of its
-//! region, O(m log n), and verifies the ops in blocks that gained or lost a dominator.
+//! Nothing that a verdict reads depends on whether syntax is broken elsewhere: whether a problem is
+//! *reported* is decided when problems are listed. *Law.* After every edit, equal to
+//! [`Verdicts::new`]. *Cost.* An edit of an op in a block verifies that op, who uses what it
+//! defines with another type, and perhaps the op before it; one of labels or branches computes the
+//! dominators of its region, O(m log n), and verifies the ops in blocks that gained or lost a
+//! dominator.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -130,7 +131,7 @@ impl Verdicts {
     }
 
     /// The items before and after what was replaced, if it can matter to them what stands beside
-    /// them, and the op around if nothing is left there.
+    /// them, and the op around if nothing is left between them.
     fn beside(&self, ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
         let after = seq::nth(ir, run.region, run.rank + run.n);
         again.extend(after.filter(|&it| run.rank == 0 && ir.op(it).kind == OpKind::Label));

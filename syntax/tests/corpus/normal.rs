@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 /// A piece of the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Piece<'a> {
-    /// `%name`, and whether it is defined here.
+    /// `%name`, and true at its definition.
     Value(&'a str, bool),
-    /// `^name`, and whether it is defined here.
+    /// `^name`, and true at its definition.
     Block(&'a str, bool),
     /// `#name` or `!name`.
     Alias(&'a str),

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 ///
 /// # Panics
 ///
-/// Panics if `CI` is set and the command is missing: there the comparison must not be skipped.
+/// Panics if `CI` is set and the command is missing: CI must not skip the comparison.
 fn mlir_opt() -> Option<String> {
     let places =
         ["mlir-opt-19", "mlir-opt", "/usr/lib/llvm-19/bin/mlir-opt"].map(ToOwned::to_owned);

@@ -5,7 +5,8 @@
 //! the text. If `mlir-opt` found a constant, the operand of the probe is an `arith.constant`
 //! afterwards. Our constant must then be the same: it is *missed* if ours is unknown,
 //! *contradicted* if ours differs. Constants that only we find are counted, but not judged: they
-//! may be right. A remainder that `mlir-opt` removes must have ranges here that imply the removal.
+//! may be right. A remainder that `mlir-opt` removes must have ranges in our analysis that imply
+//! the removal.
 //!
 //! Without `mlir-opt` the tests print that they are skipped; with `CI` set they fail. `cargo test
 //! --release -p noisy-tests --test oracle -- --nocapture` prints the figures.

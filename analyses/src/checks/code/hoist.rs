@@ -1,9 +1,10 @@
 //! Edits that move ops before the loop around them.
 //!
-//! *Law.* An op takes its lines along, with the comments right above it and after it, in the
-//! indentation of the loop; one that shares its line moves alone. Its operands in the loop move
-//! first. A name that something else in the function has gets a new one, since its scope grows.
-//! *Cost.* In proportion to the moved ops and their uses, and once to the function.
+//! *Law.* An op moves with its lines and the comments right above and after it, and gets the
+//! indentation of the loop; an op that shares its line moves alone. The ops in the loop that define
+//! its operands move first. A result gets a new name if another value of the function has the same
+//! name, because the scope of the name grows. *Cost.* In proportion to the moved ops and their
+//! uses, and once to the function.
 
 use std::ops::Range;
 
@@ -13,10 +14,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
-/// Moves an op before the loop directly around it, with its operands. Not proven yet.
+/// Moves an op before the loop directly around it, with the ops that define its operands. The
+/// caller still has to verify the fix.
 pub(in crate::checks) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fix> {
     let ir = program.ir();
-    let moved = with_needs(ir, op);
+    let moved = with_definitions(ir, op);
     let names = new_names(program, &moved)?;
     let lines = Lines { program };
     let (at, indent, is_own) = lines.before(of);
@@ -44,7 +46,8 @@ pub(in crate::checks) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fi
         edits.push(TextEdit { range, text: String::new() });
     }
     if !is_own {
-        // The loop follows in the line that was begun.
+        // The loop shares its line with text before it, which already indents the first moved op;
+        // the loop itself needs an indentation.
         text = text[indent.len()..].to_owned() + &indent;
     }
     let mut users: Vec<Op> = names
@@ -65,8 +68,9 @@ pub(in crate::checks) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fi
     Some(Fix { title, applicability: Applicability::Safe, edits })
 }
 
-/// An op and those of its region that define its operands, in their order.
-fn with_needs(ir: &Ir, op: Op) -> Vec<Op> {
+/// Returns an op and the ops of its region that define its operands, directly or through others, in
+/// textual order.
+fn with_definitions(ir: &Ir, op: Op) -> Vec<Op> {
     let region: Region = ir.op(op).parent;
     let mut out = vec![op];
     let mut seen = FxHashSet::from_iter([op]);
@@ -86,8 +90,8 @@ fn with_needs(ir: &Ir, op: Op) -> Vec<Op> {
     out
 }
 
-/// New names for those results of moved ops whose names something else in their function has, too;
-/// `None` if there are none.
+/// Returns new names for the results of moved ops whose names occur elsewhere in the function;
+/// `None` if a result cannot be renamed.
 fn new_names(program: &Program, moved: &[Op]) -> Option<FxHashMap<Value, String>> {
     let ir = program.ir();
     let name = |value: Value| ir.interner.str(ir.value(value).name);
@@ -102,12 +106,13 @@ fn new_names(program: &Program, moved: &[Op]) -> Option<FxHashMap<Value, String>
                 continue;
             }
             if own > 1 {
-                // Several results under one name.
+                // A pack such as `%0:2` has one name for several results, which have no names of
+                // their own.
                 return None;
             }
             // `%4_0` would be two tokens.
             let stem = if old.starts_with(|it: char| it.is_ascii_digit()) { "v" } else { "" };
-            // Other fixes find other names.
+            // The number of the line makes the names of several fixes differ.
             let line = program.source().text().byte_to_line(ir.range(op).start) + 1;
             let mut names = (line..).map(|n| format!("{stem}{old}_{n}"));
             out.insert(value, format!("%{}", names.find(|it| !counts.contains_key(it.as_str()))?));
@@ -116,7 +121,7 @@ fn new_names(program: &Program, moved: &[Op]) -> Option<FxHashMap<Value, String>
     Some(out)
 }
 
-/// The edits of an op that give values other names.
+/// Returns the edits that rename the results and operands of an op.
 fn renames_in(ir: &Ir, op: Op, names: &FxHashMap<Value, String>) -> Vec<TextEdit> {
     let data = ir.op(op);
     let defined = data.results.iter().map(|it| (*it, ir.value(*it).span));
@@ -128,18 +133,18 @@ fn renames_in(ir: &Ir, op: Op, names: &FxHashMap<Value, String>) -> Vec<TextEdit
     defined.chain(used).filter_map(edit).collect()
 }
 
-/// The lines of a text.
+/// Finds the lines of ops and of the comments that belong to them.
 struct Lines<'a> {
     program: &'a Program,
 }
 
 impl Lines<'_> {
-    /// The number of a line, as text.
+    /// Returns the text of a line.
     fn text(&self, number: usize) -> String {
         self.program.source().text().line(number).to_string()
     }
 
-    /// The first of the comment lines right above a line, or the line itself.
+    /// Returns the first of the comment lines right above a line, or the line itself.
     fn above(&self, mut number: usize) -> usize {
         while number > 0 && self.text(number - 1).trim_start().starts_with("//") {
             number -= 1;
@@ -147,8 +152,8 @@ impl Lines<'_> {
         number
     }
 
-    /// The whole lines of an op and of the comments that belong to it; `None` if it shares them
-    /// with something else.
+    /// Returns the range of the whole lines of an op and of its comments; `None` if other text
+    /// shares these lines.
     fn with_comments(&self, op: Op) -> Option<Range<usize>> {
         let (ir, text) = (self.program.ir(), self.program.source().text());
         let range = ir.range(op);
@@ -161,8 +166,8 @@ impl Lines<'_> {
         is_alone.then(|| text.line_to_byte(self.above(text.byte_to_line(range.start)))..end)
     }
 
-    /// The place before an op, its indentation, and true if an inserted op gets lines of its own
-    /// there.
+    /// Returns the offset before an op, its indentation, and true if an op inserted at this offset
+    /// gets lines of its own.
     fn before(&self, op: Op) -> (usize, String, bool) {
         let source = self.program.source();
         let text = source.text();

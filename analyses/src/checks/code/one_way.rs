@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
 /// Makes a branch or a choice go its only way; `None` if there are several, or the edit is
-/// impossible. Not proven yet.
+/// impossible. The caller still has to verify the fix.
 pub(in crate::checks) fn straightened(program: &Program, op: Op) -> Option<Fix> {
     let ir = program.ir();
     let data = ir.op(op);

@@ -1,4 +1,4 @@
-//! Taking an op out of the text.
+//! Removal and replacement of an op in the text.
 
 use noisy_syntax::{Form, Op, OpKind};
 
@@ -6,7 +6,7 @@ use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
 /// Removes an op, with its line if nothing else is on it, and replaces the uses of its result by a
-/// text; `None` if that is impossible. Not proven yet.
+/// text; `None` if that is impossible. The caller still has to verify the fix.
 pub(in crate::checks) fn removal(
     program: &Program,
     op: Op,
@@ -20,7 +20,7 @@ pub(in crate::checks) fn removal(
 }
 
 /// Removes an op, with its line if nothing else is on it, and replaces the uses of each of its
-/// results by a name. Not proven yet.
+/// results by a name. The caller still has to verify the fix.
 pub(in crate::checks) fn replacement(
     program: &Program,
     op: Op,
@@ -30,7 +30,8 @@ pub(in crate::checks) fn replacement(
     taken_out(program, op, title, &|at| names.get(at).map(String::as_str))
 }
 
-/// As [`removal`], of an op whose name alone shows that nothing else is lost with it.
+/// Like [`removal`], but also for an op that was not read completely: its name alone must show that
+/// nothing else is lost with it.
 pub(in crate::checks) fn removal_unread(
     program: &Program,
     op: Op,
@@ -77,7 +78,7 @@ fn taken_out<'a>(
     if is_first && after.trim().is_empty() {
         range = source.line_start(range.start)..line_end.max(range.end);
     } else if is_first && after.trim_start().starts_with("//") {
-        // The comment stands where the op stood.
+        // The comment after the op stays and moves to the start of the op.
         range.end += after.len() - after.trim_start().len();
     }
     edits.push(TextEdit { range, text: String::new() });
@@ -85,7 +86,7 @@ fn taken_out<'a>(
     Some(Fix { title: title.to_owned(), applicability: Applicability::Safe, edits })
 }
 
-/// Puts a text in place of the uses of each result of an op; `None` if one that is used has none.
+/// Replaces the uses of each result of an op by a text; `None` if a used result has no text.
 pub(in crate::checks) fn instead_of_results<'a>(
     program: &Program,
     op: Op,

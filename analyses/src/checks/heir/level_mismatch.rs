@@ -83,8 +83,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The range of a wrong annotation: the op, or the annotation itself if the op holds several, or
-/// other ops.
+/// Returns the range at which a wrong annotation is reported: the op, or the annotation itself if
+/// the op holds several annotations or contains other ops.
 pub(in crate::checks) fn annotated_range(
     places: &mut Places<'_>,
     ir: &Ir,
@@ -94,19 +94,21 @@ pub(in crate::checks) fn annotated_range(
     places.apart(holder).unwrap_or_else(|| value_range(ir, value))
 }
 
-/// Annotations that are wrong, by where they are told of.
+/// Wrong annotations, by the range at which they are reported.
 pub(in crate::checks) struct WrongAnnotations<'a, T> {
     ir: &'a Ir,
-    /// The ranges of annotations.
+    /// Finds the ranges of annotations.
     pub(in crate::checks) places: Places<'a>,
     of: &'a dyn Fn(Op) -> Vec<T>,
     holder: fn(&T) -> (Holder, Value),
-    /// By op that holds annotations, and by place; none where several are told of at one.
+    /// The annotations found so far, by the op that holds them and by range; `None` where several
+    /// are reported at one range.
     known: FxHashMap<Op, FxHashMap<Range<usize>, Option<T>>>,
 }
 
 impl<'a, T: Copy> WrongAnnotations<'a, T> {
-    /// The diagnostics that `of` finds for an op, each with its holder and its value.
+    /// Creates the table. `of` finds the wrong annotations of an op; `holder` returns the holder
+    /// and the value of one.
     pub(in crate::checks) fn new(
         program: &'a Program,
         of: &'a dyn Fn(Op) -> Vec<T>,
@@ -116,11 +118,11 @@ impl<'a, T: Copy> WrongAnnotations<'a, T> {
         Self { ir: program.ir(), places, of, holder, known: FxHashMap::default() }
     }
 
-    /// The one that is told of at a place.
+    /// Returns the wrong annotation that is reported at a range, if it is the only one.
     pub(in crate::checks) fn at(&mut self, range: &Range<usize>) -> Option<T> {
         let ir = self.ir;
         let op = ir.item_at(range.start);
-        // The op around states the annotations of a label's arguments.
+        // The annotations of a label's arguments belong to the op around the label.
         let holders = op.into_iter().chain(op.and_then(|it| ir.parent_op(it)));
         let mut found = holders.filter_map(|it| self.of(it).get(range).copied());
         found.next().filter(|_| found.next().is_none())?

@@ -38,7 +38,7 @@ fn tally(text: &str, name: &str) -> Tally {
     out
 }
 
-/// A function around the body of a generic with two ciphertexts.
+/// A module whose `secret.generic` has this body, with a ciphertext `%a` and a plaintext `%p`.
 fn generic(body: &str) -> String {
     format!(
         "module attributes {{backend.lattigo, scheme.ckks}} {{
@@ -112,7 +112,7 @@ fn a_loop_runs_as_often_as_the_text_says() {
     };
     let known = tally(&generic(&body("%c3")), "secret.generic");
     assert_eq!(known.count(Operation::Rotate), Count { written: 2, executed: Some(6) });
-    // By how much the second rotates differs from round to round.
+    // The second one rotates by another distance in each iteration.
     assert_eq!(*known.keys(), Keys { steps: [1].into(), others: true, ..Keys::default() });
     let table = Latency { rotate: 5, ..Latency::default() };
     assert_eq!(known.cost(&table), Cost { microseconds: 30, is_whole: true });
@@ -133,7 +133,7 @@ fn unknown_numbers_are_marked() {
     );
     assert!(it.keys().others && !it.cost(&Latency::default()).is_whole);
     assert_eq!(it.count(Operation::Rotate), written(0));
-    // A loop that carries another level than it takes has none.
+    // A loop that yields another level than it takes has no known level.
     let it = tally(
         &generic(
             "      %1 = scf.for %i = %c0 to %c3 step %c1 iter_args(%b = %a) -> (tensor<8xf32>) {

@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Access, Accesses};
 use crate::facts::values::{attr_of, operand};
 
-/// The accesses of an op by its name; `None` if they are not known.
+/// Returns the accesses of an op by its name; `None` if they are not known.
 pub(super) fn accesses(name: &str) -> Option<Accesses> {
     Some(match name {
         "test.op_with_memread" => smallvec![(Access::Read, None)],

@@ -2,11 +2,11 @@
 //! while the solver iterates.
 //!
 //! *Roots.* A value is a root if it is over and no value that it is computed from is over or
-//! unknown: the error is reported there, once per chain, and the values after it are counted, not
-//! reported. In a cycle every value may be computed from one that is over; there the root is the op
-//! that first goes over when the iterations are replayed, noted with its iteration. If an unknown
-//! number of iterations would add more noise, the loop itself is at fault ([`Growing`]) and its
-//! roots are the evidence.
+//! unknown: the error is reported at this value, once per chain, and the values after it are
+//! counted, not reported. In a cycle every value may be computed from one that is over; the root of
+//! a cycle is the op that first goes over when the iterations are replayed, noted with its
+//! iteration. If an unknown number of iterations would add more noise, the loop itself is at fault
+//! ([`Growing`]) and its roots are the evidence.
 
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,7 +21,7 @@ use noisy_dataflow::sparse::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 /// A value whose noise first exceeds the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// The upper bound there, in bits, when it first went over.
+    /// The upper bound of its noise, in bits, when it first exceeded the budget.
     pub noise: Bits,
     /// The iterations of the cycles around in which that happened, outermost first; empty outside
     /// of cycles.
@@ -37,7 +37,7 @@ pub struct Root {
 /// the label of a block that it goes back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growing {
-    /// Which carried value, or argument of the block, grows.
+    /// Index of the carried value, or of the argument of the block, that grows.
     pub index: usize,
     /// The operand of a yield or branch that carries it into the next round.
     pub carrier: Option<(Op, usize)>,
@@ -374,7 +374,7 @@ fn grown(moves: &[(u64, Noise)], pass: u64) -> Bits {
     if at == 0 { 0 } else { counted(hi(at - 1), hi(at)) }
 }
 
-/// Which carried fact grew most into a round, and by how much.
+/// Returns the index of the carried fact that grew most in a round, and its growth.
 fn growth_in(starts: &[Vec<Noise>], round: u64) -> (usize, Bits) {
     let at = usize::try_from(round).unwrap_or(usize::MAX).clamp(2, starts.len().max(2)) - 1;
     let (Some(before), Some(after)) = (starts.get(at - 1), starts.get(at)) else { return (0, 0) };

@@ -42,7 +42,7 @@ pub struct GrowthRule {
     kind: GrowthKind,
     /// The addend, or the level; `None` if the op must state it.
     constant: Option<Bits>,
-    /// Which attribute says it, as an index into the model's list.
+    /// The attribute that states it, as an index into the model's list.
     attribute: Option<u32>,
     operands: Carriers,
     results: Carriers,
@@ -61,7 +61,7 @@ impl GrowthRule {
     }
 }
 
-/// Which operands or results carry noise.
+/// The operands or results that carry noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Carriers {
     /// Those of a noisy type, and those of unknown type.

@@ -3,12 +3,12 @@
 //!
 //! *Nodes* are the values that carry noise, in program order; each has the rule of the op that
 //! defines it, and the budget as its limit. A value passed to a function or returned from one is
-//! also limited by the contract there. Where values meet (block arguments, results of regions,
-//! carried arguments) the node is the largest of the incoming values; backward branches and loops
-//! with an unknown trip count make cycles (`build.rs`). A loop known to run few times is unrolled:
-//! one set of nodes per iteration, sharing their sites, so that the optimizer and the analysis
-//! agree on legality (`cycle.rs`; see `docs/noise.md`). With more iterations than noise levels per
-//! carried value the cycle gives the same for one carried value.
+//! also limited by the contract of that argument or result. Where values meet (block arguments,
+//! results of regions, carried arguments) the node is the largest of the incoming values; backward
+//! branches and loops with an unknown trip count make cycles (`build.rs`). A loop known to run few
+//! times is unrolled: one set of nodes per iteration, sharing their sites, so that the optimizer
+//! and the analysis agree on legality (`cycle.rs`; see `docs/noise.md`). With more iterations than
+//! noise levels per carried value the cycle gives the same for one carried value.
 //!
 //! *Calls* (`calls.rs`, `call.rs`) are inlined: one copy of the callee for each vector of argument
 //! nodes, sharing their sites. A function that must not change takes part without sites, so its
@@ -118,7 +118,7 @@ pub struct Extraction {
     pub is_exact: bool,
 }
 
-/// Why there is no question.
+/// The reason why there is no question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The function at fault.
@@ -138,7 +138,7 @@ impl std::error::Error for Refusal {}
 ///
 /// # Errors
 ///
-/// Why there is none: a function has no body, or the noise of a live value in it is not known.
+/// If a function has no body, or the noise of a live value in it is not known.
 pub fn extract(program: &Program, calls: &Calls, request: &Request) -> Result<Extraction, Refusal> {
     let mut builder = Builder::new(program, calls, request);
     match builder.functions() {

@@ -22,7 +22,7 @@ const NOT_FOUND: &str = "no placement found within the time and memory limits";
 pub(super) struct Answer {
     pub group: FunctionGroup,
     pub extraction: Extraction,
-    /// Which of them are chosen.
+    /// True for each site that is chosen.
     pub chosen: Vec<bool>,
     /// True if a function of the group calls another or is called.
     pub has_calls: bool,
@@ -273,7 +273,7 @@ fn answer(
     Answer { group, extraction, chosen, has_calls: false, fixed }
 }
 
-/// Why there is no placement, and in which function.
+/// Explains why there is no placement, and in which function.
 fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
     let ir = program.ir();
     let value = nodes.get(it.node.0 as usize).copied();

@@ -300,7 +300,7 @@ pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit
     }
 }
 
-/// The insertion of a line after a place, or within its line if something follows there.
+/// The insertion of a line after a place, or within its line if text follows in the line.
 fn after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
     let rest = rest_of_line(program, at);
     let trimmed = rest.text.trim_start();

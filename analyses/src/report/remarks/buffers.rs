@@ -12,9 +12,9 @@ use crate::facts::effects::accesses;
 /// A buffer that nothing else sees.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Private {
-    /// Something reads from it.
+    /// True if an op reads from it.
     pub is_read: bool,
-    /// All that happens to it happens in the block that makes it, or in regions there.
+    /// True if only its block, and regions in its block, access it.
     pub stays_in_block: bool,
 }
 
@@ -39,7 +39,7 @@ fn uses_of(ir: &Ir, op: Op, value: Value) -> Option<Private> {
         let mut at = user;
         while ir.op(at).parent != home {
             at = ir.parent_op(at)?;
-            // The op around the use must run it right there.
+            // The op around the use must run it at its place in the program, not later.
             accesses(ir, at)?;
         }
         out.stays_in_block &= ir.block_of(at) == block;

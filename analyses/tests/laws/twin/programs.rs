@@ -25,7 +25,7 @@ struct Writer {
     out: String,
     n: usize,
     n_functions: usize,
-    /// How many control ops may still be written into the function.
+    /// Number of control ops that may still be written into the function.
     left: usize,
 }
 

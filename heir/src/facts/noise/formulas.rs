@@ -8,7 +8,7 @@
 //! Models by bounds ([`Model::BgvKpz21`] and its worst case) track the largest coefficient of the
 //! error; those by variance ([`Model::BgvMp24`], [`Model::BfvBmcm23`]) the variance of a
 //! coefficient; those in the canonical embedding ([`Model::BgvMono`], [`Model::BfvCanonEmb`]) the
-//! norm there.
+//! norm in that embedding.
 //!
 //! *Sources.* HEIR, `lib/Analysis/NoiseAnalysis/{BGV,BFV}`; the papers Kim, Polyakov, Zucca
 //! (KPZ21), Mono et al., Murphy and Player (MP24), Biasioli et al. (BMCM23). *Law.* Every function

@@ -1,9 +1,9 @@
 //! Positive real numbers by their logarithm to base 2.
 //!
 //! The variance of a deep product has thousands of bits, more than an `f64` can hold; its logarithm
-//! has four digits. Products are exact sums here, and a sum is `max + log2(1 + 2^(min - max))`.
-//! *Error.* A few units in the last place of the logarithm per operation, far below the hundredths
-//! of a bit that are shown.
+//! has four digits. A product is an exact sum of logarithms, and a sum is `max + log2(1 + 2^(min -
+//! max))`. *Error.* A few units in the last place of the logarithm per operation, far below the
+//! hundredths of a bit that are shown.
 
 use std::hash::{Hash, Hasher};
 use std::iter::Sum;

@@ -31,8 +31,8 @@ pub(crate) struct Mention {
 pub(crate) fn mention_at(source: &Source, offset: usize) -> Option<Mention> {
     let ir = source.ir();
     let here = ir.item_at(offset).and_then(|op| mention_in(ir, op, offset));
-    // A cursor after the last character of a name belongs to it, even if the next item starts
-    // there.
+    // A cursor after the last character of a name belongs to it, even if the next item starts at
+    // the cursor.
     here.or_else(|| {
         let op = ir.item_at(offset.checked_sub(1)?)?;
         mention_in(ir, op, offset)

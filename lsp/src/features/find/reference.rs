@@ -12,7 +12,7 @@ use crate::features::walk::{BATCH, Walk};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub range: Range<usize>,
-    /// True if the entity is defined here.
+    /// True if it defines the entity.
     pub defines: bool,
 }
 

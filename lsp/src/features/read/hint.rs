@@ -116,7 +116,7 @@ fn of_item(
 ) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
-    // The arguments of a label are its results, too.
+    // A label has its arguments as results, too; they are added below, once.
     let is_label = ir.op(item.op).kind == OpKind::Label;
     let results = if is_label { &[][..] } else { &ir.op(item.op).results };
     for &value in results {
@@ -154,7 +154,7 @@ fn add(
     if span.start >= span.end {
         return;
     }
-    // The range of the item is known already.
+    // The start of the item is known, which saves a look-up.
     let name = match ir.definition_site(value) {
         Some(op) if op == item.op => ir.absolute_at(op, item.start, span),
         _ => match cursor::definition(ir, value) {
@@ -185,7 +185,7 @@ fn label(
     let is_noisy = document.is_noisy(value);
     let ciphertext = ciphertext::known(document, value);
     let is_secret = || {
-        // A value with a level is obviously encrypted.
+        // The level of a value already shows that it is encrypted.
         !is_noisy
             && ciphertext.is_none()
             && wanted.secrecy
@@ -206,8 +206,8 @@ fn label(
     parts.into_iter().flatten().reduce(|all, part| format!("{all}, {part}"))
 }
 
-/// `[0, 24]`, the assumption, and the remaining bits if wanted; for noise over the budget, the
-/// budget.
+/// Returns `[0, 24]`, with the assumption and the remaining bits if wanted; for noise over the
+/// budget, with the budget.
 fn noise(
     document: &Document,
     value: Value,
@@ -229,8 +229,8 @@ fn noise(
     }
 }
 
-/// True for an argument that is assumed to be fresh because anybody may call its function and no
-/// contract bounds it. An argument of another block has the noise of the branches.
+/// Returns true for an argument that is assumed to be fresh because anybody may call its function
+/// and no contract bounds it. An argument of another block has the noise of the branches.
 fn is_assumed(document: &Document, value: Value) -> bool {
     let ir = document.ir();
     let Def::Argument(block, _) = ir.value(value).def else { return false };
@@ -238,7 +238,7 @@ fn is_assumed(document: &Document, value: Value) -> bool {
     is_entry && matches!(document.assumption(value), Some(Assumption::Fresh { .. }))
 }
 
-/// `in [0, 7]` or `= 7`, unless the value is written as a constant.
+/// Returns `in [0, 7]` or `= 7`, unless the value is written as a constant.
 fn integer(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     wanted.ranges.then(|| document.integer_in_words(value)).flatten()
 }

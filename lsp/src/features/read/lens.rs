@@ -121,7 +121,7 @@ impl Lenses {
         for tally in self.open.iter_mut().filter_map(|it| it.tally.as_mut()) {
             tally.add_op(document.ir(), document.integers(), heir, op);
         }
-        // The results of a label are its arguments, which are added there.
+        // The results of a label are its arguments, which `add_arguments` adds.
         if data.kind != OpKind::Label {
             self.add_values(document, &data.results);
         }

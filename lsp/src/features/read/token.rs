@@ -53,7 +53,7 @@ impl Kind {
     ];
 }
 
-/// The bit of a name that is defined here.
+/// The bit of a name at its definition.
 pub(crate) const DEFINITION: u32 = 1;
 /// The bit of the noisy dialect.
 pub(crate) const NOISY: u32 = 2;

@@ -235,8 +235,8 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             if others.iter().any(|it| *it != op) {
                 return Some(format!("@{new} is defined already"));
             }
-            // Behind an op of an unknown kind the names further out are visible, too: there one may
-            // hide another.
+            // Through an op of an unknown kind the names of outer symbol tables are visible, too,
+            // so one name may hide another.
             let users = reference::symbol_users(ir, op).into_iter();
             let is_hidden = users
                 .filter_map(|it| ir.resolve_symbol(it, name))

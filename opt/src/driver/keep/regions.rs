@@ -322,7 +322,7 @@ impl Keep<'_> {
         Some(self.source.ir().absolute(holder, span).end)
     }
 
-    /// Returns the text of an item that is new here. A moved item takes its bytes along.
+    /// Returns the text of an item that is new in its region. A moved item takes its bytes along.
     pub(super) fn rendered(&self, item: Op, indent: &str) -> String {
         if self.after.op(item).kind == OpKind::Label {
             return self.label_text(item);

@@ -103,7 +103,7 @@ impl State {
 
     /// Returns the hunks of edits, and updates the owners of lines.
     fn hunks_of(&mut self, mut edits: Vec<Edit>) -> Vec<Hunk> {
-        // Insertions at a position come before replacements there.
+        // Insertions at a position come before replacements at the same position.
         edits.sort_by_key(|it| (it.start, it.end));
         let mut joined: Vec<Edit> = Vec::new();
         for it in edits {

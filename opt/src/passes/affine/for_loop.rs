@@ -1,7 +1,7 @@
 //! `affine.for` as data: bounds, step, body, carried values. Loops are created, copied, moved, and
 //! inlined if they run once.
 //!
-//! *Law.* Loops created here pass the verifier. An invalid loop has no [`For`].
+//! *Law.* Created loops pass the verifier. An invalid loop has no [`For`].
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};

@@ -139,7 +139,7 @@ fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), F
 }
 
 /// The greedy driver with folds alone: upstream's patterns are for its test dialect, whose ops are
-/// opaque here.
+/// opaque to this project.
 fn test_patterns(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let config = Config {
         top_down: options.is_on("top-down"),

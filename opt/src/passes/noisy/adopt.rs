@@ -1,4 +1,4 @@
-//! A program changed as a copy of it was, whose arithmetic on noisy values was rewritten.
+//! Applies to a program the changes that were made to the arithmetic on noisy values of its copy.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Block, Ir, Op, OpKind, Value};
@@ -22,7 +22,7 @@ pub(super) fn adopt(
         after: after.0,
         values: FxHashMap::default(),
         gone: Vec::new(),
-        n: 0,
+        n_new: 0,
     };
     let mut work = vec![(function, before.1, after.1)];
     // Regions inside are entered after the block around them is done, since they use its values.
@@ -47,7 +47,7 @@ pub(super) fn adopt(
     }
     let gone = std::mem::take(&mut adoption.gone);
     ir.erase_ops(&gone).map_err(|_| "what goes is used")?;
-    Ok(adoption.n)
+    Ok(adoption.n_new)
 }
 
 struct Adoption<'a> {
@@ -55,9 +55,10 @@ struct Adoption<'a> {
     after: &'a Ir,
     /// The value of the program for each value of the rewritten copy.
     values: FxHashMap<Value, Value>,
-    /// Ops that the copy does not have any more.
+    /// Ops that the rewritten copy does not contain.
     gone: Vec<Op>,
-    n: usize,
+    /// Number of ops that were inserted.
+    n_new: usize,
 }
 
 impl Adoption<'_> {
@@ -104,7 +105,7 @@ impl Adoption<'_> {
                 self.values.extend(
                     self.after.op(it).results.first().map(|&of| (of, ir.op(made).results[0])),
                 );
-                self.n += 1;
+                self.n_new += 1;
             }
             let (results, copies) = (ir.op(mine).results.clone(), &self.after.op(op).results);
             self.values.extend(copies.iter().copied().zip(results));

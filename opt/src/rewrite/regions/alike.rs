@@ -7,7 +7,8 @@ use noisy_syntax::{Block, Op, Region, Value};
 
 use super::{Rewriter, forwarded_kind};
 
-/// Replaces such arguments of the blocks of a region. All blocks are reachable.
+/// Replaces such arguments of all blocks of a region except the entry. Requires that all blocks are
+/// reachable.
 pub(super) fn drop_alike(rewriter: &mut Rewriter<'_>, region: Region) {
     for block in rewriter.ir.blocks(region).into_iter().skip(1) {
         let common = common_values(rewriter, block);
@@ -35,7 +36,7 @@ pub(super) fn drop_alike(rewriter: &mut Rewriter<'_>, region: Region) {
     }
 }
 
-/// Returns the value that all branches pass for each argument, if it is one.
+/// Returns, for each argument, the one value that all branches pass.
 fn common_values(rewriter: &Rewriter<'_>, block: Block) -> Vec<Option<Value>> {
     let ir = &*rewriter.ir;
     let args = &ir.block(block).args;

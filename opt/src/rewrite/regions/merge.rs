@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Rewriter, forwarded_kind};
 
-/// Rounds for blocks that become equal because their successors did.
+/// Most rounds: blocks may become equal when their successors are merged.
 const MOST_ROUNDS: usize = 10;
 
 /// Merges blocks of a region with equal ops and ends. Blocks whose values others use, or that
@@ -35,7 +35,7 @@ pub(super) fn merge(rewriter: &mut Rewriter<'_>, region: Region) {
     }
 }
 
-/// Merges blocks that differ only in values from outside. Returns true if it did.
+/// Merges blocks that differ only in values from outside. Returns true if they were merged.
 fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
     let (&kept, gone) = blocks.split_first().expect("a cluster has blocks");
     // Earlier merges may have changed the operands that its blocks pass on; the next round handles
@@ -80,7 +80,8 @@ fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
     true
 }
 
-/// Returns true if an operand may become a block argument; operands of maps may not.
+/// Returns true if an operand may become a block argument. Operands of affine ops may not, because
+/// they must be dimensions and symbols.
 fn may_differ(kind: OpKind) -> bool {
     !kind.spec().name.starts_with("affine.")
 }

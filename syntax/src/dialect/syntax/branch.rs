@@ -88,8 +88,8 @@ impl Reader<'_, '_> {
         self.set_attr("case_operand_segments", segments);
         if !cases.is_empty() {
             let flag = self.out.operands[0].ty;
-            // MLIR reads 64 bits, of which a narrower flag has the low ones, and a wider one has
-            // zeros before them.
+            // MLIR reads 64 bits. A narrower flag has their low bits, and a wider one has zeros
+            // above them.
             let width = match self.env.interner.type_data(flag) {
                 TypeData::Int { width, .. } => *width,
                 _ => 64,
@@ -159,7 +159,7 @@ impl Printer<'_> {
             None => Vec::new(),
             Some(cases) => {
                 let cases = ir.interner.integers(cases).ok_or(Unfit)?;
-                // One stands for all.
+                // A splat stands for all cases.
                 let is_one = cases.len() == 1;
                 let cases = cases.iter().cycle().take(if is_one {
                     n.saturating_sub(1)

@@ -1,4 +1,4 @@
-//! The elements of which custom syntax is made up: each is read, printed and completed here.
+//! The elements of custom syntax, with their readers, printers and completion.
 
 use crate::grammar::reader::{Reader, Res};
 use crate::intern::Types;

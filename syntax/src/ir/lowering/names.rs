@@ -99,7 +99,7 @@ impl Ir {
     }
 
     pub(super) fn drop_value(&mut self, value: Value, retry: &mut Vec<Use>) {
-        // Whoever still uses it is resolved anew.
+        // Ops that still use it are resolved anew.
         for (op, index) in std::mem::take(&mut self.values[value.index()].uses) {
             self.ops[op.index()].operands[index as usize].value = None;
             self.names_unresolved((op, index));

@@ -1,15 +1,14 @@
-//! Aliases: what `!name` and `#name` stand for in a chunk, and which items were read with that in
-//! mind.
+//! Aliases: the meaning of `!name` and `#name` in a chunk, and the items that depend on it.
 //!
 //! *Rule.* As for the real tools an alias is defined once, at the top level, before its first use;
 //! the one exception is an alias that stands alone in the `loc(..)` after an op or argument, which
 //! may be defined anywhere. Where a name is defined twice the first definition counts, and the
 //! second is a problem.
 //!
-//! *How an edit goes on.* An alias means what it stands for, so each item keeps which aliases were
-//! looked up when it was read, and what was found ([`crate::OpExtra::alias_reads`]). When
-//! definitions came or went, those who looked for their names look again; who finds something else
-//! is *stale* and is read again, the first in the text first, as it may be a definition itself.
+//! *Edits.* Each item keeps the aliases that were looked up when it was read, with the results
+//! ([`crate::OpExtra::alias_reads`]). When definitions come or go, the items that looked for their
+//! names look again. An item that finds something else is *stale* and is read again. The first in
+//! the text is read first, because it may be a definition itself.
 //!
 //! *Law.* No item is stale after an edit. *Cost.* An edit of an alias costs in proportion to the
 //! items that name it.
@@ -27,17 +26,17 @@ use crate::{Ir, Name, Op, OpKind, Region};
 /// The aliases of a document.
 #[derive(Debug, Default)]
 pub(crate) struct AliasTable {
-    chunks: FxHashMap<Region, Chunk>,
+    chunks: FxHashMap<Region, ChunkAliases>,
     /// The items that looked for an alias of that name when they were read.
     readers: FxHashMap<Name, FxHashSet<Op>>,
 }
 
 /// The aliases of a chunk.
 #[derive(Debug, Default)]
-struct Chunk {
+struct ChunkAliases {
     /// The definitions of each name, in textual order.
     defs: FxHashMap<Name, SmallVec<[Op; 1]>>,
-    /// The definition of the first of them.
+    /// The meaning of each name by its first definition.
     first: Aliases,
 }
 
@@ -47,7 +46,7 @@ impl AliasTable {
         &self.chunks.entry(chunk).or_default().first
     }
 
-    /// Forgets a chunk that left.
+    /// Forgets a chunk that was removed.
     pub(crate) fn forget(&mut self, chunk: Region) {
         self.chunks.remove(&chunk);
     }
@@ -58,12 +57,12 @@ impl AliasTable {
     }
 }
 
-/// Items that were read with other meanings of aliases than they have, by where they start.
+/// Items that were read with other meanings of aliases than they have now, by their start.
 pub(crate) type Stale = BTreeMap<usize, Op>;
 
 impl Ir {
-    /// Enters the alias that an item defines, if it defines one. It stands in its sequence already,
-    /// unless definitions are entered in textual order.
+    /// Enters the alias that an item defines, if it defines one. The item must stand in its
+    /// sequence already, unless definitions are entered in textual order.
     pub(crate) fn define_alias(&mut self, op: Op) {
         let Some(alias) = self.extra(op).alias else { return };
         let data = self.op(op);
@@ -170,7 +169,8 @@ impl Ir {
         out
     }
 
-    /// Adds the items that are stale after aliases came or went, and those of `changed` that are.
+    /// Adds the items that became stale because aliases came or went, and the stale ones of
+    /// `changed`.
     pub(crate) fn note_stale(&mut self, changed: &[Op], stale: &mut Stale) {
         let touched = std::mem::take(&mut self.names.touched.aliases);
         let mut note = |op: Op| {

@@ -1,16 +1,16 @@
-//! Where the grammar of `values.rs` failed, and how that is told.
+//! Errors of the grammar of `values.rs`, and their messages.
 
 use chumsky::error::{Error, LabelError};
 use chumsky::util::MaybeRef;
 
 use super::words::{Word, Words};
 
-/// Where reading failed and what would have been right there.
+/// The word at which reading failed, and the words that would have been right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SyntaxError {
     /// Index of the word.
     pub(super) at: usize,
-    /// The first few things that were expected there.
+    /// The first few things that were expected instead.
     pub(super) expected: [&'static str; 3],
 }
 

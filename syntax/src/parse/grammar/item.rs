@@ -78,7 +78,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns true if the name of a known op stands here.
+    /// Returns true if the current token is the name of a known op.
     fn is_known_op(&mut self) -> bool {
         if self.peek() != TokenKind::Bare {
             return false;
@@ -129,8 +129,8 @@ impl Reader<'_, '_> {
             self.list(TokenKind::RParen, |it| {
                 let name_span = it.token().span();
                 let operand = it.value(Type::UNKNOWN)?;
-                // MLIR takes `%a#0` for `%a` here, and not in other lists of arguments; `%a#1` is
-                // no value that `%a` means.
+                // In this list MLIR takes `%a#0` for `%a`, and not in other lists of arguments;
+                // `%a#1` is no value that `%a` means.
                 let name = (operand.number == 0).then_some(operand.name);
                 if !it.eat(TokenKind::Colon) {
                     return Err(it.expected("':' and a type"));
@@ -443,7 +443,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Which operands go to which successor, where the op is known.
+    /// Assigns operands to successors, if the op is known.
     fn generic_successors(&mut self) {
         let n = self.out.operands.len() as u32;
         match self.out.kind.spec().passed {

@@ -440,7 +440,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Where types may begin: after the last `:` or `->` outside brackets.
+    /// Returns the place at which types may begin: after the last `:` or `->` outside brackets.
     fn last_type_mark(&self, from: usize) -> Option<usize> {
         let mut depth = 0i32;
         let mut found = None;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::Alias;
 use crate::{Attr, Name, OpKind, Problem, Span, Type};
 
-/// How an op was written and how far it was understood.
+/// The form in which an op was written, and the extent to which it was understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Form {
     /// `"dialect.op"(...) : (...) -> ...`, understood.
@@ -30,7 +30,7 @@ pub(crate) struct ParsedResult {
     pub name: Name,
     /// The `%name`.
     pub span: Span,
-    /// How many values it stands for (`:2`), at least 1.
+    /// Number of values that it stands for (`:2`), at least 1.
     pub count: u32,
 }
 
@@ -70,8 +70,8 @@ pub(crate) struct ParsedSuccessor {
     pub name: Name,
     /// The `^label`.
     pub span: Span,
-    /// Which of the op's operands are passed, as indices into [`Parsed::operands`]. In generic form
-    /// nobody knows: all are left to the op (`cf.br` passes all, `cf.cond_br` by
+    /// The operands of the op that are passed, as indices into [`Parsed::operands`]. In generic
+    /// form nobody knows: all are left to the op (`cf.br` passes all, `cf.cond_br` by
     /// `operandSegmentSizes`).
     pub operands: std::ops::Range<u32>,
 }
@@ -92,7 +92,7 @@ pub(crate) struct ParsedSymbol {
 pub struct AliasUse {
     /// The name with its sigil: `!ty`, `#map`.
     pub name: Name,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
     /// It stands alone in `loc(..)` and may be defined anywhere; other aliases are defined before
     /// they are used.
@@ -104,7 +104,7 @@ pub struct AliasUse {
 pub(crate) struct Parsed {
     /// Its kind.
     pub kind: OpKind,
-    /// How it was written.
+    /// The form in which it was written.
     pub form: Form,
     /// True if another default dialect could change how it is read.
     pub(crate) depends_on_dialect: bool,

@@ -1,7 +1,7 @@
-//! The reader: a position in the tokens of one item, and how problems are told.
+//! The reader: a position in the tokens of one item, and the report of problems.
 //!
 //! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As
-//! in the real tools, what is *expected* is told after the token before, everything else at the
+//! in the real tools, what is *expected* is reported after the token before, everything else at the
 //! current token. Problems of types are pushed and reading goes on.
 
 use super::ParsedOperand;
@@ -9,7 +9,7 @@ use super::{Alias, AliasUse, Env, Parsed};
 use crate::string::string_len;
 use crate::{Attr, Code, Name, Problem, Span, Token, TokenKind, Type};
 
-/// The item has a syntax problem, which was told.
+/// The item has a syntax problem, which was reported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Broken;
 
@@ -25,7 +25,7 @@ pub(crate) struct Reader<'r, 'e> {
     pub(crate) out: &'r mut Parsed,
     /// Problems are not told: what is read is a guess.
     pub(crate) is_quiet: bool,
-    /// Problems found while nothing was told.
+    /// Problems found while nothing was reported.
     pub(crate) n_silenced: usize,
     /// Regions read so far.
     pub(crate) n_regions: usize,
@@ -34,8 +34,8 @@ pub(crate) struct Reader<'r, 'e> {
 }
 
 impl<'r> Reader<'r, '_> {
-    /// The meaning of an alias here. The lookup is recorded, because another meaning may change the
-    /// item.
+    /// The meaning of an alias in this item. The lookup is recorded, because another meaning may
+    /// change the item.
     pub(crate) fn look_up(&mut self, alias: Name) -> Option<Alias> {
         let found = self.env.aliases.get(&alias).copied();
         self.out.alias_reads.push((alias, found));
@@ -112,7 +112,7 @@ impl<'r> Reader<'r, '_> {
         Err(self.wrong(Code::ExpectedToken, format!("expected '{word}'")))
     }
 
-    /// Where the token before the current one ends.
+    /// Returns the end of the token before the current one.
     pub(crate) fn end_before(&self) -> u32 {
         let before = self.at.min(self.tokens.len());
         match before.checked_sub(1) {
@@ -148,7 +148,7 @@ impl<'r> Reader<'r, '_> {
         self.broken(Code::UnexpectedCharacter, Span::new(start, end), message.into())
     }
 
-    /// How many problems there were so far, told or not.
+    /// Number of problems so far, reported or not.
     pub(crate) fn n_problems(&self) -> usize {
         self.out.problems.len() + self.n_silenced
     }
@@ -316,7 +316,7 @@ impl<'r> Reader<'r, '_> {
     }
 }
 
-/// How a message names a token.
+/// Returns the name of a token in messages.
 pub(crate) fn spelling(kind: TokenKind) -> &'static str {
     match kind {
         TokenKind::Bare => "a keyword",

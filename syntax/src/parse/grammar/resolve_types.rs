@@ -337,7 +337,7 @@ impl Reader<'_, '_> {
         Ok(self.env.interner.attr(data))
     }
 
-    /// Where a type of one word stands, else the place of the reader.
+    /// Returns the place of a type of one word, else the place of the reader.
     pub(super) fn span_of(&self, ty: &TypeTree<'_>) -> Span {
         match ty {
             TypeTree::Word(word) => word.span(),
@@ -570,7 +570,7 @@ pub(super) enum Inputs<'a> {
     Values { dims: Vec<super::ParsedOperand>, symbols: Vec<super::ParsedOperand> },
 }
 
-/// How many strides the text of `strided<[..]>` has; nothing of another text.
+/// Returns the number of strides in the text of `strided<[..]>`; `None` for other texts.
 fn strides_of(text: &str) -> Option<usize> {
     let (strides, _) = text.strip_prefix("strided<[")?.split_once(']')?;
     Some(strides.split(',').filter(|it| !it.is_empty()).count())

@@ -5,8 +5,8 @@
 //! 1. *Single tokens* (`i32`, `!noisy.i32`, `42`, `true`) are looked up or made at once.
 //! 2. *Remembered texts*: a text without aliases always means the same, so what was read once is
 //!    found by its spelling. The tokens are only counted for brackets.
-//! 3. *The grammar* (`values.rs`), whose trees are lowered here. This is where numbers are held
-//!    against their types.
+//! 3. *The grammar* (`values.rs`), whose trees are lowered; only then are numbers checked against
+//!    their types.
 
 use super::ast::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
 use super::elements;
@@ -147,7 +147,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The tokens of the value here, and whether it may be remembered by its text (no alias in it).
+    /// Returns the end of the value at the current token, and true if it may be remembered by its
+    /// text (no alias in it).
     pub(super) fn value_extent(&mut self, until: Until) -> Res<(usize, bool)> {
         match words::extent(self.tokens, self.at, until) {
             Ok(end) => {
@@ -319,7 +320,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns true if the region here is `{}`, which may also be an empty dictionary.
+    /// Returns true if the current token is a region `{}`, which may also be an empty dictionary.
     pub(crate) fn is_empty_region(&self) -> bool {
         if self.peek() != TokenKind::Region {
             return false;

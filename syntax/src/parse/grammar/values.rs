@@ -1,6 +1,6 @@
 //! The grammar of types, attributes, affine maps and locations, in chumsky, over [`Word`]s.
 //!
-//! It makes trees (`ast.rs`) that borrow the text; nothing is interned here (chumsky may run a
+//! It makes trees (`ast.rs`) that borrow the text; the grammar interns nothing (chumsky may run a
 //! closure any number of times, or not at all). `value_reader.rs` decides what a tree *means* and
 //! if a number fits its type.
 //!

@@ -1,11 +1,11 @@
-//! Where an item ends and what a `{` opens: the rules, as [`super`] states them.
+//! The rules for the end of an item and for the meaning of a `{`, as [`super`] states them.
 
 use super::parser::Parser;
 use super::{DIALECT, Shape, may_be_result};
 use crate::{OpKind, Token, TokenKind, namespace};
 
-/// How far a label is looked for its colon, in tokens: some 13,000 arguments. A `^name(` that is
-/// being typed costs no more than that.
+/// Most tokens of a label that are searched for its colon: some 13,000 arguments. A `^name(` that
+/// is being typed costs no more than that.
 const MAX_LABEL_TOKENS: usize = 1 << 16;
 
 impl Parser<'_, '_> {
@@ -101,7 +101,7 @@ impl Parser<'_, '_> {
     }
 
     /// Returns true if a label starts at the current token: at the start of a line, or after an op
-    /// that takes no successor there.
+    /// that takes no successor at this place.
     fn starts_block(&mut self, at: usize, name: Option<Token>, after_name: bool) -> bool {
         if self.token(at).at_line_start {
             return self.label_end(at).is_some();
@@ -142,7 +142,7 @@ impl Parser<'_, '_> {
     }
 
     /// Returns true if the open item may end before this token: its end is known, or a type stands
-    /// there, which may end an op of any syntax.
+    /// before the token, which may end an op of any syntax.
     fn is_behind_type(&self, at: usize, name: Option<Token>) -> bool {
         self.is_known(name) || name.is_some() && self.ends_with_type(at)
     }
@@ -226,7 +226,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// The `=` after a list of results that starts here.
+    /// Returns the `=` after a list of results that starts at a token.
     pub(super) fn results_end(&mut self, first: usize) -> Option<usize> {
         if first < self.no_results_before {
             return None;

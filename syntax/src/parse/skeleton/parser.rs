@@ -12,7 +12,7 @@ use crate::{MAX_REGION_DEPTH, Token, TokenKind, namespace};
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) start: u32,
-    /// Where its first token starts.
+    /// Start of its first token.
     pub(super) first: u32,
     /// That token's index; means nothing once there is a region.
     pub(super) first_token: u32,
@@ -21,7 +21,7 @@ pub(super) struct Open {
     pub(super) name: Option<Token>,
     pub(super) generic: bool,
     pub(super) context_deps: u8,
-    /// Where its text starts in the document.
+    /// Start of its text in the document.
     pub(super) at: usize,
     /// The brackets of the items around.
     pub(super) around: Brackets,
@@ -36,7 +36,7 @@ pub(super) struct Open {
     pub(super) inner_dialect: Option<&'static str>,
     /// The region that is being read is the last of `regions`.
     pub(super) in_region: bool,
-    /// How many of its regions a [`Pause`] was told of.
+    /// Number of its regions that were reported to a [`Pause`].
     pub(super) n_told: usize,
     /// It has a region that is nested too deep: what stands in the braces of that is the op's own,
     /// whatever it looks like.
@@ -49,8 +49,8 @@ pub(super) struct Open {
 pub(super) struct Brackets {
     /// Each with what `last` was before it.
     open: Vec<(TokenKind, [u32; 4])>,
-    /// How many are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if there is none
-    /// that may be closed. Nothing closes across a `{`.
+    /// Number of brackets that are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if
+    /// there is none that may be closed. Nothing closes across a `{`.
     last: [u32; 4],
 }
 
@@ -101,13 +101,13 @@ pub(super) struct Parser<'a, 't> {
     pub(super) seen: usize,
     /// So many tokens are counted in `seen`.
     pub(super) n_seen: usize,
-    /// How many of the tokens that looked far are counted in `seen`.
+    /// Number of the tokens that looked far ahead and are counted in `seen`.
     pub(super) n_reaches: usize,
     /// No list of results starts at a token before this one: it was tried.
     pub(super) no_results_before: usize,
     /// The last list of results that was found: its first token and its `=`.
     pub(super) results: Option<(usize, usize)>,
-    /// Where the trivia before the next token starts.
+    /// Start of the trivia before the next token.
     pub(super) trivia: u32,
     pub(super) context: Context,
     pub(super) ops: Vec<Open>,
@@ -167,13 +167,14 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Reads on.
+    /// Continues after a pause.
     pub(super) fn after(self, pause: Pause) -> Self {
         let Pause { ops, brackets, own, seen } = pause;
         Self { seen, ops, brackets, own, ..self }
     }
 
-    /// Reads the run; where and why it ended, and what is open there.
+    /// Reads the run. Returns the place and the reason of its end, and the items that are open at
+    /// it.
     pub(super) fn run(mut self, take: &mut dyn FnMut(Here) -> Take) -> (End, Pause) {
         let stop = self.items(take);
         let base = self.stream.base();
@@ -236,7 +237,7 @@ impl<'a, 't> Parser<'a, 't> {
 
     fn items(&mut self, take: &mut dyn FnMut(Here) -> Take) -> Stop {
         loop {
-            // Here an item may start.
+            // An item may start at this token.
             match self.kind(self.at) {
                 TokenKind::RBrace if !self.ops.is_empty() => self.close_region(true),
                 TokenKind::RBrace if self.context.inside => return Stop::Close,
@@ -252,7 +253,7 @@ impl<'a, 't> Parser<'a, 't> {
                     Take::Stop => return Stop::Told,
                 },
             }
-            // Here an item is open, until it ends or opens a region.
+            // An item is open until it ends or opens a region.
             while self.ops.last().is_some_and(|op| !op.in_region) {
                 self.pass_plain_tokens();
                 if self.item_token() {

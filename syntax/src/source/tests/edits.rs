@@ -202,7 +202,7 @@ const WORDS: &[(&str, &str)] = &[
     ("{", "attributes {x} {"),
 ];
 
-/// An edit of a structured program: a place, and lines or a word to put there.
+/// An edit of a structured program: a place, and the lines or the word to insert.
 #[derive(Clone, Debug)]
 enum Change {
     /// Removes lines from the one of this number on, and puts another in their place.

@@ -184,7 +184,7 @@ fn spelled(byte: u8, choice: u8) -> String {
 }
 
 /// The literal that starts after a mark, decoded one character at a time, without the code under
-/// test; or the bare name there.
+/// test; or the bare name after the mark.
 fn literal_after(text: &str, mark: &str) -> Vec<u8> {
     let (_, rest) = text.split_once(mark).unwrap_or_else(|| panic!("{mark} in\n{text}"));
     let Some(inside) = rest.strip_prefix('"') else {

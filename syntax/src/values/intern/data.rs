@@ -138,7 +138,7 @@ pub enum AttrData {
     /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`: canonical text, and the type if
     /// one follows.
     Text(Name, Option<Type>),
-    /// Not known: the text is broken here.
+    /// Not known, because the text is broken.
     Unknown,
 }
 

@@ -1,8 +1,9 @@
-//! Types and attributes of dialects that are not read here, spelled as a tool spells them.
+//! Types and attributes of dialects that this project does not parse, spelled as a tool spells
+//! them.
 //!
 //! A tool that does not know the dialect prints the body as it is written, blanks, line ends and
-//! `//` included. One that does parses it and prints it anew. The common changes of that are known
-//! here: layout ([`respace`]), and for some the rows of the tables below, each a fact of the
+//! `//` included. One that does parses it and prints it anew. This module knows the common changes
+//! of that: layout ([`respace`]), and for some the rows of the tables below, each a fact of the
 //! dialect's printer.
 
 use crate::Tool;

@@ -1,13 +1,13 @@
-//! Where the elements of a memref lie.
+//! The layout of the elements of a memref.
 
 use super::Interner;
 use crate::{AttrData, Dim, Type, TypeData};
 
-/// Where the elements of a memref lie, in elements: that with indices `i` at `offset + sum(i *
-/// stride)`.
+/// The layout of the elements of a memref, in elements: the one with indices `i` lies at `offset +
+/// sum(i * stride)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Where the first is; nothing if that is known in a run only.
+    /// The place of the first element; `None` if only a run knows it.
     pub offset: Option<i64>,
     /// The stride of each dimension, if it is known.
     pub strides: Vec<Option<i64>>,

@@ -27,7 +27,7 @@ pub(crate) struct LongNames {
     pub(super) order: Vec<Long>,
     /// The places in it; `None` of what is short.
     pub(super) places: FxHashMap<Long, Option<usize>>,
-    /// How many types and attributes have names.
+    /// Number of types and of attributes that have names.
     n: [usize; 2],
     pub(super) names: Vec<String>,
     /// The places of the names that were said since this was emptied.

@@ -78,7 +78,8 @@ impl std::fmt::Write for Within<'_> {
 pub(crate) struct Text<'a> {
     pub(crate) interner: &'a Interner,
     pub(crate) out: String,
-    /// Whose spelling types and attributes of other dialects get; `None`: as they are written.
+    /// The tool that spells types and attributes of other dialects; `None`: they stay as they are
+    /// written.
     pub(crate) tool: Option<Tool>,
     /// The aliases that stand for affine maps and sets; `None`: they are spelled out.
     pub(crate) aliases: Option<AliasNames>,
@@ -89,7 +90,7 @@ pub(crate) struct Text<'a> {
     n_things: Option<usize>,
     /// True if a single string, map or set is cut, too, where the limit is reached.
     cuts_inside: bool,
-    /// How many types and attributes are around.
+    /// Number of types and attributes around the current one.
     depth: usize,
     is_cut: bool,
     /// The names that stand for long types and attributes; `None`: they are spelled out.
@@ -103,7 +104,7 @@ const NEVER_TOO_LONG: usize = 16 << 20;
 /// spelled with names.
 const DEEPEST: usize = 512;
 
-/// Which numbers are printed with their types.
+/// The numbers that are printed with their types.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Types {
     All,

@@ -92,7 +92,7 @@ fn long_broken_ops_are_cut_between_characters() {
     }
 }
 
-/// Where an op of unknown syntax ends, with another behind it on its line.
+/// Checks the end of an op of unknown syntax, with another one behind it on its line.
 #[test]
 fn ops_share_a_line_whoever_knows_them() {
     check(

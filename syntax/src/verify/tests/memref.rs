@@ -1,4 +1,4 @@
-//! Shapes of memrefs and the attributes that speak of them.
+//! Shapes of memrefs and the attributes that describe them.
 
 use super::check;
 use expect_test::expect;

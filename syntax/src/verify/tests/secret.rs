@@ -217,7 +217,8 @@ func.func @g(%x: !secret.secret<i16>, %c: i1) -> !secret.secret<i16> {
     );
 }
 
-/// As one types: the same is told as of the whole text, whatever was there before.
+/// After each edit, as one types, the reports are those of the whole text, whatever the text was
+/// before.
 #[test]
 fn edits_of_generics_are_judged_as_their_text() {
     let text = r#"func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

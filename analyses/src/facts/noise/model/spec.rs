@@ -12,8 +12,8 @@
 //! "ckks.bootstrap" = { growth = "reset" }
 //! ```
 //!
-//! Keys that are left out are as in the built-in model; rows of `ops` are added to its rows. The
-//! format of the file does not matter here.
+//! Keys that are left out are as in the built-in model; rows of `ops` are added to its rows. Serde
+//! reads the model from any format of files.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -44,7 +44,7 @@ pub(super) struct Copies {
     pub apart: Vec<(Vec<PassedArgument>, Results)>,
     /// The arguments and the results of the copy that calls share.
     pub joined: Option<(Vec<Option<Node>>, Results)>,
-    /// Which nodes are passed to which arguments of it.
+    /// The nodes that are passed to its arguments, as pairs.
     pub fed: FxHashSet<(Node, Node)>,
 }
 

@@ -271,7 +271,7 @@ fn a_loop_gives_the_level_that_it_takes() {
     );
     let stays = generic(&lines("%2 = arith.addf %b, %v1 : tensor<8xf32>"), "%1");
     assert_eq!(placed(&stays, Some(1)).0, 0);
-    // A product in a loop is relinearized there.
+    // A product in a loop is relinearized in the loop.
     assert!(placed(&grows, None).2.contains("%r2 = mgmt.relinearize %2"));
 }
 

@@ -35,7 +35,7 @@ struct Function {
 }
 
 /// A place for a reduce: after a value, or at the head of a branch (of the if with this result) for
-/// its uses in there.
+/// its uses in the branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     After(usize, Value),

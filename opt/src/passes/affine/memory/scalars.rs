@@ -1,11 +1,12 @@
 //! `affine-scalrep`: replaces loads of known values; removes stores that are overwritten without a
 //! load, and then memrefs that are only stored to.
 //!
-//! *Question.* Take an access and a later one that it dominates, in the same iteration of the loops
-//! around the first (n loops). May another access between the two write (or read) the element? A
-//! dependence into the later one at level n or less comes from an earlier iteration, so from before
-//! the first. At deeper levels, accesses before the first ran before it. So only accesses after the
-//! first count, at levels above n.
+//! *Question.* Given an access and a later one that it dominates, in the same iteration of the n
+//! loops around the first: may another access write (or read) the element between the two? A
+//! dependence at level n or less comes from an earlier iteration of these loops, so its source ran
+//! before the first access. At deeper levels, an access that precedes the first in the text ran
+//! before it. So only dependences at levels above n count whose source follows the first access in
+//! the text.
 //!
 //! *Law.* Loads and stores read and write the same values as before. *Cost.* Dependences are
 //! computed once, because replacing a load changes no other dependence.
@@ -78,6 +79,7 @@ fn ancestor_beside(ir: &Ir, above: Op, op: Op) -> Option<Op> {
     around.find(|&it| ir.op(it).kind.is_op() && ir.block_of(it) == block)
 }
 
+/// The accesses of a function while some of them are replaced and erased.
 struct Scalars<'a> {
     body: &'a Body,
     legality: &'a Legality<'a>,
@@ -123,8 +125,8 @@ impl Scalars<'_> {
             }
     }
 
-    /// Returns true if a form is the same whenever n loops are in the same iteration: the loops of
-    /// its variables are around the first access.
+    /// Returns true if a form has the same value whenever the n outermost loops are in the same
+    /// iteration.
     fn is_settled(&self, form: &Form, n: u32) -> bool {
         form.terms.iter().all(|it| match it.0 {
             Term::Local(value) => self.body.depth_of(value) <= n,
@@ -198,8 +200,8 @@ impl Scalars<'_> {
 
     /// Returns the value of a load if another load that dominates it read the same.
     fn loaded(&self, ir: &Ir, load: usize) -> Option<Value> {
-        let is_there = !self.gone.contains(&load) && is_load(ir, self.op(load));
-        is_there.then_some(())?;
+        let is_candidate = !self.gone.contains(&load) && is_load(ir, self.op(load));
+        is_candidate.then_some(())?;
         let first = self.last_before(ir, load, is_load)?;
         let value = *ir.op(self.op(first)).results.first()?;
         let result = *ir.op(self.op(load)).results.first()?;

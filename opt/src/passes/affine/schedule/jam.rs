@@ -416,7 +416,7 @@ impl Scan<'_> {
         let mut behind = Vec::new();
         for at in 0..n_jammed {
             let (mut from, mut to) = (of(first, at)?, of(last, at)?);
-            // Up to the common part, or from there on.
+            // Up to the common part, or from the common part on.
             let edge = |common: &[Vec<i128>]| -> Option<Vec<i128>> {
                 let mut edge = common.iter().find(|it| it[block] != 0)?.clone();
                 for it in &mut edge {

@@ -5,8 +5,8 @@
 //! |---|---|
 //! | a nest as statements with domains and dependences | `nest.rs` |
 //! | rows of a schedule, by Farkas' lemma and an integer program each | `farkas.rs` |
-//! | bands, components; each row held exactly against each dependence | `plan.rs` |
-//! | what is worth while | `cost.rs`, `traffic.rs` |
+//! | bands, components; the exact check of each row against each dependence | `plan.rs` |
+//! | estimates of the gain | `cost.rs`, `traffic.rs` |
 //! | tiles, loops, bounds, guards | `scan.rs` |
 //! | loops whose iterations wait for each other | `jam.rs` |
 //! | ops, or edits of the text | `emit.rs`, `text.rs` |
@@ -90,7 +90,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Most iterations of innermost loops that stay as they are.
+/// The default of `small-loop`.
 const MOST_SMALL: i64 = 8;
 
 /// Returns the outermost loops of a function.
@@ -112,7 +112,7 @@ fn roots(ir: &Ir, function: Op) -> Vec<Op> {
 /// Most dependences of a nest: a row is an integer program over all of them.
 const MOST_EDGES: usize = 4000;
 
-/// Returns each nest of a function with its schedule, if one is found.
+/// Visits each nest of a function for which a schedule is found.
 fn each_plan(
     ir: &Ir,
     function: Op,

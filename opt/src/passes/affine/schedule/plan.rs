@@ -1,9 +1,9 @@
 //! Schedules: bands of permutable rows, and the order of the contents of bands.
 //!
 //! *Search.* Rows are found one by one for all statements of a group ([`super::farkas`]). If no
-//! further row respects all dependences, the band ends: the dependences that it carries are done,
-//! and the rest is split into strongly connected components in sequence. Adjacent ones form a group
-//! as long as no statement then has fewer independent rows in a band.
+//! further row respects all dependences, the band ends: the dependences that it carries are
+//! satisfied, and the rest is split into strongly connected components in sequence. Adjacent ones
+//! form a group as long as no statement then has fewer independent rows in a band.
 //!
 //! *Law.* Each row is checked exactly against each dependence that no enclosing band carries: no
 //! pair may have a negative difference. A row that fails is not used.
@@ -149,7 +149,7 @@ fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) 
     if start == end {
         return None;
     }
-    // The dependences that the band does not carry: all of its rows are equal.
+    // The dependences that the band does not carry: source and target are equal in all of its rows.
     let mut left = Vec::new();
     for mut it in dependences {
         let (source, target) =
@@ -163,7 +163,8 @@ fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) 
     Some(Node { members, start, end, inner })
 }
 
-/// Returns true if a dependence has a pair with the given difference of the row.
+/// Returns true if a dependence has a pair that is equal in the rows of the enclosing bands and
+/// differs in the given row as asked.
 fn exists(nest: &Nest, it: &Constrained<'_>, asked: Option<(&[i128], &[i128], Differs)>) -> bool {
     let time = |row: &[i128]| nest.time(row);
     let mut times: Vec<(Vec<i128>, Vec<i128>, Differs)> = Vec::new();

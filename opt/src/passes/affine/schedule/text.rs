@@ -39,7 +39,8 @@ pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Ve
     let legality = Legality::new(&body, &Limits { aliasing, ..Limits::default() })
         .ok_or("the function has too many dependences")?;
     let mut found = None;
-    // Small loops are separate loops here: a statement is a run of lines.
+    // Small loops are scheduled like others (-1), because in the text a statement is a run of
+    // lines.
     each_plan(ir, function, &body, &legality, -1, |nest, plan, edges| {
         let all = legality.dependences();
         if nest.root == root
@@ -232,7 +233,7 @@ impl<'a> Text<'a> {
             names.extend(self.ir.op(op).results.iter().map(|it| self.ir.value_text(*it)));
             lines.push((self.own_text(op), None));
         }
-        // Names that have another meaning here.
+        // Names that the new text defines already.
         let clashing: Vec<String> =
             names.iter().filter(|it| self.defined.contains(it)).cloned().collect();
         let other: Vec<(String, String)> = clashing

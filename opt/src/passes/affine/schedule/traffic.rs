@@ -4,7 +4,7 @@
 //! *Model.* The elements that an access touches in the inner loops of a loop form a box, which each
 //! step of the loop shifts. The intersection of both boxes is reused, and everything that all
 //! accesses touch in the inner loops lies between the two uses. If that fits into a cache, the line
-//! comes from there, else from memory: cheaply for consecutive lines, which are prefetched;
+//! comes from that cache, else from memory: cheaply for consecutive lines, which are prefetched;
 //! expensively for jumps, and more so for jumps to other pages. Tiles are loops like others, so one
 //! sum compares orders with and without them. A loop whose iterations wait for each other takes at
 //! least that latency. A loop in which an access jumps is not vectorized, and an iteration takes a

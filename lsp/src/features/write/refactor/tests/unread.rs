@@ -54,7 +54,7 @@ fn what_is_not_known_keeps_its_bytes() {
         assert!(custom.contains(kept), "{custom}");
     }
     assert!(custom.contains("%0 = arith.constant -3 : i5\n"), "{custom}");
-    // The other direction does not concern an op that is already generic.
+    // An op that is already generic keeps its bytes in the other direction, too.
     let known = "%0 = \"arith.constant\"()   <{value = 29 : i5}> : () -> i5\n";
     let mixed = custom.replace("%0 = arith.constant -3 : i5\n", known);
     let generic = done_at(&mixed, Kind::Form, "func.func").expect("the generic form");
@@ -65,7 +65,7 @@ fn what_is_not_known_keeps_its_bytes() {
 }
 
 #[test]
-fn the_cases_of_a_switch_keep_their_own() {
+fn the_cases_of_a_switch_keep_their_regions() {
     let text = "func.func @f(%i: index) {
   scf.index_switch %i
   case 2 {

@@ -11,7 +11,7 @@ use super::MOST_TRIPS;
 use crate::rewrite::{Rewriter, operands, preorder};
 use noisy_analyses::facts::effects;
 
-/// A loop.
+/// An `scf.for` as data.
 #[derive(Clone, Debug)]
 struct For {
     op: Op,
@@ -85,7 +85,8 @@ pub(super) fn run(ir: &mut Ir, op: Op) {
     }
 }
 
-/// Returns runs of loops without bounds that are computed inside another loop of the run.
+/// Splits a nest into runs of loops that can be merged: bounds and steps are defined outside of the
+/// run, and the number of all iterations fits.
 fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [For]) -> Vec<&'a [For]> {
     let ir = &*rewriter.ir;
     let mut out = Vec::new();
@@ -154,7 +155,8 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
         let mut own = count(rewriter, it, root.op);
         if !is_never_negative(rewriter, it) {
             unsure += 1;
-            // One of them may be negative; the product then is, too.
+            // If only one may be negative, the product is then not positive, and the loop does not
+            // run.
             if unsure > 1 {
                 let zero = rewriter.int(0, ty, root.op);
                 own = rewriter.binary("arith.maxsi", own, zero, root.op);
@@ -168,7 +170,7 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
     for &it in &counts[1..] {
         product = rewriter.binary("arith.muli", product, it, root.op);
     }
-    // Only the next loop and the innermost body use these variables.
+    // Recorded before the ops below use the variable of the first loop, too.
     let uses: Vec<_> = band.iter().map(|it| rewriter.ir.value(it.iv).uses.to_vec()).collect();
     let inner = band[1].op;
     // The last loop runs fastest.

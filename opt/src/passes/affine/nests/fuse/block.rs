@@ -66,7 +66,7 @@ impl Block {
     /// Returns true if two ops must keep their order because of memory (of this memref, or any).
     pub(super) fn keeps_order(&self, a: usize, b: usize, memref: Option<Value>) -> bool {
         let touches = |it: usize| self.has_effect[it] || !self.accesses[it].is_empty();
-        // A memref that is accessed only here has no other users.
+        // A memref that is accessed only in the block has no other users.
         if memref.is_none_or(|it| !self.own.contains(&it))
             && ((self.has_effect[a] && touches(b)) || (self.has_effect[b] && touches(a)))
         {

@@ -563,7 +563,7 @@ impl Pair {
                 let stores =
                     self.source.iter().filter(|&&a| self.is_store(a) && self.view(a) == view);
                 stores.into_iter().any(|&a| {
-                    // The load is side S here, and the store side T.
+                    // In this question the load is side S, and the store is side T.
                     let is_covered = || -> Option<bool> {
                         for of_a in self.when(a)? {
                             let mut joint = self.joint();
