@@ -43,7 +43,7 @@ pub use ops::placed::Placed;
 pub use ops::rules::{decrypts, encrypts, is_bootstrap, known_operands, multiplies};
 pub use options::{Latency, Model, Options};
 pub use question::{Crossing, Drop, Question, Round, question};
-pub use report::chain::{Of, chain};
+pub use report::chain::{NumberKind, chain};
 pub use report::derivation::{Step, Steps, derivation, effect};
 pub use report::operation::Operation;
 pub use report::operation::swaps_rows;

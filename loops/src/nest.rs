@@ -26,7 +26,7 @@ pub struct Nest {
 
 /// The dependences that a loop carries, in summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LoopVerdict {
     /// Its iterations may run at once.
     Parallel,
     /// It carries this many dependences.
@@ -39,16 +39,16 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl LoopVerdict {
     /// Returns a short text.
     pub fn text(&self) -> String {
         match self {
-            Verdict::Parallel => "parallel".to_owned(),
-            Verdict::Carries(1) => "carries 1 dependence".to_owned(),
-            Verdict::Carries(n) => format!("carries {n} dependences"),
-            Verdict::Values => "carries values".to_owned(),
-            Verdict::Reduction => "reduction".to_owned(),
-            Verdict::Unknown => "dependences unknown".to_owned(),
+            LoopVerdict::Parallel => "parallel".to_owned(),
+            LoopVerdict::Carries(1) => "carries 1 dependence".to_owned(),
+            LoopVerdict::Carries(n) => format!("carries {n} dependences"),
+            LoopVerdict::Values => "carries values".to_owned(),
+            LoopVerdict::Reduction => "reduction".to_owned(),
+            LoopVerdict::Unknown => "dependences unknown".to_owned(),
         }
     }
 }
@@ -117,17 +117,17 @@ impl Nest {
     }
 
     /// The dependences that a loop carries, in summary.
-    pub fn verdict(&self, ir: &Ir, loop_: u32) -> Verdict {
+    pub fn verdict(&self, ir: &Ir, loop_: u32) -> LoopVerdict {
         if self.is_large || self.body.effect_in(loop_).is_some() {
-            return Verdict::Unknown;
+            return LoopVerdict::Unknown;
         }
         let carried = self.carried(loop_);
         let has_values = !ir.op(self.body.loops[loop_ as usize].op).results.is_empty();
         match (carried.is_empty(), has_values) {
-            (true, false) => Verdict::Parallel,
-            (true, true) => Verdict::Values,
-            (false, false) if self.is_reduction(ir, &carried) => Verdict::Reduction,
-            (false, _) => Verdict::Carries(carried.len()),
+            (true, false) => LoopVerdict::Parallel,
+            (true, true) => LoopVerdict::Values,
+            (false, false) if self.is_reduction(ir, &carried) => LoopVerdict::Reduction,
+            (false, _) => LoopVerdict::Carries(carried.len()),
         }
     }
 

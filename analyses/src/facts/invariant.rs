@@ -25,7 +25,7 @@ pub fn is_loop(ir: &Ir, op: Op) -> bool {
 
 /// Returns true if an op directly in a loop can move before the loop: it may run without the loop,
 /// and computes the same in each iteration once the ops for which `is_moved` holds have moved.
-pub fn leaves(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
+pub fn can_leave_loop(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
     !ir.op(op).kind.has(Traits::TERMINATOR)
         && is_invariant(ir, op, of, is_moved)
         && effects::is_free_of_effects(ir, op)

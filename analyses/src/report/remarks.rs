@@ -197,7 +197,7 @@ impl Made {
             };
             let leaves = ir.op(op).regions.is_empty()
                 && !effects::is_trivially_dead(ir, op)
-                && invariant::leaves(ir, op, of, &|it| moved.contains(&it));
+                && invariant::can_leave_loop(ir, op, of, &|it| moved.contains(&it));
             if leaves {
                 moved.insert(op);
                 if is_told(ir, op) && !folded.contains(&op) {

@@ -33,7 +33,7 @@ use noisy_syntax::{Attr, AttrData, Form, Interner, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::loops;
-use crate::ops::catalogue::{self, LevelRule, Of};
+use crate::ops::catalogue::{self, LevelRule, LevelSource};
 use crate::ops::rules::{self, DimensionRule, Library};
 use crate::text::setting::Settings;
 use crate::text::types::{Size, TypeFacts, Types, is_ciphertext_type};
@@ -660,8 +660,8 @@ impl Ciphertexts {
         operands: &[Ciphertext],
     ) -> Option<Level> {
         match catalogue::entry(ir.op_name(op)).filter(|it| it.level.is_some()).map(|it| it.of) {
-            Some(Of::Operand(at)) => level = operands.get(at)?.level()?,
-            Some(Of::Inputs) => {
+            Some(LevelSource::Operand(at)) => level = operands.get(at)?.level()?,
+            Some(LevelSource::Inputs) => {
                 level = operands.iter().take(2).filter_map(|it| it.level()).max()?;
             }
             None => {}

@@ -27,7 +27,7 @@ pub(crate) struct Entry {
     /// Its effect on a level.
     pub(crate) level: Option<LevelRule>,
     /// The operands whose level that is.
-    pub(crate) of: Of,
+    pub(crate) of: LevelSource,
     /// True if it makes the multiplicative depth larger.
     pub(crate) deepens: bool,
     /// True if plaintext operands are encoded for the level of its result.
@@ -36,16 +36,16 @@ pub(crate) struct Entry {
 
 /// The operands whose level an op changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum LevelSource {
     /// The operand of this number.
     Operand(usize),
     /// All inputs of a structured op, not its outputs.
     Inputs,
 }
 
-impl Default for Of {
+impl Default for LevelSource {
     fn default() -> Self {
-        Of::Operand(0)
+        LevelSource::Operand(0)
     }
 }
 
@@ -112,8 +112,10 @@ fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Entry)> {
                 ("drop", attribute) => entry.level = Some(LevelRule::Drop(1, Some(attribute))),
                 ("last", _) => entry.level = Some(LevelRule::DropAll),
                 ("bootstrap", _) => entry.level = Some(LevelRule::Bootstrap),
-                ("of", "inputs") => entry.of = Of::Inputs,
-                ("of", number) => entry.of = Of::Operand(number.parse().unwrap_or(usize::MAX)),
+                ("of", "inputs") => entry.of = LevelSource::Inputs,
+                ("of", number) => {
+                    entry.of = LevelSource::Operand(number.parse().unwrap_or(usize::MAX))
+                }
                 ("deeper", _) => entry.deepens = true,
                 ("plaintexts", _) => entry.takes_plaintexts = true,
                 _ => {}
@@ -172,8 +174,8 @@ mod tests {
     fn ops_are_found_by_name() {
         let drop = entry("openfhe.level_reduce").expect("it is in the catalogue");
         assert_eq!(drop.level, Some(LevelRule::Drop(1, Some("levelToDrop"))));
-        assert_eq!(drop.of, Of::Operand(1));
-        assert_eq!(entry("linalg.matvec").map(|it| it.of), Some(Of::Inputs));
+        assert_eq!(drop.of, LevelSource::Operand(1));
+        assert_eq!(entry("linalg.matvec").map(|it| it.of), Some(LevelSource::Inputs));
         assert!(
             is_known("bgv.add") && is_known("tensor.extract") && is_known("kernel.eval_chebyshev")
         );

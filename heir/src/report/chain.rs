@@ -13,7 +13,7 @@ const MOST: usize = 8;
 
 /// The number that a chain explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum NumberKind {
     /// Levels.
     Level,
     /// Polynomials.
@@ -22,14 +22,14 @@ pub enum Of {
 
 /// The ops that changed the level or the polynomials of a value, with the number after each; the
 /// nearest few, the value's own last.
-pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: Of) -> Vec<(Value, String)> {
+pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: NumberKind) -> Vec<(Value, String)> {
     let rank = |value: Value| match (heir.ciphertext(value), of) {
-        (Ciphertext::Encrypted { level, .. }, Of::Level) => Some(match level {
+        (Ciphertext::Encrypted { level, .. }, NumberKind::Level) => Some(match level {
             Level::Used(n) => u64::from(n),
             Level::All => u64::MAX - 1,
             Level::Invalid => u64::MAX,
         }),
-        (Ciphertext::Encrypted { dimension, .. }, Of::Dimension) => Some(match dimension {
+        (Ciphertext::Encrypted { dimension, .. }, NumberKind::Dimension) => Some(match dimension {
             Dimension::Assumed => 2,
             Dimension::Known(n) => u64::from(n),
             Dimension::Unknown => u64::MAX,
@@ -46,12 +46,12 @@ pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: Of) -> Vec<(Value, String)>
         {
             let name = ir.op_name(op);
             let moves = match of {
-                Of::Level => rules::moves_level(name),
-                Of::Dimension => rules::dimension(name).is_some(),
+                NumberKind::Level => rules::moves_level(name),
+                NumberKind::Dimension => rules::dimension(name).is_some(),
             };
             if moves {
                 let what = match (heir.ciphertext(value), of) {
-                    (it @ Ciphertext::Encrypted { .. }, Of::Level) => match it.level() {
+                    (it @ Ciphertext::Encrypted { .. }, NumberKind::Level) => match it.level() {
                         Some(Level::Used(1)) => "1 level is used".to_owned(),
                         Some(Level::Used(n)) => format!("{n} levels are used"),
                         Some(Level::All) => "all levels are used".to_owned(),

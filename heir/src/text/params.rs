@@ -43,24 +43,24 @@ pub enum ParamsError {
     /// A key that is needed is missing.
     Missing(&'static str),
     /// The value of a key cannot be read.
-    Bad(&'static str, String),
+    BadValue(&'static str, String),
     /// A key is written twice.
     Repeated(String),
     /// No scheme has a key of this name.
-    Unheard(String),
+    UnknownKey(String),
 }
 
 impl fmt::Display for ParamsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ParamsError::Missing(key) => write!(f, "the scheme parameters have no `{key}`"),
-            ParamsError::Bad(key, value) => {
+            ParamsError::BadValue(key, value) => {
                 write!(f, "the scheme parameter `{key}` cannot be read: `{value}`")
             }
             ParamsError::Repeated(key) => {
                 write!(f, "the scheme parameter `{key}` is written more than once")
             }
-            ParamsError::Unheard(key) => write!(f, "there is no scheme parameter `{key}`"),
+            ParamsError::UnknownKey(key) => write!(f, "there is no scheme parameter `{key}`"),
         }
     }
 }
@@ -89,7 +89,7 @@ impl SchemeParams {
             if !seen.insert(entry.key) {
                 return Err(ParamsError::Repeated(entry.key.to_owned()));
             }
-            let bad = |key| ParamsError::Bad(key, text[entry.value.clone()].to_owned());
+            let bad = |key| ParamsError::BadValue(key, text[entry.value.clone()].to_owned());
             match entry.key {
                 "logN" => {
                     params.log_n = number(&entry.words)
@@ -126,7 +126,7 @@ impl SchemeParams {
                         _ => return Err(bad("encryptionTechnique")),
                     }
                 }
-                other => return Err(ParamsError::Unheard(other.to_owned())),
+                other => return Err(ParamsError::UnknownKey(other.to_owned())),
             }
         }
         if !has_n {
@@ -195,18 +195,18 @@ mod tests {
         assert_eq!(error("#bgv.scheme_param<Q = [3]>"), ParamsError::Missing("logN"));
         assert_eq!(error("<logN = 12>"), ParamsError::Missing("Q"));
         assert_eq!(error("<logN = 12, Q = []>"), ParamsError::Missing("Q"));
-        assert_eq!(error("<logN = 12, Q = [1]>"), ParamsError::Bad("Q", "[1]".into()));
-        assert_eq!(error("<logN = 99, Q = [3]>"), ParamsError::Bad("logN", "99".into()));
+        assert_eq!(error("<logN = 12, Q = [1]>"), ParamsError::BadValue("Q", "[1]".into()));
+        assert_eq!(error("<logN = 99, Q = [3]>"), ParamsError::BadValue("logN", "99".into()));
         for (text, key, value) in [
             ("<logN = 13 : i32, Q = [3]>", "logN", "13 : i32"),
             ("<logN = 13, Q = [3 : i64]>", "Q", "[3 : i64]"),
             ("<logN = 13, Q = [3], plaintextModulus = 7 : i64>", "plaintextModulus", "7 : i64"),
         ] {
-            assert_eq!(error(text), ParamsError::Bad(key, value.into()));
+            assert_eq!(error(text), ParamsError::BadValue(key, value.into()));
         }
         let twice = error("<logN = 13, logN = 14, Q = [3]>");
         assert_eq!(twice, ParamsError::Repeated("logN".into()));
-        assert_eq!(error("<logN = 13, Q = [3], foo = 3>"), ParamsError::Unheard("foo".into()));
+        assert_eq!(error("<logN = 13, Q = [3], foo = 3>"), ParamsError::UnknownKey("foo".into()));
         assert_eq!(error(""), ParamsError::Missing("logN"));
     }
 }

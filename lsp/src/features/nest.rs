@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use noisy_analyses::{Document, TextEdit};
 use noisy_loops::Aliasing;
 use noisy_loops::edit::{self, Offer};
-use noisy_loops::nest::{self, Nest, Verdict};
+use noisy_loops::nest::{self, LoopVerdict, Nest};
 use noisy_settings::Loops;
 use noisy_syntax::{Def, Ir, Op, OpKind, Source};
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ pub(crate) struct Nests(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
-    verdicts: FxHashMap<String, Arc<[Verdict]>>,
+    verdicts: FxHashMap<String, Arc<[LoopVerdict]>>,
     n_computed: usize,
 }
 
@@ -33,7 +33,7 @@ const MOST_OUTER: usize = 256;
 
 /// The last nest, for a walk over an unchanged text.
 #[derive(Debug, Default)]
-pub(crate) struct Last(Option<(Op, Arc<[Verdict]>, Vec<Op>)>);
+pub(crate) struct Last(Option<(Op, Arc<[LoopVerdict]>, Vec<Op>)>);
 
 /// The aliasing assumption about different memrefs.
 fn aliasing(settings: Loops) -> Aliasing {
@@ -79,10 +79,10 @@ impl Nests {
         }
         let (_, verdicts, all) = last.0.as_ref()?;
         let at = all.iter().position(|it| *it == op)?;
-        verdicts.get(at).map(Verdict::text)
+        verdicts.get(at).map(LoopVerdict::text)
     }
 
-    fn verdicts(&self, source: &Source, root: Op, settings: Loops) -> Arc<[Verdict]> {
+    fn verdicts(&self, source: &Source, root: Op, settings: Loops) -> Arc<[LoopVerdict]> {
         let mut key = key(source, root);
         // No text of a program ends like this.
         if settings.arguments_may_alias {
@@ -94,8 +94,8 @@ impl Nests {
         }
         let ir = source.ir();
         let nest = Nest::new(ir, root, aliasing(settings));
-        let of = |op: Op| nest.loop_of(op).map_or(Verdict::Unknown, |it| nest.verdict(ir, it));
-        let verdicts: Arc<[Verdict]> = loops(ir, root).into_iter().map(of).collect();
+        let of = |op: Op| nest.loop_of(op).map_or(LoopVerdict::Unknown, |it| nest.verdict(ir, it));
+        let verdicts: Arc<[LoopVerdict]> = loops(ir, root).into_iter().map(of).collect();
         if known.verdicts.len() >= MOST_KEPT {
             known.verdicts.clear();
         }
@@ -175,15 +175,17 @@ pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<Stri
     }
     let loop_ = nest.loop_of(op)?;
     Some(match nest.verdict(ir, loop_) {
-        Verdict::Parallel => "Its iterations are independent and may run in parallel.".to_owned(),
-        Verdict::Values => "It carries values from one iteration to the next.".to_owned(),
-        Verdict::Unknown => {
+        LoopVerdict::Parallel => {
+            "Its iterations are independent and may run in parallel.".to_owned()
+        }
+        LoopVerdict::Values => "It carries values from one iteration to the next.".to_owned(),
+        LoopVerdict::Unknown => {
             "An op in it has unknown effects: dependences are not computed.".to_owned()
         }
-        Verdict::Reduction => {
+        LoopVerdict::Reduction => {
             format!("It carries a reduction:\n\n{}", nest.table(source, &nest.carried(loop_)))
         }
-        Verdict::Carries(_) => {
+        LoopVerdict::Carries(_) => {
             format!("It carries:\n\n{}", nest.table(source, &nest.carried(loop_)))
         }
     })

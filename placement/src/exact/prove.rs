@@ -60,7 +60,7 @@ fn by_rows(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
     let best = incumbent.best();
     let state = ChoiceState::new(graph, best);
     let start: Vec<f64> = (state.chosen.iter().map(|&c| f64::from(u8::from(c))))
-        .chain(state.e.iter().map(|&e| f64::from(e)))
+        .chain(state.noise_after.iter().map(|&e| f64::from(e)))
         .collect();
     let start = state.is_legal().then_some(&start[..]);
     let Ok(answer) = mip.solve(start, &budget.for_solver(graph.n_sites())) else { return };

@@ -21,9 +21,9 @@ pub(crate) struct ChoiceState<'g> {
     /// Sum of the costs of the chosen sites.
     pub cost: u64,
     /// Noise before a reduce.
-    pub p: Vec<Bits>,
+    pub noise_before: Vec<Bits>,
     /// Noise after a reduce.
-    pub e: Vec<Bits>,
+    pub noise_after: Vec<Bits>,
     /// Work done so far, in visits of nodes.
     pub work: u64,
     /// A cap on all noise, because noise may rise for ever in a cycle.
@@ -50,20 +50,20 @@ impl<'g> ChoiceState<'g> {
             graph,
             cost: graph.cost_of(&chosen),
             chosen,
-            p: Vec::new(),
-            e: Vec::new(),
+            noise_before: Vec::new(),
+            noise_after: Vec::new(),
             work: 0,
             most: most_noise(graph),
             queue: RankQueue::new(n),
             undo: Vec::new(),
         };
-        (state.p, state.e) = state.solve();
+        (state.noise_before, state.noise_after) = state.solve();
         state
     }
 
     /// Returns true if no node is over its limit.
     pub(crate) fn is_legal(&self) -> bool {
-        self.p.iter().zip(&self.graph.limit).all(|(p, limit)| p <= limit)
+        self.noise_before.iter().zip(&self.graph.limit).all(|(p, limit)| p <= limit)
     }
 
     /// Returns the mark for [`ChoiceState::roll_back`].
@@ -81,8 +81,8 @@ impl<'g> ChoiceState<'g> {
         while self.undo.len() > mark.0 {
             match self.undo.pop() {
                 Some(UndoStep::Noise { node, p, e }) => {
-                    self.p[node as usize] = p;
-                    self.e[node as usize] = e;
+                    self.noise_before[node as usize] = p;
+                    self.noise_after[node as usize] = e;
                 }
                 Some(UndoStep::Flip(s)) => self.flip(s),
                 None => return,
@@ -145,10 +145,18 @@ impl<'g> ChoiceState<'g> {
         let graph = self.graph;
         for &v in graph.nodes_of.of(s) {
             let i = v as usize;
-            let e = if self.chosen[s as usize] { graph.reset[s as usize] } else { self.p[i] };
-            if e != self.e[i] {
-                self.undo.push(UndoStep::Noise { node: v, p: self.p[i], e: self.e[i] });
-                self.e[i] = e;
+            let e = if self.chosen[s as usize] {
+                graph.reset[s as usize]
+            } else {
+                self.noise_before[i]
+            };
+            if e != self.noise_after[i] {
+                self.undo.push(UndoStep::Noise {
+                    node: v,
+                    p: self.noise_before[i],
+                    e: self.noise_after[i],
+                });
+                self.noise_after[i] = e;
                 for &w in graph.users.of(v) {
                     self.queue.push(graph.rank[w as usize]);
                 }
@@ -166,7 +174,7 @@ impl<'g> ChoiceState<'g> {
             let v = graph.order[rank as usize];
             let i = v as usize;
             self.work += 1;
-            let p = graph.before(v, |u| self.e[u as usize]).min(self.most);
+            let p = graph.before(v, |u| self.noise_after[u as usize]).min(self.most);
             if p > graph.limit[i] {
                 self.queue.clear();
                 return false;
@@ -176,15 +184,19 @@ impl<'g> ChoiceState<'g> {
                 self.recompute();
                 return self.is_legal();
             }
-            if p == self.p[i] {
+            if p == self.noise_before[i] {
                 continue;
             }
             let s = graph.site[i];
             let e = if s != NONE && self.chosen[s as usize] { graph.reset[s as usize] } else { p };
-            self.undo.push(UndoStep::Noise { node: v, p: self.p[i], e: self.e[i] });
-            self.p[i] = p;
-            if e != self.e[i] {
-                self.e[i] = e;
+            self.undo.push(UndoStep::Noise {
+                node: v,
+                p: self.noise_before[i],
+                e: self.noise_after[i],
+            });
+            self.noise_before[i] = p;
+            if e != self.noise_after[i] {
+                self.noise_after[i] = e;
                 for &w in graph.users.of(v) {
                     self.queue.push(graph.rank[w as usize]);
                 }
@@ -212,9 +224,13 @@ impl<'g> ChoiceState<'g> {
     fn recompute(&mut self) {
         let (p, e) = self.solve();
         for v in 0..self.graph.n_nodes() {
-            if (p[v], e[v]) != (self.p[v], self.e[v]) {
-                self.undo.push(UndoStep::Noise { node: v as u32, p: self.p[v], e: self.e[v] });
-                (self.p[v], self.e[v]) = (p[v], e[v]);
+            if (p[v], e[v]) != (self.noise_before[v], self.noise_after[v]) {
+                self.undo.push(UndoStep::Noise {
+                    node: v as u32,
+                    p: self.noise_before[v],
+                    e: self.noise_after[v],
+                });
+                (self.noise_before[v], self.noise_after[v]) = (p[v], e[v]);
             }
         }
     }

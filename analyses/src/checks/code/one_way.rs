@@ -6,7 +6,7 @@
 
 use noisy_syntax::{Op, OpKind, Region, Traits};
 
-use super::removal::{instead_of_results, removal, rewritten};
+use super::removal::{removal, replace_uses, rewritten};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
@@ -62,7 +62,7 @@ fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
         .map(|at| Some(source.span_text(last?, ir.op(last?).operands.get(at)?.span)))
         .collect();
     let yielded = yielded?;
-    let mut edits = instead_of_results(program, op, &|at| Some(&yielded[at]))?;
+    let mut edits = replace_uses(program, op, &|at| Some(&yielded[at]))?;
     let start = ir.region_start(region);
     let mut body = source.slice(start..start + ir.region_len(region));
     if let Some(last) = last {

@@ -16,7 +16,7 @@ pub(in crate::checks) fn removal(
     let ir = program.ir();
     let data = ir.op(op);
     let is_read = data.kind != OpKind::Unknown && data.form != Form::Opaque && !ir.is_broken(op);
-    is_read.then(|| removal_unread(program, op, title, instead))?
+    is_read.then(|| removal_by_name(program, op, title, instead))?
 }
 
 /// Removes an op, with its line if nothing else is on it, and replaces the uses of each of its
@@ -32,7 +32,7 @@ pub(in crate::checks) fn replacement(
 
 /// Like [`removal`], but also for an op that was not read completely: its name alone must show that
 /// nothing else is lost with it.
-pub(in crate::checks) fn removal_unread(
+pub(in crate::checks) fn removal_by_name(
     program: &Program,
     op: Op,
     title: &str,
@@ -66,7 +66,7 @@ fn taken_out<'a>(
 ) -> Option<Fix> {
     let (ir, source) = (program.ir(), program.source());
     let text = source.text();
-    let mut edits = instead_of_results(program, op, instead)?;
+    let mut edits = replace_uses(program, op, instead)?;
     let mut range = ir.range(op);
     if has_comment(&source.slice(range.clone())) {
         return None;
@@ -87,7 +87,7 @@ fn taken_out<'a>(
 }
 
 /// Replaces the uses of each result of an op by a text; `None` if a used result has no text.
-pub(in crate::checks) fn instead_of_results<'a>(
+pub(in crate::checks) fn replace_uses<'a>(
     program: &Program,
     op: Op,
     instead: &dyn Fn(usize) -> Option<&'a str>,

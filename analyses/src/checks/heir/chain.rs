@@ -5,14 +5,14 @@ use noisy_syntax::Value;
 use crate::explain::value_range;
 use crate::program::Program;
 use crate::report::diagnostic::Related;
-use noisy_heir::{Heir, Of};
+use noisy_heir::{Heir, NumberKind};
 
 /// The ops that used up levels or multiplied, up to a value.
 pub(in crate::checks) fn related(
     program: &Program,
     heir: &Heir,
     value: Value,
-    of: Of,
+    of: NumberKind,
 ) -> Vec<Related> {
     let ir = program.ir();
     let steps = noisy_heir::chain(ir, heir, value, of).into_iter();

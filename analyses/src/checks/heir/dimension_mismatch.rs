@@ -38,7 +38,7 @@ use super::level_mismatch::{WrongAnnotations, annotated_range};
 use crate::checks::{Check, Fixing, Index};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
-use noisy_heir::{Of, Places, Resized};
+use noisy_heir::{NumberKind, Places, Resized};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "dimension-mismatch",
@@ -67,7 +67,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             ),
         };
         let mut found = CHECK.at(annotated_range(&mut places, ir, holder, value), message);
-        found.related = related(program, heir, value, Of::Dimension);
+        found.related = related(program, heir, value, NumberKind::Dimension);
         found.help =
             Some("Write the number of polynomials, or let HEIR annotate the program again".into());
         out.push(found);

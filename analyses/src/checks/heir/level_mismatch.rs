@@ -43,7 +43,7 @@ use crate::checks::{Check, Fixing, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
-use noisy_heir::{Holder, Mismatch, Of, Places};
+use noisy_heir::{Holder, Mismatch, NumberKind, Places};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "level-mismatch",
@@ -76,7 +76,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             None => format!("{name}: level {written} is written, but all {all} levels are used"),
         };
         let mut found = CHECK.at(annotated_range(&mut places, ir, holder, value), message);
-        found.related = related(program, heir, value, Of::Level);
+        found.related = related(program, heir, value, NumberKind::Level);
         found.help =
             Some("Write the remaining level, or let HEIR annotate the program again".into());
         out.push(found);

@@ -35,7 +35,7 @@ use crate::checks::{Check, Index};
 use crate::explain::value_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Repair};
-use noisy_heir::Of;
+use noisy_heir::NumberKind;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "level-underflow",
@@ -61,7 +61,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             None => format!("{name}: uses a level, but none is left"),
         };
         let mut found = CHECK.at(value_range(ir, it.value), message);
-        found.related = related(program, heir, it.value, Of::Level);
+        found.related = related(program, heir, it.value, NumberKind::Level);
         found.help = Some("Bootstrap before this op".into());
         found.repair = bootstrapping(program);
         out.push(found);

@@ -42,7 +42,7 @@ use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity};
 use noisy_dataflow::flow;
-use noisy_heir::Of;
+use noisy_heir::NumberKind;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "missing-relinearize",
@@ -67,7 +67,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             false => format!("{value} has {dimension} polynomials, but {name} takes {taken}"),
         };
         let mut found = CHECK.at(core_range(ir, it.op), message);
-        found.related = related(program, heir, it.value, Of::Dimension);
+        found.related = related(program, heir, it.value, NumberKind::Dimension);
         found.help = Some(format!(
             "Insert mgmt.relinearize on {value} before this op, or let the optimizer choose the places"
         ));

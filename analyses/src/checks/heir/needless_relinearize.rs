@@ -28,7 +28,7 @@
 //! }
 //! ```
 
-use crate::checks::code::removal::removal_unread;
+use crate::checks::code::removal::removal_by_name;
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -62,5 +62,5 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         return None;
     };
     let instead = program.source().span_text(op, operand.span);
-    removal_unread(program, op, "Remove this relinearization", Some(&instead))
+    removal_by_name(program, op, "Remove this relinearization", Some(&instead))
 }

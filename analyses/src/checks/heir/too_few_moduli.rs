@@ -58,7 +58,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"
     );
     let mut found = CHECK.at(value_range(ir, first.value), message);
-    found.related = related(program, heir, first.value, noisy_heir::Of::Level);
+    found.related = related(program, heir, first.value, noisy_heir::NumberKind::Level);
     found.help = Some("Bootstrap before this op, or choose parameters with more moduli".into());
     out.push(found);
 }

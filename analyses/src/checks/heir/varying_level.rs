@@ -87,7 +87,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             it.from
         );
         let mut found = CHECK.at(value_range(ir, it.yielded), message);
-        found.related = related(program, heir, it.yielded, noisy_heir::Of::Level);
+        found.related = related(program, heir, it.yielded, noisy_heir::NumberKind::Level);
         let message = format!("{init} enters the loop");
         found.related.push(Related { range: value_range(ir, it.init), message });
         let carried = it.carried.map_or_else(|| "the carried value".into(), |it| ir.value_text(it));

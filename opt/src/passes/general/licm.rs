@@ -3,7 +3,7 @@
 //! *Law.* Only ops without effects that are defined for all operands move, because they may then
 //! run although the loop does not. *Cost.* Linear: each op is visited once per loop that it leaves.
 
-use noisy_analyses::facts::invariant::{is_loop, leaves};
+use noisy_analyses::facts::invariant::{can_leave_loop, is_loop};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Ir, Op};
 
@@ -44,7 +44,7 @@ fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
             if !actions.goes_on() {
                 return n;
             }
-            if leaves(ir, op, of, &|_| false) {
+            if can_leave_loop(ir, op, of, &|_| false) {
                 ir.move_op(op, Point::Before(of));
                 n += 1;
                 actions.step(ir, "does not change in the loop", || place(ir, op));

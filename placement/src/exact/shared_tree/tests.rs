@@ -84,8 +84,8 @@ fn rows_hold(graph: &Graph, proof: &Proof, chosen: &[bool]) -> usize {
         let is_said = match row {
             Row::CoreWhere(it) => {
                 n += 1;
-                it.below.iter().all(|&(v, level)| state.e[v as usize] < level)
-                    && it.least.iter().all(|&(v, level)| state.e[v as usize] >= level)
+                it.below.iter().all(|&(v, level)| state.noise_after[v as usize] < level)
+                    && it.least.iter().all(|&(v, level)| state.noise_after[v as usize] >= level)
             }
             Row::Core(_) | Row::Cut(_) => true,
         };
