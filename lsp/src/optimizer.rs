@@ -190,7 +190,8 @@ fn rewritten(
     let wanted = noisy_rewrite::Options { placing, growth };
     let rewritten = noisy_rewrite::rewrite(document, &[function], &wanted)?;
     let saving = rewritten.savings.first()?;
-    let saved = format!("{} reductions to {}", saving.before, saving.after);
+    let bound = if saving.is_least() { ", the least" } else { "" };
+    let saved = format!("{} reductions to {}{bound}", saving.before, saving.after);
     *document = rewritten.document;
     options.limits.time = options.limits.time.map(|it| it.saturating_sub(start.elapsed()));
     Some(saved)

@@ -54,6 +54,13 @@ pub struct Saving {
     pub equality: Equality,
 }
 
+impl Saving {
+    /// Returns true if no rewriting needs fewer reductions: the rewritten function needs none.
+    pub fn is_least(&self) -> bool {
+        self.after <= 0.0
+    }
+}
+
 /// A rewritten program, not placed yet.
 #[derive(Debug)]
 pub struct Rewritten {

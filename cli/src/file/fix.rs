@@ -160,8 +160,9 @@ fn rewriting_note(saving: &Saving) -> Note {
     } else {
         "proven optimal".to_owned()
     };
+    let bound = if saving.is_least() { ", and no rewriting needs fewer" } else { "" };
     let text = format!(
-        "rewritten: cost {before} ({least}) to {after}; shown equal: {} steps, {} uses",
+        "rewritten: cost {before} ({least}) to {after}{bound}; shown equal: {} steps, {} uses",
         equality.n_steps, equality.n_uses
     );
     Note { function: saving.function.clone(), op: "rewrite".to_owned(), inserted: None, text }
