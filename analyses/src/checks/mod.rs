@@ -180,6 +180,7 @@ impl Check {
             message,
             related: Vec::new(),
             help: None,
+            mlir_wording: None,
             tags: self.tag.into_iter().collect(),
             repair: if self.fix.is_some() { Repair::Edits } else { self.repair },
         }

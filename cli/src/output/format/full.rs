@@ -142,9 +142,10 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
             if mark.is_primary {
                 primary = span.clone();
             }
-            let label = Label::new(span)
-                .with_message(shown_line(mark.message))
-                .with_order(labels.len() as i32);
+            let mut label = Label::new(span).with_order(labels.len() as i32);
+            if !mark.message.is_empty() {
+                label = label.with_message(shown_line(mark.message));
+            }
             labels.push(label.with_color(if mark.is_primary { paint } else { Color::Blue }));
         }
     }
@@ -154,6 +155,9 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
         .with_labels(labels);
     if let Some(help) = &it.help {
         report = report.with_help(shown_line(help));
+    }
+    if let Some(wording) = &it.mlir_wording {
+        report = report.with_note(shown_line(&format!("mlir-opt: {wording}")));
     }
     let mut out = Vec::new();
     // Writing to memory cannot fail.
@@ -178,7 +182,7 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     let own = out.iter().position(|other| other.range == it.range);
     match own {
         Some(at) => out[at].is_primary = true,
-        None => out.push(mark(&it.range, "here", true)),
+        None => out.push(mark(&it.range, "", true)),
     }
     out
 }

@@ -71,12 +71,13 @@ pub(crate) fn actions(
         diagnostics.iter().filter(|it| cursor::touch(&it.range, range)).collect();
     let mut out = Vec::new();
     let mut codes = Vec::new();
-    for (fix, &it) in document.fixes(here.iter().copied()).into_iter().zip(&here) {
-        let Some(fix) = fix else { continue };
-        if fix.applicability == Applicability::Safe && !codes.contains(&it.code) {
-            codes.push(it.code);
+    for (fixes, &it) in document.choices(here.iter().copied()).into_iter().zip(&here) {
+        for fix in fixes {
+            if fix.applicability == Applicability::Safe && !codes.contains(&it.code) {
+                codes.push(it.code);
+            }
+            out.push(Action::Fix(fix, it.clone()));
         }
-        out.push(Action::Fix(fix, it.clone()));
     }
     codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
     let all_of = |code: &str| RepairRequest::of(Scope::Code(code.to_owned()));

@@ -1,6 +1,7 @@
 //! Ends of blocks, regions and what flows out of them.
 
 use super::{Adviser, words};
+use crate::verify::END_OF_REGION;
 use crate::{Code, Op, OpKind, Region, Traits, Type};
 
 impl Adviser<'_> {
@@ -216,7 +217,7 @@ impl Adviser<'_> {
         let list: Vec<String> = wanted.iter().map(|&it| self.show(it)).collect();
         if !is_end {
             // The terminator is left out.
-            if !self.problem.message.starts_with("the end of region #") || wanted.is_empty() {
+            if !self.problem.message.starts_with(END_OF_REGION) || wanted.is_empty() {
                 let message = format!("{} (in `{around}`)", self.problem.message);
                 self.say(message);
                 return self.help("Make the values and the types of the op agree");
@@ -226,6 +227,7 @@ impl Adviser<'_> {
                 words::count(wanted.len(), "value")
             ));
             self.help(format!("Add `scf.yield %value : {}` at the end of the body", list.join(", ")));
+            self.misspelled_end(outer);
             return self.add_yield(outer, &wanted, &list);
         }
         let own = self.ir.op_name(self.op).to_owned();
@@ -272,6 +274,25 @@ impl Adviser<'_> {
             }
             self.propose_conversion(&place, value, wanted[n], &list[n].clone());
             return;
+        }
+    }
+
+    /// The last op of a region has almost the name of a terminator.
+    fn misspelled_end(&mut self, outer: Op) {
+        let regions = self.ir.op(outer).regions.clone();
+        for (_, region) in regions {
+            let Some(last) = self.ir.items(region).last() else { continue };
+            let name = self.ir.op_name(last).to_owned();
+            let near = super::near::nearest(&name, ["scf.yield", "affine.yield"]);
+            if self.ir.op(last).kind == OpKind::Unknown
+                && let [one] = near[..]
+            {
+                let range = self.ir.name_range(last);
+                self.relate(range.clone(), format!("unknown op `{name}`; did you mean `{one}`?"));
+                self.help(format!("Write `{one}` instead of `{name}`"));
+                self.replace(format!("Replace by {one}"), range, one);
+                return self.sure();
+            }
         }
     }
 

@@ -20,6 +20,11 @@ impl Adviser<'_> {
         let end = extra[extra.len() - 1].end;
         let from = match (first + keep).checked_sub(1).map(|it| places[it].end) {
             Some(it) if keep > 0 => it,
+            _ if first == 0 && self.ir.op(self.op).regions.is_empty() => {
+                let name = self.ir.name_range(self.op).end;
+                let between = self.source.slice(name..extra[0].start);
+                if between.trim().is_empty() { name } else { extra[0].start }
+            }
             _ => extra[0].start,
         };
         let names: Vec<String> = extra.iter().map(|it| self.source.slice(it.clone())).collect();
@@ -45,7 +50,11 @@ impl Adviser<'_> {
             None if window.tokens.get(colon + 1).is_some_and(|it| it.kind == TokenKind::LParen) => {
                 (types[0].start..last, String::new())
             }
-            None => (window.range(window.tokens[colon]).start..last, String::new()),
+            None => {
+                let start = window.range(window.tokens[colon]).start;
+                let text = &window.text[..start - window.start];
+                (window.start + text.trim_end().len()..last, String::new())
+            }
         })
     }
 
@@ -291,7 +300,10 @@ impl Adviser<'_> {
 
     pub(super) fn result_count(&mut self) {
         let names = self.ir.op(self.op).result_names.clone();
-        let n = self.ir.op(self.op).results.len();
+        // `defines 1 results`; an op that has none is told of in other words.
+        let number = self.problem.message.split("defines ").nth(1);
+        let number = number.and_then(|it| it.split(' ').next()?.parse::<usize>().ok());
+        let n = number.unwrap_or(0);
         let op = self.ir.op_name(self.op).to_owned();
         let start = self.ir.start(self.op);
         let places: Vec<Range<usize>> =
@@ -329,8 +341,6 @@ impl Adviser<'_> {
             let whole = first.start..first.start + 1 + self.ir.interner.str(only.name).len();
             let name = self.source.slice(whole);
             let text = if n == 1 { name.clone() } else { format!("{name}:{n}") };
-            let (_, line) = self.line(first.start);
-            let _ = line;
             let equal = self.source.slice(first.start..name_start).find('=').unwrap_or(0);
             self.replace(format!("Name them {text}"), first.start..first.start + equal, format!("{text} "));
         }

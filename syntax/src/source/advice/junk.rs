@@ -8,6 +8,9 @@ use super::near::nearest;
 use super::syntax::near_ops;
 use crate::{Op, OpKind, Region};
 
+/// At most so many items are looked at for the end of a region.
+const MAX_ITEMS: usize = 4096;
+
 impl Adviser<'_> {
     /// The first character of what is no op, and the rest of its line.
     fn first_junk(&self) -> (usize, String) {
@@ -56,6 +59,13 @@ impl Adviser<'_> {
                 let name = rest.split([' ', '=']).next().unwrap_or("").to_owned();
                 self.say(format!("expected an operation here, found `{name}`"));
                 self.help("Aliases are defined at the top of the file, outside of functions; comments begin with `//`");
+            }
+            '%' if rest.starts_with("% ") => {
+                self.say("the name of a value is missing after `%`");
+                self.help("Write the name directly after the `%`");
+                let n = rest[1..].len() - rest[1..].trim_start().len();
+                self.replace("Remove the blank", at + 1..at + 1 + n, "");
+                self.sure();
             }
             '%' => {
                 let name = rest.split([' ', '=', ',', ':']).next().unwrap_or("").to_owned();
@@ -302,35 +312,8 @@ impl Adviser<'_> {
         self.say(format!("expected `}}` to close the region of {name}: the file ends inside it"));
         self.relate(brace.saturating_sub(1)..brace, "this `{` is never closed");
         let own = self.indentation(self.op);
-        // The first item that is indented no deeper than the op stands behind the region.
-        let is_behind = |it: &Op| {
-            let start = self.ir.range(*it).start;
-            self.ir.op(*it).kind != OpKind::Label
-                && self.source.is_first_on_line(start)
-                && self.source.indentation(start).len() <= own.len()
-                && self.source.line_start(start) > brace
-        };
-        let behind = self.deep_items(region).find(is_behind);
-        match behind {
-            Some(it) => {
-                let start = self.ir.range(it).start;
-                let line = self.source.line_start(start);
-                let what = match self.symbol(it) {
-                    Some((_, name)) => format!("`{} @{name}`", self.ir.op_name(it)),
-                    None => format!("`{}`", self.ir.op_name(it)),
-                };
-                self.relate(self.ir.name_range(it), format!("{what} begins here, inside {name}"));
-                self.help(format!("Write `}}` before {what}: by its indentation it is not in {name}"));
-                // Behind the last text before it.
-                let before = self.ir.prev(it).map_or(brace, |it| self.ir.range(it).end);
-                let mut at = self.source.line_start(before);
-                let (_, text) = self.line(before);
-                at += text.len() + 1;
-                let at = at.min(line).max(before);
-                let lead = if self.source.line_start(at) == at { "" } else { "\n" };
-                self.insert(format!("Insert `}}` before {what}"), at, format!("{lead}{own}}}\n"));
-                self.sure();
-            }
+        match self.first_outdented(self.op) {
+            Some((around, it)) => self.close_before(around, it),
             None => {
                 self.help("Write `}` at the end of the region");
                 let end = self.source.text().len_bytes();
@@ -348,15 +331,83 @@ impl Adviser<'_> {
         }
     }
 
-    /// The items of a region, those of its last open regions too; a bounded number.
-    fn deep_items(&self, region: Region) -> impl Iterator<Item = Op> + '_ {
-        let mut regions = vec![region];
-        let mut at = region;
-        while let Some(inner) = self.open_inside(at) {
-            regions.push(inner.1);
-            at = inner.1;
+    /// The place of the first item in an op, however deep, that is indented no deeper than the op
+    /// around it, with that op: the item was not meant to be inside. A bounded number is looked at.
+    fn first_outdented(&self, op: Op) -> Option<(Op, Range<usize>)> {
+        let mut n_items = 0;
+        let mut open: Vec<(Op, Op)> = Vec::new();
+        let inside = |op: Op, open: &mut Vec<(Op, Op)>| {
+            for &(_, region) in self.ir.op(op).regions.iter().rev() {
+                let items: Vec<Op> = self.ir.items(region).take(MAX_ITEMS).collect();
+                open.extend(items.into_iter().rev().map(|it| (op, it)));
+            }
+        };
+        inside(op, &mut open);
+        while let Some((around, it)) = open.pop() {
+            n_items += 1;
+            if n_items > MAX_ITEMS {
+                return None;
+            }
+            let is_label = self.ir.op(it).kind == OpKind::Label;
+            let own = (!is_label).then(|| self.ir.range(it).start..self.ir.name_range(it).end);
+            // Lines that are no op may follow it.
+            let behind = self.ir.extra(it).problems.last().filter(|_| self.ir.is_followed(it));
+            let behind = behind.map(|problem| self.ir.absolute(it, problem.span));
+            let mut places = own.into_iter().chain(behind);
+            if let Some(place) = places.find(|place| self.is_outdented(around, place.start)) {
+                return Some((around, place));
+            }
+            inside(it, &mut open);
         }
-        regions.into_iter().flat_map(|it| self.ir.items(it)).take(4096)
+        None
+    }
+
+    fn is_outdented(&self, around: Op, start: usize) -> bool {
+        let outer = self.ir.range(around).start;
+        self.source.is_first_on_line(start)
+            && self.source.is_first_on_line(outer)
+            && self.source.line_start(start) > outer
+            && self.source.indentation(start).len() <= self.source.indentation(outer).len()
+    }
+
+    /// Advises to close the last region of an op before a place in it.
+    fn close_before(&mut self, around: Op, place: Range<usize>) {
+        let regions = &self.ir.op(around).regions;
+        let starts = regions.iter().map(|it| self.ir.region_start(it.1));
+        let Some(brace) = starts.filter(|&it| it <= place.start).max() else { return };
+        let name = match self.symbol(around) {
+            Some((_, name)) => format!("@{name}"),
+            None => format!("`{}`", self.ir.op_name(around)),
+        };
+        let line = self.source.line_start(place.start);
+        let (head, text) = self.line(place.start);
+        let rest = text.get(place.start - head..).unwrap_or("");
+        let what = rest.split(['(', '{', ':', '=']).next().unwrap_or("").trim();
+        let what = format!("`{}`", what.chars().take(40).collect::<String>());
+        self.say(format!("expected `}}` to close the region of {name} before {what}"));
+        self.out.related.clear();
+        self.relate(brace.saturating_sub(1)..brace, "this `{` is never closed");
+        if place != self.at {
+            self.relate(place, format!("{what} begins here, inside {name}"));
+        }
+        self.help(format!("Write `}}` before {what}: by its indentation it is not in {name}"));
+        // Behind the last text before it.
+        let from = brace.max(line.saturating_sub(512));
+        let from = self.source.text().char_to_byte(self.source.text().byte_to_char(from));
+        let at = from + self.source.slice(from..line).trim_end().len();
+        let own = self.indentation(around);
+        self.insert(format!("Insert `}}` before {what}"), at, format!("\n{own}}}"));
+        self.sure();
+    }
+
+    /// Advises to close the region around, if its end seems to be missing.
+    pub(super) fn left_open(&mut self) -> bool {
+        let Some(around) = self.ir.parent_op(self.op) else { return false };
+        if !self.is_outdented(around, self.at.start) {
+            return false;
+        }
+        self.close_before(around, self.at.clone());
+        true
     }
 
     /// The last op of a region, if one of its regions is open.

@@ -230,8 +230,13 @@ impl Adviser<'_> {
     /// The first definition of a name that the op sees.
     fn first_definition(&self, name: Name) -> Option<Value> {
         let region = self.ir.op(self.op).parent;
-        if let Some(value) = self.ir.visible(region, name) {
-            return Some(value);
+        let is_other = |it: &Value| self.definition(*it).is_none_or(|it| it != self.at);
+        let mut at = Some(region);
+        while let Some(region) = at {
+            if let Some(value) = self.ir.visible(region, name).filter(is_other) {
+                return Some(value);
+            }
+            at = self.ir.region(region).parent.map(|it| self.ir.op(it).parent);
         }
         // An argument of the op's own region.
         let regions = &self.ir.op(self.op).regions;
@@ -273,6 +278,36 @@ impl Adviser<'_> {
             self.relate(range, format!("{written} is first defined here"));
         }
         self.help("Rename one of them, or remove one if both are the same");
+        let names = self.ir.alias_names(self.op, 256);
+        let fresh = (1..1000).map(|n| format!("{written}_{n}")).find(|it| !names.contains(it));
+        if let Some(fresh) = fresh.filter(|_| !names.is_empty()) {
+            self.replace(format!("Rename this alias to {fresh}"), self.at.clone(), fresh);
+        }
+    }
+
+    /// An identifier in an affine map that its lists do not declare.
+    pub(super) fn undeclared_identifier(&mut self) {
+        let written = self.text_here();
+        let window = self.window();
+        let at = window.after(self.at.start);
+        let before = &window.tokens[..at.min(window.tokens.len())];
+        let start = before.iter().rposition(|it| window.str(*it).starts_with("affine_")).unwrap_or(0);
+        let mut names: Vec<String> = Vec::new();
+        for it in before[start..].iter().filter(|it| it.kind == crate::TokenKind::Bare) {
+            let name = window.str(*it).to_owned();
+            if !name.starts_with("affine_") && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        self.help(format!("Declare `{written}` in the list of dimensions or symbols, or use one that is declared: {}", names.join(", ")));
+        for it in names.into_iter().take(MAX_CHOICES) {
+            self.replace(format!("Replace by {it}"), self.at.clone(), it);
+        }
+        let close = before[start..].iter().find(|it| it.kind == crate::TokenKind::RParen).copied();
+        if let Some(close) = close {
+            let at = window.range(close).start;
+            self.insert(format!("Declare {written} as a dimension"), at, format!(", {written}"));
+        }
     }
 
     pub(super) fn dominance(&mut self) {

@@ -119,7 +119,10 @@ impl Adviser<'_> {
         let written = self.text_here();
         let bare = written.trim_matches('"').to_owned();
         let is_quoted = bare.len() != written.len();
-        if self.missing_arrow() {
+        if self.missing_arrow() || self.keyword() || self.unsigned_alias() {
+            return;
+        }
+        if bare == "return" && self.left_open() {
             return;
         }
         let near: Vec<String> = near_ops(&bare)
@@ -139,15 +142,30 @@ impl Adviser<'_> {
             let names: Vec<String> = near.iter().map(|it| it.trim_matches('"').to_owned()).collect();
             let doc = (names.len() == 1)
                 .then(|| OpKind::of(&names[0]).spec().template().replace(['«', '»'], "").replace("$0", ""))
-                .filter(|it| !it.contains('\n'));
+                .filter(|it| !it.contains('\n') && it.contains(' '));
             match doc {
                 Some(form) => self.help(format!("Write `{}`, as in `{form}`", names[0])),
-                None => self.help(format!("Write one of the ops that exist: {}", names.join(", "))),
+                None => {
+                    let names: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
+                    self.help(format!("Write {}", words::alternatives(&names)));
+                }
             }
             let place = self.at.clone();
             self.suggest(&near, &place);
-            if is_at_top && bare == "return" {
-                self.help("`return` stands at the end of a function: move it into one");
+            if bare == "return" {
+                self.out.proposals.clear();
+                let around = self.ir.parent_op(self.op).filter(|_| !is_at_top);
+                let around = around.map(|it| self.ir.op_name(it).to_owned());
+                self.say(match &around {
+                    Some(it) => format!("`return` cannot stand in `{it}`"),
+                    None => "`return` stands outside of a function".to_owned(),
+                });
+                self.help("`return` ends the body of a function: move it there");
+                let dialect = around.as_deref().and_then(|it| it.split('.').next());
+                if let Some(it) = dialect.filter(|it| matches!(*it, "scf" | "affine")) {
+                    self.help(format!("The body of this op ends with `{it}.yield`"));
+                    self.replace(format!("Replace by {it}.yield"), place, format!("{it}.yield"));
+                }
             }
             return;
         }
@@ -166,6 +184,42 @@ impl Adviser<'_> {
         } else {
             self.help("Write the dialect before the name, as in `arith.addi`");
         }
+    }
+
+    /// A keyword within a line that is almost right, such as `attribute {`.
+    fn keyword(&mut self) -> bool {
+        const KEYWORDS: [&str; 8] =
+            ["attributes", "iter_args", "else", "step", "private", "nested", "public", "to"];
+        if self.source.is_first_on_line(self.at.start) {
+            return false;
+        }
+        let written = self.text_here();
+        let near = nearest(&written, KEYWORDS);
+        let [one] = near[..] else { return false };
+        self.say(format!("unexpected `{written}`; did you mean `{one}`?"));
+        self.help(format!("Write `{one}`"));
+        self.replace(format!("Replace by {one}"), self.at.clone(), one);
+        self.sure();
+        true
+    }
+
+    /// `type = i32`: an alias without its sign.
+    fn unsigned_alias(&mut self) -> bool {
+        let (start, line) = self.line(self.at.end);
+        let behind = line.get(self.at.end - start..).unwrap_or("").trim_start();
+        let Some(meaning) = behind.strip_prefix('=') else { return false };
+        let written = self.text_here();
+        self.say(format!("`{written}` is no name of an alias"));
+        self.help("Names of type aliases begin with `!`, those of attribute aliases with `#`");
+        let is_attribute = ["affine_", "dense", "#", "{", "[", "\""];
+        let signs = match is_attribute.iter().any(|it| meaning.trim_start().starts_with(it)) {
+            true => ["#", "!"],
+            false => ["!", "#"],
+        };
+        for sign in signs {
+            self.insert(format!("Insert `{sign}`"), self.at.start, sign);
+        }
+        true
     }
 
     /// `func.func @f(%a: i5) i5 {`: the word is a type, and `->` is missing before it.
@@ -206,6 +260,12 @@ impl Adviser<'_> {
         self.suggest(&near, &place);
         if message.contains("only type") {
             self.say(message);
+        }
+    }
+
+    pub(super) fn missing_case(&mut self, at: usize, cases: &[&str]) {
+        for it in cases.iter().take(3) {
+            self.insert(format!("Insert {it}"), at, format!("{it}, "));
         }
     }
 
@@ -262,6 +322,9 @@ impl Adviser<'_> {
                 format!("Did you mean {}?", words::alternatives(&all)).trim_end_matches('?').to_owned()
             }
         });
+        if word.is_empty() {
+            return self.missing_case(from, &cases);
+        }
         let is_one = near.len() == 1;
         for it in near.into_iter().take(3) {
             self.replace(format!("Replace by {it}"), from..from + word.len(), it);
@@ -296,7 +359,7 @@ impl Adviser<'_> {
             }
             end += 1;
         }
-        if let Some(comma) = at.checked_sub(1).map(|it| window.tokens[it])
+        if let Some(comma) = at.checked_sub(1).and_then(|it| window.tokens.get(it).copied())
             && comma.kind == crate::TokenKind::Comma
         {
             let last = window.tokens[end - 1];

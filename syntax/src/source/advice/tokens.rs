@@ -14,7 +14,6 @@ impl Adviser<'_> {
         let at = window.after(self.at.start);
         let found = window.get(at);
         let before = at.checked_sub(1).and_then(|it| window.get(it));
-        let is_next_line = found.is_some_and(|it| it.at_line_start);
         let here = found.filter(|it| !it.at_line_start);
         let wanted = wanted(&self.problem.message);
         self.name_found(&window, here);
@@ -43,7 +42,16 @@ impl Adviser<'_> {
         } else if is_value {
             self.missing_operand();
         }
-        self.after_equal(&window, before, is_next_line);
+        self.after_equal(before);
+        if let Some(it) = here.filter(|_| is_value || is_type) {
+            self.all_bare(&window, at, it);
+        }
+        self.other_sign(&window, at);
+        self.swapped_store(&window, here);
+        self.argument(&window, at);
+        if self.problem.message.contains("function type") {
+            self.wrap_types(&window, at);
+        }
         self.digit_name(&window, before, here);
         self.missing_pieces(&window, at, &literals, is_type);
         self.superfluous(&window, at, &literals);
@@ -93,12 +101,12 @@ impl Adviser<'_> {
     /// The custom syntax of the op, with examples of operands, on one line.
     pub(super) fn form(&self) -> Option<String> {
         let spec = self.ir.op(self.op).kind.spec();
-        if spec.name.is_empty() || self.ir.op(self.op).form == crate::Form::Generic {
+        if spec.name.is_empty() || self.is_quoted() {
             return None;
         }
         let form = spec.template().replace(['«', '»'], "").replace("$0", "");
         let form = form.split_whitespace().collect::<Vec<_>>().join(" ");
-        (form.len() <= 100).then_some(form)
+        (form.len() <= 100 && form.contains(' ')).then_some(form)
     }
 
     /// A value is expected, and another token stands there.
@@ -154,6 +162,28 @@ impl Adviser<'_> {
                 }
             }
             _ => self.missing_operand(),
+        }
+    }
+
+    /// Proposes `%` before all words from a place on that are names of values.
+    fn all_bare(&mut self, window: &Window, from: usize, first: Token) {
+        let region = self.ir.op(self.op).parent;
+        let (mut edits, mut names) = (Vec::new(), Vec::new());
+        for (n, it) in window.tokens.iter().enumerate().skip(from) {
+            if n > from && it.at_line_start || it.kind == TokenKind::Colon {
+                break;
+            }
+            let id = self.ir.interner.find_name(window.str(*it));
+            let is_value = id.is_some_and(|it| self.ir.visible(region, it).is_some());
+            if it.kind == TokenKind::Bare && is_value {
+                let start = window.range(*it).start;
+                edits.push((start..start, "%".to_owned()));
+                names.push(window.str(*it).to_owned());
+            }
+        }
+        if edits.len() > 1 && first.kind == TokenKind::Bare {
+            self.propose(format!("Insert `%` before {}", names.join(", ")), edits);
+            self.sure();
         }
     }
 
@@ -263,12 +293,11 @@ impl Adviser<'_> {
     }
 
     /// `%a =` with nothing behind it: the op is missing.
-    fn after_equal(&mut self, window: &Window, before: Option<Token>, is_next_line: bool) {
+    fn after_equal(&mut self, before: Option<Token>) {
         let is_equal = before.is_some_and(|it| it.kind == TokenKind::Equal);
         if !is_equal || !self.problem.message.contains("operation") {
             return;
         }
-        let _ = (window, is_next_line);
         self.say("an op is missing after `=`");
         self.help("Write the op whose result has this name");
     }
@@ -313,11 +342,20 @@ impl Adviser<'_> {
         let mut types = self.likely_types();
         types.truncate(MAX_TYPES);
         let mut out: Vec<(String, usize, String)> = Vec::new();
-        let start = self.at.start;
+        // The place may be behind the blanks before the next token.
+        let end = at.checked_sub(1).and_then(|it| window.get(it)).map(|it| window.range(it).end);
+        let between = |end: usize| self.source.slice(end..self.at.start);
+        let start = match end {
+            Some(end) if end < self.at.start && between(end).trim().is_empty() => end,
+            _ => self.at.start,
+        };
+        let is_apart = is_apart || start < self.at.start;
         for it in literals {
             let is_closer = matches!(it.as_str(), "," | ")" | "]" | ">");
-            let space = if is_closer { "" } else { " " };
-            let behind = if is_apart || is_closer && it != "," { "" } else { " " };
+            let is_argument = it == ":" && self.ir.op(self.op).kind == OpKind::FuncFunc;
+            let space = if is_closer || is_argument { "" } else { " " };
+            let is_closed = matches!(next, Some(')' | ',' | ']' | '>'));
+            let behind = if is_apart || is_closed || is_closer && it != "," { "" } else { " " };
             // A keyword that is almost right.
             if let Some(token) = here
                 && token.kind == TokenKind::Bare
@@ -331,6 +369,31 @@ impl Adviser<'_> {
                 && !matches!(it.as_str(), "{" | "}")
             {
                 self.replace(format!("Replace by `{it}`"), window.range(token), it.clone());
+            }
+            if it == "[" {
+                self.brackets(window, here, start);
+                continue;
+            }
+            if it == "}" {
+                // Before the types behind the dictionary.
+                let line = window.tokens.iter().enumerate().skip(at.saturating_sub(8)).rev();
+                let colons = line.filter(|it| it.1.kind == TokenKind::Colon).take(3);
+                for (_, colon) in colons {
+                    let place = window.range(*colon).start;
+                    out.push(("Insert `}`".to_owned(), place, "} ".to_owned()));
+                }
+            }
+            if it == ")" && here.is_none() {
+                let head = self.ir.head_range(self.op);
+                let text = self.source.slice(head.start..head.end.min(head.start + 4096));
+                if let Some(brace) = text.lines().next().and_then(|it| it.rfind(" {")) {
+                    out.push(("Insert `)`".to_owned(), head.start + brace, ")".to_owned()));
+                }
+            }
+            if it == "x" && here.is_some_and(|it| it.kind == TokenKind::Greater) {
+                for ty in ["i32", "f32", "!noisy.i32"] {
+                    out.push((format!("Insert the element type {ty}"), start, format!("x{ty}")));
+                }
             }
             if it == "(" {
                 // `-> i32 {` of an op whose types stand in parentheses.
@@ -352,7 +415,7 @@ impl Adviser<'_> {
                     }
                 }
                 let is_cast = self.ir.op(self.op).kind.spec().syntax.len() > 4;
-                if it == ":" && (is_cast || self.ir.op(self.op).form == crate::Form::Generic) {
+                if it == ":" && (is_cast || self.is_quoted()) {
                     self.function_types(&mut out);
                     for from in types.iter().take(2) {
                         for to in &types {
@@ -362,6 +425,13 @@ impl Adviser<'_> {
                             }
                         }
                     }
+                }
+            }
+            if it == "," && self.ir.op(self.op).kind.spec().successors.most > 0 {
+                let region = self.ir.op(self.op).parent;
+                for label in self.ir.labels(region).take(4) {
+                    let name = self.ir.interner.str(self.ir.op(label).name);
+                    out.push((format!("Insert the block ^{name}"), start, format!(", ^{name}")));
                 }
             }
             if it == "," {
@@ -390,6 +460,167 @@ impl Adviser<'_> {
         }
     }
 
+    /// `memref.load %m : T`, `memref.load %m(%i) : T`: indices are missing, or in parentheses.
+    fn brackets(&mut self, window: &Window, here: Option<Token>, start: usize) {
+        if let Some(open) = here.filter(|it| it.kind == TokenKind::LParen) {
+            let close = window.tokens.iter().find(|it| it.start > open.start && it.kind == TokenKind::RParen);
+            if let Some(close) = close {
+                self.propose(
+                    "Write square brackets",
+                    vec![(window.range(open), "[".to_owned()), (window.range(*close), "]".to_owned())],
+                );
+                self.sure();
+            }
+            return;
+        }
+        let values = self.values_of_type(crate::Type::INDEX);
+        for it in values.into_iter().take(3) {
+            let name = self.ir.value_text(it);
+            self.insert(format!("Insert the index [{name}]"), start, format!("[{name}]"));
+            self.insert(format!("Insert the indices [{name}, {name}]"), start, format!("[{name}, {name}]"));
+        }
+        self.insert("Insert `[]`", start, "[]");
+        if self.ir.op_name(self.op).starts_with("affine.") {
+            self.insert("Insert the index [0]", start, "[0]");
+        }
+    }
+
+    /// `memref.store %m[%i], %v : T`: the value comes first.
+    fn swapped_store(&mut self, window: &Window, here: Option<Token>) {
+        let name = self.ir.op_name(self.op);
+        let is_store = matches!(name, "memref.store" | "affine.store");
+        if !is_store || here.is_none_or(|it| it.kind != TokenKind::LSquare) {
+            return;
+        }
+        let tokens = &window.tokens;
+        let memref = tokens.iter().position(|it| it.kind == TokenKind::Percent);
+        let close = tokens.iter().position(|it| it.kind == TokenKind::RSquare);
+        let (Some(memref), Some(close)) = (memref, close) else { return };
+        let [comma, value] = [close + 1, close + 2].map(|it| window.get(it));
+        let (Some(comma), Some(value)) = (comma, value) else { return };
+        if comma.kind != TokenKind::Comma || value.kind != TokenKind::Percent {
+            return;
+        }
+        let place = window.range(tokens[memref]).start..window.range(tokens[close]).end;
+        let old = self.source.slice(place.clone());
+        let new = window.str(value).to_owned();
+        self.say(format!("`{name}` takes the value first: `{new}, {old}`"));
+        self.help("Write the value, a comma, and the memref with its indices");
+        let behind = place.end..window.range(value).end;
+        self.propose(
+            "Write the value first",
+            vec![(place.start..place.start, format!("{new}, ")), (behind, String::new())],
+        );
+        self.sure();
+    }
+
+    /// `=>`, `==`, `:=`, and `:` instead of `->`.
+    fn other_sign(&mut self, window: &Window, at: usize) {
+        let tokens = &window.tokens;
+        let Some(here) = window.get(at) else { return };
+        let range = window.range(here);
+        let next = window.get(at + 1).filter(|it| it.start == here.end);
+        let before = at.checked_sub(1).and_then(|it| tokens.get(it).copied()).filter(|it| it.end == here.start);
+        let is_function = self.ir.op(self.op).kind == OpKind::FuncFunc;
+        if here.kind == TokenKind::Equal
+            && let Some(next) = next.filter(|it| it.kind == TokenKind::Greater)
+        {
+            self.say("expected `->` before the result type, found `=>`");
+            self.help("Write `->`");
+            self.replace("Replace by `->`", range.start..window.range(next).end, "->");
+            return self.sure();
+        }
+        if here.kind == TokenKind::Equal
+            && let Some(before) =
+                before.filter(|it| matches!(it.kind, TokenKind::Equal | TokenKind::Colon))
+        {
+            let whole = window.range(before).start..range.end;
+            let written = self.source.slice(whole.clone());
+            self.say(format!("expected `=` after the name, found `{written}`"));
+            self.help("Write `=`");
+            self.replace("Replace by `=`", whole, "=");
+            return self.sure();
+        }
+        if here.kind == TokenKind::Colon && is_function {
+            self.say("expected `->` before the result type, found `:`");
+            self.help("Write `->`");
+            self.replace("Replace by `->`", range, "->");
+            return self.sure();
+        }
+        if here.kind == TokenKind::Colon && window.get(at + 1).is_none_or(|it| it.at_line_start) {
+            let op = self.ir.op_name(self.op).to_owned();
+            self.say(format!("a type is missing after the `:` of `{op}`"));
+            self.help("Write the type, such as i32");
+            let mut types = self.likely_types();
+            types.truncate(MAX_TYPES);
+            for ty in types {
+                self.insert(format!("Insert {ty}"), range.end, format!(" {ty}"));
+            }
+            let start = tokens[at - 1].end as usize + window.start;
+            self.replace("Remove the `:`", start..range.end, "");
+        }
+    }
+
+    /// `: i32, i32 -> i32` in generic form, where the types stand in parentheses.
+    fn wrap_types(&mut self, window: &Window, at: usize) {
+        let tokens = window.tokens.get(at..).unwrap_or(&[]);
+        let arrow = tokens.iter().position(|it| it.kind == TokenKind::Arrow);
+        let (Some(first), Some(arrow)) = (tokens.first(), arrow) else { return };
+        let Some(last) = arrow.checked_sub(1).map(|it| tokens[it]) else { return };
+        self.help("In generic form the types of operands stand in parentheses");
+        let (start, end) = (window.range(*first).start, window.range(last).end);
+        self.propose(
+            "Insert parentheses",
+            vec![(start..start, "(".to_owned()), (end..end, ")".to_owned())],
+        );
+        self.sure();
+    }
+
+    /// `a: i32` and `i32 %a` in the arguments of a function.
+    fn argument(&mut self, window: &Window, at: usize) {
+        if self.ir.op(self.op).kind != OpKind::FuncFunc {
+            return;
+        }
+        let Some(here) = window.get(at) else { return };
+        let next = window.get(at + 1);
+        if here.kind == TokenKind::Bare && next.is_some_and(|it| it.kind == TokenKind::Colon) {
+            let name = window.str(here).to_owned();
+            self.help(format!("Names of arguments begin with `%`: `%{name}`"));
+            self.rename_bare(&name);
+            self.insert(format!("Insert `%` before {name}"), window.range(here).start, "%");
+            return self.sure();
+        }
+        let Some(ty) = at.checked_sub(1).and_then(|it| window.tokens.get(it).copied()) else { return };
+        if here.kind == TokenKind::Percent && matches!(ty.kind, TokenKind::Bare | TokenKind::Bang) {
+            let (name, text) = (window.str(here).to_owned(), window.str(ty).to_owned());
+            self.say(format!("the name of an argument stands before its type: `{name}: {text}`"));
+            self.help(format!("Write `{name}: {text}`"));
+            let range = window.range(ty).start..window.range(here).end;
+            self.replace("Write the name first", range, format!("{name}: {text}"));
+            self.sure();
+        }
+    }
+
+    /// Proposes `%` before all arguments of the header that lack it.
+    fn rename_bare(&mut self, first: &str) {
+        let window = self.window();
+        let pairs = window.tokens.windows(2);
+        let found = pairs.filter(|it| {
+            it[0].kind == TokenKind::Bare
+                && it[1].kind == TokenKind::Colon
+                && !window.str(it[0]).contains('.')
+        });
+        let edits: Vec<_> = found
+            .map(|it| {
+                let start = window.range(it[0]).start;
+                (start..start, "%".to_owned())
+            })
+            .collect();
+        if edits.len() > 1 {
+            self.propose(format!("Insert `%` before {first} and the other arguments"), edits);
+        }
+    }
+
     /// Where all operands have one type, the missing type can only be that.
     fn only_type(&mut self) {
         let spec = self.ir.op(self.op).kind.spec();
@@ -406,11 +637,14 @@ impl Adviser<'_> {
         }
     }
 
+    /// Returns true if the name of the op is quoted: it is in generic form.
+    fn is_quoted(&self) -> bool {
+        self.source.slice(self.ir.name_range(self.op)).starts_with('"')
+    }
+
     /// Function types for an op in generic form.
     fn function_types(&self, out: &mut Vec<(String, usize, String)>) {
-        if self.ir.op(self.op).form != crate::Form::Generic
-            && self.ir.op(self.op).kind != OpKind::FuncCall
-        {
+        if !self.is_quoted() && self.ir.op(self.op).kind != OpKind::FuncCall {
             return;
         }
         let region = self.ir.op(self.op).parent;
@@ -439,9 +673,11 @@ impl Adviser<'_> {
     fn superfluous(&mut self, window: &Window, at: usize, literals: &[String]) {
         let Some(here) = window.get(at).filter(|it| !it.at_line_start) else { return };
         let next = window.get(at + 1);
+        let is_doubled = self.problem.message.contains("SSA");
         if here.kind == TokenKind::Comma
             && let Some(next) = next
             && next.kind == TokenKind::Percent
+            && !is_doubled
         {
             let name = window.str(next).to_owned();
             let range = window.range(here).start..window.range(next).end;

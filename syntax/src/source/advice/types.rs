@@ -263,6 +263,9 @@ impl Adviser<'_> {
             // The types that the message quotes come first.
             let quoted = self.problem.message.split('\'').skip(1).step_by(2).map(str::to_owned);
             let mut all: Vec<String> = quoted.collect();
+            if self.ir.op_name(self.op) == "noisy.decode" {
+                all.insert(0, "i5".to_owned());
+            }
             all.extend(types);
             if let Some(place) = place {
                 for ty in all.into_iter().filter(|it| *it != own).take(10) {
@@ -340,7 +343,11 @@ impl Adviser<'_> {
                 self.say(format!("{message}: `{text}`"));
             }
         }
-        if self.problem.message.contains("floating point value") || literal.contains('.') && width.is_some() {
+        if is_float(&ty) && number.is_some() {
+            self.help(format!("Floats have a point: write `{literal}.0`"));
+            self.insert(format!("Write {literal}.0"), self.at.end, ".0");
+            self.sure();
+        } else if self.problem.message.contains("floating point value") || literal.contains('.') && width.is_some() {
             self.help("Write a float type such as f32, or an integer".to_owned());
             if let Some(place) = place.clone() {
                 self.replace("Write the type f32", place, "f32");
@@ -348,10 +355,6 @@ impl Adviser<'_> {
             if let Some((whole, _)) = literal.split_once('.') {
                 self.replace(format!("Write {whole}"), self.at.clone(), whole);
             }
-        } else if is_float(&ty) && number.is_some() {
-            self.help(format!("Floats have a point: write `{literal}.0`"));
-            self.insert(format!("Write {literal}.0"), self.at.end, ".0");
-            self.sure();
         } else if let Some((list, shape)) = self.shapes() {
             self.help(format!("Write {list} as the shape of the type, or as many elements as {shape}"));
             let dims: Vec<&str> = list.trim_matches(['[', ']']).split(", ").collect();
