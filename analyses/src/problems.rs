@@ -53,6 +53,12 @@ pub(crate) fn is_problem(it: &Diagnostic) -> bool {
     Code::ALL.iter().any(|code| code.name() == it.code)
 }
 
+/// Returns true if a diagnostic reports something that keeps errors from being found: a problem of
+/// the text, or an op that is unknown because its name is misspelled.
+pub(crate) fn hides_others(it: &Diagnostic) -> bool {
+    it.code == "misspelled-name" || is_problem(it)
+}
+
 /// Returns the fixes of each diagnostic that reports a problem, the best first; each was tried.
 pub(crate) fn fixes(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Vec<Fix>> {
     let mut out = vec![Vec::new(); diagnostics.len()];

@@ -361,7 +361,7 @@ impl Run<'_> {
 }
 
 fn n_problems(found: &[Diagnostic]) -> usize {
-    found.iter().filter(|it| problems::is_problem(it)).count()
+    found.iter().filter(|it| problems::hides_others(it)).count()
 }
 
 fn n_errors(found: &[Diagnostic]) -> usize {

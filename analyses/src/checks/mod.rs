@@ -97,6 +97,7 @@ pub const ALL: &[Check] = &[
     heir::needless_relinearize::CHECK,
     heir::unknown_heir_op::CHECK,
     noise::redundant_reduce::CHECK,
+    code::misspelled_name::CHECK,
     code::unused_op::CHECK,
     code::unreachable_code::CHECK,
     code::constant_condition::CHECK,

@@ -112,7 +112,7 @@ impl Document {
         is_kept: &mut dyn FnMut(&Self) -> bool,
     ) -> Option<(Vec<TextEdit>, usize)> {
         let fixes = trial::unproven(self, diagnostics.clone());
-        let is_problem = diagnostics.clone().into_iter().map(problems::is_problem);
+        let is_problem = diagnostics.clone().into_iter().map(problems::hides_others);
         let fixes = fixes.into_iter().zip(is_problem);
         let (edits, is_taken) = combine(&self.applicable(fixes, unsafe_too));
         let few = TextEdit::in_few(&edits, self.source());
@@ -163,7 +163,7 @@ impl Document {
         let (program, index) = self.parts();
         let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
         let fixes = trial::fixes(program, index, diagnostics.iter().copied(), trial);
-        let is_problem = diagnostics.into_iter().map(problems::is_problem);
+        let is_problem = diagnostics.into_iter().map(problems::hides_others);
         let mut fixes = self.applicable(fixes.into_iter().zip(is_problem), unsafe_too);
         loop {
             let (edits, is_taken) = combine(&fixes);

@@ -2,7 +2,7 @@
 //!
 //! *Cost.* One analysis, unless fixes get in each other's way.
 
-use noisy_syntax::Op;
+use noisy_syntax::{Op, Source};
 use rustc_hash::FxHashMap;
 
 use crate::checks::{self, Detail, Fixing, Index};
@@ -32,17 +32,30 @@ pub(super) fn fixes<'a>(
     if fixes.iter().all(Option::is_none) {
         return fixes;
     }
-    // Those of problems were tried one by one.
+    // Those of problems were tried one by one. After a fix of a misspelled name errors may be found
+    // that it hid.
     let mut tried: Vec<Option<Fix>> = vec![None; fixes.len()];
+    let mut n_read = 0;
     for (n, it) in diagnostics.iter().enumerate() {
         if problems::is_problem(it) {
             tried[n] = fixes[n].take();
+        } else if problems::hides_others(it) {
+            n_read += 1;
+            let fix = fixes[n].take().filter(|_| n_read <= MAX_ANALYSES);
+            tried[n] = fix.filter(|it| is_read(program, it));
         }
     }
     if fixes.iter().any(Option::is_some) {
         fixes = proven(program, index, fixes, trial);
     }
     fixes.into_iter().zip(tried).map(|(fix, tried)| fix.or(tried)).collect()
+}
+
+/// Returns true if the text has no more problems after a fix.
+fn is_read(program: &Program, fix: &Fix) -> bool {
+    let source = program.source();
+    let after = Source::new(&fix.apply(&source.text().to_string()));
+    after.problems().len() <= source.problems().len()
 }
 
 /// Returns all fixes of each diagnostic, the best first, proven. Only problems of the text have
