@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use ariadne::{Color, Config, Label, Report, ReportKind, Source};
-use noisy_analyses::Diagnostic;
+use noisy_analyses::{Diagnostic, Rule};
 use noisy_output::{is_hidden, picture, shown_line};
 use ropey::{Rope, RopeSlice};
 
@@ -142,10 +142,9 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
             if mark.is_primary {
                 primary = span.clone();
             }
-            let mut label = Label::new(span).with_order(labels.len() as i32);
-            if !mark.message.is_empty() {
-                label = label.with_message(shown_line(mark.message));
-            }
+            let label = Label::new(span)
+                .with_message(shown_line(mark.message))
+                .with_order(labels.len() as i32);
             labels.push(label.with_color(if mark.is_primary { paint } else { Color::Blue }));
         }
     }
@@ -182,7 +181,10 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     let own = out.iter().position(|other| other.range == it.range);
     match own {
         Some(at) => out[at].is_primary = true,
-        None => out.push(mark(&it.range, "", true)),
+        None => {
+            let title = Rule::find(it.code).map_or("", Rule::title);
+            out.push(mark(&it.range, title, true));
+        }
     }
     out
 }

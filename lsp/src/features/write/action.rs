@@ -129,9 +129,17 @@ fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
     (!edits.is_empty()).then_some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
-/// Returns true if a repair of the file would change a diagnostic.
-pub(crate) fn is_repaired(it: &Diagnostic) -> bool {
+/// Returns true if a repair of the file may change a diagnostic.
+pub(crate) fn may_be_repaired(it: &Diagnostic) -> bool {
     it.repair.is_placed() || it.repair == Repair::Edits && it.severity <= Severity::Warning
+}
+
+/// Returns true if a repair of the file would change its text. Not all diagnostics with fixes have
+/// one that holds.
+pub(crate) fn is_repairable(document: &Document, diagnostics: &[Diagnostic]) -> bool {
+    let is_placed = |it: &Diagnostic| it.repair.is_placed();
+    let edited = || diagnostics.iter().filter(|it| may_be_repaired(it));
+    diagnostics.iter().any(is_placed) || !document.fix_all(edited(), false).0.is_empty()
 }
 
 /// The ops that a placement inserts, as its titles call them.

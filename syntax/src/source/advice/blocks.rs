@@ -346,7 +346,7 @@ impl Adviser<'_> {
 
     pub(super) fn named_block(&mut self) {
         let name = self.text_here();
-        self.say(format!("the label {name} cannot stand at the start of a body whose arguments have names"));
+        self.say(format!("the label `{name}` cannot stand at the start of a body whose arguments have names"));
         self.help("Remove the label: the first block is that of the arguments");
         if let Some(parent) = self.ir.parent_op(self.op) {
             let range = self.ir.name_range(parent);
@@ -395,6 +395,7 @@ impl Adviser<'_> {
         let name = written.trim_start_matches('^').to_owned();
         let region = self.ir.op(self.op).parent;
         let near = self.near_labels(&name, region);
+        self.say(format!("use of undefined block `{written}`"));
         let labels: Vec<Op> = self.ir.labels(region).take(256).collect();
         let shown = |it: &Op| format!("^{}", self.ir.interner.str(self.ir.op(*it).name));
         if let Some(first) = near.first().cloned() {
@@ -428,6 +429,7 @@ impl Adviser<'_> {
     pub(super) fn redefined_block(&mut self) {
         let name = self.ir.interner.str(self.ir.op(self.op).name).to_owned();
         let region = self.ir.op(self.op).parent;
+        self.say(format!("redefinition of block `^{name}`"));
         let first = self.ir.find_label(region, self.ir.op(self.op).name);
         if let Some(first) = first.filter(|&it| it != self.op) {
             let range = self.ir.name_range(first);

@@ -32,7 +32,16 @@ impl Adviser<'_> {
             .collect();
         match first {
             '}' => {
-                self.say("unmatched `}`: no region is open here");
+                let before = self.ir.prev(self.op).and_then(|it| {
+                    Some(match self.symbol(it) {
+                        Some((_, name)) => format!("@{name}"),
+                        None => format!("`{}`", Some(self.ir.op_name(it)).filter(|it| !it.is_empty())?),
+                    })
+                });
+                self.say(match before {
+                    Some(it) => format!("unmatched `}}` after {it}: no region is open here"),
+                    None => "unmatched `}`: no region is open here".to_owned(),
+                });
                 self.help("Remove it, or open the region that it closes");
                 self.remove("Remove the `}`", at..at + 1);
                 if let Some(previous) = self.ir.prev(self.op) {
@@ -61,7 +70,8 @@ impl Adviser<'_> {
                 self.help("Aliases are defined at the top of the file, outside of functions; comments begin with `//`");
             }
             '%' if rest.starts_with("% ") => {
-                self.say("the name of a value is missing after `%`");
+                let written = rest.split('=').next().unwrap_or("").trim().to_owned();
+                self.say(format!("the name of a value is missing after `%` in `{written}`"));
                 self.help("Write the name directly after the `%`");
                 let n = rest[1..].len() - rest[1..].trim_start().len();
                 self.replace("Remove the blank", at + 1..at + 1 + n, "");
@@ -102,7 +112,8 @@ impl Adviser<'_> {
     /// Comments of other languages; returns true if there is one.
     fn comment(&mut self, at: usize, rest: &str) -> bool {
         if rest.starts_with("/*") {
-            self.say("MLIR has no block comments: found `/*`");
+            let shown: String = rest.chars().take(24).collect();
+            self.say(format!("MLIR has no block comments: found `{}`", shown.trim_end()));
             self.help("Begin each line of the comment with `//`");
             let (start, text) = self.rest_of_file(at);
             if let Some(end) = text.find("*/") {
@@ -150,7 +161,8 @@ impl Adviser<'_> {
 
     /// A string that does not end on its line.
     fn open_string(&mut self, at: usize, rest: &str) {
-        self.say("this string is not closed: expected `\"` on the same line");
+        let shown: String = rest.chars().take(16).collect();
+        self.say(format!("the string `{shown}...` is not closed: expected `\"` on the same line"));
         self.help("Write `\"` at the end of the string");
         let name: String = rest[1..]
             .chars()
@@ -222,7 +234,10 @@ impl Adviser<'_> {
                 };
                 self.say(match next {
                     Some(it) if !it.is_whitespace() => format!("`{it}` cannot begin the name of a {what} (after `{first}`)"),
-                    _ => format!("the name of a {what} is missing after `{first}`"),
+                    _ => {
+                        let line = rest.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+                        format!("the name of a {what} is missing after `{first}` in `{line}`")
+                    }
                 });
                 self.help("Names have letters of the alphabet (a to z), digits, and the signs `_`, `$`, `.` and `-`");
                 if matches!(next, Some(' ')) {

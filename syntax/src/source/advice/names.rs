@@ -110,6 +110,7 @@ impl Adviser<'_> {
         let same_kind = names.iter().map(String::as_str).filter(|it| it[..1] == written[..1.min(written.len())]);
         let mut near: Vec<String> = nearest(&written, same_kind).into_iter().map(str::to_owned).collect();
         let is_type = written.starts_with('!');
+        self.say(self.problem.message.replacen(&written, &format!("`{written}`"), 1));
         if near.is_empty() && is_type {
             near = self.near_types(&written);
         }
@@ -269,6 +270,7 @@ impl Adviser<'_> {
 
     pub(super) fn redefined_alias(&mut self) {
         let written = self.text_here();
+        self.say(format!("redefinition of alias `{written}`"));
         let found = {
             let name = self.ir.interner.find_name(&written);
             name.and_then(|it| self.ir.find_alias(self.op, it))
@@ -312,6 +314,9 @@ impl Adviser<'_> {
 
     pub(super) fn dominance(&mut self) {
         let written = self.text_here();
+        if self.digits_and_letters() {
+            return;
+        }
         let Some((_, Some(value))) = self.operand_here() else { return };
         let definition = self.definition(value);
         if let Some(range) = definition.clone() {
@@ -400,8 +405,8 @@ impl Adviser<'_> {
     }
 }
 
-/// A name in a message: signs tell values, symbols and labels; others are quoted.
+/// A name in a message: signs tell values and symbols; others are quoted.
 fn quoted(name: &str) -> String {
-    if name.starts_with(['%', '@', '^']) { name.to_owned() } else { format!("`{name}`") }
+    if name.starts_with(['%', '@']) { name.to_owned() } else { format!("`{name}`") }
 }
 

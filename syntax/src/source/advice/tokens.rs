@@ -314,10 +314,32 @@ impl Adviser<'_> {
             return;
         }
         let whole = format!("{}{}", window.str(name), window.str(rest));
+        self.bad_number(&whole);
+    }
+
+    /// A value whose name is followed by letters, in an op that was read without its grammar.
+    pub(super) fn digits_and_letters(&mut self) -> bool {
+        let name = self.text_here();
+        let (start, line) = self.line(self.at.end);
+        let rest: String = line
+            .get(self.at.end - start..)
+            .unwrap_or("")
+            .chars()
+            .take_while(|it| it.is_alphanumeric() || *it == '_')
+            .collect();
+        let is_number = name.len() > 1 && name[1..].bytes().all(|it| it.is_ascii_digit());
+        if rest.is_empty() || !is_number {
+            return false;
+        }
+        self.bad_number(&format!("{name}{rest}"));
+        true
+    }
+
+    fn bad_number(&mut self, whole: &str) {
         let fresh = format!("v{}", &whole[1..]);
         self.say(format!("`{whole}` is no name: a name that starts with a digit has digits only"));
         self.help(format!("Name the value %{fresh}"));
-        self.rename_text(&whole, &format!("%{fresh}"));
+        self.rename_text(whole, &format!("%{fresh}"));
     }
 
     /// Proposes to write a name in the function of the op in another way.
