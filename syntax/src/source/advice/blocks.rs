@@ -88,14 +88,10 @@ impl Adviser<'_> {
         if text.len() != wanted.len() {
             return;
         }
-        let n_before = self.out.proposals.len();
         for names in self.choices_at_end(&wanted, is_empty) {
             let list = names.join(", ");
             let line = format!("\n{indentation}{end} {list} : {}", text.join(", "));
             self.insert(format!("Add `{end} {list}`"), at, line);
-        }
-        if self.out.proposals.len() == n_before + 1 && next.is_none() {
-            self.sure();
         }
     }
 

@@ -554,8 +554,7 @@ impl Adviser<'_> {
             false => span.end,
         };
         if types.is_empty() {
-            self.replace("Pass nothing", span.end..end, "");
-            return self.sure();
+            return self.replace("Pass nothing", span.end..end, "");
         }
         let Some(text) = self.types_text(&types) else { return };
         for skip in 0..3 {

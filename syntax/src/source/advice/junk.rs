@@ -44,6 +44,10 @@ impl Adviser<'_> {
                 });
                 self.help("Remove it, or open the region that it closes");
                 self.remove("Remove the `}`", at..at + 1);
+                // A `{` may be missing instead.
+                if let Some(it) = self.out.proposals.last_mut() {
+                    it.is_sure = false;
+                }
                 if let Some(previous) = self.ir.prev(self.op) {
                     let range = self.ir.range(previous);
                     if let Some(end) = range.end.checked_sub(1).filter(|_| !self.ir.op(previous).regions.is_empty()) {

@@ -105,6 +105,8 @@ impl Adviser<'_> {
             let mut before = self.ir.prev(at);
             while let Some(it) = before.filter(|_| n_items < MAX_ITEMS) {
                 n_items += 1;
+                #[cfg(test)]
+                crate::work::count(1);
                 out.extend(self.ir.op(it).results.iter().rev());
                 before = self.ir.prev(it);
             }
