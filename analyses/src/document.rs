@@ -12,9 +12,9 @@ use noisy_syntax::{Delta, Value};
 use crate::checks::{self, Index};
 use crate::explain::{self, Assumption, Derivation, Saturation};
 use crate::facts::noise::model::NoiseModel;
-use crate::program::Program;
 use crate::problems;
-use crate::report::diagnostic::{Diagnostic, MAX_DIAGNOSTICS, TextEdit};
+use crate::program::Program;
+use crate::report::diagnostic::{Diagnostic, TextEdit};
 use noisy_heir::{Heir, Quantities};
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.
@@ -142,7 +142,7 @@ impl Document {
         let mut out = Vec::with_capacity(problems.len());
         out.extend(checks::run(&self.program, &self.index, also, detail));
         problems::keep_plausible(&self.program, &problems, &mut out);
-        let is_advised = |n: usize| detail == checks::Detail::Full && n < MAX_DIAGNOSTICS;
+        let is_advised = |n: usize| detail == checks::Detail::Full && n < problems::MAX_ADVISED;
         for (n, it) in problems.into_iter().enumerate() {
             out.push(problems::diagnostic(&self.program, it, is_advised(n)));
         }

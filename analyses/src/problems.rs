@@ -10,6 +10,10 @@ use crate::report::diagnostic::{
     Applicability, Category, Diagnostic, Fix, Related, Repair, Severity, Tag, TextEdit,
 };
 
+/// So many problems of a text are shown with advice: it costs much more than the list, and with more
+/// problems than this nobody reads the last ones. Fixes are found for each that a user asks about.
+pub(crate) const MAX_ADVISED: usize = 100;
+
 /// An op, the place of its problem in the file, and the problem.
 type PlacedProblem = (Op, Range<usize>, Problem);
 
@@ -26,7 +30,7 @@ pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool)
         help: None,
         mlir_wording: None,
         tags: Vec::new(),
-        repair: Repair::Edits,
+        repair: Repair::Choice,
     };
     if !is_advised {
         out.message = problem.message;

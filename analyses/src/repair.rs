@@ -236,9 +236,8 @@ impl<'a> Scope<'a> {
         let is_problem =
             |it: &Diagnostic| it.severity <= Severity::Warning || matches!(self, Scope::Code(_));
         let is_edited = |it: &Diagnostic| matches!(it.repair, Repair::Edits | Repair::Choice);
-        let fixable = reported
-            .iter()
-            .filter(|it| is_edited(it) && is_problem(it) && is_in_scope(it));
+        let fixable =
+            reported.iter().filter(|it| is_edited(it) && is_problem(it) && is_in_scope(it));
         fixable.cloned().collect()
     }
 

@@ -121,8 +121,8 @@ fn compare(
         };
         // Tests of MLIR are written in its words.
         let wording = it.mlir_wording.as_deref();
-        let is_met = wording
-            .is_some_and(|said| meet(&mut expected, text, &it.range, kind, said).is_ok());
+        let is_met =
+            wording.is_some_and(|said| meet(&mut expected, text, &it.range, kind, said).is_ok());
         if !is_met
             && let Err(why) = meet(&mut expected, text, &it.range, kind, &it.message)
             && which == Verify::All

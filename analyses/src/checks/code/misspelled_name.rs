@@ -102,11 +102,13 @@ fn operation(name: &str) -> Option<String> {
     if is_read_by_mlir(dialect) {
         return None;
     }
-    let mut dialects: Vec<&str> = known_ops().filter_map(|it| Some(it.split_once('.')?.0)).collect();
+    let mut dialects: Vec<&str> =
+        known_ops().filter_map(|it| Some(it.split_once('.')?.0)).collect();
     dialects.dedup();
     // Of two that are equally near, the one that has the op.
     nearest(dialect, dialects).into_iter().find_map(|of| {
-        let mut own = known_ops().filter(|it| is_of(it, of)).filter_map(|it| Some(it.split_once('.')?.1));
+        let mut own =
+            known_ops().filter(|it| is_of(it, of)).filter_map(|it| Some(it.split_once('.')?.1));
         own.any(|it| it == short).then(|| format!("{of}.{short}"))
     })
 }
@@ -190,7 +192,8 @@ fn places(program: &Program, op: Op, name: &str, is_attribute: bool) -> Vec<Rang
     let text = source.slice(range.clone());
     let is_word = |it: char| it.is_alphanumeric() || matches!(it, '_' | '.' | '$');
     let found = text.match_indices(name).filter(|(at, _)| {
-        let (before, after) = (text[..*at].chars().next_back(), text[at + name.len()..].chars().next());
+        let (before, after) =
+            (text[..*at].chars().next_back(), text[at + name.len()..].chars().next());
         !before.is_some_and(is_word) && !after.is_some_and(is_word)
     });
     found.map(|(at, _)| range.start + at..range.start + at + name.len()).collect()

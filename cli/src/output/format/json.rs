@@ -100,9 +100,8 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
             end_location: place(it.range.end),
         });
         let related = related.collect();
-        let mlir_wording = n
-            .checked_sub(n_failures)
-            .and_then(|n| checked.diagnostics[n].mlir_wording.as_deref());
+        let mlir_wording =
+            n.checked_sub(n_failures).and_then(|n| checked.diagnostics[n].mlir_wording.as_deref());
         let fixes =
             n.checked_sub(n_failures).and_then(|n| checked.fixes.get(n)).into_iter().flatten();
         let fixes = fixes.map(|it| FixObject {

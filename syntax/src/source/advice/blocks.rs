@@ -33,7 +33,8 @@ impl Adviser<'_> {
     pub(super) fn missing_terminator(&mut self) {
         let data = self.ir.op(self.op);
         let is_empty = self.problem.code == Code::EmptyBlock;
-        let label = self.ir.labels(data.parent).filter(|&it| self.ir.name_range(it) == self.at).next();
+        let label =
+            self.ir.labels(data.parent).filter(|&it| self.ir.name_range(it) == self.at).next();
         let region = match (is_empty, label) {
             (true, None) => data.regions.first().map_or(data.parent, |it| it.1),
             _ => data.parent,
@@ -73,7 +74,11 @@ impl Adviser<'_> {
         if let Some(next) = next {
             let name = self.ir.interner.str(self.ir.op(next).name).to_owned();
             if self.ir.op(next).results.is_empty() {
-                self.insert(format!("Branch to ^{name}"), at, format!("\n{indentation}cf.br ^{name}"));
+                self.insert(
+                    format!("Branch to ^{name}"),
+                    at,
+                    format!("\n{indentation}cf.br ^{name}"),
+                );
                 self.help(format!("Add `cf.br ^{name}` or `{line}` at its end"));
             }
         }
@@ -84,7 +89,8 @@ impl Adviser<'_> {
             }
             return;
         }
-        let text: Vec<String> = wanted.iter().filter_map(|&it| self.ir.interner.written_type_text(it)).collect();
+        let text: Vec<String> =
+            wanted.iter().filter_map(|&it| self.ir.interner.written_type_text(it)).collect();
         if text.len() != wanted.len() {
             return;
         }
@@ -114,7 +120,8 @@ impl Adviser<'_> {
         match wanted {
             [one] => of_type(*one).into_iter().map(|it| vec![it]).collect(),
             more => {
-                let all: Option<Vec<String>> = more.iter().map(|&it| of_type(it).into_iter().next()).collect();
+                let all: Option<Vec<String>> =
+                    more.iter().map(|&it| of_type(it).into_iter().next()).collect();
                 all.into_iter().collect()
             }
         }
@@ -127,7 +134,9 @@ impl Adviser<'_> {
     pub(super) fn terminator_not_last(&mut self) {
         let name = self.ir.op_name(self.op).to_owned();
         let next = self.ir.next(self.op);
-        self.say(format!("`{name}` must be the last op of its block: the op behind it can never run"));
+        self.say(format!(
+            "`{name}` must be the last op of its block: the op behind it can never run"
+        ));
         let Some(next) = next else { return };
         let range = self.ir.name_range(next);
         self.relate(range, "this op can never run");
@@ -183,7 +192,13 @@ impl Adviser<'_> {
         let name = self.ir.op(self.op).result_names.first().copied();
         if let Some(name) = name {
             let range = self.ir.absolute(self.op, name.span);
-            self.relate(range, format!("this value has type {} and no value if the condition is false", types.join(", ")));
+            self.relate(
+                range,
+                format!(
+                    "this value has type {} and no value if the condition is false",
+                    types.join(", ")
+                ),
+            );
         }
         self.help(format!("Add `else {{ scf.yield %value : {} }}`", types.join(", ")));
         let end = self.ir.range(self.op).end;
@@ -222,7 +237,10 @@ impl Adviser<'_> {
                 "`{around}` gives {}, but its body ends without a yield",
                 words::count(wanted.len(), "value")
             ));
-            self.help(format!("Add `scf.yield %value : {}` at the end of the body", list.join(", ")));
+            self.help(format!(
+                "Add `scf.yield %value : {}` at the end of the body",
+                list.join(", ")
+            ));
             self.misspelled_end(outer);
             return self.add_yield(outer, &wanted, &list);
         }
@@ -245,7 +263,11 @@ impl Adviser<'_> {
             let range = self.ir.range(self.op);
             for names in self.choices_at_end(&wanted, false) {
                 let names = names.join(", ");
-                self.replace(format!("Yield {names}"), range.clone(), format!("{written} {names} : {returned}"));
+                self.replace(
+                    format!("Yield {names}"),
+                    range.clone(),
+                    format!("{written} {names} : {returned}"),
+                );
             }
             if wanted.is_empty() {
                 self.replace("Yield nothing", range, written);
@@ -258,8 +280,14 @@ impl Adviser<'_> {
                 continue;
             }
             let (name, found) = (self.ir.value_text(value), self.show(self.type_of(value)));
-            self.say(format!("`{own}` gives {name} of type {found}, but `{around}` returns {}", list[n]));
-            self.help(format!("Yield a value of type {}, or change the result type of `{around}`", list[n]));
+            self.say(format!(
+                "`{own}` gives {name} of type {found}, but `{around}` returns {}",
+                list[n]
+            ));
+            self.help(format!(
+                "Yield a value of type {}, or change the result type of `{around}`",
+                list[n]
+            ));
             let place = self.ir.absolute(self.op, operand.span);
             let own_type = self.type_places(&found).into_iter().nth(0);
             for it in self.values_of_type(wanted[n]).into_iter().take(2) {
@@ -319,7 +347,11 @@ impl Adviser<'_> {
             let names: Option<Vec<String>> = wanted.iter().map(one).collect();
             let Some(names) = names else { return };
             let names = names.join(", ");
-            let end = if self.ir.op_name(outer).starts_with("affine") { "affine.yield" } else { "scf.yield" };
+            let end = if self.ir.op_name(outer).starts_with("affine") {
+                "affine.yield"
+            } else {
+                "scf.yield"
+            };
             let text = format!("\n{indentation}{end} {names} : {}", list.join(", "));
             self.insert(format!("Add `{end} {names}`"), at, text);
         }
@@ -342,7 +374,9 @@ impl Adviser<'_> {
 
     pub(super) fn named_block(&mut self) {
         let name = self.text_here();
-        self.say(format!("the label `{name}` cannot stand at the start of a body whose arguments have names"));
+        self.say(format!(
+            "the label `{name}` cannot stand at the start of a body whose arguments have names"
+        ));
         self.help("Remove the label: the first block is that of the arguments");
         if let Some(parent) = self.ir.parent_op(self.op) {
             let range = self.ir.name_range(parent);
@@ -356,9 +390,15 @@ impl Adviser<'_> {
         let preds = self.ir.block(block).preds.clone();
         if let Some(&(from, _)) = preds.first() {
             let range = self.ir.range(from);
-            self.relate(range.start..range.end.min(range.start + 80), "this op branches to the first block");
+            self.relate(
+                range.start..range.end.min(range.start + 80),
+                "this op branches to the first block",
+            );
         }
-        self.say(format!("{}: no op may branch to the first block of its body", self.name_of(self.op)));
+        self.say(format!(
+            "{}: no op may branch to the first block of its body",
+            self.name_of(self.op)
+        ));
         self.help("Let the first block branch to a new block, and branch to that one");
     }
 
@@ -407,7 +447,9 @@ impl Adviser<'_> {
         let all: Vec<String> = labels.iter().take(8).map(shown).collect();
         self.help(match all.is_empty() {
             true => format!("Add the block `{written}:`, or correct the name"),
-            false => format!("Add the block `{written}:`, or branch to {}", words::alternatives(&all)),
+            false => {
+                format!("Add the block `{written}:`, or branch to {}", words::alternatives(&all))
+            }
         });
         // Blocks that nothing reaches come first.
         let mut order: Vec<Op> = labels.clone();

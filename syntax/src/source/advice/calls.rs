@@ -39,7 +39,8 @@ impl Adviser<'_> {
     fn drop_types(&self, from: usize, n: usize, keep: usize) -> Option<(Range<usize>, String)> {
         let window = self.window();
         let at = window.after(from);
-        let colon = (at..window.tokens.len()).find(|&it| window.tokens[it].kind == TokenKind::Colon)?;
+        let colon =
+            (at..window.tokens.len()).find(|&it| window.tokens[it].kind == TokenKind::Colon)?;
         let types = self.type_list(&window, colon + 1);
         if types.len() != n + keep {
             return None;
@@ -163,7 +164,8 @@ impl Adviser<'_> {
         }
         let Some(open) = open else { return };
         let at = window.range(open).end;
-        let lead = if given > 0 { self.operand_places().last().map_or(at, |it| it.end) } else { at };
+        let lead =
+            if given > 0 { self.operand_places().last().map_or(at, |it| it.end) } else { at };
         let indices = self.values_of_type(Type::INDEX);
         for it in indices.into_iter().take(3) {
             let name = self.ir.value_text(it);
@@ -198,14 +200,19 @@ impl Adviser<'_> {
 
     fn generic_types(&mut self) {
         let operands = self.ir.op(self.op).operands.clone();
-        let types: Vec<Type> =
-            operands.iter().map(|it| it.value.map_or(Type::UNKNOWN, |it| self.type_of(it))).collect();
+        let types: Vec<Type> = operands
+            .iter()
+            .map(|it| it.value.map_or(Type::UNKNOWN, |it| self.type_of(it)))
+            .collect();
         self.help(format!("Write a type for each of the {}", words::count(types.len(), "operand")));
         let Some(text) = self.types_text(&types) else { return };
         let window = self.window();
         let colon = window.tokens.iter().rposition(|it| it.kind == TokenKind::Colon);
         let Some(open) = colon.and_then(|it| window.get(it + 1)) else { return };
-        let close = window.tokens.iter().position(|it| it.start > open.start && it.kind == TokenKind::Arrow);
+        let close = window
+            .tokens
+            .iter()
+            .position(|it| it.start > open.start && it.kind == TokenKind::Arrow);
         let Some(close) = close.and_then(|it| window.get(it - 1)) else { return };
         let range = window.range(open).start..window.range(close).end;
         self.replace(format!("Write the types ({text})"), range, format!("({text})"));
@@ -223,9 +230,14 @@ impl Adviser<'_> {
             [one] => one.clone(),
             more => format!("{} values: {}", more.len(), more.join(", ")),
         };
-        self.say(format!("`return` gives {}, but {name} returns {returns}", words::count(n, "value")));
+        self.say(format!(
+            "`return` gives {}, but {name} returns {returns}",
+            words::count(n, "value")
+        ));
         match self.result_types_range(function) {
-            Some(range) => self.relate(range, format!("{name} is declared to return {returns} here")),
+            Some(range) => {
+                self.relate(range, format!("{name} is declared to return {returns} here"))
+            }
             None => {
                 if let Some((range, _)) = self.symbol(function) {
                     self.relate(range, format!("{name} is declared here without results"));
@@ -271,7 +283,11 @@ impl Adviser<'_> {
                 let header = self.source.slice(head.start..head.end.min(head.start + 4096));
                 if let Some(close) = header.rfind(')') {
                     let at = head.start + close + 1;
-                    self.insert(format!("Let the function return {text}"), at, format!(" -> {text}"));
+                    self.insert(
+                        format!("Let the function return {text}"),
+                        at,
+                        format!(" -> {text}"),
+                    );
                 }
             }
         }
@@ -282,7 +298,8 @@ impl Adviser<'_> {
         let results = self.ir.op(parent).results.clone();
         let wanted: Vec<Type> = results.iter().map(|&it| self.type_of(it)).collect();
         let n = self.ir.op(self.op).operands.len();
-        let (own, around) = (self.ir.op_name(self.op).to_owned(), self.ir.op_name(parent).to_owned());
+        let (own, around) =
+            (self.ir.op_name(self.op).to_owned(), self.ir.op_name(parent).to_owned());
         self.say(format!(
             "`{own}` gives {}, but `{around}` has {}",
             words::count(n, "value"),
@@ -315,11 +332,16 @@ impl Adviser<'_> {
         let is_next_line = window.get(name_at).is_some_and(|it| it.at_line_start);
         if n == 0 && is_next_line {
             let name = self.source.slice(first.clone());
-            self.say(format!("an op is missing after `{name} =`: the next line, `{op}`, has no result"));
+            self.say(format!(
+                "an op is missing after `{name} =`: the next line, `{op}`, has no result"
+            ));
             self.help("Write the op whose result has this name, or remove the name");
             let end = self.source.slice(first.start..name_start);
             if let Some(equal) = end.find('=') {
-                self.relate(first.start + equal..first.start + equal + 1, "nothing follows this `=`");
+                self.relate(
+                    first.start + equal..first.start + equal + 1,
+                    "nothing follows this `=`",
+                );
             }
             return;
         }
@@ -342,7 +364,11 @@ impl Adviser<'_> {
             let name = self.source.slice(whole);
             let text = if n == 1 { name.clone() } else { format!("{name}:{n}") };
             let equal = self.source.slice(first.start..name_start).find('=').unwrap_or(0);
-            self.replace(format!("Name them {text}"), first.start..first.start + equal, format!("{text} "));
+            self.replace(
+                format!("Name them {text}"),
+                first.start..first.start + equal,
+                format!("{text} "),
+            );
         }
     }
 
@@ -351,9 +377,13 @@ impl Adviser<'_> {
         let rank = self.problem.message.rsplit(' ').next().and_then(|it| it.parse::<usize>().ok());
         let open = window.tokens.iter().position(|it| it.kind == TokenKind::LSquare);
         let close = window.tokens.iter().position(|it| it.kind == TokenKind::RSquare);
-        let memref = self.ir.op(self.op).operands.iter().filter_map(|it| it.value).find(|&it| {
-            self.show(self.type_of(it)).starts_with("memref")
-        });
+        let memref = self
+            .ir
+            .op(self.op)
+            .operands
+            .iter()
+            .filter_map(|it| it.value)
+            .find(|&it| self.show(self.type_of(it)).starts_with("memref"));
         if let Some(value) = memref {
             let (name, ty) = (self.ir.value_text(value), self.show(self.type_of(value)));
             if let Some(range) = self.definition(value) {
@@ -361,7 +391,10 @@ impl Adviser<'_> {
             }
         }
         let (Some(rank), Some(open), Some(close)) = (rank, open, close) else { return };
-        self.help(format!("Write {} between the brackets", words::count(rank, "index").replace("indexs", "indices")));
+        self.help(format!(
+            "Write {} between the brackets",
+            words::count(rank, "index").replace("indexs", "indices")
+        ));
         let mut depth = 0usize;
         let mut commas = Vec::new();
         for it in &window.tokens[open + 1..close.max(open + 1)] {
@@ -410,7 +443,10 @@ impl Adviser<'_> {
             let Some(&wanted) = inputs.get(n.saturating_sub(first)) else { return };
             let (text, found) = (self.show(wanted), self.show(self.type_of(value)));
             let written = self.text_here();
-            self.say(format!("argument {} of {name} is {text}, but {written} has type {found}", n - first));
+            self.say(format!(
+                "argument {} of {name} is {text}, but {written} has type {found}",
+                n - first
+            ));
             self.help(format!("Pass a value of type {text}, or convert {written}"));
             self.pass(n, wanted, &text);
             let place = self.at.clone();
@@ -424,7 +460,14 @@ impl Adviser<'_> {
                 words::count(operands, "operand"),
                 inputs.len()
             ));
-            self.help(format!("Pass {}", if inputs.is_empty() { "nothing".to_owned() } else { format!("values of type {}", show(&inputs)) }));
+            self.help(format!(
+                "Pass {}",
+                if inputs.is_empty() {
+                    "nothing".to_owned()
+                } else {
+                    format!("values of type {}", show(&inputs))
+                }
+            ));
             if operands > inputs.len() {
                 self.drop_operands(0, inputs.len());
             } else {
@@ -442,7 +485,11 @@ impl Adviser<'_> {
             if let Some(colon) = window.tokens.iter().rposition(|it| it.kind == TokenKind::Colon) {
                 let at = window.range(window.tokens[colon]).start;
                 let end = self.ir.range(self.op).end;
-                self.replace(format!("Write the type of {name}"), at..end, format!(": ({inputs}) -> {given}"));
+                self.replace(
+                    format!("Write the type of {name}"),
+                    at..end,
+                    format!(": ({inputs}) -> {given}"),
+                );
             }
         }
     }
@@ -461,7 +508,10 @@ impl Adviser<'_> {
         if let Some(value) = self.operand_here().and_then(|it| it.1)
             && let Some(place) = types.get(n)
         {
-            let Some((op, word)) = self.conversions(self.type_of(value), wanted).first().copied() else { return };
+            let Some((op, word)) = self.conversions(self.type_of(value), wanted).first().copied()
+            else {
+                return;
+            };
             let start = self.ir.range(self.op).start;
             let own = self.show(self.type_of(value));
             let fresh = self.fresh(self.bare_name(value));
@@ -470,7 +520,11 @@ impl Adviser<'_> {
             let line = format!("%{fresh} = {op} {written} : {own} {word} {text}\n{indentation}");
             self.propose(
                 format!("Convert {written} to {text} by {op}"),
-                vec![(start..start, line), (self.at.clone(), format!("%{fresh}")), (place.clone(), text.to_owned())],
+                vec![
+                    (start..start, line),
+                    (self.at.clone(), format!("%{fresh}")),
+                    (place.clone(), text.to_owned()),
+                ],
             );
         }
     }
@@ -481,7 +535,9 @@ impl Adviser<'_> {
         let range = self.ir.range(self.op);
         let op = self.source.slice(self.ir.name_range(self.op));
         let name_start = self.ir.name_range(self.op).start;
-        let (Some(types), Some(given)) = (self.types_text(inputs), self.types_text(results)) else { return };
+        let (Some(types), Some(given)) = (self.types_text(inputs), self.types_text(results)) else {
+            return;
+        };
         let given = if results.len() == 1 { given } else { format!("({given})") };
         for skip in 0..2 {
             let Some(more) = self.values_for(&inputs[own.len()..], skip) else { return };
@@ -517,7 +573,11 @@ impl Adviser<'_> {
         if let Some(label) = self.ir.block(block).label {
             let range = self.ir.name_range(label);
             let list: Vec<String> = types.iter().map(|&it| self.show(it)).collect();
-            let list = if list.is_empty() { "no arguments".to_owned() } else { format!("({})", list.join(", ")) };
+            let list = if list.is_empty() {
+                "no arguments".to_owned()
+            } else {
+                format!("({})", list.join(", "))
+            };
             self.relate(range, format!("{name} takes {list}"));
         }
         let op = self.ir.op_name(self.op).to_owned();
@@ -527,7 +587,9 @@ impl Adviser<'_> {
             let Some(&wanted) = types.get(index) else { return };
             let (text, found) = (self.show(wanted), self.show(self.type_of(value)));
             let written = self.text_here();
-            self.say(format!("argument {index} of {name} is {text}, but {written} has type {found}"));
+            self.say(format!(
+                "argument {index} of {name} is {text}, but {written} has type {found}"
+            ));
             self.help(format!("Pass a value of type {text}, or convert {written}"));
             self.pass(usize::MAX, wanted, &text);
             let place = self.at.clone();

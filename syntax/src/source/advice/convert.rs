@@ -49,10 +49,18 @@ impl Adviser<'_> {
             TypeData::Int { width, .. } => Kind::Int(*width),
             TypeData::Float(name) => {
                 let width = name.trim_start_matches(|it: char| !it.is_ascii_digit());
-                Kind::Float(width.split(|it: char| !it.is_ascii_digit()).next().and_then(|it| it.parse().ok()).unwrap_or(8))
+                Kind::Float(
+                    width
+                        .split(|it: char| !it.is_ascii_digit())
+                        .next()
+                        .and_then(|it| it.parse().ok())
+                        .unwrap_or(8),
+                )
             }
             TypeData::Index => Kind::Index,
-            TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => self.kind(*element),
+            TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => {
+                self.kind(*element)
+            }
             _ if self.show(ty) == "!noisy.i32" => Kind::Noisy,
             _ => Kind::Other,
         }
@@ -67,7 +75,9 @@ impl Adviser<'_> {
             (Kind::Int(_), Kind::Index) | (Kind::Index, Kind::Int(_)) => {
                 vec![("arith.index_cast", "to"), ("arith.index_castui", "to")]
             }
-            (Kind::Int(a), Kind::Int(b)) if a < b => vec![("arith.extsi", "to"), ("arith.extui", "to")],
+            (Kind::Int(a), Kind::Int(b)) if a < b => {
+                vec![("arith.extsi", "to"), ("arith.extui", "to")]
+            }
             (Kind::Int(a), Kind::Int(b)) if a > b => vec![("arith.trunci", "to")],
             (Kind::Int(_), Kind::Float(_)) => vec![("arith.sitofp", "to"), ("arith.uitofp", "to")],
             (Kind::Float(_), Kind::Int(_)) => vec![("arith.fptosi", "to"), ("arith.fptoui", "to")],
@@ -82,7 +92,13 @@ impl Adviser<'_> {
     }
 
     /// Proposes to convert the operand at a place before the op.
-    pub(super) fn propose_conversion(&mut self, place: &Range<usize>, value: Value, to: Type, text: &str) {
+    pub(super) fn propose_conversion(
+        &mut self,
+        place: &Range<usize>,
+        value: Value,
+        to: Type,
+        text: &str,
+    ) {
         let from = self.type_of(value);
         let found = self.conversions(from, to);
         for (op, word) in found {
@@ -109,7 +125,10 @@ impl Adviser<'_> {
         }
         edits.sort_by_key(|it| it.0.start);
         if edits.len() > 2 {
-            self.propose(format!("Convert {name} to {text} by {op}, and change its type here"), edits);
+            self.propose(
+                format!("Convert {name} to {text} by {op}, and change its type here"),
+                edits,
+            );
         }
     }
 

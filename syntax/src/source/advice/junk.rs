@@ -35,7 +35,9 @@ impl Adviser<'_> {
                 let before = self.ir.prev(self.op).and_then(|it| {
                     Some(match self.symbol(it) {
                         Some((_, name)) => format!("@{name}"),
-                        None => format!("`{}`", Some(self.ir.op_name(it)).filter(|it| !it.is_empty())?),
+                        None => {
+                            format!("`{}`", Some(self.ir.op_name(it)).filter(|it| !it.is_empty())?)
+                        }
                     })
                 });
                 self.say(match before {
@@ -50,7 +52,11 @@ impl Adviser<'_> {
                 }
                 if let Some(previous) = self.ir.prev(self.op) {
                     let range = self.ir.range(previous);
-                    if let Some(end) = range.end.checked_sub(1).filter(|_| !self.ir.op(previous).regions.is_empty()) {
+                    if let Some(end) = range
+                        .end
+                        .checked_sub(1)
+                        .filter(|_| !self.ir.op(previous).regions.is_empty())
+                    {
                         self.relate(end..range.end, "the last region is closed here");
                     }
                 }
@@ -66,7 +72,10 @@ impl Adviser<'_> {
             '"' => self.open_string(at, &rest),
             '^' => {
                 self.help("A label begins a block: it stands inside the body of a function");
-                self.say(format!("the label `{}` cannot stand here", rest.split(['(', ':']).next().unwrap_or("")));
+                self.say(format!(
+                    "the label `{}` cannot stand here",
+                    rest.split(['(', ':']).next().unwrap_or("")
+                ));
             }
             '#' | '!' => {
                 let name = rest.split([' ', '=']).next().unwrap_or("").to_owned();
@@ -188,9 +197,12 @@ impl Adviser<'_> {
         let text = self.text_here();
         let mut chars = text.chars();
         let first = chars.next().unwrap_or(' ');
-        let quotes = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}', '\u{2018}', '\u{2019}', '\''];
+        let quotes =
+            ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}', '\u{2018}', '\u{2019}', '\''];
         if text.starts_with('"') || text.starts_with("@\"") {
-            if self.problem.message.contains("escape") || text.contains('\\') && !self.problem.message.contains("expected") {
+            if self.problem.message.contains("escape")
+                || text.contains('\\') && !self.problem.message.contains("expected")
+            {
                 let (_, line) = self.line(self.at.start);
                 let _ = line;
                 self.help("Escapes are `\\\"`, `\\\\`, `\\n`, `\\t` and two hexadecimal digits");
@@ -237,7 +249,9 @@ impl Adviser<'_> {
                     _ => "type",
                 };
                 self.say(match next {
-                    Some(it) if !it.is_whitespace() => format!("`{it}` cannot begin the name of a {what} (after `{first}`)"),
+                    Some(it) if !it.is_whitespace() => {
+                        format!("`{it}` cannot begin the name of a {what} (after `{first}`)")
+                    }
                     _ => {
                         let line = rest.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
                         format!("the name of a {what} is missing after `{first}` in `{line}`")
@@ -253,7 +267,9 @@ impl Adviser<'_> {
             _ => {
                 let shown = if first.is_control() { '\u{fffd}' } else { first };
                 self.say(format!("unexpected `{shown}` (U+{:04X})", first as u32));
-                self.help("Remove the character; names have letters of the alphabet (a to z) and digits");
+                self.help(
+                    "Remove the character; names have letters of the alphabet (a to z) and digits",
+                );
                 let same = match first {
                     '\u{2212}' | '\u{2013}' | '\u{2014}' => Some("-"),
                     '\u{2192}' | '\u{21d2}' => Some("->"),
@@ -281,8 +297,10 @@ impl Adviser<'_> {
 
     /// `%ä`: proposes a name of plain letters.
     fn ascii_name(&mut self, rest: &str) {
-        let name: String =
-            rest.chars().take_while(|it| it.is_alphanumeric() || matches!(it, '_' | '%' | '@' | '^')).collect();
+        let name: String = rest
+            .chars()
+            .take_while(|it| it.is_alphanumeric() || matches!(it, '_' | '%' | '@' | '^'))
+            .collect();
         self.rename_plain(&name);
     }
 
@@ -291,9 +309,9 @@ impl Adviser<'_> {
         let (start, line) = self.line(self.at.start);
         let offset = self.at.start - start;
         let is_name = |it: char| it.is_alphanumeric() || matches!(it, '_' | '%' | '@' | '^');
-        let from = line[..offset].rfind(|it| !is_name(it)).map_or(0, |it| {
-            it + line[it..].chars().next().map_or(1, char::len_utf8)
-        });
+        let from = line[..offset]
+            .rfind(|it| !is_name(it))
+            .map_or(0, |it| it + line[it..].chars().next().map_or(1, char::len_utf8));
         let name: String = line[from..].chars().take_while(|it| is_name(*it)).collect();
         if name.starts_with(['%', '@', '^']) {
             self.rename_plain(&name);
@@ -455,6 +473,9 @@ impl Adviser<'_> {
             .take(256)
             .map(|it| self.ir.interner.str(self.ir.op(it).name).to_owned())
             .collect();
-        nearest(name, labels.iter().map(String::as_str)).into_iter().map(|it| format!("^{it}")).collect()
+        nearest(name, labels.iter().map(String::as_str))
+            .into_iter()
+            .map(|it| format!("^{it}"))
+            .collect()
     }
 }

@@ -96,7 +96,8 @@ impl Adviser<'_> {
         let own = self.function();
         for region in self.ir.regions_defining(name).into_iter().take(MAX_REGIONS) {
             let Some(parent) = self.ir.region(region).parent else { continue };
-            let is_in_function = own.is_some_and(|it| it != parent && self.ir.is_within(parent, it));
+            let is_in_function =
+                own.is_some_and(|it| it != parent && self.ir.is_within(parent, it));
             if is_in_function && let Some(&value) = self.ir.defs(region, name).first() {
                 return Some((value, self.ir.op_name(parent).to_owned()));
             }
@@ -107,8 +108,12 @@ impl Adviser<'_> {
     pub(super) fn undefined_alias(&mut self) {
         let written = self.text_here();
         let names: Vec<String> = self.ir.alias_names(self.op, 256);
-        let same_kind = names.iter().map(String::as_str).filter(|it| it[..1] == written[..1.min(written.len())]);
-        let mut near: Vec<String> = nearest(&written, same_kind).into_iter().map(str::to_owned).collect();
+        let same_kind = names
+            .iter()
+            .map(String::as_str)
+            .filter(|it| it[..1] == written[..1.min(written.len())]);
+        let mut near: Vec<String> =
+            nearest(&written, same_kind).into_iter().map(str::to_owned).collect();
         let is_type = written.starts_with('!');
         self.say(self.problem.message.replacen(&written, &format!("`{written}`"), 1));
         if near.is_empty() && is_type {
@@ -199,7 +204,8 @@ impl Adviser<'_> {
 
     pub(super) fn redefined_value(&mut self) {
         let written = self.text_here();
-        let name = written.trim_start_matches('%').split([':', '#']).next().unwrap_or("").to_owned();
+        let name =
+            written.trim_start_matches('%').split([':', '#']).next().unwrap_or("").to_owned();
         let Some(id) = self.ir.interner.find_name(&name) else { return };
         let region = self.ir.op(self.op).parent;
         let first = self.first_definition(id);
@@ -215,7 +221,8 @@ impl Adviser<'_> {
             for &(user, n) in self.ir.value(value).uses.iter().take(4096) {
                 let operand = &self.ir.op(user).operands[n as usize];
                 let at = self.ir.absolute(user, operand.span);
-                let is_behind = at.start > self.at.end && user != self.op
+                let is_behind = at.start > self.at.end
+                    && user != self.op
                     && self.ir.range(user).start > own_end
                     && self.ir.encloses(region, user);
                 if is_behind && operand.name == id {
@@ -293,7 +300,8 @@ impl Adviser<'_> {
         let window = self.window();
         let at = window.after(self.at.start);
         let before = &window.tokens[..at.min(window.tokens.len())];
-        let start = before.iter().rposition(|it| window.str(*it).starts_with("affine_")).unwrap_or(0);
+        let start =
+            before.iter().rposition(|it| window.str(*it).starts_with("affine_")).unwrap_or(0);
         let mut names: Vec<String> = Vec::new();
         for it in before[start..].iter().filter(|it| it.kind == crate::TokenKind::Bare) {
             let name = window.str(*it).to_owned();
@@ -323,14 +331,23 @@ impl Adviser<'_> {
             self.relate(range, format!("{written} is defined here"));
         }
         let Def::Result(def, _) = self.ir.value(value).def else {
-            self.say(format!("operand {written} does not dominate this use: it is an argument of another block"));
+            self.say(format!(
+                "operand {written} does not dominate this use: it is an argument of another block"
+            ));
             self.help("Pass the value as a block argument");
             return;
         };
         if def == self.op {
-            self.say(format!("operand {written} does not dominate this use: it is the result of this op"));
+            self.say(format!(
+                "operand {written} does not dominate this use: it is the result of this op"
+            ));
             self.help("Use another value as the operand");
-            for it in self.values_of_type(self.type_of(value)).into_iter().filter(|&it| it != value).take(3) {
+            for it in self
+                .values_of_type(self.type_of(value))
+                .into_iter()
+                .filter(|&it| it != value)
+                .take(3)
+            {
                 let name = self.ir.value_text(it);
                 self.replace(format!("Use {name}"), self.at.clone(), name);
             }
@@ -338,7 +355,9 @@ impl Adviser<'_> {
         }
         let is_same_region = self.ir.op(def).parent == self.ir.op(self.op).parent;
         if is_same_region && self.ir.is_before(self.op, def) {
-            self.say(format!("operand {written} does not dominate this use: it is used before its definition"));
+            self.say(format!(
+                "operand {written} does not dominate this use: it is used before its definition"
+            ));
             self.help("Move the definition before this op");
             self.move_up(def);
         } else {
@@ -397,9 +416,16 @@ impl Adviser<'_> {
             self.replace(format!("Replace by {name}"), self.at.clone(), name);
             self.sure();
         } else {
-            self.help(format!("{name} has {n} results: {name}#0 to {name}#{}", n.saturating_sub(1)));
+            self.help(format!(
+                "{name} has {n} results: {name}#0 to {name}#{}",
+                n.saturating_sub(1)
+            ));
             for it in (0..n).rev().take(MAX_CHOICES) {
-                self.replace(format!("Replace by {name}#{it}"), self.at.clone(), format!("{name}#{it}"));
+                self.replace(
+                    format!("Replace by {name}#{it}"),
+                    self.at.clone(),
+                    format!("{name}#{it}"),
+                );
             }
         }
     }
@@ -409,4 +435,3 @@ impl Adviser<'_> {
 fn quoted(name: &str) -> String {
     if name.starts_with(['%', '@']) { name.to_owned() } else { format!("`{name}`") }
 }
-

@@ -23,7 +23,8 @@ pub(crate) fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
         let mut row = vec![i; b.len() + 1];
         for j in 1..=b.len() {
             let is_same = a[i - 1] == b[j - 1];
-            let mut best = (last[j - 1] + usize::from(!is_same)).min(last[j] + 1).min(row[j - 1] + 1);
+            let mut best =
+                (last[j - 1] + usize::from(!is_same)).min(last[j] + 1).min(row[j - 1] + 1);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 best = best.min(before[j - 2] + 1);
             }

@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use super::Adviser;
 use crate::lex::lex_part;
-use crate::{
-    AttrData, Name, Op, OpKind, Region, Token, TokenKind, Traits, Type, TypeData, Value,
-};
+use crate::{AttrData, Name, Op, OpKind, Region, Token, TokenKind, Traits, Type, TypeData, Value};
 
 /// At most so many items before an op are looked at for values.
 const MAX_ITEMS: usize = 256;
@@ -34,9 +32,8 @@ impl Window {
 
     /// The number of the first token that ends after a byte of the file.
     pub(super) fn after(&self, at: usize) -> usize {
-        let is_before = |it: &Token| {
-            self.start + it.end as usize <= at && it.kind != TokenKind::Eof
-        };
+        let is_before =
+            |it: &Token| self.start + it.end as usize <= at && it.kind != TokenKind::Eof;
         self.tokens.iter().take_while(|it| is_before(it)).count()
     }
 

@@ -86,7 +86,8 @@ pub(super) fn near_ops(name: &str) -> Vec<String> {
                 short.len() >= 3 && (it.1.starts_with(short) || short.starts_with(it.1))
             })
         };
-        out = names.iter().filter(|it| own(it) && is_start(it)).map(|it| (*it).to_owned()).collect();
+        out =
+            names.iter().filter(|it| own(it) && is_start(it)).map(|it| (*it).to_owned()).collect();
     }
     if out.is_empty() {
         // The name without a dialect, or of another one: `add`, `arith.load`, `std.addi`.
@@ -99,13 +100,16 @@ pub(super) fn near_ops(name: &str) -> Vec<String> {
         out = names.iter().filter(is_found).map(|it| (*it).to_owned()).collect();
         let arith = format!("{short}i");
         let start = |it: &&&str| {
-            it.split_once('.').is_some_and(|it| it.0 == "arith" && (it.1 == arith || it.1 == format!("{short}f")))
+            it.split_once('.')
+                .is_some_and(|it| it.0 == "arith" && (it.1 == arith || it.1 == format!("{short}f")))
         };
         out.extend(names.iter().filter(start).map(|it| (*it).to_owned()));
     }
     if dialect.is_empty() && matches!(short, "add" | "sub" | "mul" | "cmp" | "div" | "rem") {
         let wanted = |it: &&&str| {
-            it.split_once('.').is_some_and(|it| it.0 == "arith" && it.1.starts_with(short) && it.1.len() <= short.len() + 2)
+            it.split_once('.').is_some_and(|it| {
+                it.0 == "arith" && it.1.starts_with(short) && it.1.len() <= short.len() + 2
+            })
         };
         out.extend(names.iter().filter(wanted).map(|it| (*it).to_owned()));
     }
@@ -137,11 +141,19 @@ impl Adviser<'_> {
         if !bare.contains('.') {
             self.say(name);
         }
-        let is_at_top = self.ir.parent_op(self.op).is_none_or(|it| self.ir.op(it).kind == OpKind::Chunk);
+        let is_at_top =
+            self.ir.parent_op(self.op).is_none_or(|it| self.ir.op(it).kind == OpKind::Chunk);
         if !near.is_empty() {
-            let names: Vec<String> = near.iter().map(|it| it.trim_matches('"').to_owned()).collect();
+            let names: Vec<String> =
+                near.iter().map(|it| it.trim_matches('"').to_owned()).collect();
             let doc = (names.len() == 1)
-                .then(|| OpKind::of(&names[0]).spec().template().replace(['«', '»'], "").replace("$0", ""))
+                .then(|| {
+                    OpKind::of(&names[0])
+                        .spec()
+                        .template()
+                        .replace(['«', '»'], "")
+                        .replace("$0", "")
+                })
                 .filter(|it| !it.contains('\n') && it.contains(' '));
             match doc {
                 Some(form) => self.help(format!("Write `{}`, as in `{form}`", names[0])),
@@ -226,7 +238,8 @@ impl Adviser<'_> {
     fn missing_arrow(&mut self) -> bool {
         let written = self.text_here();
         let is_int = written.strip_prefix('i').is_some_and(|it| it.parse::<u32>().is_ok());
-        let is_type = is_int || matches!(written.as_str(), "index" | "f16" | "f32" | "f64" | "bf16")
+        let is_type = is_int
+            || matches!(written.as_str(), "index" | "f16" | "f32" | "f64" | "bf16")
             || ["tensor", "memref", "vector", "tuple"].contains(&written.as_str());
         if !is_type {
             return false;
@@ -282,7 +295,8 @@ impl Adviser<'_> {
         let is_quoted = line[from..].starts_with('"');
         let from = start + from + usize::from(is_quoted);
         let Some((_, list)) = self.problem.message.split_once("one of ") else { return };
-        let cases: Vec<&str> = list.split(", ").map(|it| it.trim_matches(['\'', '`', '"'])).collect();
+        let cases: Vec<&str> =
+            list.split(", ").map(|it| it.trim_matches(['\'', '`', '"'])).collect();
         let synonyms: &[&str] = match word.to_ascii_lowercase().as_str() {
             "less" | "lt" => &["slt", "ult", "olt"],
             "greater" | "gt" => &["sgt", "ugt", "ogt"],
@@ -319,7 +333,9 @@ impl Adviser<'_> {
             true => "Write one of the listed keywords".to_owned(),
             false => {
                 let all: Vec<String> = near.iter().map(|it| format!("`{it}`")).collect();
-                format!("Did you mean {}?", words::alternatives(&all)).trim_end_matches('?').to_owned()
+                format!("Did you mean {}?", words::alternatives(&all))
+                    .trim_end_matches('?')
+                    .to_owned()
             }
         });
         if word.is_empty() {
@@ -381,7 +397,8 @@ impl Adviser<'_> {
             out.extend(text.filter(|it| !out.contains(it)));
         };
         let names = window.tokens.iter().filter(|it| it.kind == crate::TokenKind::Percent);
-        let names: Vec<&str> = names.map(|&it| window.str(it).trim_start_matches('%')).take(8).collect();
+        let names: Vec<&str> =
+            names.map(|&it| window.str(it).trim_start_matches('%')).take(8).collect();
         let results = self.ir.op(self.op).result_names.len();
         for name in names.iter().skip(results) {
             let value = self.ir.interner.find_name(name).and_then(|it| self.ir.visible(region, it));

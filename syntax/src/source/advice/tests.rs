@@ -61,7 +61,11 @@ fn every_mistake_has_the_advice_that_its_page_shows() {
         while let Some((before, block)) = rest.split_once("```mlir\n") {
             let (program, after) = block.split_once("```\n").expect("each block has an end");
             n_programs += 1;
-            let _ = write!(out, "{before}```mlir\n{program}```\n\n```text\n{}```\n", described(program));
+            let _ = write!(
+                out,
+                "{before}```mlir\n{program}```\n\n```text\n{}```\n",
+                described(program)
+            );
             rest = match after.trim_start().strip_prefix("```text\n") {
                 Some(old) => old.split_once("```\n").expect("each block has an end").1,
                 None => after,

@@ -1,7 +1,7 @@
 //! Tokens that are missing, superfluous or another one.
 
-use super::syntax::near_builtin;
 use super::scope::Window;
+use super::syntax::near_builtin;
 use super::{Adviser, near};
 use crate::{OpKind, Token, TokenKind};
 
@@ -126,7 +126,10 @@ impl Adviser<'_> {
                         .map(str::to_owned)
                         .collect()
                 };
-                self.help(format!("Names of values begin with `%`: `%{}`", near.first().unwrap_or(&word)));
+                self.help(format!(
+                    "Names of values begin with `%`: `%{}`",
+                    near.first().unwrap_or(&word)
+                ));
                 for name in near.iter().take(3) {
                     self.replace(format!("Replace by %{name}"), range.clone(), format!("%{name}"));
                 }
@@ -218,7 +221,8 @@ impl Adviser<'_> {
                     false => name,
                 };
                 if !known.contains(&name) {
-                    constants += &format!("{indentation}%{name} = arith.constant {number} : {ty}\n");
+                    constants +=
+                        &format!("{indentation}%{name} = arith.constant {number} : {ty}\n");
                     known.push(name.clone());
                 }
                 edits.push((window.range(*token), format!("%{name}")));
@@ -260,11 +264,15 @@ impl Adviser<'_> {
                 return self.sure();
             }
             if let Some(near) = near_builtin(&word) {
-                self.help(format!("Write `{near}`: integers are i1, i32, ..., floats f16, f32 and f64"));
+                self.help(format!(
+                    "Write `{near}`: integers are i1, i32, ..., floats f16, f32 and f64"
+                ));
                 self.replace(format!("Replace by {near}"), range, near);
                 return;
             }
-            self.help(format!("`{word}` is no type: write a type such as i32, f32, index or `!noisy.i32`"));
+            self.help(format!(
+                "`{word}` is no type: write a type such as i32, f32, index or `!noisy.i32`"
+            ));
             for ty in self.likely_types().into_iter().take(MAX_TYPES) {
                 self.replace(format!("Replace by {ty}"), range.clone(), ty);
             }
@@ -272,7 +280,11 @@ impl Adviser<'_> {
         }
         for ty in self.likely_types().into_iter().take(MAX_TYPES) {
             let space = if window.text[..it.start as usize].ends_with(' ') { "" } else { " " };
-            self.insert(format!("Insert {ty}"), self.at.start, format!(" {ty}{}", if space.is_empty() { "" } else { " " }));
+            self.insert(
+                format!("Insert {ty}"),
+                self.at.start,
+                format!(" {ty}{}", if space.is_empty() { "" } else { " " }),
+            );
         }
     }
 
@@ -423,7 +435,10 @@ impl Adviser<'_> {
                     let range = window.range(token);
                     self.propose(
                         "Insert parentheses",
-                        vec![(range.start..range.start, "(".to_owned()), (range.end..range.end, ")".to_owned())],
+                        vec![
+                            (range.start..range.start, "(".to_owned()),
+                            (range.end..range.end, ")".to_owned()),
+                        ],
                     );
                 }
                 continue;
@@ -431,9 +446,17 @@ impl Adviser<'_> {
             out.push((format!("Insert `{it}`"), start, format!("{space}{it}{behind}")));
             if matches!(it.as_str(), ":" | "->" | "to" | "into" | ",") {
                 for ty in &types {
-                    out.push((format!("Insert `{it} {ty}`"), start, format!("{space}{it} {ty}{behind}")));
+                    out.push((
+                        format!("Insert `{it} {ty}`"),
+                        start,
+                        format!("{space}{it} {ty}{behind}"),
+                    ));
                     if it == "->" {
-                        out.push((format!("Insert `-> ({ty})`"), start, format!(" -> ({ty}){behind}")));
+                        out.push((
+                            format!("Insert `-> ({ty})`"),
+                            start,
+                            format!(" -> ({ty}){behind}"),
+                        ));
                     }
                 }
                 let is_cast = self.ir.op(self.op).kind.spec().syntax.len() > 4;
@@ -442,8 +465,15 @@ impl Adviser<'_> {
                     for from in types.iter().take(2) {
                         for to in &types {
                             for word in ["to", "->", "into", ","] {
-                                let text = format!("{from}{}{word} {to}", if word == "," { "" } else { " " });
-                                out.push((format!("Insert `: {text}`"), start, format!(" : {text}{behind}")));
+                                let text = format!(
+                                    "{from}{}{word} {to}",
+                                    if word == "," { "" } else { " " }
+                                );
+                                out.push((
+                                    format!("Insert `: {text}`"),
+                                    start,
+                                    format!(" : {text}{behind}"),
+                                ));
                             }
                         }
                     }
@@ -473,7 +503,11 @@ impl Adviser<'_> {
         }
         // One missing token in the middle of a line: nothing else can be meant.
         if let ([_], Some(_)) = (literals, here)
-            && let Some(it) = self.out.proposals.iter_mut().find(|it| it.title == format!("Insert `{}`", literals[0]))
+            && let Some(it) = self
+                .out
+                .proposals
+                .iter_mut()
+                .find(|it| it.title == format!("Insert `{}`", literals[0]))
         {
             it.is_sure = true;
         }
@@ -485,11 +519,17 @@ impl Adviser<'_> {
     /// `memref.load %m : T`, `memref.load %m(%i) : T`: indices are missing, or in parentheses.
     fn brackets(&mut self, window: &Window, here: Option<Token>, start: usize) {
         if let Some(open) = here.filter(|it| it.kind == TokenKind::LParen) {
-            let close = window.tokens.iter().find(|it| it.start > open.start && it.kind == TokenKind::RParen);
+            let close = window
+                .tokens
+                .iter()
+                .find(|it| it.start > open.start && it.kind == TokenKind::RParen);
             if let Some(close) = close {
                 self.propose(
                     "Write square brackets",
-                    vec![(window.range(open), "[".to_owned()), (window.range(*close), "]".to_owned())],
+                    vec![
+                        (window.range(open), "[".to_owned()),
+                        (window.range(*close), "]".to_owned()),
+                    ],
                 );
                 self.sure();
             }
@@ -499,7 +539,11 @@ impl Adviser<'_> {
         for it in values.into_iter().take(3) {
             let name = self.ir.value_text(it);
             self.insert(format!("Insert the index [{name}]"), start, format!("[{name}]"));
-            self.insert(format!("Insert the indices [{name}, {name}]"), start, format!("[{name}, {name}]"));
+            self.insert(
+                format!("Insert the indices [{name}, {name}]"),
+                start,
+                format!("[{name}, {name}]"),
+            );
         }
         self.insert("Insert `[]`", start, "[]");
         if self.ir.op_name(self.op).starts_with("affine.") {
@@ -542,7 +586,10 @@ impl Adviser<'_> {
         let Some(here) = window.get(at) else { return };
         let range = window.range(here);
         let next = window.get(at + 1).filter(|it| it.start == here.end);
-        let before = at.checked_sub(1).and_then(|it| tokens.get(it).copied()).filter(|it| it.end == here.start);
+        let before = at
+            .checked_sub(1)
+            .and_then(|it| tokens.get(it).copied())
+            .filter(|it| it.end == here.start);
         let is_function = self.ir.op(self.op).kind == OpKind::FuncFunc;
         if here.kind == TokenKind::Equal
             && let Some(next) = next.filter(|it| it.kind == TokenKind::Greater)
@@ -612,7 +659,9 @@ impl Adviser<'_> {
             self.insert(format!("Insert `%` before {name}"), window.range(here).start, "%");
             return self.sure();
         }
-        let Some(ty) = at.checked_sub(1).and_then(|it| window.tokens.get(it).copied()) else { return };
+        let Some(ty) = at.checked_sub(1).and_then(|it| window.tokens.get(it).copied()) else {
+            return;
+        };
         if here.kind == TokenKind::Percent && matches!(ty.kind, TokenKind::Bare | TokenKind::Bang) {
             let (name, text) = (window.str(here).to_owned(), window.str(ty).to_owned());
             self.say(format!("the name of an argument stands before its type: `{name}: {text}`"));
@@ -646,8 +695,10 @@ impl Adviser<'_> {
     /// Where all operands have one type, the missing type can only be that.
     fn only_type(&mut self) {
         let spec = self.ir.op(self.op).kind.spec();
-        if spec.name.starts_with("noisy.") && !spec.name.ends_with("code")
-            && let Some(it) = self.out.proposals.iter_mut().find(|it| it.title == "Insert `: !noisy.i32`")
+        if spec.name.starts_with("noisy.")
+            && !spec.name.ends_with("code")
+            && let Some(it) =
+                self.out.proposals.iter_mut().find(|it| it.title == "Insert `: !noisy.i32`")
         {
             it.is_sure = true;
         }
@@ -740,8 +791,20 @@ fn is_punctuation(kind: TokenKind) -> bool {
     use TokenKind as K;
     matches!(
         kind,
-        K::Colon | K::Comma | K::Arrow | K::Equal | K::Plus | K::Star | K::Minus | K::Slash
-            | K::Question | K::Bar | K::RParen | K::RSquare | K::Greater | K::Less | K::Ellipsis
+        K::Colon
+            | K::Comma
+            | K::Arrow
+            | K::Equal
+            | K::Plus
+            | K::Star
+            | K::Minus
+            | K::Slash
+            | K::Question
+            | K::Bar
+            | K::RParen
+            | K::RSquare
+            | K::Greater
+            | K::Less
+            | K::Ellipsis
     )
 }
-

@@ -7,6 +7,8 @@ use crate::{Category, Op, Problem, Source};
 
 /// At most so many proposals are tried for one request; later problems have none.
 const MAX_TRIALS: usize = 256;
+/// Each trial lists the problems of the text; at most so many are listed for one request.
+const MAX_LISTED: usize = 200_000;
 
 /// How bad a text is.
 #[derive(Clone, Copy)]
@@ -25,9 +27,10 @@ impl Source {
         let mut copy: Option<Source> = None;
         let mut n_trials = 0;
         let before = tally(&self.problems());
+        let most = (MAX_LISTED / before.n_problems.max(1)).clamp(1, MAX_TRIALS);
         let mut out = Vec::with_capacity(problems.len());
         for (op, range, problem) in problems {
-            let is_in_time = n_trials < MAX_TRIALS;
+            let is_in_time = n_trials < most;
             let advice = is_in_time.then(|| self.advice(*op, range, problem));
             let mut kept: Vec<(usize, Proposal)> = Vec::new();
             for it in advice.map(|it| it.proposals).unwrap_or_default() {
@@ -74,10 +77,7 @@ impl Source {
 
 fn tally(problems: &[(Op, Range<usize>, Problem)]) -> Tally {
     let is_blocking = |it: &&(Op, Range<usize>, Problem)| it.2.category() != Category::Structure;
-    Tally {
-        n_problems: problems.len(),
-        n_blocking: problems.iter().filter(is_blocking).count(),
-    }
+    Tally { n_problems: problems.len(), n_blocking: problems.iter().filter(is_blocking).count() }
 }
 
 /// Returns true if the edits are in order, disjoint and on character boundaries.

@@ -28,12 +28,18 @@ impl Adviser<'_> {
         }
         let conversions = self.conversions(found, wanted);
         self.help(match (conversions.first(), &imposed) {
-            (Some((by, _)), _) => format!("Convert {written} by `{by}`, or use a value of type {wanted_text}"),
-            (None, Some(_)) => format!("Write the type {found_text} in `{op}`, or use a value of type {wanted_text}"),
+            (Some((by, _)), _) => {
+                format!("Convert {written} by `{by}`, or use a value of type {wanted_text}")
+            }
+            (None, Some(_)) => format!(
+                "Write the type {found_text} in `{op}`, or use a value of type {wanted_text}"
+            ),
             (None, None) => format!("Use a value of type {wanted_text}"),
         });
         let place = self.at.clone();
-        if imposed.is_some() && let Some(text) = self.ir.interner.written_type_text(found) {
+        if imposed.is_some()
+            && let Some(text) = self.ir.interner.written_type_text(found)
+        {
             let places = self.type_places(&wanted_text);
             if let Some(one) = places.first() {
                 self.replace(format!("Write the type {found_text}"), one.clone(), text.clone());
@@ -52,7 +58,16 @@ impl Adviser<'_> {
 
     /// `noisy.decode %a : i5 -> !noisy.i32`: the types stand in the wrong order.
     fn swapped_types(&mut self) -> bool {
-        if !matches!(self.ir.op_name(self.op), "noisy.decode" | "noisy.encode") && !self.ir.op(self.op).kind.spec().syntax.iter().any(|it| matches!(it, crate::dialect::Element::Word("to"))) {
+        if !matches!(self.ir.op_name(self.op), "noisy.decode" | "noisy.encode")
+            && !self
+                .ir
+                .op(self.op)
+                .kind
+                .spec()
+                .syntax
+                .iter()
+                .any(|it| matches!(it, crate::dialect::Element::Word("to")))
+        {
             return false;
         }
         let window = self.window();
@@ -68,13 +83,13 @@ impl Adviser<'_> {
         }
         let (first, second) = (window.str(a).to_owned(), window.str(b).to_owned());
         let op = self.ir.op_name(self.op).to_owned();
-        self.say(format!("the types of `{op}` are swapped: {} has type {second}", self.text_here()));
+        self.say(format!(
+            "the types of `{op}` are swapped: {} has type {second}",
+            self.text_here()
+        ));
         let word = window.str(word).to_owned();
         self.help(format!("Write `: {second} {word} {first}`"));
-        self.propose(
-            "Swap the types",
-            vec![(window.range(a), second), (window.range(b), first)],
-        );
+        self.propose("Swap the types", vec![(window.range(a), second), (window.range(b), first)]);
         self.sure();
         true
     }
@@ -205,7 +220,9 @@ impl Adviser<'_> {
             self.propose(format!("Return {other}"), edits);
         }
         self.propose_conversion(place, value, wanted, &text);
-        if results.len() == 1 && let Some(range) = declared {
+        if results.len() == 1
+            && let Some(range) = declared
+        {
             self.replace(format!("Let {name} return {found}"), range, found);
         }
     }
@@ -256,7 +273,10 @@ impl Adviser<'_> {
         let results = self.ir.op(self.op).results.clone();
         for value in results.into_iter().take(1) {
             let own = self.show(self.type_of(value));
-            self.help(format!("Write another type than {own} for the result of `{}`", self.ir.op_name(self.op)));
+            self.help(format!(
+                "Write another type than {own} for the result of `{}`",
+                self.ir.op_name(self.op)
+            ));
             let place = self.type_places(&own).pop();
             let mut types = self.likely_types();
             types.extend(["i5", "i1", "!noisy.i32", "f64"].map(str::to_owned));
@@ -288,7 +308,11 @@ impl Adviser<'_> {
         let to = self.type_of(result);
         self.relate_definition(value);
         let name = self.ir.value_text(value);
-        let message = format!("{} (operand {name} of `{}`)", plain(&self.problem.message), self.ir.op_name(self.op));
+        let message = format!(
+            "{} (operand {name} of `{}`)",
+            plain(&self.problem.message),
+            self.ir.op_name(self.op)
+        );
         self.say(message);
         let range = self.ir.name_range(self.op);
         let own = self.ir.op_name(self.op).to_owned();
@@ -314,10 +338,14 @@ impl Adviser<'_> {
         let ty = types.first().cloned().unwrap_or_default();
         let width: Option<u32> = ty.strip_prefix('i').and_then(|it| it.parse().ok());
         let number: Option<i128> = literal.trim().parse().ok();
-        let place = line.get(offset..).and_then(|it| it.find(&format!(": {ty}"))).filter(|_| !ty.is_empty()).map(|it| {
-            let at = start + offset + it + 2;
-            at..at + ty.len()
-        });
+        let place = line
+            .get(offset..)
+            .and_then(|it| it.find(&format!(": {ty}")))
+            .filter(|_| !ty.is_empty())
+            .map(|it| {
+                let at = start + offset + it + 2;
+                at..at + ty.len()
+            });
         if self.problem.message.contains("out of range")
             && let (Some(width), Some(number)) = (width, number)
         {
@@ -328,9 +356,15 @@ impl Adviser<'_> {
                 low <= number && number <= high
             });
             let wider = [8, 16, 32, 64].into_iter().find(|it| Some(*it) >= needed).unwrap_or(128);
-            self.help(format!("Write a number from {low} to {high}, or a wider type such as i{wider}"));
+            self.help(format!(
+                "Write a number from {low} to {high}, or a wider type such as i{wider}"
+            ));
             let limit = if number < 0 { low } else { high };
-            self.replace(format!("Write {limit}, the limit of {ty}"), self.at.clone(), limit.to_string());
+            self.replace(
+                format!("Write {limit}, the limit of {ty}"),
+                self.at.clone(),
+                limit.to_string(),
+            );
             if let Some(place) = place {
                 self.replace(format!("Write the type i{wider}"), place, format!("i{wider}"));
             }
@@ -347,7 +381,9 @@ impl Adviser<'_> {
             self.help(format!("Floats have a point: write `{literal}.0`"));
             self.insert(format!("Write {literal}.0"), self.at.end, ".0");
             self.sure();
-        } else if self.problem.message.contains("floating point value") || literal.contains('.') && width.is_some() {
+        } else if self.problem.message.contains("floating point value")
+            || literal.contains('.') && width.is_some()
+        {
             self.help("Write a float type such as f32, or an integer".to_owned());
             if let Some(place) = place.clone() {
                 self.replace("Write the type f32", place, "f32");
@@ -356,7 +392,9 @@ impl Adviser<'_> {
                 self.replace(format!("Write {whole}"), self.at.clone(), whole);
             }
         } else if let Some((list, shape)) = self.shapes() {
-            self.help(format!("Write {list} as the shape of the type, or as many elements as {shape}"));
+            self.help(format!(
+                "Write {list} as the shape of the type, or as many elements as {shape}"
+            ));
             let dims: Vec<&str> = list.trim_matches(['[', ']']).split(", ").collect();
             if let Some(at) = self.shaped_type() {
                 let text = self.source.slice(at.clone());
@@ -381,7 +419,11 @@ impl Adviser<'_> {
         let rest = line.get(offset..).unwrap_or("");
         let parts = rest.split(": ").skip(1);
         parts
-            .map(|it| it.chars().take_while(|it| it.is_alphanumeric() || matches!(it, '!' | '.' | '_')).collect())
+            .map(|it| {
+                it.chars()
+                    .take_while(|it| it.is_alphanumeric() || matches!(it, '!' | '.' | '_'))
+                    .collect()
+            })
             .collect()
     }
 

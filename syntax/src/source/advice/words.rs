@@ -25,8 +25,21 @@ pub(super) fn with_subject(message: &str, op: Option<&str>) -> Option<String> {
     }
     // These go on after the name of the op; others are sentences of their own.
     let verbs = [
-        "has ", "must ", "expects ", "passes ", "gives ", "needs ", "uses ", "takes ", "moves ",
-        "requires ", "cannot ", "can ", "does ", "may ", "is ",
+        "has ",
+        "must ",
+        "expects ",
+        "passes ",
+        "gives ",
+        "needs ",
+        "uses ",
+        "takes ",
+        "moves ",
+        "requires ",
+        "cannot ",
+        "can ",
+        "does ",
+        "may ",
+        "is ",
     ];
     if verbs.iter().any(|it| message.starts_with(it)) {
         return Some(format!("`{op}` {message}"));
