@@ -33,8 +33,7 @@ impl Adviser<'_> {
     pub(super) fn missing_terminator(&mut self) {
         let data = self.ir.op(self.op);
         let is_empty = self.problem.code == Code::EmptyBlock;
-        let label =
-            self.ir.labels(data.parent).filter(|&it| self.ir.name_range(it) == self.at).next();
+        let label = self.ir.labels(data.parent).find(|&it| self.ir.name_range(it) == self.at);
         let region = match (is_empty, label) {
             (true, None) => data.regions.first().map_or(data.parent, |it| it.1),
             _ => data.parent,
@@ -46,9 +45,10 @@ impl Adviser<'_> {
             0 => end.to_owned(),
             _ => format!("{end} %value : {}", types.join(", ")),
         };
-        let block = match self.ir.has_labels(region) {
-            true => format!("this block of {around}"),
-            false => format!("the body of {around}"),
+        let block = if self.ir.has_labels(region) {
+            format!("this block of {around}")
+        } else {
+            format!("the body of {around}")
         };
         if is_empty {
             self.say(format!("{block} is empty: expected at least a terminator"));
@@ -217,10 +217,7 @@ impl Adviser<'_> {
 
     pub(super) fn region_values(&mut self) {
         let is_end = self.ir.op(self.op).kind.has(Traits::TERMINATOR);
-        let outer = match is_end {
-            true => self.ir.parent_op(self.op),
-            false => Some(self.op),
-        };
+        let outer = if is_end { self.ir.parent_op(self.op) } else { Some(self.op) };
         let Some(outer) = outer else { return };
         let around = self.ir.op_name(outer).to_owned();
         let results = self.ir.op(outer).results.clone();
@@ -445,11 +442,10 @@ impl Adviser<'_> {
             return self.suggest(&near, &place);
         }
         let all: Vec<String> = labels.iter().take(8).map(shown).collect();
-        self.help(match all.is_empty() {
-            true => format!("Add the block `{written}:`, or correct the name"),
-            false => {
-                format!("Add the block `{written}:`, or branch to {}", words::alternatives(&all))
-            }
+        self.help(if all.is_empty() {
+            format!("Add the block `{written}:`, or correct the name")
+        } else {
+            format!("Add the block `{written}:`, or branch to {}", words::alternatives(&all))
         });
         // Blocks that nothing reaches come first.
         let mut order: Vec<Op> = labels.clone();

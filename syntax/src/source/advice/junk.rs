@@ -276,9 +276,7 @@ impl Adviser<'_> {
                     '\u{a0}' | '\u{2003}' | '\u{3000}' => Some(" "),
                     '\u{ff0c}' => Some(","),
                     '\u{ff1a}' => Some(":"),
-                    '\u{ff05}' => Some("%"),
-                    '&' => Some("%"),
-                    '$' => Some("%"),
+                    '\u{ff05}' | '&' | '$' => Some("%"),
                     _ => None,
                 };
                 let whole = self.at.start..self.at.start + first.len_utf8();

@@ -12,9 +12,11 @@
 mod blocks;
 mod calls;
 mod convert;
+mod counts;
 mod junk;
 mod names;
 mod near;
+mod pieces;
 mod scope;
 mod syntax;
 mod tokens;

@@ -24,7 +24,7 @@ impl Adviser<'_> {
         let quoted: Vec<String> = near.iter().map(|it| quoted(it)).collect();
         self.say(format!("{message}; did you mean {}?", words::alternatives(&quoted)));
         for it in near {
-            self.replace(format!("Replace by {}", it), place.clone(), it.clone());
+            self.replace(format!("Replace by {it}"), place.clone(), it.clone());
             if near.len() == 1 {
                 self.sure();
             }
@@ -117,7 +117,7 @@ impl Adviser<'_> {
         let is_type = written.starts_with('!');
         self.say(self.problem.message.replacen(&written, &format!("`{written}`"), 1));
         if near.is_empty() && is_type {
-            near = self.near_types(&written);
+            near = Self::near_types(&written);
         }
         if !near.is_empty() {
             self.help("Correct the name, or define the alias at the top of the file");
@@ -217,7 +217,7 @@ impl Adviser<'_> {
         let mut edits = vec![(self.at.start + 1..self.at.start + 1 + name.len(), fresh.clone())];
         // Uses behind the second definition mean that one.
         let own_end = self.ir.range(self.op).start;
-        for value in first.into_iter() {
+        if let Some(value) = first {
             for &(user, n) in self.ir.value(value).uses.iter().take(4096) {
                 let operand = &self.ir.op(user).operands[n as usize];
                 let at = self.ir.absolute(user, operand.span);

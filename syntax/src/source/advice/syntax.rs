@@ -134,9 +134,10 @@ impl Adviser<'_> {
             .take(4)
             .map(|it| if is_quoted { format!("\"{it}\"") } else { it })
             .collect();
-        let name = match bare.contains('.') {
-            true => format!("unknown op `{bare}`"),
-            false => format!("unknown op `{bare}`: names of ops begin with their dialect"),
+        let name = if bare.contains('.') {
+            format!("unknown op `{bare}`")
+        } else {
+            format!("unknown op `{bare}`: names of ops begin with their dialect")
         };
         if !bare.contains('.') {
             self.say(name);
@@ -224,9 +225,10 @@ impl Adviser<'_> {
         self.say(format!("`{written}` is no name of an alias"));
         self.help("Names of type aliases begin with `!`, those of attribute aliases with `#`");
         let is_attribute = ["affine_", "dense", "#", "{", "[", "\""];
-        let signs = match is_attribute.iter().any(|it| meaning.trim_start().starts_with(it)) {
-            true => ["#", "!"],
-            false => ["!", "#"],
+        let signs = if is_attribute.iter().any(|it| meaning.trim_start().starts_with(it)) {
+            ["#", "!"]
+        } else {
+            ["!", "#"]
         };
         for sign in signs {
             self.insert(format!("Insert `{sign}`"), self.at.start, sign);
@@ -252,7 +254,7 @@ impl Adviser<'_> {
     }
 
     /// Types that are almost the written one, such as `!noisy.i23`.
-    pub(super) fn near_types(&self, written: &str) -> Vec<String> {
+    pub(super) fn near_types(written: &str) -> Vec<String> {
         let known = ["!noisy.i32"];
         let body = written.trim_start_matches('!');
         if body.starts_with("noisy.") || distance(body, "noisy.i32", 2).is_some() {
@@ -263,7 +265,7 @@ impl Adviser<'_> {
 
     pub(super) fn unknown_type(&mut self) {
         let written = self.text_here();
-        let near = self.near_types(&written);
+        let near = Self::near_types(&written);
         let dialect = written.trim_start_matches('!').split(['.', '<']).next().unwrap_or("");
         if near.is_empty() {
             return self.help(format!("`{dialect}` has no such type; types of MLIR itself, such as i32, are written without `!`"));
@@ -329,14 +331,11 @@ impl Adviser<'_> {
         }
         let found = if word.is_empty() { String::new() } else { format!(", found `{word}`") };
         self.say(format!("{}{found}", self.problem.message));
-        self.help(match near.is_empty() {
-            true => "Write one of the listed keywords".to_owned(),
-            false => {
-                let all: Vec<String> = near.iter().map(|it| format!("`{it}`")).collect();
-                format!("Did you mean {}?", words::alternatives(&all))
-                    .trim_end_matches('?')
-                    .to_owned()
-            }
+        self.help(if near.is_empty() {
+            "Write one of the listed keywords".to_owned()
+        } else {
+            let all: Vec<String> = near.iter().map(|it| format!("`{it}`")).collect();
+            format!("Did you mean {}?", words::alternatives(&all)).trim_end_matches('?').to_owned()
         });
         if word.is_empty() {
             return self.missing_case(from, &cases);
@@ -368,9 +367,8 @@ impl Adviser<'_> {
             use crate::TokenKind as K;
             match it.kind {
                 K::LBrace | K::LSquare | K::LParen | K::Less => depth += 1,
-                K::RBrace | K::RSquare | K::RParen | K::Greater if depth == 0 => break,
+                K::RBrace | K::RSquare | K::RParen | K::Greater | K::Comma if depth == 0 => break,
                 K::RBrace | K::RSquare | K::RParen | K::Greater => depth -= 1,
-                K::Comma if depth == 0 => break,
                 _ => {}
             }
             end += 1;

@@ -330,11 +330,8 @@ impl Adviser<'_> {
     pub(super) fn literal_type(&mut self) {
         let (start, line) = self.line(self.at.start);
         let offset = self.at.start - start;
-        let literal: String = match self.at.is_empty() {
-            true => String::new(),
-            false => self.text_here(),
-        };
-        let types: Vec<String> = self.types_behind(&line, offset);
+        let literal: String = if self.at.is_empty() { String::new() } else { self.text_here() };
+        let types: Vec<String> = Self::types_behind(&line, offset);
         let ty = types.first().cloned().unwrap_or_default();
         let width: Option<u32> = ty.strip_prefix('i').and_then(|it| it.parse().ok());
         let number: Option<i128> = literal.trim().parse().ok();
@@ -415,7 +412,7 @@ impl Adviser<'_> {
     }
 
     /// The type at the end of a literal: the word behind its `:`.
-    fn types_behind(&self, line: &str, offset: usize) -> Vec<String> {
+    fn types_behind(line: &str, offset: usize) -> Vec<String> {
         let rest = line.get(offset..).unwrap_or("");
         let parts = rest.split(": ").skip(1);
         parts

@@ -46,7 +46,9 @@ fn described(text: &str) -> String {
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/source/advice/tests");
     let entries = std::fs::read_dir(folder).expect("the folder exists");
-    let mut out: Vec<PathBuf> = entries.map(|it| it.expect("it can be read").path()).collect();
+    let paths = entries.map(|it| it.expect("it can be read").path());
+    let mut out: Vec<PathBuf> =
+        paths.filter(|it| it.extension().is_some_and(|it| it == "md")).collect();
     out.sort();
     out
 }
