@@ -316,8 +316,7 @@ func.func @f(%a: i32) {
             &expect![[r#"
                 1 ^bb0: expected an operation here
                 3 ^bb0: invalid block name in region with named arguments
-                3 
-                  #x: expected an operation here
+                4 #x: expected an operation here
             "#]],
         );
     }
