@@ -97,6 +97,7 @@ pub const ALL: &[Check] = &[
     heir::needless_relinearize::CHECK,
     heir::unknown_heir_op::CHECK,
     noise::redundant_reduce::CHECK,
+    code::misspelled_name::CHECK,
     code::unused_op::CHECK,
     code::unreachable_code::CHECK,
     code::constant_condition::CHECK,
@@ -180,6 +181,7 @@ impl Check {
             message,
             related: Vec::new(),
             help: None,
+            mlir_wording: None,
             tags: self.tag.into_iter().collect(),
             repair: if self.fix.is_some() { Repair::Edits } else { self.repair },
         }

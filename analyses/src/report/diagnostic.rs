@@ -115,6 +115,9 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// The remedy: one or more sentences, each with a capital, without the last full stop.
     pub help: Option<String>,
+    /// The problem in the words of `mlir-opt`, which people search for, where the message has
+    /// others.
+    pub mlir_wording: Option<String>,
     pub tags: Vec<Tag>,
     /// The kind of repair that it needs; [`crate::repair`] makes it.
     pub repair: Repair,
@@ -128,6 +131,8 @@ pub enum Repair {
     None,
     /// Edits of its own: [`crate::Document::fixes`].
     Edits,
+    /// One of several edits: [`crate::Document::choices`]. A user has to choose.
+    Choice,
     /// `reduce_noise`, placed in its function and in functions connected with it by calls.
     Placement,
     /// Bootstraps, level reductions or relinearizations, placed in its function.
@@ -306,6 +311,7 @@ mod tests {
                 message: String::new(),
                 related: Vec::new(),
                 help: None,
+                mlir_wording: None,
                 tags: Vec::new(),
                 repair: Repair::None,
             })

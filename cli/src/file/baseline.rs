@@ -221,6 +221,7 @@ mod tests {
             message: "as in line 1".to_owned(),
             related: Vec::new(),
             help: None,
+            mlir_wording: None,
             tags: Vec::new(),
             repair: noisy_analyses::Repair::None,
         }];

@@ -130,6 +130,14 @@ pub(crate) fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.get(name)
 }
 
+/// The names of all ops of HEIR's own dialects.
+pub fn op_names() -> impl Iterator<Item = &'static str> {
+    rows(TEXT).map(|it| it.0).filter(|it| {
+        let dialect = it.split_once('.').map_or("", |it| it.0);
+        !UPSTREAM.contains(&dialect)
+    })
+}
+
 /// The version of HEIR that the catalogue was made from.
 pub fn version() -> &'static str {
     let rest = TEXT.strip_prefix("# HEIR ").unwrap_or_default();

@@ -16,7 +16,7 @@ use super::pool::{Actor, Messages};
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
 use crate::features::find::cursor;
-use crate::features::write::action::{RepairRequest, Scope, is_repaired};
+use crate::features::write::action::{RepairRequest, Scope, may_be_repaired};
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 
@@ -87,7 +87,7 @@ pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<Repai
         return None;
     }
     let diagnostics = view.diagnostics();
-    let is_worth = |it: &Diagnostic| it.repair.is_placed() || for_save && is_repaired(it);
+    let is_worth = |it: &Diagnostic| it.repair.is_placed() || for_save && may_be_repaired(it);
     if !diagnostics.iter().any(is_worth) {
         return None;
     }

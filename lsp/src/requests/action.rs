@@ -44,7 +44,7 @@ pub(crate) async fn actions(
         let may_change = || {
             view.document.is_of_heir()
                 || view.settings.file.placement.replace
-                || diagnostics.iter().any(action::is_repaired)
+                || action::is_repairable(view.document, &diagnostics)
         };
         if asks && !found.contains(&whole) && may_change() {
             found.push(whole);
