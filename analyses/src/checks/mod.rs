@@ -83,6 +83,7 @@ pub const ALL: &[Check] = &[
     noise::invalid_contract::CHECK,
     noise::missing_contract::CHECK,
     heir::missing_relinearize::CHECK,
+    heir::unequal_levels::CHECK,
     heir::level_mismatch::CHECK,
     heir::dimension_mismatch::CHECK,
     heir::level_underflow::CHECK,

@@ -21,9 +21,12 @@ use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
 use crate::ops::{catalogue, rules};
 use crate::options::Options;
-use crate::report::oversized::{self, OversizedOperand};
+use crate::report::oversized::{self, OversizedOperand, Progress};
 use crate::report::underflow::{self, Recursion, Underflow, Varying};
 use crate::text::annotation;
+use crate::verdict::levels::{self, UnequalLevels};
+use crate::verdict::liveness::Liveness;
+use crate::verdict::requirements::Outcome;
 use noisy_dataflow::flow;
 
 /// The inputs of the rules.
@@ -52,6 +55,8 @@ struct Managed {
 pub struct Sites {
     needless: FxHashSet<Op>,
     missing: FxHashSet<Op>,
+    /// Ops with operands at different levels.
+    unequal: FxHashSet<Op>,
     over_budget: FxHashSet<Op>,
     over_moduli: FxHashSet<Op>,
     over_noise: FxHashSet<Op>,
@@ -143,6 +148,7 @@ impl Sites {
         for set in [
             &mut self.needless,
             &mut self.missing,
+            &mut self.unequal,
             &mut self.over_budget,
             &mut self.over_moduli,
             &mut self.over_noise,
@@ -170,6 +176,7 @@ impl Sites {
         put(&mut self.needless, op, is_needless(ir, heir, op));
         let is_missing = data.kind == OpKind::Unknown && catalogue::is_missing(ir.op_name(op));
         put(&mut self.missing, op, is_missing);
+        put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
         let most = |it: Value| heir.budget(ir, at.options, it);
         let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
         put(&mut self.over_budget, op, is_over);
@@ -200,7 +207,10 @@ impl Sites {
             here.n += 1;
             here.n_relinearizations += usize::from(relinearizes);
             here.n_using_levels += usize::from(uses_levels);
-            if here.n == 1 || relinearizes && here.n_relinearizations == 1 {
+            let is_first = here.n == 1
+                || relinearizes && here.n_relinearizations == 1
+                || uses_levels && here.n_using_levels == 1;
+            if is_first {
                 self.oversized_operands = OnceLock::new();
             }
         }
@@ -219,7 +229,10 @@ impl Sites {
         here.n -= 1;
         here.n_relinearizations -= usize::from(relinearizes);
         here.n_using_levels -= usize::from(uses_levels);
-        if here.n == 0 || relinearizes && here.n_relinearizations == 0 {
+        let was_last = here.n == 0
+            || relinearizes && here.n_relinearizations == 0
+            || uses_levels && here.n_using_levels == 0;
+        if was_last {
             self.oversized_operands = OnceLock::new();
         }
     }
@@ -277,17 +290,48 @@ impl Sites {
     }
 
     /// The ciphertexts with more polynomials than an op takes, in textual order.
-    pub fn oversized_operands(&self, ir: &Ir, heir: &Heir) -> &[OversizedOperand] {
-        self.oversized_operands.get_or_init(|| {
-            if self.over_two.is_empty() || self.managed.values().all(|it| it.n == 0) {
+    pub fn oversized_operands(&self, ir: &Ir, heir: &Heir) -> Vec<OversizedOperand> {
+        let all = self.oversized_operands.get_or_init(|| {
+            if self.over_two.is_empty() {
                 return Vec::new();
             }
-            let managed = |function: Option<Op>| {
-                let stage = self.stage(function);
-                stage.is_managed.then_some(stage.is_relinearized)
+            let progress = |op: Op| Progress {
+                is_managed: self.stage(ir.function_of(op)).is_managed,
+                is_lowered_next: self.is_lowered_next(ir, heir, op),
             };
-            oversized::oversized_operands(ir, heir, &in_order(ir, &self.wide), &managed)
-        })
+            oversized::oversized_operands(ir, heir, &in_order(ir, &self.wide), &progress)
+        });
+        let mut liveness = Liveness::default();
+        let mut is_kept =
+            |it: &OversizedOperand| it.outcome != Outcome::Refused || liveness.is_live(ir, it.op);
+        all.iter().filter(|it| is_kept(it)).copied().collect()
+    }
+
+    /// The ops with operands at different levels that HEIR lowers next or has lowered, in textual
+    /// order.
+    pub fn unequal_levels(&self, ir: &Ir, heir: &Heir) -> Vec<UnequalLevels> {
+        let mut liveness = Liveness::default();
+        let all = in_order(ir, &self.unequal).into_iter();
+        all.filter(|&it| self.is_lowered_next(ir, heir, it) && liveness.is_live(ir, it))
+            .filter_map(|it| levels::unequal(ir, heir, it))
+            .collect()
+    }
+
+    /// As [`Sites::unequal_levels`], of one op.
+    pub fn unequal_levels_of(ir: &Ir, heir: &Heir, op: Op) -> Option<UnequalLevels> {
+        levels::unequal(ir, heir, op)
+    }
+
+    /// Returns true if HEIR lowers an op next: it has placed ops that use levels or relinearize, or
+    /// the module has parameters, which HEIR chooses after that. An op that is lowered already
+    /// counts, too.
+    fn is_lowered_next(&self, ir: &Ir, heir: &Heir, op: Op) -> bool {
+        let dialect = ir.op_name(op).split_once('.').map_or("", |it| it.0);
+        let stage = self.stage(ir.function_of(op));
+        stage.uses_levels
+            || stage.is_relinearized
+            || matches!(dialect, "ckks" | "bgv" | "lwe" | "openfhe" | "lattigo")
+            || heir.setting_of(op).is_some_and(|it| matches!(it.params, Some(Ok(_))))
     }
 
     /// The wrong levels that are written, in textual order.

@@ -11,6 +11,7 @@ pub(super) mod needless_relinearize;
 pub(super) mod noise_validation;
 pub(super) mod scale_mismatch;
 pub(super) mod too_few_moduli;
+pub(super) mod unequal_levels;
 pub(super) mod unknown_heir_op;
 pub(super) mod unreadable_attribute;
 pub(super) mod varying_level;

@@ -1,0 +1,5 @@
+//! The verdict of HEIR's lowering on a program that is not lowered yet.
+
+pub(crate) mod levels;
+pub(crate) mod liveness;
+pub mod requirements;
