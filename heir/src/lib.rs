@@ -59,4 +59,7 @@ pub use text::setting::is_mark;
 pub use text::setting::{Scheme, Setting};
 pub use text::types::is_ciphertext_type as is_secret_type;
 pub use verdict::levels::UnequalLevels;
+pub use verdict::modulus::OverModulus;
+pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
+pub use verdict::scales::UnequalScales;

@@ -2,4 +2,7 @@
 
 pub(crate) mod levels;
 pub(crate) mod liveness;
+pub(crate) mod modulus;
+pub(crate) mod plaintexts;
 pub mod requirements;
+pub(crate) mod scales;

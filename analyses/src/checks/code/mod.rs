@@ -4,7 +4,6 @@ pub(super) mod constant_condition;
 pub(super) mod dead_store;
 pub(super) mod folds_to_constant;
 pub(super) mod hoist;
-pub(super) mod insertion;
 pub(super) mod loop_invariant;
 pub(super) mod one_way;
 pub(super) mod removal;

@@ -38,14 +38,12 @@
 //! }
 //! ```
 
-use noisy_syntax::{Form, Ir, Op, Value};
-
-use super::chain::related;
-use crate::checks::code::insertion::{NewNames, in_front};
+use super::super::chain::related;
+use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit};
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Severity};
 use noisy_heir::{Heir, Of, Outcome, Scheme, Sites, UnequalLevels};
 
 pub(in crate::checks) const CHECK: Check = Check {
@@ -74,9 +72,6 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         out.push(found);
     }
 }
-
-/// A new op: its name and its attributes.
-type NewOp = (&'static str, String);
 
 /// The ops that bring an operand to the level of the other, as HEIR itself would; a `number` makes
 /// ops that adjust scales differ.
@@ -120,51 +115,11 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
             return None;
         }
         let number = number.get_or_insert_with(|| n_adjusted(ir));
-        let edits = inserted(program, &it, &ops(program, heir, &it, *number), &mut names)?;
+        let new = ops(program, heir, &it, *number);
+        let edits = inserted(program, (it.op, it.value), &new, &mut names)?;
         *number += 1;
         let title = format!("Drop levels of {}", ir.value_text(it.value));
         Some(Fix { title, applicability: Applicability::Safe, edits })
     };
     diagnostics.iter().map(&mut fix).collect()
-}
-
-/// A number above those of all ops that adjust scales.
-fn n_adjusted(ir: &Ir) -> usize {
-    let mut n = 0;
-    ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == "mgmt.adjust_scale"));
-    // HEIR counts them from zero.
-    n + 1000
-}
-
-/// The edits that put ops before an op, on one of its operands.
-fn inserted(
-    program: &Program,
-    it: &UnequalLevels,
-    ops: &[NewOp],
-    names: &mut NewNames,
-) -> Option<Vec<TextEdit>> {
-    let ir = program.ir();
-    let ty = ir.interner.type_text(ir.value(it.value).ty);
-    let mut value = ir.value_text(it.value);
-    let mut lines = Vec::new();
-    for (op, dict) in ops {
-        let name = names.fresh(program, it.op, it.value)?;
-        lines.push(match ir.op(it.op).form {
-            Form::Generic => format!("{name} = \"{op}\"({value}){dict} : ({ty}) -> {ty}"),
-            _ => format!("{name} = {op} {value}{dict} : {ty}"),
-        });
-        value = name;
-    }
-    let mut edits = vec![in_front(program, it.op, &lines)];
-    for operand in places_of(ir, it.op, it.at, it.value) {
-        let range = ir.absolute(it.op, ir.op(it.op).operands[operand].span);
-        edits.push(TextEdit { range, text: value.clone() });
-    }
-    TextEdit::in_order(edits)
-}
-
-/// The operands of an op that are a value, from one on.
-fn places_of(ir: &Ir, op: Op, first: u32, value: Value) -> Vec<usize> {
-    let all = ir.op(op).operands.iter().enumerate().skip(first as usize);
-    all.filter(|it| it.1.value == Some(value)).map(|it| it.0).collect()
 }
