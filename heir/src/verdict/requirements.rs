@@ -78,7 +78,7 @@ pub const ALL: &[Requirement] = &[
         ops: &["mgmt.bootstrap", "ckks.bootstrap"],
         condition: Condition::TwoPolynomials,
         outcome: Outcome::Wrong,
-        message: "a bootstrap takes two polynomials when it runs",
+        message: "key switching takes two polynomials",
         source: "OpenFHE, Lattigo",
     },
     Requirement {
@@ -99,7 +99,7 @@ pub const ALL: &[Requirement] = &[
         ],
         condition: Condition::TwoPolynomials,
         outcome: Outcome::Wrong,
-        message: "rotations and bootstraps take two polynomials when they run",
+        message: "key switching takes two polynomials",
         source: "OpenFHE",
     },
     Requirement {
@@ -114,7 +114,7 @@ pub const ALL: &[Requirement] = &[
         ],
         condition: Condition::TwoPolynomials,
         outcome: Outcome::Wrong,
-        message: "rotations and bootstraps take two polynomials when they run",
+        message: "key switching takes two polynomials",
         source: "Lattigo",
     },
     Requirement {

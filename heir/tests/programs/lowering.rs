@@ -141,3 +141,17 @@ fn heir_lowers_what_only_costs_time_or_goes_wrong_later() {
         assert_eq!(refusal(&heir_opt, &text), None, "{op}");
     }
 }
+
+#[test]
+fn the_guide_lists_each_requirement() {
+    let guide = include_str!("../../../docs/heir.md");
+    for it in noisy_heir::requirements::ALL {
+        for part in [it.message, it.source] {
+            assert!(guide.contains(part), "{part} of {:?}", it.ops);
+        }
+        for name in it.ops.iter().filter(|it| !it.contains("rot") && !it.starts_with("lattigo")) {
+            let last = name.rsplit('.').next().expect("a name").trim_end_matches("_inplace");
+            assert!(guide.contains(last), "{name}");
+        }
+    }
+}
