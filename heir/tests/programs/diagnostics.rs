@@ -30,14 +30,113 @@ fn a_missing_relinearize_is_told_once() {
       %4 = mgmt.modreduce %3 : i16
       %5 = mgmt.modreduce %4 : i16
       secret.yield %5 : i16";
-    assert_eq!(told(&generic("scheme.bgv", body)), "10 error missing-relinearize");
+    assert_eq!(told(&generic("scheme.bgv", body)), "10 hint missing-relinearize");
+    // HEIR refuses a rotation, also behind what only costs time.
+    let rotated = body.replace(
+        "%5 = mgmt.modreduce %4 : i16",
+        "%c = arith.constant 1 : index\n      %5 = tensor_ext.rotate %4, %c : i16, index",
+    );
+    assert_eq!(
+        told(&generic("scheme.bgv", &rotated)),
+        "10 hint missing-relinearize, 12 error missing-relinearize"
+    );
+    // It removes an op without a use before.
+    let unused = rotated.replace("secret.yield %5", "secret.yield %4");
+    assert_eq!(
+        told(&generic("scheme.bgv", &unused)),
+        "10 hint missing-relinearize, 12 hint unused-op"
+    );
     // Before HEIR has placed anything, nothing is missing; where it has placed no relinearization,
     // it may still do so.
     let fresh = "%1 = arith.muli %a, %a : i16\n secret.yield %1 : i16";
     assert_eq!(told(&generic("scheme.bgv", fresh)), "");
     let half =
         "%1 = arith.muli %a, %a : i16\n %2 = mgmt.modreduce %1 : i16\n secret.yield %2 : i16";
-    assert_eq!(told(&generic("scheme.bgv", half)), "8 warning missing-relinearize");
+    assert_eq!(told(&generic("scheme.bgv", half)), "8 hint missing-relinearize");
+}
+
+#[test]
+fn operands_at_different_levels_are_told_at_their_op() {
+    let text = |op: &str| {
+        let body = format!(
+            "%1 = mgmt.modreduce %a : i16
+      %2 = mgmt.level_reduce %1 {{levelToDrop = 2 : i64}} : i16
+      %3 = {op} : i16
+      secret.yield %3 : i16"
+        );
+        generic("scheme.bgv", &body)
+    };
+    for op in ["arith.addi %2, %2", "mgmt.relinearize %2"] {
+        assert_eq!(told(&text(op)), "", "{op}");
+    }
+    for op in ["arith.addi %2, %a", "arith.addi %1, %2", "arith.subi %a, %2"] {
+        let found = Document::new(&text(op)).diagnostics();
+        let [it] = found.as_slice() else { panic!("{op}: {found:?}") };
+        assert_eq!((it.code, line(&text(op), it.range.start) + 1), ("unequal-levels", 9));
+        assert_eq!(it.severity.name(), "error");
+    }
+    let text = text("arith.subi %a, %2");
+    let document = Document::new(&text);
+    let found = document.diagnostics();
+    assert_eq!(
+        found[0].message,
+        "%2 has used 3 levels more than %a, but arith.subi takes one level"
+    );
+    let fix = document.fixes(&found).remove(0).expect("a fix");
+    let line = "      %a_r = mgmt.level_reduce %a {levelToDrop = 2 : i64} : i16
+      %a_r_1 = mgmt.adjust_scale %a_r {id = 1000 : i64} : i16
+      %a_r_2 = mgmt.modreduce %a_r_1 : i16
+      %3 = arith.subi %a_r_2, %2";
+    let fixed = fix.apply(&text);
+    assert!(fixed.contains(line), "{fixed}");
+    assert_eq!(told(&fixed), "");
+    // Without an op that uses levels, HEIR may still place some.
+    let before = generic(
+        "scheme.ckks",
+        "%1 = mgmt.bootstrap %a : i16\n      %2 = mgmt.level_reduce %a : i16\n      %3 = arith.addi %1, %2 : i16\n      secret.yield %3 : i16",
+    );
+    assert_eq!(told(&before), "");
+}
+
+#[test]
+fn libraries_are_judged_as_schemes_are() {
+    let of = |ops: &str| {
+        format!(
+            "!cc = !openfhe.crypto_context
+!ct = !openfhe.ciphertext
+module attributes {{backend.openfhe, scheme.bgv}} {{
+  func.func @f(%cc: !cc, %x: !ct) -> !ct {{
+    {ops}
+    return %2 : !ct
+  }}
+}}"
+        )
+    };
+    let rotated = "%0 = openfhe.mul_no_relin %cc, %x, %x : (!cc, !ct, !ct) -> !ct
+    %1 = openfhe.rot %cc, %0 {static_shift = 1 : index} : (!cc, !ct) -> !ct
+    %2 = openfhe.relin %cc, %1 : (!cc, !ct) -> !ct";
+    assert_eq!(told(&of(rotated)), "6 warning missing-relinearize");
+    let summed = "%0 = openfhe.mod_reduce %cc, %x : (!cc, !ct) -> !ct
+    %2 = openfhe.add %cc, %0, %x : (!cc, !ct, !ct) -> !ct";
+    assert_eq!(told(&of(summed)), "6 warning unequal-levels");
+}
+
+#[test]
+fn a_scale_over_the_modulus_is_told_where_it_first_is() {
+    let body = "%1 = arith.muli %a, %a : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = mgmt.modreduce %2 : i16
+      %4 = arith.muli %3, %3 : i16
+      %5 = mgmt.relinearize %4 : i16
+      secret.yield %5 : i16";
+    let document = Document::new(&generic(CKKS, body));
+    let found = document.diagnostics();
+    let over: Vec<_> = found.iter().filter(|it| it.code == "scale-over-modulus").collect();
+    let [it] = over.as_slice() else { panic!("{found:?}") };
+    assert_eq!(
+        it.message,
+        "%4: scale 2^90, but the modulus at level 0 has 55 bits: 35 are missing, so it decrypts to garbage"
+    );
 }
 
 #[test]
@@ -57,7 +156,7 @@ fn generics_of_one_op_hand_products_on() {
 }";
     assert_eq!(told(text), "");
     let text = text.replace("mgmt.relinearize", "mgmt.modreduce");
-    assert_eq!(told(&text), "9 warning missing-relinearize");
+    assert_eq!(told(&text), "9 hint missing-relinearize");
 }
 
 #[test]
