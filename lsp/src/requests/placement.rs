@@ -42,12 +42,13 @@ pub(crate) async fn solve(
                 Scope::File => format!("Placing {op}"),
                 Scope::Code(code) => format!("Fixing {code}"),
             };
-            let mut options = optimizer::options(&settings, &stop);
+            let options = optimizer::options(&settings, &stop);
             let progress = Progress::begin(connection, &what, stop.flag(), options.limits.time);
-            options.watch = Some(progress.watch());
+            let report = Box::new(progress.watch());
+            let wanted = vec![repair];
             // Cancelling does not wait for the solver to see it.
             let mut solved = tokio::select! {
-                solved = optimizer::run(connection, &settings, text.clone(), vec![repair], options) => solved.map_err(params::refused)?,
+                solved = optimizer::run(connection, &settings, text.clone(), wanted, options, Some(report)) => solved.map_err(params::refused)?,
                 () = progress.cancelled() => return Err(Error::request_cancelled()),
             };
             let solved = solved.pop();

@@ -5,10 +5,14 @@
 //! [`crate::connection::ask`]).
 
 pub(crate) mod capabilities;
+pub(crate) mod dispatch;
 pub(crate) mod ingress;
 pub(crate) mod lifecycle;
 pub(crate) mod parent;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) mod run;
+#[cfg(target_family = "wasm")]
+pub mod web;
 
 use std::sync::Arc;
 
