@@ -24,9 +24,10 @@ use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
-use crate::proto::params::BudgetParams;
+use crate::proto::params::{BudgetParams, ExplainParams, GraphParams};
 use crate::requests::{
-    action, command, diagnostic, format, hierarchy, navigation, outline, overlay, token, writing,
+    action, command, diagnostic, format, hierarchy, navigation, outline, overlay, picture, token,
+    writing,
 };
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
@@ -123,6 +124,8 @@ table! {
     "textDocument/inlayHint"(lsp::InlayHintParams) = overlay::hints;
     "textDocument/codeLens"(lsp::CodeLensParams) = overlay::lenses;
     "noisy/budget"(BudgetParams) = overlay::budget;
+    "noisy/graph"(GraphParams) = picture::graph;
+    "noisy/explain"(ExplainParams) = picture::explain;
 
     "textDocument/references"(lsp::ReferenceParams) = navigation::references;
     "textDocument/documentHighlight"(lsp::DocumentHighlightParams) = navigation::highlights;
