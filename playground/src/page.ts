@@ -438,3 +438,5 @@ if ("serviceWorker" in navigator) {
     console.warn(`no offline use: ${String(error)}`);
   });
 }
+// For the console and for tests.
+(globalThis as { noisy?: object }).noisy = { editor, program, settings, client };

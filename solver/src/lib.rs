@@ -14,6 +14,8 @@ mod program;
 
 use std::ffi::c_int;
 
+#[cfg(target_family = "wasm")]
+pub use self::engine::is_over;
 pub use self::linear::{Basis, LinearProgram, Optimum};
 pub use self::model::{Model, Solution, Status};
 pub use self::program::{Column, Row};

@@ -73,7 +73,7 @@ mod host {
             rows: *const c_int,
             n_rows: usize,
         ) -> c_int;
-        /// Runs, and calls [`super::noisy_is_over`] meanwhile.
+        /// Runs, and calls [`super::is_over`] meanwhile.
         pub(super) fn run(program: c_int) -> c_int;
         /// Returns the status of the model, as a number of HiGHS.
         pub(super) fn status(program: c_int) -> c_int;
@@ -94,16 +94,16 @@ thread_local! {
     static LIMITS: Cell<*const Limits<'static>> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Is asked by HiGHS during a run, with the simplex iterations so far; returns 1 to end the run.
-#[unsafe(no_mangle)]
-extern "C" fn noisy_is_over(iterations: f64) -> c_int {
+/// Returns true if the current run must end. HiGHS asks this during a run, through the page, with
+/// the simplex iterations so far.
+pub fn is_over(iterations: f64) -> bool {
     let limits = LIMITS.get();
     if limits.is_null() {
-        return 0;
+        return false;
     }
     // SAFETY: `run` sets the pointer to limits that outlive the run, and unsets it behind.
     let limits = unsafe { &*limits };
-    c_int::from(iterations as u64 > limits.iterations || (limits.stop)())
+    iterations as u64 > limits.iterations || (limits.stop)()
 }
 
 /// A program that HiGHS holds.

@@ -68,8 +68,7 @@ impl<A: Actor> Mailbox<A> {
         inside.messages.push_back(message);
         if let Place::Waits(actor) = std::mem::replace(&mut inside.place, Place::Works) {
             drop(inside);
-            let of = self.clone();
-            if host::run_document(Box::new(move || of.work(|| *actor))).is_err() {
+            if self.clone().go_on(*actor).is_err() {
                 self.close();
             }
         }
@@ -78,6 +77,11 @@ impl<A: Actor> Mailbox<A> {
     /// The next message.
     pub(super) fn take(&self) -> Option<A::Message> {
         self.lock().messages.pop_front()
+    }
+
+    /// Runs the actor on a thread until it is idle.
+    fn go_on(self: Arc<Self>, actor: A) -> io::Result<()> {
+        host::run_document(Box::new(move || self.work(|| actor)))
     }
 
     /// Runs the actor on this thread until it is idle. A panic ends it.
@@ -93,8 +97,7 @@ impl<A: Actor> Mailbox<A> {
                 if !host::has_time() {
                     drop(inside);
                     // Messages of the client come first.
-                    let of = self.clone();
-                    return host::run_document(Box::new(move || of.work(|| it))).is_ok();
+                    return self.clone().go_on(it).is_ok();
                 }
                 actor = it;
             }

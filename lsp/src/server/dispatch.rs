@@ -82,6 +82,7 @@ impl Dispatch {
     }
 
     /// The exit code at the end of the input.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn exit_code(&self) -> u8 {
         self.ingress.exit_code()
     }

@@ -7,7 +7,7 @@
 #![cfg(target_family = "wasm")]
 #![allow(unsafe_code, reason = "the interface of WebAssembly has pointers only")]
 
-mod threads;
+mod posix;
 
 use std::cell::RefCell;
 
@@ -90,6 +90,12 @@ pub extern "C" fn noisy_turn() -> f64 {
         }
         next.map_or(-1.0, |it| it.as_secs_f64() * 1e3)
     })
+}
+
+/// Is asked by HiGHS during a run, with the simplex iterations so far; returns 1 to end the run.
+#[unsafe(no_mangle)]
+pub extern "C" fn noisy_is_over(iterations: f64) -> u32 {
+    u32::from(noisy_solver::is_over(iterations))
 }
 
 /// Searches as another worker's server asked, and tells the answer.
