@@ -24,7 +24,10 @@ export async function page(out, common) {
   // The page's own style after Monaco's.
   fs.appendFileSync(`${out}/page.css`, fs.readFileSync("src/page.css"));
   fs.copyFileSync("src/index.html", `${out}/index.html`);
-  const files = fs.readdirSync(out, { withFileTypes: true }).filter((it) => it.isFile()).map((it) => it.name);
+  const files = fs
+    .readdirSync(out, { withFileTypes: true })
+    .filter((it) => it.isFile())
+    .map((it) => it.name);
   const hash = createHash("sha256");
   for (const name of files) {
     hash.update(name).update(fs.readFileSync(`${out}/${name}`));

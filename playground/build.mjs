@@ -55,5 +55,7 @@ const kb = (n) => `${(n / 1e3).toFixed(0)} kB`.padStart(8);
 for (const name of fs.readdirSync(out).filter((it) => /\.(js|css|wasm|html)$/.test(it))) {
   const text = fs.readFileSync(`${out}/${name}`);
   const small = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
-  console.log(`${name.padEnd(20)} ${kb(text.length)} gzip ${kb(gzipSync(text, { level: 9 }).length)} brotli ${kb(small.length)}`);
+  console.log(
+    `${name.padEnd(20)} ${kb(text.length)} gzip ${kb(gzipSync(text, { level: 9 }).length)} brotli ${kb(small.length)}`,
+  );
 }

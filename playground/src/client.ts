@@ -59,7 +59,10 @@ export class Client {
 
   async run(): Promise<void> {
     if (typeof WebAssembly !== "object" || typeof Worker !== "function") {
-      this.told.ended("this browser runs no WebAssembly, so no program is checked. Use another browser.", false);
+      this.told.ended(
+        "this browser runs no WebAssembly, so no program is checked. Use another browser.",
+        false,
+      );
       return;
     }
     this.end();
@@ -128,7 +131,11 @@ export class Client {
     this.post({ method, params });
   }
 
-  ask<T>(method: string, params: unknown, isCancelled?: { onCancellationRequested(act: () => void): unknown }): Promise<T> {
+  ask<T>(
+    method: string,
+    params: unknown,
+    isCancelled?: { onCancellationRequested(act: () => void): unknown },
+  ): Promise<T> {
     const id = ++this.last;
     return new Promise<T>((resolve, reject) => {
       if (this.worker === undefined) {

@@ -141,7 +141,8 @@ export async function highsImports(
             return undefined;
           }
           const { simplex_iteration_count: simplex, mip_total_lp_iterations: mip } = event.data;
-          const n = event.type === MIP ? Number(mip ?? 0) : event.type === SIMPLEX ? (simplex ?? 0) : 0;
+          const n =
+            event.type === MIP ? Number(mip ?? 0) : event.type === SIMPLEX ? (simplex ?? 0) : 0;
           if (isOver(n)) {
             event.interrupt();
           }

@@ -12,7 +12,10 @@ export function registerLanguages(): void {
       ["[", "]"],
       ["(", ")"],
     ],
-    autoClosingPairs: ["{}", "[]", "()", '""'].map(([open, close]) => ({ open: open!, close: close! })),
+    autoClosingPairs: ["{}", "[]", "()", '""'].map(([open, close]) => ({
+      open: open!,
+      close: close!,
+    })),
     wordPattern: /[%@^#!]?[\w$.-]+/,
   });
   // The server says the rest.
@@ -45,14 +48,37 @@ export function registerLanguages(): void {
     },
   });
   const dark = rules({
-    comment: "7ca668", string: "ce9178", number: "b5cea8", macro: "c586c0", variable: "9cdcfe", function: "dcdcaa",
-    label: "d7ba7d", type: "4ec9b0", decorator: "d7ba7d", property: "9cdcfe", keyword: "569cd6",
+    comment: "7ca668",
+    string: "ce9178",
+    number: "b5cea8",
+    macro: "c586c0",
+    variable: "9cdcfe",
+    function: "dcdcaa",
+    label: "d7ba7d",
+    type: "4ec9b0",
+    decorator: "d7ba7d",
+    property: "9cdcfe",
+    keyword: "569cd6",
   });
   const light = rules({
-    comment: "006400", string: "a31515", number: "096846", macro: "8f1fa8", variable: "0a3a75", function: "6d4f00",
-    label: "6b4a00", type: "1d6a80", decorator: "6b4a00", property: "0a3a75", keyword: "0000c0",
+    comment: "006400",
+    string: "a31515",
+    number: "096846",
+    macro: "8f1fa8",
+    variable: "0a3a75",
+    function: "6d4f00",
+    label: "6b4a00",
+    type: "1d6a80",
+    decorator: "6b4a00",
+    property: "0a3a75",
+    keyword: "0000c0",
   });
-  const theme = (base: monaco.editor.BuiltinTheme, of: monaco.editor.ITokenThemeRule[]) => ({ base, inherit: true, rules: of, colors: {} });
+  const theme = (base: monaco.editor.BuiltinTheme, of: monaco.editor.ITokenThemeRule[]) => ({
+    base,
+    inherit: true,
+    rules: of,
+    colors: {},
+  });
   monaco.editor.defineTheme("light", theme("vs", light));
   monaco.editor.defineTheme("dark", theme("vs-dark", dark));
   monaco.editor.defineTheme("contrast-light", theme("hc-light", light));

@@ -91,7 +91,12 @@ export class Instance {
     const say = ConsoleStdout.lineBuffered((line) => {
       console.error(line);
     });
-    const wasi = new WASI(["noisy-lsp"], environment, [new OpenFile(new File([])), say, say, disk.root]);
+    const wasi = new WASI(["noisy-lsp"], environment, [
+      new OpenFile(new File([])),
+      say,
+      say,
+      disk.root,
+    ]);
     let exports: Exports | undefined;
     const instance = await WebAssembly.instantiate(module, {
       wasi_snapshot_preview1: wasi.wasiImport as WebAssembly.ModuleImports,
@@ -100,7 +105,10 @@ export class Instance {
           tell(kind, number, memory.text(at, length));
         },
       },
-      highs: (await solver(memory, (n) => exports!.noisy_is_over(n) !== 0)) as WebAssembly.ModuleImports,
+      highs: (await solver(
+        memory,
+        (n) => exports!.noisy_is_over(n) !== 0,
+      )) as WebAssembly.ModuleImports,
     });
     memory.attach(instance);
     exports = instance.exports as unknown as Exports;

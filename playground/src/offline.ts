@@ -4,20 +4,38 @@ declare const FILES: string[];
 declare const VERSION: string;
 
 const scope = self as unknown as {
-  addEventListener(name: string, act: (event: Event & { waitUntil(it: Promise<unknown>): void; respondWith(it: Promise<Response>): void; request: Request }) => void): void;
+  addEventListener(
+    name: string,
+    act: (
+      event: Event & {
+        waitUntil(it: Promise<unknown>): void;
+        respondWith(it: Promise<Response>): void;
+        request: Request;
+      },
+    ) => void,
+  ): void;
   skipWaiting(): Promise<void>;
   clients: { claim(): Promise<void> };
 };
 const NAME = `noisy-playground-${VERSION}`;
 
 scope.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(NAME).then((it) => it.addAll(FILES)).then(() => scope.skipWaiting()));
+  event.waitUntil(
+    caches
+      .open(NAME)
+      .then((it) => it.addAll(FILES))
+      .then(() => scope.skipWaiting()),
+  );
 });
 
 scope.addEventListener("activate", (event) => {
   const stale = async (): Promise<void> => {
     const names = await caches.keys();
-    await Promise.all(names.filter((it) => it.startsWith("noisy-playground-") && it !== NAME).map((it) => caches.delete(it)));
+    await Promise.all(
+      names
+        .filter((it) => it.startsWith("noisy-playground-") && it !== NAME)
+        .map((it) => caches.delete(it)),
+    );
     await scope.clients.claim();
   };
   event.waitUntil(stale());

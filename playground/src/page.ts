@@ -31,8 +31,18 @@ const common: monaco.editor.IStandaloneEditorConstructionOptions = {
   fixedOverflowWidgets: true,
   "semanticHighlighting.enabled": true,
 };
-const editor = monaco.editor.create(element("program"), { ...common, model: program, ariaLabel: "Program", glyphMargin: false });
-monaco.editor.create(element("settings"), { ...common, model: settings, ariaLabel: "Settings: noisy.toml", lineNumbers: "off" });
+const editor = monaco.editor.create(element("program"), {
+  ...common,
+  model: program,
+  ariaLabel: "Program",
+  glyphMargin: false,
+});
+monaco.editor.create(element("settings"), {
+  ...common,
+  model: settings,
+  ariaLabel: "Settings: noisy.toml",
+  lineNumbers: "off",
+});
 
 const refresh = new monaco.Emitter<void>();
 let providers: monaco.IDisposable[] = [];
@@ -74,14 +84,26 @@ const client = new Client(
       },
       textDocument: {
         synchronization: { dynamicRegistration: true },
-        publishDiagnostics: { relatedInformation: true, versionSupport: true, codeDescriptionSupport: false, dataSupport: true, tagSupport: { valueSet: [1, 2] } },
+        publishDiagnostics: {
+          relatedInformation: true,
+          versionSupport: true,
+          codeDescriptionSupport: false,
+          dataSupport: true,
+          tagSupport: { valueSet: [1, 2] },
+        },
         hover: { contentFormat: ["markdown", "plaintext"], dynamicRegistration: true },
         completion: {
           dynamicRegistration: true,
-          completionItem: { snippetSupport: true, documentationFormat: ["markdown"], resolveSupport: { properties: ["documentation", "detail"] } },
+          completionItem: {
+            snippetSupport: true,
+            documentationFormat: ["markdown"],
+            resolveSupport: { properties: ["documentation", "detail"] },
+          },
         },
         codeAction: {
-          codeActionLiteralSupport: { codeActionKind: { valueSet: ["", "quickfix", "refactor", "source", "source.fixAll"] } },
+          codeActionLiteralSupport: {
+            codeActionKind: { valueSet: ["", "quickfix", "refactor", "source", "source.fixAll"] },
+          },
           resolveSupport: { properties: ["edit"] },
           dataSupport: true,
           isPreferredSupport: true,
@@ -112,7 +134,17 @@ function started(): void {
     it.dispose();
   });
   sent.clear();
-  providers = register(client, LEGEND, refresh.event, ["%", "^", "@", "!", "#", ".", "[", "=", '"']);
+  providers = register(client, LEGEND, refresh.event, [
+    "%",
+    "^",
+    "@",
+    "!",
+    "#",
+    ".",
+    "[",
+    "=",
+    '"',
+  ]);
   client.notify("noisy/files", { files: { [FILE]: settings.getValue() } });
   [settings, program].forEach(send);
 }
@@ -137,13 +169,20 @@ function send(model: monaco.editor.ITextModel): void {
       client.notify("textDocument/didClose", { textDocument: { uri } });
     }
     show({ uri, diagnostics: [] });
-    banner(`The text has more than ${String(MOST / 1e6)} million characters: too many to be checked in a browser. Use noisy-check for it.`);
+    banner(
+      `The text has more than ${String(MOST / 1e6)} million characters: too many to be checked in a browser. Use noisy-check for it.`,
+    );
     return;
   }
   if (client.isRunning && !sent.has(model)) {
     sent.add(model);
     client.notify("textDocument/didOpen", {
-      textDocument: { uri, languageId: model.getLanguageId(), version: model.getVersionId(), text: model.getValue() },
+      textDocument: {
+        uri,
+        languageId: model.getLanguageId(),
+        version: model.getVersionId(),
+        text: model.getValue(),
+      },
     });
   }
 }
@@ -181,7 +220,13 @@ function show(params: { uri: string; diagnostics: lsp.Diagnostic[] }): void {
     return;
   }
   const { MarkerSeverity } = monaco;
-  const severity = [MarkerSeverity.Error, MarkerSeverity.Error, MarkerSeverity.Warning, MarkerSeverity.Info, MarkerSeverity.Hint];
+  const severity = [
+    MarkerSeverity.Error,
+    MarkerSeverity.Error,
+    MarkerSeverity.Warning,
+    MarkerSeverity.Info,
+    MarkerSeverity.Hint,
+  ];
   const place = (it: lsp.Range) => {
     const { startLineNumber, startColumn, endLineNumber, endColumn } = range(it);
     return { startLineNumber, startColumn, endLineNumber, endColumn };
@@ -220,10 +265,17 @@ function notified(method: string, params: unknown): void {
   if (method === "textDocument/publishDiagnostics") {
     show(params as { uri: string; diagnostics: lsp.Diagnostic[] });
   } else if (method === "experimental/serverStatus") {
-    const { quiescent, message, health } = params as { quiescent: boolean; message?: string; health: string };
+    const { quiescent, message, health } = params as {
+      quiescent: boolean;
+      message?: string;
+      health: string;
+    };
     status(message ?? (quiescent ? (health === "ok" ? "checked" : health) : "working"));
   } else if (method === "$/progress") {
-    const { token, value } = params as { token: string; value: { kind: string; title?: string; message?: string } };
+    const { token, value } = params as {
+      token: string;
+      value: { kind: string; title?: string; message?: string };
+    };
     progress = value.kind === "end" ? undefined : token;
     busy(value.kind === "end" ? "" : (value.message ?? value.title ?? ""));
   } else if (method === "window/showMessage") {
@@ -313,7 +365,9 @@ const execute = (command: string, ...args: unknown[]) =>
 
 const place = () => execute("noisy.insertReduceNoise", { uri: PROGRAM });
 
-monaco.editor.registerCommand("noisy.insertReduceNoise", (_: unknown, ...args: unknown[]) => execute("noisy.insertReduceNoise", ...args));
+monaco.editor.registerCommand("noisy.insertReduceNoise", (_: unknown, ...args: unknown[]) =>
+  execute("noisy.insertReduceNoise", ...args),
+);
 monaco.editor.registerCommand("noisy.preview", async (_: unknown, action: lsp.CodeAction) => {
   const resolved = await attempt(() => client.ask<lsp.CodeAction>("codeAction/resolve", action));
   if (resolved?.edit !== undefined) {
@@ -324,7 +378,9 @@ monaco.editor.registerCommand("noisy.preview", async (_: unknown, action: lsp.Co
 async function share(): Promise<void> {
   const hash = await fragment({ program: program.getValue(), settings: settings.getValue() });
   if (hash.length > LONGEST) {
-    banner(`The program is too long for a link (${String(hash.length)} characters, ${String(LONGEST)} at most).`);
+    banner(
+      `The program is too long for a link (${String(hash.length)} characters, ${String(LONGEST)} at most).`,
+    );
     return;
   }
   history.replaceState(null, "", hash);
@@ -346,7 +402,11 @@ function later(): void {
     }
     void fragment({ program: program.getValue(), settings: settings.getValue() }).then((hash) => {
       written = hash;
-      history.replaceState(null, "", hash.length > LONGEST ? location.pathname + location.search : hash);
+      history.replaceState(
+        null,
+        "",
+        hash.length > LONGEST ? location.pathname + location.search : hash,
+      );
     });
   }, 400);
 }
@@ -379,7 +439,10 @@ async function open(): Promise<void> {
       return;
     }
   } catch (error) {
-    const why = error instanceof Error && error.message.startsWith("it ") ? error.message : "a part of it is missing or changed";
+    const why =
+      error instanceof Error && error.message.startsWith("it ")
+        ? error.message
+        : "a part of it is missing or changed";
     banner(`This link is damaged (${why}), so an example is shown. Ask for the link again.`);
   }
   choose(wanted ?? "");
@@ -400,20 +463,30 @@ themes.onchange = (): void => {
   localStorage.setItem("theme", themes.value);
   theme();
 };
-for (const it of ["prefers-color-scheme: dark", "prefers-contrast: more", "forced-colors: active"]) {
+for (const it of [
+  "prefers-color-scheme: dark",
+  "prefers-contrast: more",
+  "forced-colors: active",
+]) {
   matchMedia(`(${it})`).onchange = theme;
 }
 theme();
 
 element("place").onclick = (): void => void place();
-element("format").onclick = (): void => void editor.getAction("editor.action.formatDocument")?.run();
+element("format").onclick = (): void =>
+  void editor.getAction("editor.action.formatDocument")?.run();
 element("share").onclick = (): void => void share();
 element("again").onclick = (): void => void client.restart();
 element("cancel").onclick = (): void => {
   client.notify("window/workDoneProgress/cancel", { token: progress });
 };
 addEventListener("keydown", (event) => {
-  const act = { KeyP: place, KeyS: share, KeyG: () => panels.open("graph"), KeyE: () => panels.open("explain") }[event.code];
+  const act = {
+    KeyP: place,
+    KeyS: share,
+    KeyG: () => panels.open("graph"),
+    KeyE: () => panels.open("explain"),
+  }[event.code];
   if (act !== undefined && event.altKey && !event.shiftKey && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
     void act();
@@ -427,7 +500,19 @@ addEventListener("hashchange", () => {
 
 /** The kinds of tokens that the server names. */
 const LEGEND: lsp.SemanticTokensLegend = {
-  tokenTypes: ["comment", "string", "number", "keyword", "macro", "variable", "function", "label", "type", "decorator", "property"],
+  tokenTypes: [
+    "comment",
+    "string",
+    "number",
+    "keyword",
+    "macro",
+    "variable",
+    "function",
+    "label",
+    "type",
+    "decorator",
+    "property",
+  ],
   tokenModifiers: ["definition", "noisy"],
 };
 

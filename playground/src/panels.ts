@@ -12,7 +12,11 @@ const NAMES: Name[] = ["problems", "graph", "explain", "settings"];
 const panel = (name: Name): HTMLElement => document.getElementById(name)!;
 const tab = (name: Name): HTMLElement => document.getElementById(`tab-${name}`)!;
 
-function make<K extends keyof HTMLElementTagNameMap>(name: K, text = "", ...inner: Node[]): HTMLElementTagNameMap[K] {
+function make<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  text = "",
+  ...inner: Node[]
+): HTMLElementTagNameMap[K] {
   const it = document.createElement(name);
   it.textContent = text;
   it.append(...inner);
@@ -79,7 +83,14 @@ export class Panels {
     };
     const items = all.map((it) => {
       const code = String(it.code ?? "");
-      const item = make("li", "", go(it.range, `${words[it.severity ?? 1]!}, line ${String(it.range.start.line + 1)}: ${typeof it.message === "string" ? it.message : it.message.value}`));
+      const item = make(
+        "li",
+        "",
+        go(
+          it.range,
+          `${words[it.severity ?? 1]!}, line ${String(it.range.start.line + 1)}: ${typeof it.message === "string" ? it.message : it.message.value}`,
+        ),
+      );
       item.className = words[it.severity ?? 1]!;
       if (code !== "") {
         const why = make("button", `Explain ${code}`);
@@ -90,7 +101,14 @@ export class Panels {
         item.append(" ", why);
       }
       const chain = (it.relatedInformation ?? []).map((one) =>
-        make("li", "", go(one.location.range, `line ${String(one.location.range.start.line + 1)}: ${one.message}`)),
+        make(
+          "li",
+          "",
+          go(
+            one.location.range,
+            `line ${String(one.location.range.start.line + 1)}: ${one.message}`,
+          ),
+        ),
       );
       if (chain.length > 0) {
         item.append(make("ul", "", ...chain));
@@ -101,7 +119,9 @@ export class Panels {
     this.code = worst === undefined ? this.code : String(worst.code);
     const n = all.length;
     tab("problems").textContent = n === 0 ? "Problems" : `Problems (${String(n)})`;
-    panel("problems").replaceChildren(n === 0 ? make("p", "Nothing is wrong with this program.") : make("ol", "", ...items));
+    panel("problems").replaceChildren(
+      n === 0 ? make("p", "Nothing is wrong with this program.") : make("ol", "", ...items),
+    );
   }
 
   private async draw(): Promise<void> {
@@ -138,7 +158,9 @@ export class Panels {
       const text = await this.client.ask<string>("noisy/explain", { code });
       panel("explain").innerHTML = await marked.parse(text);
     } catch (error) {
-      panel("explain").replaceChildren(make("p", error instanceof Error ? error.message : String(error)));
+      panel("explain").replaceChildren(
+        make("p", error instanceof Error ? error.message : String(error)),
+      );
     }
   }
 }

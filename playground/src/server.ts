@@ -16,7 +16,12 @@ export interface Message {
 /** A worker that searches for a placement; see `solver.ts`. */
 export interface Searcher {
   /** Starts a search; its worker is the caller's until it is idle or ended. */
-  search(number: number, wanted: string, told: (kind: Kind, text: string) => void, died: (why: string) => void): void;
+  search(
+    number: number,
+    wanted: string,
+    told: (kind: Kind, text: string) => void,
+    died: (why: string) => void,
+  ): void;
   end(): void;
 }
 
@@ -57,7 +62,11 @@ export class Server {
       for (const [path, text] of Object.entries(files)) {
         this.disk.set(path, text);
       }
-      message = { jsonrpc: "2.0", method: "workspace/didChangeWatchedFiles", params: { changes: [] } };
+      message = {
+        jsonrpc: "2.0",
+        method: "workspace/didChangeWatchedFiles",
+        params: { changes: [] },
+      };
     } else if (typeof message !== "string" && message.method === "noisy/file") {
       const { path } = message.params as { path: string };
       const result = this.disk.get(path) ?? null;

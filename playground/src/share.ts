@@ -13,7 +13,10 @@ export const LONGEST = 30_000;
 const MOST = 4_000_000;
 
 async function piped(bytes: Uint8Array, through: GenericTransformStream): Promise<Uint8Array> {
-  const reader = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(through as ReadableWritablePair<Uint8Array, Uint8Array>).getReader();
+  const reader = new Blob([bytes as Uint8Array<ArrayBuffer>])
+    .stream()
+    .pipeThrough(through as ReadableWritablePair<Uint8Array, Uint8Array>)
+    .getReader();
   const parts: Uint8Array[] = [];
   let n = 0;
   for (;;) {
@@ -52,7 +55,9 @@ export async function shared(fragment: string): Promise<Shared | undefined> {
   }
   const packed = atob(text.slice(1).replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(packed, (it) => it.charCodeAt(0));
-  const whole: unknown = JSON.parse(new TextDecoder().decode(await piped(bytes, new DecompressionStream("deflate-raw"))));
+  const whole: unknown = JSON.parse(
+    new TextDecoder().decode(await piped(bytes, new DecompressionStream("deflate-raw"))),
+  );
   if (!Array.isArray(whole) || typeof whole[0] !== "string" || typeof whole[1] !== "string") {
     throw new Error("it holds no program");
   }

@@ -60,7 +60,8 @@ async function profile(options = {}) {
 
 let { context, page, errors } = await profile();
 const picture = async (name) => {
-  if (values.screenshots) await page.screenshot({ path: path.join(values.screenshots, `playground-${name}.png`) });
+  if (values.screenshots)
+    await page.screenshot({ path: path.join(values.screenshots, `playground-${name}.png`) });
 };
 const text = () => page.evaluate(() => globalThis.noisy.program.getValue());
 const problem = (words) => page.locator("#problems li", { hasText: words }).first();
@@ -76,22 +77,35 @@ try {
   await step("a squiggle is there within two seconds of an empty cache", async () => {
     await page.goto(url);
     await page.locator("#program .squiggly-error").first().waitFor();
-    const ms = await page.evaluate(() => performance.getEntriesByName("noisy-diagnostics")[0].startTime);
+    const ms = await page.evaluate(
+      () => performance.getEntriesByName("noisy-diagnostics")[0].startTime,
+    );
     const now = await page.evaluate(() => performance.now());
-    console.log(`  the first diagnostics after ${ms.toFixed(0)} ms, the squiggle seen after ${now.toFixed(0)} ms`);
-    assert.ok(ms < (Number(process.env.NOISY_SECONDS ?? 2)) * 1000, `${ms} ms`);
+    console.log(
+      `  the first diagnostics after ${ms.toFixed(0)} ms, the squiggle seen after ${now.toFixed(0)} ms`,
+    );
+    assert.ok(ms < Number(process.env.NOISY_SECONDS ?? 2) * 1000, `${ms} ms`);
     await problem("noise may reach 48 bits").waitFor();
   });
 
   await step("hints, lenses and the chain are shown", async () => {
-    await page.locator("#program .view-lines", { hasText: "[0, 24]" }).or(page.locator("#program").getByText("24", { exact: false })).first().waitFor();
+    await page
+      .locator("#program .view-lines", { hasText: "[0, 24]" })
+      .or(page.locator("#program").getByText("24", { exact: false }))
+      .first()
+      .waitFor();
     await page.locator("#program .codelens-decoration").first().waitFor();
     await page.locator("#problems li li").first().waitFor();
     await picture("squiggle");
   });
 
   await step("a hover tells the noise", async () => {
-    await page.locator("#program .view-line", { hasText: "noisy.mul" }).first().getByText("noisy.mul").first().hover();
+    await page
+      .locator("#program .view-line", { hasText: "noisy.mul" })
+      .first()
+      .getByText("noisy.mul")
+      .first()
+      .hover();
     await page.locator(".monaco-hover", { hasText: "noisy.mul" }).first().waitFor();
     await picture("hover");
     await page.mouse.move(5, 5);
@@ -106,7 +120,10 @@ try {
   await step("the noise graph shows before and after", async () => {
     await page.getByRole("tab", { name: "Noise graph" }).click();
     const graph = page.frameLocator("#graph iframe");
-    await graph.getByText(/after: Insert/).first().waitFor();
+    await graph
+      .getByText(/after: Insert/)
+      .first()
+      .waitFor();
     await picture("graph");
   });
 
@@ -133,7 +150,11 @@ try {
     await page.evaluate(() => globalThis.noisy.editor.focus());
     await page.evaluate(() => globalThis.noisy.editor.setPosition({ lineNumber: 3, column: 10 }));
     await page.keyboard.press("Control+.");
-    await page.locator(".action-widget").getByText(/Insert 1 noisy.reduce_noise|Insert 1/).first().waitFor();
+    await page
+      .locator(".action-widget")
+      .getByText(/Insert 1 noisy.reduce_noise|Insert 1/)
+      .first()
+      .waitFor();
     await picture("fixes");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").locator(".line-insert").first().waitFor();
@@ -183,7 +204,10 @@ try {
     assert.match(link, /#1/);
     const fresh = await profile();
     await fresh.page.goto(link);
-    await fresh.page.locator("#problems li", { hasText: "noise may reach 36 bits" }).first().waitFor();
+    await fresh.page
+      .locator("#problems li", { hasText: "noise may reach 36 bits" })
+      .first()
+      .waitFor();
     assert.equal(await fresh.page.evaluate(() => globalThis.noisy.program.getValue()), own);
     assert.deepEqual(fresh.errors, []);
     await fresh.context.close();
@@ -220,7 +244,11 @@ try {
   await step("a server that ends is started again, and the text is kept", async () => {
     await write(own);
     await problem("noise may reach 36 bits").waitFor();
-    await page.evaluate(() => globalThis.noisy.client.worker.onmessage({ data: { method: "noisy/died", params: { message: "a test" } } }));
+    await page.evaluate(() =>
+      globalThis.noisy.client.worker.onmessage({
+        data: { method: "noisy/died", params: { message: "a test" } },
+      }),
+    );
     await page.getByText("is started again. Your text is kept.").waitFor({ state: "attached" });
     await page.locator("#banner").waitFor({ state: "hidden" });
     assert.equal(await text(), own);
@@ -234,12 +262,19 @@ try {
     await page.getByLabel("Theme").selectOption("dark");
     await picture("dark");
     assert.deepEqual(errors, []);
-    const phone = await profile({ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
+    const phone = await profile({
+      viewport: { width: 390, height: 800 },
+      hasTouch: true,
+      isMobile: true,
+    });
     await phone.page.goto(link);
     await phone.page.locator("#problems li").first().waitFor();
     page = phone.page;
     await picture("phone");
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the phone");
+    assert.ok(
+      await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      "nothing is wider than the phone",
+    );
     await phone.context.close();
   });
 } finally {
