@@ -126,5 +126,9 @@ export class Instance {
 }
 
 /** A worker that does not search has no solver: whatever it asks for fails. */
-export const noSolver = (): Promise<object> =>
-  Promise.resolve(new Proxy({}, { get: () => () => -1 }));
+export const noSolver = (): Promise<object> => {
+  const fails = (): number => -1;
+  // A promise would take what has a `then` for another promise.
+  const get = (_: object, name: string | symbol) => (name === "then" ? undefined : fails);
+  return Promise.resolve(new Proxy({}, { get }));
+};
