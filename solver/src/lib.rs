@@ -2,11 +2,20 @@
 #![warn(missing_docs)]
 #![allow(clippy::doc_markdown, reason = "HiGHS is a name, not code")]
 
-mod highs;
+#[cfg(not(target_family = "wasm"))]
+#[path = "highs.rs"]
+mod engine;
+#[cfg(target_family = "wasm")]
+#[path = "web.rs"]
+mod engine;
 mod linear;
 mod model;
 mod program;
 
+use std::ffi::c_int;
+
+#[cfg(target_family = "wasm")]
+pub use self::engine::is_over;
 pub use self::linear::{Basis, LinearProgram, Optimum};
 pub use self::model::{Model, Solution, Status};
 pub use self::program::{Column, Row};
@@ -35,6 +44,37 @@ impl std::fmt::Debug for Limits<'_> {
             .field("iterations", &self.iterations)
             .field("nodes", &self.nodes)
             .finish_non_exhaustive()
+    }
+}
+
+/// The outcome of a run, as an engine says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Optimal,
+    Infeasible,
+    Unbounded,
+    /// The limits ended the run.
+    Stopped,
+}
+
+/// Rows in the layout of HiGHS: the least value of each, the index of its first term, and all
+/// terms.
+#[derive(Debug, Default)]
+struct Rows {
+    lower: Vec<f64>,
+    starts: Vec<c_int>,
+    index: Vec<c_int>,
+    value: Vec<f64>,
+}
+
+impl Rows {
+    fn add(&mut self, least: f64, terms: &[(u32, f64)]) -> Result<(), Error> {
+        self.lower.push(least);
+        self.starts.push(c_int::try_from(self.index.len()).map_err(|_| Error::Failed)?);
+        self.index.extend(terms.iter().map(|it| it.0 as c_int));
+        self.value.extend(terms.iter().map(|it| it.1));
+        c_int::try_from(self.index.len().max(self.lower.len())).map_err(|_| Error::Failed)?;
+        Ok(())
     }
 }
 

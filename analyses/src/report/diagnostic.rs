@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use noisy_syntax::Source;
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -147,7 +148,7 @@ impl Repair {
 }
 
 /// The review that a fix needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Applicability {
     /// Keeps the meaning of the program; proven by re-analysis where the claim is about noise.
     Safe,
@@ -156,14 +157,14 @@ pub enum Applicability {
 }
 
 /// A replacement of a range of bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TextEdit {
     pub range: Range<usize>,
     pub text: String,
 }
 
 /// A change that fixes something.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fix {
     /// A command: `Insert 3 reduce_noise (proven optimal)`.
     pub title: String,

@@ -6,13 +6,14 @@ use std::ops::Range;
 
 use noisy_analyses::{Applicability, Diagnostic, Document, Fix, Repair, Severity, checks};
 use noisy_settings::Loops;
+use serde::{Deserialize, Serialize};
 
 use crate::features::find::cursor;
 use crate::features::nest::{self, LoopAction};
 use crate::features::write::refactor::{self, Refactoring};
 
 /// The diagnostics that are repaired.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Scope {
     /// Those of one function: its first byte, and its name.
     Function(usize, String),
@@ -23,7 +24,7 @@ pub(crate) enum Scope {
 }
 
 /// A repair that takes time; it is made when the action is resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RepairRequest {
     pub scope: Scope,
     /// Existing `reduce_noise` may be removed; otherwise the settings decide.
