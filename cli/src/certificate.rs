@@ -37,7 +37,15 @@ pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i
         }
     };
     let mut lines: Vec<Value> = Vec::new();
-    let why = judge(&text, &document, &settings, &mut lines).err();
+    let certificate: Certificate = match serde_json::from_str(&text) {
+        Ok(it) => it,
+        Err(why) => {
+            let name = shown_line(&args.certificate.to_string_lossy()).into_owned();
+            complain(&format!("noisy-check: {name}: this file is no certificate: {why}"));
+            return Ok(FAILED);
+        }
+    };
+    let why = judge(&certificate, &document, &settings, &mut lines).err();
     for line in &lines {
         writeln!(out, "{line}")?;
     }
@@ -80,16 +88,12 @@ type Refused = (Option<String>, String);
 
 /// One line for each function whose claims all hold.
 fn judge(
-    text: &str,
+    certificate: &Certificate,
     document: &Document,
     settings: &Settings,
     lines: &mut Vec<Value>,
 ) -> Result<(), Refused> {
     let wrong = |why: String| Err((None, why));
-    let certificate: Certificate = match serde_json::from_str(text) {
-        Ok(it) => it,
-        Err(why) => return wrong(format!("it cannot be read: {why}")),
-    };
     if (&*certificate.format, certificate.version) != (FORMAT, VERSION) {
         return wrong(format!("it is not a {FORMAT} of version {VERSION}"));
     }

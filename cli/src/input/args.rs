@@ -10,11 +10,7 @@ use clap_complete::Shell;
 /// Checks MLIR files for homomorphic noise over the budget, and inserts the cheapest `reduce_noise`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "noisy-check", version, about, long_about = None, after_help = EXIT_CODES)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    disable_help_subcommand = true
-)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Cli {
     /// The command other than checking
     #[command(subcommand)]
@@ -28,16 +24,19 @@ pub(crate) struct Cli {
 /// A command other than checking.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Explain a diagnostic code and how to fix it
+    /// Check files; this is also what happens without a command
+    Check(Box<Check>),
+    /// Explain a diagnostic code and how to fix it; without a code, list all codes
     Explain {
         /// The code, such as noise-overflow
-        #[arg(value_name = "CODE", required_unless_present = "all")]
+        #[arg(value_name = "CODE")]
         code: Option<String>,
         /// Explain all codes
         #[arg(long, conflicts_with = "code")]
         all: bool,
     },
     /// Format files: only indentation, spaces and line breaks change
+    #[command(visible_alias = "fmt")]
     Format(Reformat),
     /// Draw the data-flow graph of a function with its noise
     Graph(Graph),
@@ -129,6 +128,9 @@ pub(crate) struct Graph {
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
+    /// Replace an output file even if it is of another kind, such as a program
+    #[arg(long)]
+    pub force: bool,
     /// Options that change settings.
     #[command(flatten)]
     pub settings: SettingsArgs,
@@ -159,6 +161,9 @@ pub(crate) struct Nest {
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
+    /// Replace an output file even if it is of another kind, such as a program
+    #[arg(long)]
+    pub force: bool,
     /// Options that change settings.
     #[command(flatten)]
     pub settings: SettingsArgs,
@@ -228,7 +233,7 @@ pub(crate) struct SettingsArgs {
     pub ignore: Vec<String>,
 
     /// Time limit of the optimizer for all files together
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
 
     /// The cost to minimize: executions of reduce_noise, or the number of reduce_noise in the text
@@ -258,6 +263,10 @@ pub(crate) struct Check {
     /// Write the diagnostics to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
+
+    /// Replace an output file even if it is of another kind, such as a program
+    #[arg(long)]
+    pub force: bool,
 
     /// Exit with 0 even if there are errors
     #[arg(long)]
@@ -437,11 +446,11 @@ pub(crate) struct Show {
     pub show_settings: bool,
 
     /// Print the result of a stage for each file
-    #[arg(long, value_enum, value_name = "STAGE", hide = true)]
+    #[arg(long, value_enum, value_name = "STAGE")]
     pub dump: Option<Stage>,
 
     /// Print each visit of the solver: the op, the facts of its operands, those of its results before and after
-    #[arg(long, hide = true, conflicts_with = "dump")]
+    #[arg(long, conflicts_with = "dump")]
     pub trace_solver: bool,
 }
 
