@@ -113,7 +113,7 @@ pub(crate) async fn run(
         .name("solve".to_owned())
         .stack_size(STACK)
         .spawn(work)
-        .map_err(|error| format!("the optimizer did not start: {error}"))?;
+        .map_err(|error| format!("could not start the optimizer: {error}"))?;
     receiver.await.map_err(|_| failed())?
 }
 

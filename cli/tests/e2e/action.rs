@@ -212,5 +212,7 @@ fn the_build_is_cached() {
     let cache = text.find("uses: actions/cache@v4").expect("a cache");
     assert!(cache < text.find("cargo install").expect("a build"));
     assert_eq!(text.matches("if: steps.source.outputs.hash != ''").count(), 2);
-    assert!(text.contains("key: noisy-check-${{ runner.os }}-${{ runner.arch }}-${{ steps.source.outputs.hash }}"));
+    assert!(text.contains(
+        "key: noisy-check-${{ runner.os }}-${{ runner.arch }}-${{ steps.source.outputs.hash }}"
+    ));
 }

@@ -80,7 +80,7 @@ impl Watch for Watcher {
             state.settle(hunks, REST);
             // This should not occur, but the law must not depend on it.
             let hunks = state.all_changes(ir);
-            state.settle(hunks, "what nobody noted");
+            state.settle(hunks, "(unrecorded change)");
         }
     }
 

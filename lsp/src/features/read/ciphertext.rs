@@ -194,7 +194,7 @@ fn unplaced(depth: Depth, available: Option<u32>) -> String {
 fn times(it: Count, noun: &str) -> Option<String> {
     Some(match it.executed {
         _ if it.written == 0 => return None,
-        None => format!("{} in loops without a known count", count(it.written, noun)),
+        None => format!("{} in loops with an unknown trip count", count(it.written, noun)),
         Some(n) if n == it.written => count(n, noun),
         Some(n) => format!("{} ({} written)", count(n, noun), it.written),
     })
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(count(0, Some(0)), None);
         assert_eq!(count(1, Some(1)).as_deref(), Some("1 rotation"));
         assert_eq!(count(3, Some(12)).as_deref(), Some("12 rotations (3 written)"));
-        let unknown = "3 rotations in loops without a known count";
+        let unknown = "3 rotations in loops with an unknown trip count";
         assert_eq!(count(3, None).as_deref(), Some(unknown));
         assert_eq!(keys(&Keys::default()), None);
         let many = Keys { steps: (1..=10).collect(), rows: true, others: true, ..Keys::default() };

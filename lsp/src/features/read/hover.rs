@@ -119,7 +119,7 @@ fn about_value(document: &Document, value: Value) -> String {
     if let Some(op) = ir.definition_site(value)
         && !document.integers().is_live(ir, op)
     {
-        out.push_str("never reached: control does not come here\n\n");
+        out.push_str("unreachable\n\n");
     }
     chain(document, value, &mut out);
     out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
@@ -312,7 +312,7 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
         let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(&doc));
     } else if doc.is_empty() {
         if !is_encrypted {
-            out.push_str("There is no documentation of this op.\n");
+            out.push_str("No documentation available for this op.\n");
         }
     } else {
         let _ = writeln!(out, "{doc}");
