@@ -5,7 +5,7 @@
 //!     [--time SECONDS] INSTANCE.json > PLACEMENT.json
 //! ```
 //!
-//! `noisy_placement::instance::json` describes the instance, `docs/placement.md` the answer and its
+//! `noisy_placement::instance::json` describes the instance, `docs/placement-reference.md` the answer and its
 //! certificate.
 
 use std::process::ExitCode;
