@@ -24,7 +24,7 @@ pub(crate) struct Cli {
 /// A command other than checking.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check files; this is also what happens without a command
+    /// Check files (the default command)
     Check(Box<Check>),
     /// Explain a diagnostic code and how to fix it; without a code, list all codes
     Explain {
