@@ -5,7 +5,7 @@ use std::path::Path;
 
 use noisy_analyses::{Document, Verdict, insert_reduces};
 use noisy_graph::{choose, graphs};
-use noisy_output::shown_line;
+use noisy_output::{Kind, shown_line};
 
 use crate::file::check;
 use crate::input::args::{self, Picture};
@@ -19,7 +19,13 @@ use crate::output::page;
 ///
 /// If the output cannot be written.
 pub(crate) fn run(args: &args::Graph) -> io::Result<i32> {
-    page::deliver(draw(args), &args.path, args.output_file.as_deref())
+    let kind = match args.format {
+        Picture::Dot => Kind::Dot,
+        Picture::Svg => Kind::Svg,
+        Picture::Html => Kind::Html,
+    };
+    let target = page::Target { file: args.output_file.as_deref(), kind, force: args.force };
+    page::deliver(|| draw(args), &args.path, target)
 }
 
 fn draw(args: &args::Graph) -> Result<String, String> {

@@ -40,7 +40,7 @@ pub use facts::noise::NoiseBits;
 pub use facts::scale::ScaleBits;
 pub use facts::scale::Scales;
 pub use facts::upkeep::{Touched, Upkept};
-pub use ops::catalogue::{op_names, version};
+pub use ops::catalogue::{has_op, op_names, version};
 pub use ops::placed::Placed;
 pub use ops::rules::{decrypts, encrypts, is_bootstrap, known_operands, multiplies};
 pub use options::{Latency, Model, Options};

@@ -134,7 +134,7 @@ async fn elsewhere(
 ) -> Result<Vec<Solution>, String> {
     options.watch = report.map(|report| Watch::new(move |it| report(it.to_string())));
     host::apart("solve", move || task().run(&options))
-        .map_err(|error| format!("the optimizer did not start: {error}"))?
+        .map_err(|error| format!("could not start the optimizer: {error}"))?
         .await
         .ok_or(FAILED)?
 }

@@ -342,7 +342,7 @@ export class Session {
 }
 
 /** A start that another one has made needless. */
-const superseded = new Error("another start was asked for");
+const superseded = new Error("restarted again before this start finished");
 
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {

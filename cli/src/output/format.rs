@@ -25,6 +25,7 @@ use crate::file::check::Checked;
 use crate::file::fingerprint::Fingerprints;
 use crate::file::line_col::LineCol;
 use crate::input::args::Format;
+use crate::output::paint::Look;
 
 /// The text around and between the pieces.
 #[derive(Debug)]
@@ -58,7 +59,8 @@ impl Format {
 }
 
 /// The piece of a file.
-pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
+pub(crate) fn piece(format: Format, checked: &Checked, look: Look) -> String {
+    let Look { color, with_warnings, .. } = look;
     match format {
         Format::Full => full::file(checked, color),
         Format::Concise => concise::file(checked, color),
@@ -70,7 +72,7 @@ pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
         Format::Github => github::file(checked),
         Format::Azure => azure::file(checked),
         Format::Gitlab => gitlab::file(checked),
-        Format::Junit => junit::file(checked),
+        Format::Junit => junit::file(checked, with_warnings),
         Format::Checkstyle => checkstyle::file(checked),
         Format::Rdjson => rdjson::file(checked),
         // Only for visits of the solver; the command line refuses other uses.

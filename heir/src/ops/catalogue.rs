@@ -144,6 +144,12 @@ pub fn version() -> &'static str {
     rest.split(',').next().unwrap_or_default()
 }
 
+/// Returns true if an op is one of HEIR's own.
+pub fn has_op(name: &str) -> bool {
+    let dialect = name.split_once('.').map(|it| it.0);
+    dialect.is_some_and(|it| DIALECTS.contains(it)) && entry(name).is_some()
+}
+
 /// Returns true if the effect of an op on a ciphertext is known.
 pub(crate) fn is_known(name: &str) -> bool {
     let Some((dialect, _)) = name.split_once('.') else { return false };
@@ -188,6 +194,7 @@ mod tests {
             is_known("bgv.add") && is_known("tensor.extract") && is_known("kernel.eval_chebyshev")
         );
         assert!(!is_known("bgv.add3") && is_missing("bgv.add3") && !is_missing("bgv.add"));
+        assert!(has_op("mgmt.modreduce") && !has_op("mgmt.modreduse") && !has_op("linalg.matvec"));
         assert!(!is_known("foo.bar") && !is_missing("foo.bar") && !is_known("cheddar.rescale"));
     }
 }

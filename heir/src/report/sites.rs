@@ -149,6 +149,11 @@ impl Sites {
         }
     }
 
+    /// Returns true if the program has `mgmt` ops.
+    pub(crate) fn has_management(&self) -> bool {
+        !self.managers.is_empty()
+    }
+
     fn settle(&mut self, at: &Sight<'_>) {
         let managed = &self.managed;
         self.written.settle(at.ir, at.heir, &|it| stage(managed, it));

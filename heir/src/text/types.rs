@@ -64,6 +64,11 @@ pub fn is_ciphertext_type(ir: &impl View, value: Value) -> bool {
     read(ir.interner(), ir.ty(value)).is_ciphertext
 }
 
+/// Returns true if the type of a value is one of a scheme or a library, after lowering.
+pub(crate) fn is_lowered(ir: &impl View, value: Value) -> bool {
+    read(ir.interner(), ir.ty(value)).is_lowered
+}
+
 /// Returns true if values of the type of a value may be encoded as plaintexts: not indices, keys or
 /// evaluators.
 pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {

@@ -91,8 +91,7 @@ impl Dispatch {
 /// Tells the user about documents without answers, because their names are no URIs.
 fn tell_useless_names(outbox: &Outbox) {
     for name in outbox.spellings().take_untold() {
-        let message =
-            format!("noisy-lsp: '{name}' is no URI, so nothing is known of this document");
+        let message = format!("noisy-lsp: ignoring the document: '{name}' is not a valid URI");
         let params = lsp::LogMessageParams { typ: lsp::MessageType::WARNING, message };
         outbox.notify("window/logMessage", params);
     }

@@ -360,3 +360,37 @@ fn beside_another_server_only_noise_is_told() {
         assert!(!is_empty(client.about("documentSymbol", "file:///e2e/plain.mlir", json!({}))));
     }
 }
+
+#[test]
+fn before_levels_are_placed_the_depth_is_shown() {
+    let text = PROGRAM
+        .replace("      %2 = mgmt.modreduce %1 : tensor<8xf32>\n", "")
+        .replace("      %4 = mgmt.relinearize %3 : tensor<8xf32>\n", "")
+        .replace("      %5 = mgmt.modreduce %4 : tensor<8xf32>\n", "")
+        .replace("%2, %2", "%1, %1")
+        .replace("rotate %5", "rotate %3");
+    assert!(!text.contains("mgmt"), "{text}");
+    let mut client = Client::new();
+    client.open(URI, &text);
+    let hints = hints(&mut client);
+    assert!(hints.iter().all(|it| !it.contains("L0")), "{hints:?}");
+    assert!(hints.contains(&"5:8 depth 1 D3 s90".to_owned()), "{hints:?}");
+    let lenses = lenses(&mut client);
+    let needs = "depth 2, needs up to 2 levels of 3, not placed yet";
+    assert!(lenses.iter().any(|it| it.1.starts_with(needs)), "{lenses:?}");
+    let hover = client.at("hover", URI, 6, 7);
+    let text = hover["contents"]["value"].as_str().unwrap_or_default().to_owned();
+    assert!(text.contains("multiplicative depth 2 so far, levels not placed yet"), "{text}");
+    assert_eq!(text.matches("depth 2").count(), 1, "{text}");
+}
+
+#[test]
+fn the_hover_names_the_levels_that_the_lens_counts() {
+    let mut client = Client::new();
+    client.open(URI, PROGRAM);
+    let lenses = lenses(&mut client);
+    assert!(lenses.iter().any(|it| it.1.contains("2 of 3 levels used")), "{lenses:?}");
+    let hover = client.at("hover", URI, 9, 7);
+    let text = hover["contents"]["value"].as_str().unwrap_or_default().to_owned();
+    assert!(text.contains("level 0 of 2 (2 used, 3 available)"), "{text}");
+}
