@@ -46,7 +46,7 @@ pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool)
         all if all.iter().any(|it| it.is_sure) => Repair::Edits,
         _ => Repair::Choice,
     };
-    if !out.message.contains(&problem.message) {
+    if out.message != problem.message {
         out.mlir_wording = Some(problem.message);
     }
     out

@@ -101,6 +101,14 @@ pub struct Related {
     pub message: String,
 }
 
+impl Diagnostic {
+    /// The sentence that identifies it from one version of a program to the next: without
+    /// suggestions, which depend on what else the program holds.
+    pub fn identity(&self) -> &str {
+        self.mlir_wording.as_ref().unwrap_or(&self.message)
+    }
+}
+
 /// One problem of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
@@ -116,8 +124,8 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// The remedy: one or more sentences, each with a capital, without the last full stop.
     pub help: Option<String>,
-    /// The problem in the words of `mlir-opt`, which people search for, where the message has
-    /// others.
+    /// The problem in words close to those of `mlir-opt`, which people search for, if the message
+    /// has others.
     pub mlir_wording: Option<String>,
     pub tags: Vec<Tag>,
     /// The kind of repair that it needs; [`crate::repair`] makes it.

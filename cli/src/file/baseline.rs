@@ -99,11 +99,11 @@ pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entr
     let entries = found.iter().map(|it| Entry {
         filename: filename.clone(),
         code: it.code.to_owned(),
-        message: it.message.clone(),
+        message: it.identity().to_owned(),
         fingerprint: fingerprints.of(
             text.byte_to_line(it.range.start.min(text.len_bytes())),
             it.code,
-            &it.message,
+            it.identity(),
         ),
     });
     entries.collect()

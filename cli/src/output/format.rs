@@ -135,6 +135,8 @@ struct Finding<'a> {
     category: &'static str,
     severity: Severity,
     message: &'a str,
+    /// The part of the message that stays.
+    identity: &'a str,
     help: Option<&'a str>,
     start: LineCol,
     end: LineCol,
@@ -151,6 +153,7 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
             category,
             severity,
             message: &it.message,
+            identity: &it.message,
             help: None,
             start,
             end: start,
@@ -161,6 +164,7 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
         category: it.category.name(),
         severity: it.severity,
         message: &it.message,
+        identity: it.identity(),
         help: it.help.as_deref(),
         start: LineCol::of(&checked.text, it.range.start),
         end: LineCol::of(&checked.text, it.range.end),
@@ -191,5 +195,5 @@ fn escaped(text: &str, percent: &str, others: &str) -> String {
 /// Returns a function that computes the fingerprints of a file's findings.
 fn fingerprints(checked: &Checked) -> impl FnMut(&Finding<'_>) -> String {
     let mut fingerprints = Fingerprints::new(&plain_name(checked), &checked.text);
-    move |it| fingerprints.of(it.start.row - 1, it.code, it.message)
+    move |it| fingerprints.of(it.start.row - 1, it.code, it.identity)
 }

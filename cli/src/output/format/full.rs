@@ -155,7 +155,8 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     if let Some(help) = &it.help {
         report = report.with_help(shown_line(help));
     }
-    if let Some(wording) = &it.mlir_wording {
+    let wording = it.mlir_wording.as_ref().filter(|wording| !it.message.contains(*wording));
+    if let Some(wording) = wording {
         report = report.with_note(shown_line(&format!("mlir-opt: {wording}")));
     }
     let mut out = Vec::new();

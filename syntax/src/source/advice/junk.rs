@@ -50,15 +50,11 @@ impl Adviser<'_> {
                 if let Some(it) = self.out.proposals.last_mut() {
                     it.is_sure = false;
                 }
-                if let Some(previous) = self.ir.prev(self.op) {
-                    let range = self.ir.range(previous);
-                    if let Some(end) = range
-                        .end
-                        .checked_sub(1)
-                        .filter(|_| !self.ir.op(previous).regions.is_empty())
-                    {
-                        self.relate(end..range.end, "the last region is closed here");
-                    }
+                let regions = self.ir.prev(self.op).map(|it| self.ir.op(it).regions.clone());
+                let closed = regions.into_iter().flatten().rfind(|it| self.ir.region(it.1).closed);
+                if let Some((_, region)) = closed {
+                    let end = self.ir.region_start(region) + self.ir.region_len(region);
+                    self.relate(end..end + 1, "the last region is closed here");
                 }
             }
             ';' | ',' | ')' | ']' | '>' | '.' => {
@@ -129,7 +125,7 @@ impl Adviser<'_> {
             self.say(format!("MLIR has no block comments: found `{}`", shown.trim_end()));
             self.help("Begin each line of the comment with `//`");
             let (start, text) = self.rest_of_file(at);
-            if let Some(end) = text.find("*/") {
+            if let Some(end) = text[2..].find("*/").map(|it| it + 2) {
                 let body = &text[2..end];
                 let mut new = format!("//{}", body.trim_end());
                 let indentation = self.source.indentation(at);
