@@ -205,6 +205,9 @@ fn cited(text: &str) -> impl Iterator<Item = &str> {
         let is_place = ["scripts/", "tests/", "docs/", "examples/", "lsp/", "cli/", "opt/"]
             .iter()
             .any(|folder| it.starts_with(folder));
+        // The modules of a crate are named without `src/`.
+        let is_place =
+            is_place && (!extension.is_empty() || it.ends_with('/') || it.starts_with("scripts/"));
         (is_source || is_place) && !it.contains(['*', '{', '<', ':', '='])
     })
 }
@@ -223,7 +226,7 @@ fn pages_cite_only_files_of_the_repository() {
             n += 1;
         }
     }
-    assert!(n > 60, "{n}");
+    assert!(n > 50, "{n}");
 }
 
 /// True if the path of a file below a folder ends with a path.
