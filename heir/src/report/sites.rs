@@ -460,8 +460,8 @@ fn is_lowered(ir: &Ir, op: Op) -> bool {
     matches!(dialect, "ckks" | "bgv" | "lwe" | "openfhe" | "lattigo")
 }
 
-/// How the scale of a value exceeds its modulus, if it does and that of no value that it is made of
-/// does.
+/// The excess of the scale of a value over its modulus, if there is one and none of the values that
+/// it is made of has one.
 fn first_over_modulus(at: &Sight<'_>, value: Value) -> Option<OverModulus> {
     let over = |it: Value| modulus::over(at.ir, at.heir, at.scales, it);
     let found = over(value)?;
