@@ -83,7 +83,7 @@ fn operands_at_different_levels_are_told_at_their_op() {
     let message = "%2 has used 3 levels more than %a, but arith.subi takes one level";
     assert_eq!(found[0].message, message);
     let fix = document.fixes(&found).remove(0).expect("a fix");
-    let lines = "      %a_r = mgmt.level_reduce %a {levelToDrop = 3 : i64} : i16
+    let lines = "      %a_r = \"mgmt.level_reduce\"(%a) <{levelToDrop = 3 : i64}> : (i16) -> i16
       %3 = arith.subi %a_r, %2";
     let fixed = fix.apply(&text);
     assert!(fixed.contains(lines), "{fixed}");

@@ -37,7 +37,7 @@
 //! }
 //! ```
 
-use super::insertion::{NewNames, inserted};
+use super::insertion::{NewNames, NewOp, inserted};
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -70,7 +70,7 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let mut fix = |found: &&Diagnostic| {
         let op = ir.item_at(found.range.start).filter(|&it| !ir.is_broken(it))?;
         let it = Sites::unencoded_of(ir, heir, op)?;
-        let new = [("mgmt.init", String::new())];
+        let new = [NewOp::plain("mgmt.init")];
         let edits = inserted(program, (it.op, it.value), &new, &mut names)?;
         let title = format!("Encode {}", ir.value_text(it.value));
         Some(Fix { title, applicability: Applicability::Safe, edits })

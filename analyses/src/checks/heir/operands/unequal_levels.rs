@@ -80,15 +80,19 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 /// The ops that bring an operand to the level of the other, as HEIR itself would; a `number` makes
 /// ops that adjust scales differ.
 fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec<NewOp> {
-    let reduce =
-        |by: u32| (by > 0).then(|| ("mgmt.level_reduce", format!(" {{levelToDrop = {by} : i64}}")));
-    let switch = ("mgmt.modreduce", String::new());
+    // One level is the default.
+    let reduce = |by: u32| {
+        let properties = (by > 1).then(|| format!("levelToDrop = {by} : i64"));
+        (by > 0).then_some(NewOp { properties, ..NewOp::plain("mgmt.level_reduce") })
+    };
+    let switch = NewOp::plain("mgmt.modreduce");
     let setting = heir.setting_of(it.op);
     let is_float = program.ir().op_name(it.op).ends_with('f');
     match setting.and_then(|it| it.scheme) {
         // HEIR keeps no scales for OpenFHE.
         Some(Scheme::Bgv | Scheme::Bfv) if !setting.is_some_and(Setting::is_openfhe) => {
-            let adjust = ("mgmt.adjust_scale", format!(" {{id = {number} : i64}}"));
+            let properties = Some(format!("id = {number} : i64"));
+            let adjust = NewOp { properties, ..NewOp::plain("mgmt.adjust_scale") };
             reduce(it.by - 1).into_iter().chain([adjust, switch]).collect()
         }
         Some(Scheme::Ckks) if !is_unscaled(program, it) => reduce(it.by).into_iter().collect(),
