@@ -327,12 +327,11 @@ impl Sites {
         all.iter().filter(|it| is_kept(it)).copied().collect()
     }
 
-    /// The ops with operands at different levels that HEIR lowers next or has lowered, in textual
-    /// order.
+    /// The ops with operands at different levels that HEIR lowers or has lowered, in textual order.
     pub fn unequal_levels(&self, ir: &Ir, heir: &Heir) -> Vec<UnequalLevels> {
         let mut liveness = Liveness::default();
         let all = in_order(ir, &self.unequal).into_iter();
-        all.filter(|&it| self.is_lowered_next(ir, heir, it) && liveness.is_live(ir, it))
+        all.filter(|&it| is_judged(ir, heir, it) && liveness.is_live(ir, it))
             .filter_map(|it| levels::unequal(ir, heir, it))
             .collect()
     }
@@ -357,7 +356,7 @@ impl Sites {
     pub fn unencoded(&self, ir: &Ir, heir: &Heir) -> Vec<Unencoded> {
         let mut liveness = Liveness::default();
         let all = in_order(ir, &self.unencoded).into_iter();
-        all.filter(|&it| self.is_lowered_next(ir, heir, it) && liveness.is_live(ir, it))
+        all.filter(|&it| is_judged(ir, heir, it) && liveness.is_live(ir, it))
             .filter_map(|it| plaintexts::unencoded(ir, heir, it))
             .collect()
     }
@@ -384,14 +383,10 @@ impl Sites {
     }
 
     /// Returns true if HEIR lowers an op next: it has placed ops that use levels or relinearize, or
-    /// the module has parameters, which HEIR chooses after that. An op that is lowered already
-    /// counts, too.
+    /// the module has parameters. An op that is lowered already counts, too.
     fn is_lowered_next(&self, ir: &Ir, heir: &Heir, op: Op) -> bool {
         let stage = self.stage(ir.function_of(op));
-        stage.uses_levels
-            || stage.is_relinearized
-            || is_lowered(ir, op)
-            || heir.setting_of(op).is_some_and(|it| matches!(it.params, Some(Ok(_))))
+        stage.uses_levels || stage.is_relinearized || is_lowered(ir, op) || has_params(heir, op)
     }
 
     /// The wrong levels that are written, in textual order.
@@ -447,14 +442,26 @@ impl Sites {
     }
 }
 
+/// Returns true if HEIR lowers an op or has lowered it: it is in a generic of a module with
+/// parameters, which HEIR chooses after it has placed its `mgmt` ops, or of a scheme or a library.
+fn is_judged(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
+    is_lowered(ir, op) || has_params(heir, op) && around.any(|it| ir.is_secret_generic(it))
+}
+
+/// Returns true if the module around an op has parameters of a scheme.
+fn has_params(heir: &Heir, op: Op) -> bool {
+    heir.setting_of(op).is_some_and(|it| matches!(it.params, Some(Ok(_))))
+}
+
 /// Returns true for an op of a scheme or a library.
 fn is_lowered(ir: &Ir, op: Op) -> bool {
     let dialect = ir.op_name(op).split_once('.').map_or("", |it| it.0);
     matches!(dialect, "ckks" | "bgv" | "lwe" | "openfhe" | "lattigo")
 }
 
-/// How the scale of a value exceeds its modulus, if it does and that of no value that it is made of
-/// does.
+/// The excess of the scale of a value over its modulus, if there is one and none of the values that
+/// it is made of has one.
 fn first_over_modulus(at: &Sight<'_>, value: Value) -> Option<OverModulus> {
     let over = |it: Value| modulus::over(at.ir, at.heir, at.scales, it);
     let found = over(value)?;

@@ -25,7 +25,7 @@ pub struct OverModulus {
     pub bits: i64,
 }
 
-/// How the scale of a value exceeds its modulus, if it does.
+/// The excess of the scale of a value over its modulus, if there is one.
 pub(crate) fn over(
     ir: &Ir,
     heir: &Heir,

@@ -1,8 +1,8 @@
 //! Operands at different scales.
 //!
-//! `--populate-scale-ckks` raises the smaller scale of the operands of a sum, so it mends nearly all
-//! programs. One case is left: where it raises the scale of an operand of the first op of a block,
-//! it takes the rest of the block for dead, and raises nothing there.
+//! `--populate-scale-ckks` raises the smaller scale of the operands of a sum, so it mends nearly
+//! all programs. One case is left: where it raises the scale of an operand of the first op of a
+//! block, it takes the rest of the block for dead, and raises nothing there.
 //!
 //! *Law.* A generic is judged if the operands of its first op are arguments of a function or
 //! encoded plaintexts: their scales are known. Of an op that is not understood the scale is not

@@ -29,8 +29,36 @@ impl NewNames {
     }
 }
 
-/// A new op: its name and its attributes.
-pub(super) type NewOp = (&'static str, String);
+/// A new op.
+#[derive(Debug)]
+pub(super) struct NewOp {
+    pub(super) name: &'static str,
+    /// Its properties. HEIR reads them in the generic form only, from 2026.10.1 on.
+    pub(super) properties: Option<String>,
+    /// Its other attributes.
+    pub(super) attributes: Option<String>,
+}
+
+impl NewOp {
+    /// An op without attributes.
+    pub(super) const fn plain(name: &'static str) -> Self {
+        Self { name, properties: None, attributes: None }
+    }
+
+    /// The text of the op.
+    fn text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
+        let Self { name, properties, attributes } = self;
+        let dict = attributes.as_ref().map_or(String::new(), |it| format!(" {{{it}}}"));
+        match properties {
+            None if !is_generic => format!("{result} = {name} {operand}{dict} : {ty}"),
+            _ => {
+                let properties =
+                    properties.as_ref().map_or(String::new(), |it| format!(" <{{{it}}}>"));
+                format!("{result} = \"{name}\"({operand}){properties}{dict} : ({ty}) -> {ty}")
+            }
+        }
+    }
+}
 
 /// The edits that put ops before an op, one behind another, on an operand of it.
 pub(super) fn inserted(
@@ -41,14 +69,12 @@ pub(super) fn inserted(
 ) -> Option<Vec<TextEdit>> {
     let ir = program.ir();
     let ty = ir.interner.type_text(ir.value(value).ty);
+    let is_generic = ir.op(op).form == Form::Generic;
     let mut operand = ir.value_text(value);
     let mut lines = Vec::new();
-    for (new, dict) in new {
+    for new in new {
         let name = names.fresh(program, op, value)?;
-        lines.push(match ir.op(op).form {
-            Form::Generic => format!("{name} = \"{new}\"({operand}){dict} : ({ty}) -> {ty}"),
-            _ => format!("{name} = {new} {operand}{dict} : {ty}"),
-        });
+        lines.push(new.text(&name, &operand, &ty, is_generic));
         operand = name;
     }
     let mut edits = vec![in_front(program, op, &lines)];

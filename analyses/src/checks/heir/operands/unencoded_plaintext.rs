@@ -2,39 +2,42 @@
 //!
 //! HEIR encodes a plaintext where `mgmt.init` says so. A sum, a difference or a product of a
 //! ciphertext and any other plaintext is refused (`must be lwe-ciphertext-like`). Reported for
-//! constants and arguments of functions, where HEIR has placed its `mgmt` ops and in modules with
-//! parameters.
+//! constants and arguments of functions, in modules with parameters.
 //!
 //! ```mlir
-//! func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
-//!   %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
-//!   ^body(%a: tensor<8xi16>):
-//!     %1 = arith.muli %a, %a : tensor<8xi16>
-//!     %2 = mgmt.relinearize %1 : tensor<8xi16>
-//!     %3 = arith.addi %2, %p : tensor<8xi16>     // %p is not encoded
-//!     secret.yield %3 : tensor<8xi16>
-//!   } -> (!secret.secret<tensor<8xi16>>)
-//!   return %0 : !secret.secret<tensor<8xi16>>
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
+//!     ^body(%a: tensor<8xi16>):
+//!       %1 = arith.muli %a, %a : tensor<8xi16>
+//!       %2 = mgmt.relinearize %1 : tensor<8xi16>
+//!       %3 = arith.addi %2, %p : tensor<8xi16>     // %p is not encoded
+//!       secret.yield %3 : tensor<8xi16>
+//!     } -> (!secret.secret<tensor<8xi16>>)
+//!     return %0 : !secret.secret<tensor<8xi16>>
+//!   }
 //! }
 //! ```
 //!
 //! Encode it. The fix does so.
 //!
 //! ```mlir
-//! func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
-//!   %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
-//!   ^body(%a: tensor<8xi16>):
-//!     %1 = arith.muli %a, %a : tensor<8xi16>
-//!     %2 = mgmt.relinearize %1 : tensor<8xi16>
-//!     %q = mgmt.init %p : tensor<8xi16>
-//!     %3 = arith.addi %2, %q : tensor<8xi16>
-//!     secret.yield %3 : tensor<8xi16>
-//!   } -> (!secret.secret<tensor<8xi16>>)
-//!   return %0 : !secret.secret<tensor<8xi16>>
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
+//!     ^body(%a: tensor<8xi16>):
+//!       %1 = arith.muli %a, %a : tensor<8xi16>
+//!       %2 = mgmt.relinearize %1 : tensor<8xi16>
+//!       %q = mgmt.init %p : tensor<8xi16>
+//!       %3 = arith.addi %2, %q : tensor<8xi16>
+//!       secret.yield %3 : tensor<8xi16>
+//!     } -> (!secret.secret<tensor<8xi16>>)
+//!     return %0 : !secret.secret<tensor<8xi16>>
+//!   }
 //! }
 //! ```
 
-use super::insertion::{NewNames, inserted};
+use super::insertion::{NewNames, NewOp, inserted};
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -67,7 +70,7 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let mut fix = |found: &&Diagnostic| {
         let op = ir.item_at(found.range.start).filter(|&it| !ir.is_broken(it))?;
         let it = Sites::unencoded_of(ir, heir, op)?;
-        let new = [("mgmt.init", String::new())];
+        let new = [NewOp::plain("mgmt.init")];
         let edits = inserted(program, (it.op, it.value), &new, &mut names)?;
         let title = format!("Encode {}", ir.value_text(it.value));
         Some(Fix { title, applicability: Applicability::Safe, edits })

@@ -3,38 +3,42 @@
 //! The level of a ciphertext becomes the ring in its type. A sum, a difference and a product of
 //! ciphertexts take one ring: HEIR refuses to lower any other (`requires all operands and results
 //! to have the same rings`), at an op that no longer has the names of the program. Reported at the
-//! op, for the operand with the fewest used levels, in functions into which HEIR has placed its
-//! `mgmt` ops and in modules with parameters. A warning after lowering to `OpenFHE`, which refuses
-//! such operands when the program runs and scales by hand.
+//! op, for the operand with the fewest used levels, in modules with parameters: HEIR chooses these
+//! after it has placed its `mgmt` ops. A warning after lowering to `OpenFHE`, which refuses such
+//! operands when the program runs and scales by hand.
 //!
 //! ```mlir
-//! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
-//!   %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
-//!   ^body(%a: tensor<8xf32>):
-//!     %1 = arith.mulf %a, %a : tensor<8xf32>
-//!     %2 = mgmt.relinearize %1 : tensor<8xf32>
-//!     %3 = mgmt.modreduce %2 : tensor<8xf32>
-//!     %4 = arith.addf %3, %a : tensor<8xf32>     // %3 has used a level, %a none
-//!     secret.yield %4 : tensor<8xf32>
-//!   } -> (!secret.secret<tensor<8xf32>>)
-//!   return %0 : !secret.secret<tensor<8xf32>>
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!     ^body(%a: tensor<8xf32>):
+//!       %1 = arith.mulf %a, %a : tensor<8xf32>
+//!       %2 = mgmt.relinearize %1 : tensor<8xf32>
+//!       %3 = mgmt.modreduce %2 : tensor<8xf32>
+//!       %4 = arith.addf %3, %a : tensor<8xf32>     // %3 has used a level, %a none
+//!       secret.yield %4 : tensor<8xf32>
+//!     } -> (!secret.secret<tensor<8xf32>>)
+//!     return %0 : !secret.secret<tensor<8xf32>>
+//!   }
 //! }
 //! ```
 //!
 //! Drop levels of the other operand. The fix inserts the ops.
 //!
 //! ```mlir
-//! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
-//!   %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
-//!   ^body(%a: tensor<8xf32>):
-//!     %1 = arith.mulf %a, %a : tensor<8xf32>
-//!     %2 = mgmt.relinearize %1 : tensor<8xf32>
-//!     %3 = mgmt.modreduce %2 : tensor<8xf32>
-//!     %b = mgmt.level_reduce %a : tensor<8xf32>
-//!     %4 = arith.addf %3, %b : tensor<8xf32>
-//!     secret.yield %4 : tensor<8xf32>
-//!   } -> (!secret.secret<tensor<8xf32>>)
-//!   return %0 : !secret.secret<tensor<8xf32>>
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!     ^body(%a: tensor<8xf32>):
+//!       %1 = arith.mulf %a, %a : tensor<8xf32>
+//!       %2 = mgmt.relinearize %1 : tensor<8xf32>
+//!       %3 = mgmt.modreduce %2 : tensor<8xf32>
+//!       %b = mgmt.level_reduce %a : tensor<8xf32>
+//!       %4 = arith.addf %3, %b : tensor<8xf32>
+//!       secret.yield %4 : tensor<8xf32>
+//!     } -> (!secret.secret<tensor<8xf32>>)
+//!     return %0 : !secret.secret<tensor<8xf32>>
+//!   }
 //! }
 //! ```
 
@@ -44,7 +48,7 @@ use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Severity};
-use noisy_heir::{Heir, NumberKind, Outcome, Scheme, Sites, UnequalLevels};
+use noisy_heir::{Heir, NumberKind, Outcome, Scheme, Setting, Sites, UnequalLevels};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "unequal-levels",
@@ -76,15 +80,19 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 /// The ops that bring an operand to the level of the other, as HEIR itself would; a `number` makes
 /// ops that adjust scales differ.
 fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec<NewOp> {
-    let reduce =
-        |by: u32| (by > 0).then(|| ("mgmt.level_reduce", format!(" {{levelToDrop = {by} : i64}}")));
-    let switch = ("mgmt.modreduce", String::new());
+    // One level is the default.
+    let reduce = |by: u32| {
+        let properties = (by > 1).then(|| format!("levelToDrop = {by} : i64"));
+        (by > 0).then_some(NewOp { properties, ..NewOp::plain("mgmt.level_reduce") })
+    };
+    let switch = NewOp::plain("mgmt.modreduce");
     let setting = heir.setting_of(it.op);
     let is_float = program.ir().op_name(it.op).ends_with('f');
     match setting.and_then(|it| it.scheme) {
         // HEIR keeps no scales for OpenFHE.
-        Some(Scheme::Bgv | Scheme::Bfv) if !setting.is_some_and(|it| it.is_openfhe()) => {
-            let adjust = ("mgmt.adjust_scale", format!(" {{id = {number} : i64}}"));
+        Some(Scheme::Bgv | Scheme::Bfv) if !setting.is_some_and(Setting::is_openfhe) => {
+            let properties = Some(format!("id = {number} : i64"));
+            let adjust = NewOp { properties, ..NewOp::plain("mgmt.adjust_scale") };
             reduce(it.by - 1).into_iter().chain([adjust, switch]).collect()
         }
         Some(Scheme::Ckks) if !is_unscaled(program, it) => reduce(it.by).into_iter().collect(),
@@ -93,11 +101,16 @@ fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec
     }
 }
 
-/// Returns true if the scale of the operand that has used fewer levels is larger by a modulus.
+/// Returns true if the operand that has used fewer levels is a product whose scale no modulus
+/// switch has brought down.
 fn is_unscaled(program: &Program, it: &UnequalLevels) -> bool {
-    let Some(scales) = program.scales() else { return false };
+    let default = || {
+        let setting = program.heir()?.setting_of(it.op)?;
+        setting.params.as_ref()?.as_ref().ok()?.log_default_scale
+    };
+    let Some((scales, default)) = program.scales().zip(default()) else { return false };
     match (scales.log2(it.value), scales.log2(it.other)) {
-        (Some(value), Some(other)) => value > other,
+        (Some(value), Some(other)) => value > other && 2 * value > 3 * i64::from(default),
         _ => false,
     }
 }

@@ -44,7 +44,7 @@
 //! }
 //! ```
 
-use super::insertion::{NewNames, inserted, n_adjusted};
+use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
@@ -95,12 +95,13 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let mut fix = |found: &&Diagnostic| {
         let op = ir.item_at(found.range.start).filter(|&it| !ir.is_broken(it))?;
         let it = all.iter().find(|it| it.op == op)?;
-        let dict = format!(
-            " {{id = {number} : i64, mgmt.mgmt = #mgmt.mgmt<level = {}, scale = {}>}}",
-            it.level, it.to
-        );
+        let attributes = format!("mgmt.mgmt = #mgmt.mgmt<level = {}, scale = {}>", it.level, it.to);
+        let new = [NewOp {
+            name: "mgmt.adjust_scale",
+            properties: Some(format!("id = {number} : i64")),
+            attributes: Some(attributes),
+        }];
         number += 1;
-        let new = [("mgmt.adjust_scale", dict)];
         let edits = inserted(program, (it.first, it.adjusted), &new, &mut names)?;
         let title = format!("Adjust the scale of {}", ir.value_text(it.adjusted));
         Some(Fix { title, applicability: Applicability::Safe, edits })
