@@ -118,11 +118,10 @@ try {
 
   await step("the noise graph shows before and after", async () => {
     await page.getByRole("tab", { name: "Noise graph" }).click();
-    const graph = page.frameLocator("#graph iframe");
-    await graph
-      .getByText(/after: Insert/)
-      .first()
-      .waitFor();
+    await page.waitForFunction(() =>
+      document.querySelector("#graph iframe")?.srcdoc.includes("after: Insert"),
+    );
+    await page.frameLocator("#graph iframe").locator("canvas").waitFor();
     await picture("graph");
   });
 
