@@ -150,7 +150,7 @@ try {
     await page.keyboard.press("Control+.");
     await page
       .locator(".action-widget")
-      .getByText(/Insert 1 noisy.reduce_noise|Insert 1/)
+      .getByText(/Insert.*reduce_noise/)
       .first()
       .waitFor();
     await picture("fixes");
