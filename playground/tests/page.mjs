@@ -12,7 +12,7 @@ import { serve } from "../serve.mjs";
 const { values } = parseArgs({ options: { screenshots: { type: "string" } } });
 if (values.screenshots) mkdirSync(values.screenshots, { recursive: true });
 
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 let passed = 0;
 
 async function step(name, body) {
