@@ -4,7 +4,6 @@ import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { createGzip } from "node:zlib";
 
 const folder = fileURLToPath(new URL("dist/", import.meta.url));
 const types = {
@@ -24,14 +23,11 @@ export function serve(port) {
       response.writeHead(404).end();
       return;
     }
-    const zips = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
     response.writeHead(200, {
       "content-type": types[path.extname(file)] ?? "application/octet-stream",
       "cache-control": "no-cache",
-      ...(zips ? { "content-encoding": "gzip" } : {}),
     });
-    const from = createReadStream(file);
-    (zips ? from.pipe(createGzip({ level: 6 })) : from).pipe(response);
+    createReadStream(file).pipe(response);
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);

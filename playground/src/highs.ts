@@ -21,7 +21,19 @@ export async function highsImports(
   memory: Memory,
   isOver: (iterations: number) => boolean,
 ): Promise<Record<string, (...args: number[]) => number | void>> {
-  const highs = await loadHighs({ wasmModule: module });
+  // Its option `wasmModule` is declared and not read.
+  const options = {
+    instantiateWasm: (
+      imports: WebAssembly.Imports,
+      done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+    ) => {
+      void WebAssembly.instantiate(module, imports).then((instance) => {
+        done(instance, module);
+      });
+      return {};
+    },
+  };
+  const highs = await loadHighs(options as Parameters<typeof loadHighs>[0]);
   const programs = new Map<number, Program>();
   let last = 0;
 

@@ -91,12 +91,12 @@ export class Instance {
     const say = ConsoleStdout.lineBuffered((line) => {
       console.error(line);
     });
-    const wasi = new WASI(["noisy-lsp"], environment, [
-      new OpenFile(new File([])),
-      say,
-      say,
-      disk.root,
-    ]);
+    const wasi = new WASI(
+      ["noisy-lsp"],
+      environment,
+      [new OpenFile(new File([])), say, say, disk.root],
+      { debug: false },
+    );
     let exports: Exports | undefined;
     const instance = await WebAssembly.instantiate(module, {
       wasi_snapshot_preview1: wasi.wasiImport as WebAssembly.ModuleImports,

@@ -306,6 +306,8 @@ async function asked(method: string, params: unknown): Promise<unknown> {
   }
 }
 
+let diff: monaco.editor.IStandaloneDiffEditor | undefined;
+
 /** Shows what an edit changes, and makes it if the user says so. */
 async function preview(edit: lsp.WorkspaceEdit, title: string): Promise<boolean> {
   const edits = editsOf(edit, PROGRAM).map((it) => ({ range: range(it.range), text: it.newText }));
@@ -317,11 +319,11 @@ async function preview(edit: lsp.WorkspaceEdit, title: string): Promise<boolean>
   element("preview-title").textContent = title;
   dialog.returnValue = "cancel";
   dialog.showModal();
-  const narrow = dialog.clientWidth < 700;
-  const diff = monaco.editor.createDiffEditor(element("preview-diff"), {
+  // One for all previews: disposing it would take services along that the program's editor uses.
+  diff ??= monaco.editor.createDiffEditor(element("preview-diff"), {
     automaticLayout: true,
     readOnly: true,
-    renderSideBySide: !narrow,
+    useInlineViewWhenSpaceIsLimited: true,
     minimap: { enabled: false },
     hideUnchangedRegions: { enabled: true },
     ariaLabel: "What changes",
@@ -330,7 +332,7 @@ async function preview(edit: lsp.WorkspaceEdit, title: string): Promise<boolean>
   await new Promise((closed) => {
     dialog.addEventListener("close", closed, { once: true });
   });
-  diff.dispose();
+  diff.setModel(null);
   before.dispose();
   after.dispose();
   editor.focus();

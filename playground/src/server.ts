@@ -79,7 +79,8 @@ export class Server {
         instance.exports.noisy_receive(at, length);
       });
     });
-    this.turn();
+    // Messages that have arrived are taken first: what is cancelled is not begun.
+    this.soon();
   }
 
   private run(act: (instance: Instance) => void): void {

@@ -9,8 +9,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use highs::{Col, HighsModelStatus, HighsSolutionStatus, Model, RowProblem, Sense, SolvedModel};
 
-use crate::linear::Basis;
-use crate::program::{Column, Row};
+use crate::program::{Basis, Column, Row};
 use crate::{Error, Limits, Outcome, Rows};
 
 /// A program that HiGHS holds.

@@ -3,22 +3,25 @@
 #![allow(clippy::doc_markdown, reason = "HiGHS is a name, not code")]
 
 #[cfg(not(target_family = "wasm"))]
-#[path = "highs.rs"]
-mod engine;
-#[cfg(target_family = "wasm")]
-#[path = "web.rs"]
-mod engine;
+mod highs;
 mod linear;
 mod model;
 mod program;
+#[cfg(target_family = "wasm")]
+mod web;
 
 use std::ffi::c_int;
 
-#[cfg(target_family = "wasm")]
-pub use self::engine::is_over;
-pub use self::linear::{Basis, LinearProgram, Optimum};
+pub use self::linear::{LinearProgram, Optimum};
 pub use self::model::{Model, Solution, Status};
-pub use self::program::{Column, Row};
+pub use self::program::{Basis, Column, Row};
+#[cfg(target_family = "wasm")]
+pub use self::web::is_over;
+
+#[cfg(not(target_family = "wasm"))]
+use self::highs as engine;
+#[cfg(target_family = "wasm")]
+use self::web as engine;
 
 /// The limits of a run. The default never asks to stop.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use crate::engine::Engine;
-use crate::program::Column;
+use crate::program::{Basis, Column};
 use crate::{Error, Limits, Outcome, Rows};
 
 /// A linear program whose rows, costs and bounds change; each solve starts from the basis of the
@@ -14,20 +14,6 @@ pub struct LinearProgram {
     model: Option<Engine>,
     n_columns: usize,
     n_rows: usize,
-}
-
-/// A basis, from which a simplex run starts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Basis {
-    /// The statuses of the columns, in the encoding of the solver.
-    pub columns: Vec<c_int>,
-    /// The statuses of the rows, in the encoding of the solver.
-    pub rows: Vec<c_int>,
-}
-
-impl Basis {
-    /// The status "basic".
-    pub const BASIC: c_int = 1;
 }
 
 /// An optimal point.

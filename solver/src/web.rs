@@ -8,8 +8,7 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 
-use crate::linear::Basis;
-use crate::program::{Column, Row};
+use crate::program::{Basis, Column, Row};
 use crate::{Error, Limits, Outcome, Rows};
 
 /// The functions of the page. Arrays are passed as pointers into this memory; the status -1 is an
