@@ -33,14 +33,14 @@ await build({
   // The package `highs` asks for these in Node only.
   external: ["node:*"],
   logOverride: { "empty-import-meta": "silent" },
-  entryPoints: { worker: "src/worker.ts", solver: "src/solver-worker.ts" },
+  entryPoints: { worker: "src/worker.ts", solver: "src/solver/worker.ts" },
   outdir: out,
 });
 await build({
   ...common,
   format: "esm",
   platform: "node",
-  entryPoints: { server: "src/server.ts", "solver-node": "src/solver-node.ts" },
+  entryPoints: { server: "src/server.ts", "solver-node": "src/solver/node.ts" },
   outdir: `${out}/test`,
 });
 fs.writeFileSync(`${out}/test/package.json`, '{ "type": "module" }\n');

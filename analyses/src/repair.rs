@@ -7,9 +7,9 @@
 //! again, since annotations may not agree with the inserted ops. If these fixes raise the noise of
 //! a value over the budget, all of it is repeated.
 //!
-//! *Law.* In a function with an error of its own in syntax, names or types only fixes of such errors
-//! are made. No round of fixes is kept that leaves more errors, unless it removes such errors, which
-//! hide others; and no placement that does not pass re-analysis.
+//! *Law.* In a function with an error of its own in syntax, names or types only fixes of such
+//! errors are made. No round of fixes is kept that leaves more errors, unless it removes such
+//! errors, which hide others; and no placement that does not pass re-analysis.
 
 mod edits;
 pub mod placement;

@@ -13,7 +13,7 @@ export interface Message {
   params?: unknown;
 }
 
-/** A worker that searches for a placement; see `solver.ts`. */
+/** A worker that searches for a placement; see `solver/solver.ts`. */
 export interface Searcher {
   /** Starts a search; its worker is the caller's until it is idle or ended. */
   search(

@@ -4,7 +4,7 @@
  */
 
 import { Server, reason, type Message, type Searcher } from "./server.ts";
-import type { SolverAnswer } from "./solver.ts";
+import type { SolverAnswer } from "./solver/solver.ts";
 
 /** The first message: URLs. */
 export interface Start {

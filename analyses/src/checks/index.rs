@@ -11,7 +11,7 @@ use memchr::memmem;
 use noisy_syntax::{Def, Delta, Ir, Name, Op, OpKind, Region, Source, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::code::misspelled_name;
+use crate::facts::misspelling;
 use crate::facts::noise::contract;
 use crate::program::Program;
 use noisy_dataflow::flow::{self, Flow};
@@ -153,9 +153,9 @@ impl Index {
         }
         if data.kind == OpKind::Unknown || data.extra.is_some() {
             let known = &mut self.is_misspelled;
-            let mut names = misspelled_name::names(ir, op);
+            let mut names = misspelling::names(ir, op);
             let is_misspelled = |it: (Name, bool)| {
-                let meant = || misspelled_name::meant(ir.interner.str(it.0), it.1).is_some();
+                let meant = || misspelling::meant(ir.interner.str(it.0), it.1).is_some();
                 *known.entry(it).or_insert_with(meant)
             };
             if names.any(is_misspelled) {

@@ -54,8 +54,8 @@ fn near_code(written: &str) -> Option<&'static str> {
     }
 }
 
-/// Corrects a misspelled code. Removes a code that is not reported from its comment, and the comment
-/// if it is the only one.
+/// Corrects a misspelled code. Removes a code that is not reported from its comment, and the
+/// comment if it is the only one.
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let text = program.source().text();
     let code = diagnostic.range.clone();

@@ -154,8 +154,8 @@ fn every_command_runs() {
         let wanted = i32::from(checks && !fixes);
         assert_eq!(run.code, wanted, "noisy-check {command}\n{run:?}");
         // These write files or a program, and say beside it what they did.
-        let is_beside =
-            args == ["--fix", "-"] || (args.first() == Some(&"format") && run.out.is_empty());
+        let is_beside = args == ["--fix", "-"]
+            || (matches!(args.first(), Some(&("format" | "fmt"))) && run.out.is_empty());
         let told = if is_beside { &run.err } else { &run.out };
         let is_told = folder.path("noise.html").exists()
             || folder.path("a.html").exists()

@@ -1,4 +1,4 @@
-//! What users expect of commands, outputs and exit codes.
+//! Expectations of users about commands, outputs and exit codes.
 
 use crate::tool::{CLEAN, Folder, TUTORIAL};
 

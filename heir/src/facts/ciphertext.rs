@@ -7,11 +7,11 @@
 //! others. Private functions take the largest of the levels that calls pass, and calls give what is
 //! returned.
 //!
-//! *Without numbers.* HEIR does not know whether the plaintexts are secret that an op with a region,
-//! or one of `linalg`, makes of plaintexts. It finds no numbers for a value that is computed with
-//! such a plaintext, nor a level for a value whose encrypted operands all have none, nor polynomials
-//! for one with an operand that has none. It writes on them the numbers of a fresh ciphertext
-//! ([`HeirNumber::Fresh`]).
+//! *Without numbers.* HEIR does not know whether the plaintexts are secret that an op with a
+//! region, or one of `linalg`, makes of plaintexts. It finds no numbers for a value that is
+//! computed with such a plaintext, nor a level for a value whose encrypted operands all have none,
+//! nor polynomials for one with an operand that has none. It writes on them the numbers of a fresh
+//! ciphertext ([`HeirNumber::Fresh`]).
 //!
 //! *Not checked.* Some numbers that HEIR writes depend on the order in which its analyses visit
 //! ops. One rule covers them: a value is not checked ([`HeirNumber::Open`]) if it is one of the
@@ -91,7 +91,7 @@ pub(crate) enum HeirNumber {
     Open,
 }
 
-/// What HEIR writes for the level and for the polynomials of a value.
+/// The level and the polynomials that HEIR writes on a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct HeirNumbers {
     pub(crate) level: HeirNumber,
@@ -195,7 +195,7 @@ impl Ciphertext {
 pub struct Fact {
     /// The kind and the numbers of the value.
     pub(crate) ciphertext: Ciphertext,
-    /// What HEIR writes in place of the numbers.
+    /// The numbers that HEIR writes instead.
     pub(crate) written: HeirNumbers,
 }
 
@@ -519,7 +519,7 @@ impl SparseForward for Ciphertexts {
     }
 }
 
-/// What HEIR writes on a result, given what it writes on the operands.
+/// The numbers that HEIR writes on a result, from those on the operands.
 fn written(ir: &impl View, op: Op, result: Ciphertext, operands: &[Fact]) -> HeirNumbers {
     let relinearizes = rules::dimension(ir.op_name(op)) == Some(DimensionRule::Relinearize);
     let known = || operands.iter().filter(|it| it.ciphertext != Ciphertext::Unknown);

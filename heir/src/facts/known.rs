@@ -236,7 +236,7 @@ impl Heir {
         self.facts.fact(value).map(|it| it.unchecked()).unwrap_or_default()
     }
 
-    /// What HEIR writes for the numbers of a value.
+    /// The numbers that HEIR writes on a value.
     pub(crate) fn written_as(&self, value: Value) -> HeirNumbers {
         self.facts.fact(value).map(|it| it.written).unwrap_or_default()
     }

@@ -68,7 +68,7 @@ fn fixed(text: &str) -> String {
 /// The two examples of a code in the documentation, within modules of a scheme.
 fn examples(code: &str) -> [String; 2] {
     let book = include_str!("../../../docs/diagnostics.md");
-    let section = book.split(&format!("\n# {code}:")).nth(1).expect("a section");
+    let section = book.split(&format!("\n## {code}:")).nth(1).expect("a section");
     let mut all = section.split("```mlir\n").skip(1).filter_map(|it| it.split("```").next());
     let mut example = || {
         let text = all.next().expect("an example");

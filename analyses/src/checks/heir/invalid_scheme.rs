@@ -27,8 +27,8 @@ use noisy_syntax::Op;
 
 use noisy_dataflow::attributes;
 
-use crate::checks::code::misspelled_name;
 use crate::checks::{Check, Index};
+use crate::facts::misspelling;
 use crate::program::Program;
 use crate::report::diagnostic::Diagnostic;
 
@@ -45,7 +45,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let mut known = None;
     for (module, fault) in heir.scheme_faults() {
         // One that is almost known is reported as that.
-        if misspelled_name::meant(&fault.key, true).is_some() {
+        if misspelling::meant(&fault.key, true).is_some() {
             continue;
         }
         if known.as_ref().is_none_or(|it: &(Op, _)| it.0 != module) {

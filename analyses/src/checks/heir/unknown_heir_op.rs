@@ -29,8 +29,8 @@
 //! }
 //! ```
 
-use crate::checks::code::misspelled_name;
 use crate::checks::{Check, Index};
+use crate::facts::misspelling;
 use crate::program::Program;
 use crate::report::diagnostic::{Category, Diagnostic};
 
@@ -46,7 +46,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
     // One that is almost known is reported as that.
     let mut found = sites.missing(ir);
-    found.retain(|&it| misspelled_name::meant(ir.op_name(it), false).is_none());
+    found.retain(|&it| misspelling::meant(ir.op_name(it), false).is_none());
     let Some(&first) = found.first() else { return };
     let (name, version) = (ir.op_name(first), noisy_heir::version());
     let mut message = format!("HEIR {version} has no `{name}`; what it does to levels is unknown");

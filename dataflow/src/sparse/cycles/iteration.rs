@@ -6,8 +6,8 @@
 //! that repeat an earlier start are skipped (Brent's cycle detection). Without a limit, each round
 //! starts from the join of all rounds so far: the least fixpoint. In either case, when only
 //! saturated facts have changed for as many rounds as there are carried values, and more than a few
-//! rounds are left, facts that still change are unbounded from there on, and rounds are joined until
-//! nothing changes: their starts are then at least those of any round that is left out.
+//! rounds are left, facts that still change are unbounded from there on, and rounds are joined
+//! until nothing changes: their starts are then at least those of any round that is left out.
 
 use noisy_syntax::Op;
 

@@ -3,8 +3,6 @@
 use noisy_syntax::OpKind;
 use noisy_syntax::dialect::TypeClass;
 
-use crate::features::write::snippet::split;
-
 /// The values in scope with their types, the nearest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scope(pub Vec<(String, String)>);
@@ -33,6 +31,7 @@ struct Operand {
 /// Returns a template in which values in scope are the operands.
 pub(super) fn filled(kind: OpKind, template: &str, scope: &Scope) -> String {
     let mut chosen: Vec<Option<Operand>> = Vec::new();
+    let mut examples: Vec<String> = Vec::new();
     replaced(template, &mut |place, role| match role {
         Role::Operand => {
             let class = kind.spec().operand_class(chosen.len());
@@ -41,7 +40,13 @@ pub(super) fn filled(kind: OpKind, template: &str, scope: &Scope) -> String {
             chosen.push(operand);
             name
         }
-        Role::Type => follows(place, &chosen).unwrap_or(place).to_owned(),
+        Role::Type => {
+            // The result of a cast has another type than its operand.
+            let is_cast = examples.iter().any(|it| it != place && family(it) == family(place));
+            examples.push(place.to_owned());
+            let ty = follows(place, &chosen).filter(|_| !is_cast);
+            ty.unwrap_or(place).to_owned()
+        }
         Role::Other => place.to_owned(),
     })
 }
@@ -118,6 +123,13 @@ fn role(place: &str, after: &str, n_operands: usize) -> Role {
     }
 }
 
+/// The text before the first placeholder of a template, the placeholder, and the text after it.
+pub(super) fn split(template: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = template.split_once('«')?;
+    let (place, after) = rest.split_once('»')?;
+    Some((before, place, after))
+}
+
 /// Replaces the placeholders of a template; they stay placeholders.
 fn replaced(template: &str, with: &mut dyn FnMut(&str, Role) -> String) -> String {
     let (mut out, mut rest, mut n_operands) = (String::new(), template, 0);
@@ -145,16 +157,18 @@ fn choose(class: TypeClass, scope: &Scope, chosen: &[Option<Operand>]) -> Option
 
 /// The type that an example of a type stands for.
 fn follows<'a>(example: &str, chosen: &'a [Option<Operand>]) -> Option<&'a str> {
-    let family = |ty: &str| -> &'static str {
-        match ty.find(|c: char| !c.is_ascii_lowercase()).map_or(ty, |at| &ty[..at]) {
-            "memref" => "memref",
-            "vector" => "vector",
-            "f" | "bf" => "float",
-            _ => "other",
-        }
-    };
     let free = chosen.iter().flatten().filter(|it| !it.is_fixed);
     free.map(|it| &*it.ty).find(|ty| family(ty) == family(example))
+}
+
+/// The kind of a type, as far as an example shows it.
+fn family(ty: &str) -> &'static str {
+    match ty.find(|c: char| !c.is_ascii_lowercase()).map_or(ty, |at| &ty[..at]) {
+        "memref" => "memref",
+        "vector" => "vector",
+        "f" | "bf" => "float",
+        _ => "other",
+    }
 }
 
 /// True if the class has one type, which the op does not spell out as an example.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noisy_syntax::OpKind;
 
-use crate::features::write::fill::{self, Scope};
+use crate::features::write::fill::{self, Scope, split};
 
 /// The template of a known op, from its row.
 fn template(name: &str) -> Option<String> {
@@ -49,13 +49,6 @@ pub(crate) fn shown(name: &str) -> Option<(String, Vec<Range<usize>>)> {
         rest = after;
     }
     Some((out + rest, places))
-}
-
-/// The text before the first placeholder of a template, the placeholder, and the text after it.
-pub(super) fn split(template: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = template.split_once('«')?;
-    let (place, after) = rest.split_once('»')?;
-    Some((before, place, after))
 }
 
 #[cfg(test)]

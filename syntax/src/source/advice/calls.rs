@@ -1,4 +1,4 @@
-//! What calls, branches, returns and yields pass.
+//! Operands that calls, branches, returns and yields pass.
 
 use std::ops::Range;
 

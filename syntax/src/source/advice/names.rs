@@ -94,15 +94,20 @@ impl Adviser<'_> {
     fn defined_elsewhere(&self, name: &str) -> Option<(Value, String)> {
         let name = self.ir.interner.find_name(name)?;
         let own = self.function();
-        for region in self.ir.regions_defining(name).into_iter().take(MAX_REGIONS) {
-            let Some(parent) = self.ir.region(region).parent else { continue };
+        let regions: Vec<_> = self.ir.regions_defining(name).into_iter().collect();
+        // Their order depends on earlier edits, so none is chosen from too many.
+        if regions.len() > MAX_REGIONS {
+            return None;
+        }
+        let of = |region| {
+            let parent = self.ir.region(region).parent?;
             let is_in_function =
                 own.is_some_and(|it| it != parent && self.ir.is_within(parent, it));
-            if is_in_function && let Some(&value) = self.ir.defs(region, name).first() {
-                return Some((value, self.ir.op_name(parent).to_owned()));
-            }
-        }
-        None
+            let value = *self.ir.defs(region, name).first().filter(|_| is_in_function)?;
+            Some((self.definition(value)?.start, value, parent))
+        };
+        let first = regions.into_iter().filter_map(of).min_by_key(|it| it.0)?;
+        Some((first.1, self.ir.op_name(first.2).to_owned()))
     }
 
     pub(super) fn undefined_alias(&mut self) {

@@ -9,10 +9,9 @@
 //!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
 //!     ^body(%a: tensor<8xi16>):
-//!       %1 = arith.muli %a, %a : tensor<8xi16>
-//!       %2 = mgmt.relinearize %1 : tensor<8xi16>
-//!       %3 = arith.addi %2, %p : tensor<8xi16>     // %p is not encoded
-//!       secret.yield %3 : tensor<8xi16>
+//!       %1 = arith.addi %a, %a : tensor<8xi16>
+//!       %2 = arith.addi %1, %p : tensor<8xi16>     // %p is not encoded
+//!       secret.yield %2 : tensor<8xi16>
 //!     } -> (!secret.secret<tensor<8xi16>>)
 //!     return %0 : !secret.secret<tensor<8xi16>>
 //!   }
@@ -26,11 +25,10 @@
 //!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
 //!     ^body(%a: tensor<8xi16>):
-//!       %1 = arith.muli %a, %a : tensor<8xi16>
-//!       %2 = mgmt.relinearize %1 : tensor<8xi16>
+//!       %1 = arith.addi %a, %a : tensor<8xi16>
 //!       %q = mgmt.init %p : tensor<8xi16>
-//!       %3 = arith.addi %2, %q : tensor<8xi16>
-//!       secret.yield %3 : tensor<8xi16>
+//!       %2 = arith.addi %1, %q : tensor<8xi16>
+//!       secret.yield %2 : tensor<8xi16>
 //!     } -> (!secret.secret<tensor<8xi16>>)
 //!     return %0 : !secret.secret<tensor<8xi16>>
 //!   }

@@ -6,7 +6,7 @@
  */
 
 import loadHighs from "highs";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "../memory.ts";
 
 type Loaded = Awaited<ReturnType<typeof loadHighs>>;
 type Program = ReturnType<Loaded["raw"]["createModel"]>;

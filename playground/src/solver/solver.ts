@@ -1,8 +1,8 @@
 /** A worker that searches for placements, one at a time. It is ended to end a search. */
 
 import { highsImports } from "./highs.ts";
-import { Disk, Instance, Kind } from "./module.ts";
-import { reason } from "./server.ts";
+import { Disk, Instance, Kind } from "../module.ts";
+import { reason } from "../server.ts";
 
 export interface SolverStart {
   module: WebAssembly.Module;
