@@ -378,7 +378,7 @@ fn a_certificate_is_verified_against_the_program_before() {
     // No system at all: then nothing is said of a function that goes over.
     let mut nothing: serde_json::Value = serde_json::from_str(&proof).unwrap();
     nothing["systems"] = serde_json::json!([]);
-    refused(&nothing.to_string(), "before.mlir", "nothing is said about it");
+    refused(&nothing.to_string(), "before.mlir", "the certificate does not cover it");
     // Wrong usage.
     for args in [
         &["verify-certificate", "proof.json"][..],
