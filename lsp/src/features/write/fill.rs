@@ -42,7 +42,9 @@ pub(super) fn filled(kind: OpKind, template: &str, scope: &Scope) -> String {
         }
         Role::Type => {
             // The result of a cast has another type than its operand.
-            let is_cast = examples.iter().any(|it| it != place && family(it) == family(place));
+            let is_number = matches!(family(place), "other" | "float");
+            let is_like = |it: &String| it != place && family(it) == family(place);
+            let is_cast = is_number && examples.iter().any(is_like);
             examples.push(place.to_owned());
             let ty = follows(place, &chosen).filter(|_| !is_cast);
             ty.unwrap_or(place).to_owned()
