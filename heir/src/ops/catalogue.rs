@@ -114,7 +114,7 @@ fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Entry)> {
                 ("bootstrap", _) => entry.level = Some(LevelRule::Bootstrap),
                 ("of", "inputs") => entry.of = LevelSource::Inputs,
                 ("of", number) => {
-                    entry.of = LevelSource::Operand(number.parse().unwrap_or(usize::MAX))
+                    entry.of = LevelSource::Operand(number.parse().unwrap_or(usize::MAX));
                 }
                 ("deeper", _) => entry.deepens = true,
                 ("plaintexts", _) => entry.takes_plaintexts = true,
