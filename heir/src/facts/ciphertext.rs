@@ -82,12 +82,12 @@ impl Dimension {
 /// meet have the largest of their variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum HeirNumber {
-    /// That of a fresh ciphertext: HEIR finds none.
+    /// HEIR finds no number, and writes the number of a fresh ciphertext.
     #[default]
     Fresh,
-    /// The same.
+    /// HEIR writes the number that follows from the ops.
     Same,
-    /// Not checked: it depends on the order in which HEIR visits ops.
+    /// The number depends on the order in which HEIR visits ops, and is not checked.
     Open,
 }
 

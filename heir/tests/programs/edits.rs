@@ -321,7 +321,6 @@ fn typing_in_headers_is_taken_in() {
         document.edit(at..at + old.len(), new);
         let after = document.source().text().to_string();
         let fresh = Document::with_model(&after, model());
-        // Another name of the argument leaves all its uses undefined, which is a new program.
         assert!(is_kept(&document, &fresh), "{new}");
         assert_eq!(told(&document), told(&fresh), "{after}");
     }
