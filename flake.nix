@@ -1,4 +1,4 @@
-# nix build github:OWNER/REPOSITORY, or nix build in a checkout
+# In a checkout: nix build
 {
   description = "Noise of homomorphic encryption in MLIR: checker, language server, passes";
   inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";

@@ -1,4 +1,4 @@
-// One product feeds two chains of four. One reduce_noise right behind the product mends both.
+// One product is used by two chains of four. One reduce_noise after the product fixes both.
 func.func @branches(%x: i5, %y: i5) -> (i5, i5) {
   %0 = noisy.encode %x : i5 -> !noisy.i32
   %1 = noisy.encode %y : i5 -> !noisy.i32

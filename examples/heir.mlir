@@ -1,5 +1,6 @@
-// A program of HEIR's for CKKS, after HEIR has placed its mgmt ops: the square of a sum of products.
-// One relinearization got lost: %4 rescales 3 polynomials, and HEIR lowers that without a word.
+// A CKKS program of HEIR after HEIR has placed its mgmt ops: the square of a sum of products.
+// One relinearization is missing: %5 rotates 3 polynomials. HEIR's lowering fails with
+// "'ckks.rotate' op x.dim == 2 does not hold".
 module attributes {
   backend.lattigo,
   ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337], P = [36028797019488257], logDefaultScale = 45>,

@@ -1,5 +1,5 @@
-// 3 * 4, squared three times: too noisy. `noisy-check` says where and why,
-// `noisy-check --fix` inserts three reduce_noise, the least that will do.
+// 3 * 4, squared three times: over the noise budget. `noisy-check` reports where,
+// `noisy-check --fix` inserts three reduce_noise ops, the minimum.
 func.func @squarings() -> i5 {
   %0 = arith.constant 3 : i5
   %1 = arith.constant 4 : i5

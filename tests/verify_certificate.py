@@ -2,7 +2,7 @@
 """Verifies certificates of placements: verify_certificate.py CERTIFICATE.json
 
 As `noisy-check verify-certificate`, but that the questions are believed to be those of the program. Prints for each function {"verified": true, "function": "f", "cost": ..,
-"bound": ..} and exits with 0; or the first claim that is not true, and 1. Shares nothing with the optimizer. docs/placement.md, section Certificates, says what is checked."""
+"bound": ..} and exits with 0; or the first claim that is not true, and 1. Shares nothing with the optimizer. docs/placement-reference.md, section Certificates, says what is checked."""
 import heapq
 import json
 import math

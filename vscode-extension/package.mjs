@@ -1,7 +1,8 @@
 // Builds the .vsix: the bundled extension and, with --server FILE, that noisy-lsp inside.
 //
-//   node package.mjs [--server FILE] [--out FILE]
+//   node package.mjs [--server FILE] [--web DIR] [--out FILE]
 //
+// With --web, the workers and modules in that folder (playground/dist) go along, which are the server in a browser.
 // With a server, the noisy-check that stands beside it goes along: tasks and the noise graph run it.
 
 import { build } from "esbuild";
@@ -11,8 +12,11 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-const { values } = parseArgs({ options: { server: { type: "string" }, out: { type: "string" } } });
+const { values } = parseArgs({
+  options: { server: { type: "string" }, web: { type: "string" }, out: { type: "string" } },
+});
 const server = values.server && path.resolve(values.server);
+const web = values.web && path.resolve(values.web);
 const out = path.resolve(values.out ?? "noisy.vsix");
 process.chdir(path.dirname(fileURLToPath(import.meta.url)));
 
@@ -35,7 +39,7 @@ const { metafile } = await build({
   platform: "node",
   target: "node20",
 });
-await build({
+const { metafile: ofWeb } = await build({
   ...common,
   entryPoints: ["src/web.ts"],
   outfile: "dist/web.cjs",
@@ -51,7 +55,17 @@ fs.writeFileSync(
     ...["../LICENSE-MIT", "../LICENSE-APACHE"].map(read),
   ),
 );
-fs.writeFileSync("dist/ThirdPartyNotices.txt", join(...bundledPackages(metafile).map(notice)));
+const packages = new Set([metafile, ofWeb].flatMap(bundledPackages));
+if (web) {
+  fs.mkdirSync("dist/web");
+  for (const name of ["worker.js", "solver.js", "noisy.wasm", "highs.wasm"]) {
+    fs.copyFileSync(path.join(web, name), `dist/web/${name}`);
+  }
+  for (const name of ["highs", "@bjorn3/browser_wasi_shim"]) {
+    packages.add(path.join(web, "../node_modules", name));
+  }
+}
+fs.writeFileSync("dist/ThirdPartyNotices.txt", join(...[...packages].sort().map(notice)));
 
 if (server) {
   const suffix = process.platform === "win32" ? ".exe" : "";

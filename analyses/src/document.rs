@@ -12,8 +12,9 @@ use noisy_syntax::{Delta, Value};
 use crate::checks::{self, Index};
 use crate::explain::{self, Assumption, Derivation, Saturation};
 use crate::facts::noise::model::NoiseModel;
+use crate::problems;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
+use crate::report::diagnostic::{Diagnostic, TextEdit};
 use noisy_heir::{Heir, Quantities};
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.
@@ -139,20 +140,12 @@ impl Document {
     fn found(&self, also: &[&str], detail: checks::Detail) -> Vec<Diagnostic> {
         let problems = self.source().problems();
         let mut out = Vec::with_capacity(problems.len());
-        for (_, range, problem) in problems {
-            out.push(Diagnostic {
-                code: problem.code.name(),
-                category: problem.code.category().into(),
-                severity: Severity::Error,
-                range,
-                message: problem.message,
-                related: Vec::new(),
-                help: None,
-                tags: Vec::new(),
-                repair: Repair::None,
-            });
-        }
         out.extend(checks::run(&self.program, &self.index, also, detail));
+        problems::keep_plausible(&self.program, &problems, &mut out);
+        let is_advised = |n: usize| detail == checks::Detail::Full && n < problems::MAX_ADVISED;
+        for (n, it) in problems.into_iter().enumerate() {
+            out.push(problems::diagnostic(&self.program, it, is_advised(n)));
+        }
         let in_order = |a: &Diagnostic, b: &Diagnostic| {
             let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))

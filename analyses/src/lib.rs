@@ -8,6 +8,7 @@ mod document;
 pub mod dump;
 pub mod explain;
 pub mod facts;
+mod problems;
 pub mod program;
 pub mod repair;
 pub mod report;

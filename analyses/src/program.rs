@@ -118,10 +118,12 @@ impl Program {
         self.noise.update(ir, &self.solved, delta, &below);
         self.scales.update(ir, &self.solved, delta, &below);
         let Some(mut sites) = self.sites.take() else { return };
-        match self.noise.moved() {
-            Some(Moved::All) => return,
-            Some(Moved::These(moved)) => values.extend(moved),
-            None => {}
+        for moved in [self.noise.moved(), self.scales.moved()] {
+            match moved {
+                Some(Moved::All) => return,
+                Some(Moved::These(moved)) => values.extend(moved),
+                None => {}
+            }
         }
         if let Some(sight) = self.sight() {
             let touched = Touched::new(ir, sight.heir, &values, delta);
@@ -130,9 +132,10 @@ impl Program {
         }
     }
 
-    fn sight(&self) -> Option<Sight<'_>> {
-        let (noise, options) = (self.bits(), self.model().heir);
-        Some(Sight { ir: self.ir(), heir: self.heir()?, noise, options })
+    /// All that checks of HEIR's programs look at.
+    pub(crate) fn sight(&self) -> Option<Sight<'_>> {
+        let (noise, scales, options) = (self.bits(), self.scales(), self.model().heir);
+        Some(Sight { ir: self.ir(), heir: self.heir()?, noise, scales, options })
     }
 
     /// The remarks of passes on ops that may run, in no particular order. Made on request, function

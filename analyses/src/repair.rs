@@ -7,8 +7,9 @@
 //! again, since annotations may not agree with the inserted ops. If these fixes raise the noise of
 //! a value over the budget, all of it is repeated.
 //!
-//! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No
-//! round of fixes is kept that leaves more errors, and no placement that does not pass re-analysis.
+//! *Law.* In a function with an error of its own in syntax, names or types only fixes of such
+//! errors are made. No round of fixes is kept that leaves more errors, unless it removes such
+//! errors, which hide others; and no placement that does not pass re-analysis.
 
 mod edits;
 pub mod placement;
@@ -21,6 +22,7 @@ use noisy_syntax::Op;
 
 use self::placement::{FixError, FunctionOutcome, Options, Outcome, STAGES, Verdict};
 use crate::document::Document;
+use crate::problems;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
 use crate::report::diff;
 
@@ -233,9 +235,9 @@ impl<'a> Scope<'a> {
         let is_in_scope = self.filter(document);
         let is_problem =
             |it: &Diagnostic| it.severity <= Severity::Warning || matches!(self, Scope::Code(_));
-        let fixable = reported
-            .iter()
-            .filter(|it| it.repair == Repair::Edits && is_problem(it) && is_in_scope(it));
+        let is_edited = |it: &Diagnostic| matches!(it.repair, Repair::Edits | Repair::Choice);
+        let fixable =
+            reported.iter().filter(|it| is_edited(it) && is_problem(it) && is_in_scope(it));
         fixable.cloned().collect()
     }
 
@@ -268,7 +270,8 @@ impl Run<'_> {
             let mut now = Vec::new();
             let mut is_kept = |after: &Document| {
                 now = rules.found_in_brief(after);
-                n_errors(&now) <= n_errors(&found)
+                // Problems of the text hide others.
+                n_errors(&now) <= n_errors(&found) || n_problems(&now) < n_problems(&found)
             };
             let applied = self.document.apply_fixes(&fixable, unsafe_fixes, &mut is_kept);
             let Some((edits, n)) = applied else { break };
@@ -354,6 +357,10 @@ impl Run<'_> {
         self.wanted.rules.apply(&mut over);
         over.len()
     }
+}
+
+fn n_problems(found: &[Diagnostic]) -> usize {
+    found.iter().filter(|it| problems::hides_others(it)).count()
 }
 
 fn n_errors(found: &[Diagnostic]) -> usize {

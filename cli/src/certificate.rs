@@ -37,7 +37,15 @@ pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i
         }
     };
     let mut lines: Vec<Value> = Vec::new();
-    let why = judge(&text, &document, &settings, &mut lines).err();
+    let certificate: Certificate = match serde_json::from_str(&text) {
+        Ok(it) => it,
+        Err(why) => {
+            let name = shown_line(&args.certificate.to_string_lossy()).into_owned();
+            complain(&format!("noisy-check: {name}: this file is no certificate: {why}"));
+            return Ok(FAILED);
+        }
+    };
+    let why = judge(&certificate, &document, &settings, &mut lines).err();
     for line in &lines {
         writeln!(out, "{line}")?;
     }
@@ -80,16 +88,12 @@ type Refused = (Option<String>, String);
 
 /// One line for each function whose claims all hold.
 fn judge(
-    text: &str,
+    certificate: &Certificate,
     document: &Document,
     settings: &Settings,
     lines: &mut Vec<Value>,
 ) -> Result<(), Refused> {
     let wrong = |why: String| Err((None, why));
-    let certificate: Certificate = match serde_json::from_str(text) {
-        Ok(it) => it,
-        Err(why) => return wrong(format!("it cannot be read: {why}")),
-    };
     if (&*certificate.format, certificate.version) != (FORMAT, VERSION) {
         return wrong(format!("it is not a {FORMAT} of version {VERSION}"));
     }
@@ -122,7 +126,7 @@ fn judge(
     let over = document.excesses();
     let unsaid = functions.iter().find(|it| over.contains_key(it) && !named.contains(it));
     if let Some(&function) = unsaid {
-        let why = "it goes over the budget, and nothing is said about it";
+        let why = "this function exceeds the budget, but the certificate does not cover it";
         return Err((Some(document.function_name(function)), why.to_owned()));
     }
     let calls = Calls::new(document);
@@ -169,16 +173,19 @@ fn compare(system: &System, instance: &noisy_placement::Instance, unit: u64) -> 
     let is = serde_json::to_string(instance).map_err(|it| it.to_string())?;
     let is: Instance = serde_json::from_str(&is).map_err(|it| it.to_string())?;
     if (system.unit, system.instance.nodes.len()) != (unit, is.nodes.len()) {
-        return Err("its placement problem is not that of the program".to_owned());
+        return Err("the certificate was made for a different program or other settings".to_owned());
     }
     let node = system.instance.nodes.iter().zip(&is.nodes).position(|(a, b)| a != b);
     if let Some(node) = node {
         return Err(format!(
-            "its placement problem is not that of the program: node {node} differs"
+            "the certificate was made for a different program or other settings: node {node} differs"
         ));
     }
     if system.instance.sites != is.sites {
-        return Err("its placement problem is not that of the program: a site differs".to_owned());
+        return Err(
+            "the certificate was made for a different program or other settings: a site differs"
+                .to_owned(),
+        );
     }
     Ok(())
 }

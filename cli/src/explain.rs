@@ -6,9 +6,13 @@ use noisy_analyses::Rule;
 
 use crate::{CLEAN, FAILED, complain};
 
-/// Prints the page of a code, or of all codes.
-pub(crate) fn run(code: Option<&str>, out: &mut dyn Write) -> io::Result<i32> {
+/// Prints the page of a code or of all codes, or lists all codes.
+pub(crate) fn run(code: Option<&str>, all: bool, out: &mut dyn Write) -> io::Result<i32> {
     let Some(code) = code else {
+        if !all {
+            list(out)?;
+            return Ok(CLEAN);
+        }
         for (n, it) in Rule::all().enumerate() {
             let separator = if n == 0 { "" } else { "\n" };
             write!(out, "{separator}{}", it.page())?;
@@ -20,11 +24,29 @@ pub(crate) fn run(code: Option<&str>, out: &mut dyn Write) -> io::Result<i32> {
         let near = noisy_settings::nearest(code, Rule::all().map(Rule::code));
         let near = near.map_or(String::new(), |it| format!("; did you mean {it}?"));
         complain(&format!(
-            "noisy-check: unknown code {code}{near}\n`noisy-check explain --all` lists all codes"
+            "noisy-check: unknown code {code}{near}\n`noisy-check explain` lists all codes"
         ));
         return Ok(FAILED);
     };
     write!(out, "{}", rule.page())?;
     out.flush()?;
     Ok(CLEAN)
+}
+
+/// Prints all codes with their titles, by category.
+fn list(out: &mut dyn Write) -> io::Result<()> {
+    let width = Rule::all().map(|it| it.code().len()).max().unwrap_or(0);
+    let mut last = None;
+    for rule in Rule::all() {
+        let category = rule.category().name();
+        if last != Some(category) {
+            let separator = if last.is_none() { "" } else { "\n" };
+            writeln!(out, "{separator}{category}:")?;
+            last = Some(category);
+        }
+        let off = if rule.is_on() { "" } else { " (off by default)" };
+        writeln!(out, "  {:width$}  {}{off}", rule.code(), rule.title())?;
+    }
+    writeln!(out, "\n`noisy-check explain CODE` prints the page of a code.")?;
+    out.flush()
 }

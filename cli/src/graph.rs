@@ -1,104 +1,17 @@
 //! `graph`: draws how noise flows through a function.
-//!
-//! Each value that carries noise and each op that only consumes it is a node; each use is an edge.
-//! Flow without an op that computes (loop-carried values, block arguments, results of branches) is
-//! a dashed edge. Nodes are grouped in the regions of the program, which the page can fold.
-
-mod build;
-mod dot;
-mod html;
-mod layout;
-mod svg;
 
 use std::io;
 use std::path::Path;
 
-use noisy_analyses::{Document, insert_reduces};
-use noisy_output::shown_line;
-use noisy_syntax::Op;
+use noisy_analyses::{Document, Verdict, insert_reduces};
+use noisy_graph::{choose, graphs};
+use noisy_output::{Kind, shown_line};
 
-use self::build::graph;
 use crate::file::check;
 use crate::input::args::{self, Picture};
 use crate::input::setup;
 use crate::input::walk::Input;
 use crate::output::page;
-
-/// A drawn function.
-#[derive(Debug, PartialEq, Eq)]
-struct Graph {
-    title: String,
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
-    /// The body of the function first; each region precedes the regions in it.
-    regions: Vec<Region>,
-}
-
-/// A region of an op in which some value carries noise, or the body of the function.
-#[derive(Debug, PartialEq, Eq)]
-struct Region {
-    /// Index of the enclosing region; the body of the function refers to itself.
-    parent: usize,
-    /// `scf.for`, or `scf.if then`.
-    label: String,
-    /// Line of its op in the drawn text.
-    line: usize,
-    /// Line of its op in the file.
-    origin: Option<usize>,
-    /// In program order.
-    items: Vec<Item>,
-}
-
-/// A node or a region in a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Item {
-    Node(usize),
-    Region(usize),
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct Node {
-    /// `%4 = mul`, without the dialect.
-    label: String,
-    /// `[0, 24]`, and the line.
-    detail: String,
-    /// Name of the value; empty for an op without a result.
-    name: String,
-    /// Line in the drawn text, shown in the details.
-    line: usize,
-    /// Line in the file; `None` for a proposed op.
-    origin: Option<usize>,
-    look: Look,
-    /// Index of the enclosing region.
-    region: usize,
-}
-
-/// The look of a node, in order of gravity. A folded region looks like the gravest node in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Look {
-    /// Consumes noise and produces none.
-    Sink,
-    /// Lowers noise.
-    Reset,
-    /// Would lower noise: a proposed op.
-    Proposed,
-    /// Noise in hundredths of the budget.
-    Within(u32),
-    /// Noise is unknown.
-    Unknown,
-    /// Over the budget because of an earlier node.
-    Spoilt,
-    /// The first node over the budget.
-    Violation,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Edge {
-    from: usize,
-    to: usize,
-    /// True for flow that no op computes.
-    carried: bool,
-}
 
 /// Draws a graph; returns the exit code.
 ///
@@ -106,7 +19,13 @@ struct Edge {
 ///
 /// If the output cannot be written.
 pub(crate) fn run(args: &args::Graph) -> io::Result<i32> {
-    page::deliver(draw(args), &args.path, args.output_file.as_deref())
+    let kind = match args.format {
+        Picture::Dot => Kind::Dot,
+        Picture::Svg => Kind::Svg,
+        Picture::Html => Kind::Html,
+    };
+    let target = page::Target { file: args.output_file.as_deref(), kind, force: args.force };
+    page::deliver(|| draw(args), &args.path, target)
 }
 
 fn draw(args: &args::Graph) -> Result<String, String> {
@@ -121,277 +40,22 @@ fn draw(args: &args::Graph) -> Result<String, String> {
     let document = Document::with_model(&text, settings.model.noise().clone());
     let in_file = |why: String| format!("{name}: {}", shown_line(&why));
     let function = choose(&document, args.function.as_deref()).map_err(in_file)?;
-    let mut graphs = vec![graph(&document, function, "")];
+    let mut fixed = None;
     if args.fix {
         let options = settings.placement.options(settings.placement.time_limit.duration());
         let outcome =
             insert_reduces(&document, &[function], &options).map_err(|it| it.to_string())?;
-        if let Some(noisy_analyses::Verdict::Refused(why)) =
-            outcome.functions.first().map(|it| &it.verdict)
-        {
+        if let Some(Verdict::Refused(why)) = outcome.functions.first().map(|it| &it.verdict) {
             return Err(in_file(format!("@{}: {why}", document.function_name(function))));
         }
-        if let Some(fix) = outcome.fix {
-            graphs[0].title.push_str(", before");
-            let after = Document::with_model(&fix.apply(&text), document.model().clone());
-            // A fix keeps the order of functions.
-            let index = document.ir().functions().iter().position(|&it| it == function);
-            let function = index.and_then(|it| after.ir().functions().get(it).copied());
-            if let Some(function) = function {
-                let mut after = graph(&after, function, &format!(", after: {}", fix.title));
-                trace_back(&mut after, &graphs[0]);
-                graphs.push(after);
-            }
-        }
-    }
-    Ok(match args.format {
-        Picture::Dot => dot::draw(&graphs),
-        Picture::Svg => svg::draw(&graphs),
-        Picture::Html => html::draw(&name, &graphs),
-    })
-}
-
-/// Maps the nodes of a fixed function to the lines of the original one and marks the inserted
-/// nodes. A fix keeps names and their order; only inserted ones are new.
-fn trace_back(after: &mut Graph, before: &Graph) {
-    let mut old = before.nodes.iter().peekable();
-    for node in &mut after.nodes {
-        let is_same = |it: &&Node| it.name == node.name && it.label == node.label;
-        // Nodes that the fix removed are skipped.
-        let found = old.clone().position(|it| is_same(&it));
-        if let Some(n) = found {
-            node.origin = old.nth(n).and_then(|it| it.origin);
-        } else {
-            node.origin = None;
-            if node.look == Look::Reset {
-                node.look = Look::Proposed;
-            }
-        }
-    }
-    // A fix moves no op from one region to another.
-    for (region, old) in after.regions.iter_mut().zip(&before.regions) {
-        region.origin = old.origin;
-    }
-}
-
-/// The function with this name; without a name the first one over the budget, or else the first.
-fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
-    let ir = document.ir();
-    let functions = ir.functions();
-    if let Some(name) = name {
-        let name = name.trim_start_matches('@');
-        let found = functions.iter().find(|&&it| document.function_name(it) == name);
-        let names = || {
-            functions
-                .iter()
-                .map(|&it| format!("@{}", document.function_name(it)))
-                .collect::<Vec<_>>()
-        };
-        return found.copied().ok_or_else(|| match &names()[..] {
-            [] => format!("there is no function @{name}"),
-            names => format!("there is no function @{name}; there are {}", names.join(", ")),
+        fixed = outcome.fix.map(|fix| {
+            (Document::with_model(&fix.apply(&text), document.model().clone()), fix.title)
         });
     }
-    let mut over: Vec<Op> = Vec::new();
-    for (value, _) in document.roots() {
-        over.extend(ir.definition_site(value).and_then(|it| ir.function_of(it)));
-    }
-    let first = functions.iter().find(|it| over.contains(it)).or_else(|| functions.first());
-    first.copied().ok_or_else(|| "there is no function".to_owned())
-}
-
-/// The fill color and the border color of a node.
-fn colors(look: Look) -> (String, &'static str) {
-    match look {
-        // From almost white to orange: the remaining budget should catch the eye.
-        Look::Within(part) => {
-            let part = part.min(100);
-            (format!("#ff{:02x}{:02x}", 250 - part, 235 - part * 17 / 10), "#8a6d3b")
-        }
-        Look::Violation => ("#d32f2f".to_owned(), "#7f0000"),
-        Look::Spoilt => ("#ffcdd2".to_owned(), "#c62828"),
-        Look::Reset => ("#a5d6a7".to_owned(), "#1b5e20"),
-        Look::Proposed => ("#e8f5e9".to_owned(), "#1b5e20"),
-        Look::Unknown => ("#e0e0e0".to_owned(), "#757575"),
-        Look::Sink => ("#ffffff".to_owned(), "#9e9e9e"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect;
-
-    const PROGRAM: &str = "\
-func.func @clean() { return }
-func.func @main(%a: !noisy.i32, %n: index, %x: !other.t) -> i5 {
-  %0 = noisy.mul %a, %a : !noisy.i32
-  %1 = noisy.mul %0, %0 : !noisy.i32
-  %2 = noisy.reduce_noise %1 : !noisy.i32
-  %c0 = arith.constant 0 : index
-  %3 = scf.for %i = %c0 to %n step %n iter_args(%b = %2) -> !noisy.i32 {
-    %4 = noisy.sub %b, %a : !noisy.i32
-    scf.yield %2 : !noisy.i32
-  }
-  %5 = \"a.b\"(%3) : (!noisy.i32) -> !noisy.i32
-  %6 = noisy.decode %5 : !noisy.i32 -> i5
-  return %6 : i5
-}
-";
-
-    #[test]
-    fn dot_of_the_first_function_that_is_over() {
-        let document = Document::new(PROGRAM);
-        let function = choose(&document, None).expect("a function");
-        expect![[r##"
-            digraph noise {
-              node [shape=box, style=filled, fontname=monospace];
-              subgraph cluster_0 {
-                label="@main";
-                n0_0 [label="%a\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 2"];
-                n0_1 [label="%0 = mul\n[0, 24]", fillcolor="#ff9e4f", color="#8a6d3b", tooltip="line 3"];
-                n0_2 [label="%1 = mul\n[0, 48]", fillcolor="#d32f2f", color="#7f0000", penwidth=3, fontcolor=white, tooltip="line 4"];
-                n0_3 [label="%2 = reduce_noise\n[0, 12]", fillcolor="#a5d6a7", color="#1b5e20", tooltip="line 5"];
-                n0_4 [label="%b\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 7"];
-                n0_5 [label="%3 = for\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 7"];
-                n0_6 [label="%4 = sub\n[0, 13]", fillcolor="#ffc896", color="#8a6d3b", tooltip="line 8"];
-                n0_7 [label="%5 = b\nunknown", fillcolor="#e0e0e0", color="#757575", tooltip="line 11"];
-                n0_8 [label="decode", fillcolor="#ffffff", color="#9e9e9e", tooltip="line 12"];
-                n0_0 -> n0_1;
-                n0_0 -> n0_1;
-                n0_0 -> n0_6;
-                n0_1 -> n0_2;
-                n0_1 -> n0_2;
-                n0_2 -> n0_3;
-                n0_3 -> n0_4 [style=dashed];
-                n0_3 -> n0_5 [style=dashed];
-                n0_4 -> n0_6;
-                n0_5 -> n0_7;
-                n0_7 -> n0_8;
-              }
-            }
-        "##]].assert_eq(&dot::draw(&[graph(&document, function, "")]));
-    }
-
-    #[test]
-    fn every_noisy_operand_has_an_edge() {
-        let program = "\
-func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
-  %0 = \"a.region\"(%a) ({
-    \"a.yield\"(%b) : (!noisy.i32) -> ()
-  }) : (!noisy.i32) -> !noisy.i32
-  \"a.sink\"(%0, %b) ({
-  }) : (!noisy.i32, !noisy.i32) -> ()
-  cf.cond_br %c, ^bb1(%0 : !noisy.i32), ^bb1(%b : !noisy.i32)
-^bb1(%x: !noisy.i32):
-  return %x : !noisy.i32
-}
-";
-        let document = Document::new(program);
-        let function = choose(&document, None).expect("a function");
-        let graph = graph(&document, function, "");
-        let label = |it: usize| graph.nodes[it].label.as_str();
-        let edges: Vec<_> = graph
-            .edges
-            .iter()
-            .map(|it| {
-                let arrow = if it.carried { "-->" } else { "->" };
-                format!("{} {arrow} {}", label(it.from), label(it.to))
-            })
-            .collect();
-        expect![[r#"
-            %a -> %0 = region
-            %b --> %x
-            %b -> yield
-            %b -> sink
-            %x -> return
-            %0 = region --> %x
-            %0 = region -> sink
-        "#]]
-        .assert_eq(&(edges.join("\n") + "\n"));
-    }
-
-    #[test]
-    fn functions_by_name() {
-        let document = Document::new(PROGRAM);
-        assert_eq!(choose(&document, Some("@clean")), choose(&document, Some("clean")));
-        assert_eq!(
-            choose(&document, Some("x")),
-            Err("there is no function @x; there are @clean, @main".to_owned())
-        );
-        assert!(choose(&Document::new(""), None).is_err());
-    }
-
-    #[test]
-    fn what_is_proposed_is_told_from_what_is_there() {
-        let before = "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  %1 = noisy.reduce_noise %0 : !noisy.i32\n  \
-                      %2 = noisy.mul %1, %0 : !noisy.i32\n  return\n}\n";
-        let old = "  %2 = noisy.mul %1, %0";
-        let after = before.replace(
-            old,
-            &format!("  %r = noisy.reduce_noise %0 : !noisy.i32\n{}", old.replace("%0", "%r")),
-        );
-        let draw = |text: &str| {
-            let document = Document::new(text);
-            let function = choose(&document, None).expect("a function");
-            graph(&document, function, "")
-        };
-        let (before, mut after) = (draw(before), draw(&after));
-        trace_back(&mut after, &before);
-        let shown: Vec<_> =
-            after.nodes.iter().map(|it| (it.name.as_str(), it.line, it.origin, it.look)).collect();
-        assert_eq!(
-            shown,
-            [
-                ("%x", 1, Some(1), Look::Within(46)),
-                ("%0", 2, Some(2), Look::Within(92)),
-                ("%1", 3, Some(3), Look::Reset),
-                ("%r", 4, None, Look::Proposed),
-                ("%2", 5, Some(4), Look::Within(92)),
-            ]
-        );
-    }
-
-    #[test]
-    fn the_page_runs_its_own_script_only() {
-        let document = Document::new(PROGRAM);
-        let function = choose(&document, None).expect("a function");
-        let mut graph = graph(&document, function, "");
-        graph.title.push_str("</script><b>");
-        let page = html::draw("<b>.mlir", std::slice::from_ref(&graph));
-        assert!(page.contains("<title>&lt;b&gt;.mlir: noise</title>"), "{page}");
-        assert!(!page.contains("<b>"), "{page}");
-        let nonce = page.split_once("'nonce-").and_then(|it| it.1.split_once('\'')).map(|it| it.0);
-        let nonce = nonce.expect("a policy with a nonce");
-        assert_eq!(nonce.len(), 64);
-        assert_eq!(page.matches("<script").count(), 2);
-        assert!(page.contains(&format!("<script nonce=\"{nonce}\">")), "{page}");
-        assert!(!page.contains("src=") && !page.contains("href="));
-        let (_, data) = page.split_once("<script type=\"application/json\">").expect("data");
-        let (data, _) = data.split_once("</script>").expect("its end");
-        let data: serde_json::Value = serde_json::from_str(data).expect("JSON");
-        let drawn = &data["graphs"][0];
-        assert_eq!(drawn["title"], graph.title.as_str());
-        for (part, wanted) in [("nodes", graph.nodes.len()), ("edges", graph.edges.len())] {
-            assert_eq!(drawn[part].as_array().map(Vec::len), Some(wanted), "{part}");
-        }
-        let rows = &drawn["regions"];
-        assert_eq!(rows[1]["label"], "scf.for");
-        assert_eq!(rows[1]["detail"], "2 values");
-        assert_eq!(rows[1]["rows"], serde_json::json!([[{ "node": 4 }], [{ "node": 6 }]]));
-    }
-
-    #[test]
-    fn the_picture_is_well_formed_and_whole() {
-        let document = Document::new(PROGRAM);
-        let function = choose(&document, None).expect("a function");
-        let graph = graph(&document, function, " <&>");
-        let picture = svg::draw(std::slice::from_ref(&graph));
-        assert_eq!(picture.matches("<g class=\"node").count(), graph.nodes.len());
-        assert_eq!(picture.matches("<path class=\"edge").count(), graph.edges.len());
-        assert!(
-            picture.contains("@main &lt;&amp;&gt;") && !picture.contains("href=\"http"),
-            "{picture}"
-        );
-    }
+    let graphs = graphs(&document, function, fixed.as_ref().map(|it| (&it.0, &*it.1)));
+    Ok(match args.format {
+        Picture::Dot => noisy_graph::dot(&graphs),
+        Picture::Svg => noisy_graph::svg(&graphs),
+        Picture::Html => noisy_graph::html(&name, &graphs),
+    })
 }

@@ -52,16 +52,20 @@ fn main() {
 
 fn dispatch(cli: &Cli) -> io::Result<i32> {
     let mut out = io::stdout().lock();
+    let check = match &cli.command {
+        None => Some(&cli.check),
+        Some(Command::Check(check)) => Some(&**check),
+        Some(_) => None,
+    };
+    if let Some(check) = check {
+        drop(out);
+        return if check.watch { run::watch::run(check) } else { run::run(check) };
+    }
     match &cli.command {
-        None => {
-            drop(out);
-            return if cli.check.watch {
-                run::watch::run(&cli.check)
-            } else {
-                run::run(&cli.check)
-            };
+        None | Some(Command::Check(_)) => {}
+        Some(Command::Explain { code, all }) => {
+            return explain::run(code.as_deref(), *all, &mut out);
         }
-        Some(Command::Explain { code, .. }) => return explain::run(code.as_deref(), &mut out),
         Some(Command::Graph(args)) => return graph::run(args),
         Some(Command::Nest(args)) => return nest::run(args),
         Some(Command::Format(args)) => {

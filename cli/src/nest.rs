@@ -10,7 +10,7 @@ use std::path::Path;
 use noisy_loops::Aliasing;
 use noisy_loops::nest::is_loop;
 use noisy_loops::space::{Arrow, Change, Changed, DrawingSize, PointPart, Space};
-use noisy_output::shown_line;
+use noisy_output::{Kind, shown_line};
 use noisy_syntax::{Ir, Op, Source};
 use serde_json::json;
 
@@ -26,7 +26,13 @@ use crate::output::page;
 ///
 /// If the output cannot be written.
 pub(crate) fn run(args: &args::Nest) -> io::Result<i32> {
-    page::deliver(draw(args), &args.path, args.output_file.as_deref())
+    let kind = match args.format {
+        NestPicture::Html => Kind::Html,
+        NestPicture::Svg => Kind::Svg,
+        NestPicture::Json => Kind::Json,
+    };
+    let target = page::Target { file: args.output_file.as_deref(), kind, force: args.force };
+    page::deliver(|| draw(args), &args.path, target)
 }
 
 fn draw(args: &args::Nest) -> Result<String, String> {

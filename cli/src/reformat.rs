@@ -152,7 +152,7 @@ fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
         let name = quoted_name(input.path(&args.stdin_filename));
         let terminal = io::stdout().is_terminal();
         let diff = diff::unified(&name, &text, &after);
-        let diff = paint::diff(diff, Look { color: false, terminal });
+        let diff = paint::diff(diff, Look { color: false, terminal, with_warnings: false });
         return (Done::Formatted(diff, changes), None);
     }
     match input {

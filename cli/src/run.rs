@@ -114,6 +114,9 @@ impl Plan<'_> {
         for it in &self.unreadable {
             let failure = Failure { code: "io-error", message: it.why.clone(), place: None };
             sink.take(self.failed(&it.path, failure), Ok(()))?;
+            if it.is_empty_folder {
+                sink.outcome.n_unchecked -= 1;
+            }
         }
         if let Some(cache) = &self.cache {
             cache.read_ahead(self.inputs.iter().filter_map(Input::file));

@@ -1,4 +1,4 @@
-// x^8 + c x^4 by squarings, and a sum of rotations: four multiplications deep where three levels are.
+// x^8 + c x^4 by squarings, and a sum of rotations: multiplicative depth four, with only three levels.
 func.func @polynomial(%x: !ckks.ct, %c: !ckks.pt) -> !ckks.ct {
   %x2 = "ckks.mul"(%x, %x) : (!ckks.ct, !ckks.ct) -> !ckks.ct
   %x4 = "ckks.mul"(%x2, %x2) : (!ckks.ct, !ckks.ct) -> !ckks.ct

@@ -11,6 +11,7 @@
 //! | `ops/` | the ops of HEIR and their rules |
 //! | `facts/` | the analyses: levels and polynomials, scales, noise |
 //! | `annotations/` | annotations in the text compared with the facts |
+//! | `verdict/` | the requirements of HEIR's lowering |
 //! | `question.rs` | relinearizations and bootstraps as a problem for the optimizer |
 //! | `report/` | problems and explanations for users |
 //!
@@ -25,6 +26,7 @@ pub mod options;
 mod question;
 mod report;
 mod text;
+mod verdict;
 
 pub use annotations::scales::ScaleFault;
 pub use annotations::votes::{Mismatch, Resized};
@@ -38,7 +40,7 @@ pub use facts::noise::NoiseBits;
 pub use facts::scale::ScaleBits;
 pub use facts::scale::Scales;
 pub use facts::upkeep::{Touched, Upkept};
-pub use ops::catalogue::version;
+pub use ops::catalogue::{has_op, op_names, version};
 pub use ops::placed::Placed;
 pub use ops::rules::{decrypts, encrypts, is_bootstrap, known_operands, multiplies};
 pub use options::{Latency, Model, Options};
@@ -56,3 +58,8 @@ pub use text::places::Places;
 pub use text::setting::is_mark;
 pub use text::setting::{Scheme, Setting};
 pub use text::types::is_ciphertext_type as is_secret_type;
+pub use verdict::levels::UnequalLevels;
+pub use verdict::modulus::OverModulus;
+pub use verdict::plaintexts::Unencoded;
+pub use verdict::requirements::{self, Condition, Outcome, Requirement};
+pub use verdict::scales::UnequalScales;

@@ -6,7 +6,7 @@ use noisy_syntax::{OpKind, Source};
 
 use crate::{Body, Dependence, Interval, Limits, MOST_PAIRED, dependences};
 
-const TOO_MANY: &str = "more accesses than pairs of them are written for";
+const TOO_MANY: &str = "too many memory accesses: dependences are not listed";
 
 /// Writes one line of JSON for each dependence of each function, by source, target and level:
 /// `{"source": row, "target": row, "level": k, "distance": [[least, greatest], ...], "kind": ..}`.

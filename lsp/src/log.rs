@@ -14,7 +14,7 @@ struct Log {
 static LOG: OnceLock<Log> = OnceLock::new();
 
 /// Empties a file and starts logging to it.
-pub(crate) fn start(path: &Path) -> std::io::Result<()> {
+pub fn start(path: &Path) -> std::io::Result<()> {
     let file = Mutex::new(File::create(path)?);
     // `main` makes the only call.
     let _ = LOG.set(Log { file, start: Instant::now() });
@@ -26,7 +26,7 @@ pub(crate) fn is_on() -> bool {
     LOG.get().is_some()
 }
 
-pub(crate) fn line(text: std::fmt::Arguments<'_>) {
+pub fn line(text: std::fmt::Arguments<'_>) {
     if let Some(log) = LOG.get() {
         let ms = log.start.elapsed().as_secs_f64() * 1e3;
         let mut file = log.file.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,25 +1,4 @@
-//! `noisy-lsp`: a language server for MLIR text that knows noise.
-//!
-//! The folders are layers; each uses only those above it in this list.
-//!
-//! - [`wire`] reads and writes messages, [`text`] holds a text and positions in it;
-//! - [`features`] are functions from a document and a position to plain data;
-//! - [`connection`] is the client and its settings, [`optimizer`] the search for placements;
-//! - [`proto`] converts between plain data and protocol types;
-//! - [`documents`] are the actors that own the open documents, [`session`] holds them;
-//! - [`requests`] are the handlers, and [`server`] dispatches messages to them in order.
-
-mod connection;
-mod documents;
-mod features;
-mod log;
-mod optimizer;
-mod proto;
-mod requests;
-mod server;
-mod session;
-mod text;
-mod wire;
+//! `noisy-lsp`: the server as a program that speaks over standard input and output.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -45,13 +24,13 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(file) = &arguments.log
-        && let Err(error) = log::start(file)
+        && let Err(error) = noisy_lsp::log::start(file)
     {
         complain(&format!("noisy-lsp: {}: {error}\n", file.display()));
         return ExitCode::from(2);
     }
     log_panics();
-    match server::run::run() {
+    match noisy_lsp::run() {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             complain(&format!("noisy-lsp: {error}\n"));
@@ -63,7 +42,7 @@ fn main() -> ExitCode {
 /// Panics are caught where they happen; the hook logs them.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        log::line(format_args!("{panic}"));
+        noisy_lsp::log::line(format_args!("{panic}"));
         complain(&format!("noisy-lsp: {panic}\n"));
     }));
 }

@@ -3,30 +3,32 @@
 //!
 //! *Law.* A solution is only ever applied to the version of the text that it was made for.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use noisy_analyses::repair::{self, PlacedOps, Repaired, Wanted};
-use noisy_analyses::{Applicability, Document, Fix, Options, TextEdit, Verdict};
+use noisy_analyses::{Applicability, Document, Fix, Options, TextEdit, Verdict, Watch};
 use noisy_settings::Settings as File;
 use ropey::Rope;
-use tokio::sync::{Semaphore, oneshot};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 
 use crate::connection::settings::Effective;
 use crate::connection::{Connection, status};
 use crate::features::find::cursor;
 use crate::features::write::action::{RepairRequest, Scope};
+use crate::host;
 use crate::text::content::difference;
 
 /// Solving takes a core; more runs at once than this only wait for each other.
 static RUNS: Semaphore = Semaphore::const_new(2);
 
-const STACK: usize = 64 << 20;
+/// Is told the progress in words.
+pub(crate) type Report = Box<dyn Fn(String) + Send + Sync>;
 
 /// The result of a repair.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Found {
     /// The edits, from the text as it was.
     Fix(Fix),
@@ -37,7 +39,7 @@ pub(crate) enum Found {
 }
 
 /// A repair that was made on a copy of the text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Solution {
     pub repair: RepairRequest,
     pub found: Found,
@@ -71,50 +73,101 @@ impl Drop for StopOnDrop {
 
 /// Returns the options of the optimizer under some settings; it ends when `stop` is dropped.
 pub(crate) fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
-    let placement = &settings.file.placement;
-    let mut options = placement.options(placement.time_limit.duration());
+    let mut options = options_of(&settings.file);
     options.limits.cancel = Some(stop.flag());
     options
 }
 
-/// Makes repairs in a text, each by itself, on a thread. An error says why that was not possible.
+fn options_of(settings: &File) -> Options {
+    settings.placement.options(settings.placement.time_limit.duration())
+}
+
+/// Repairs to make in a text, each by itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct Task {
+    text: String,
+    settings: File,
+    repairs: Vec<RepairRequest>,
+}
+
+impl Task {
+    fn run(&self, options: &Options) -> Result<Vec<Solution>, String> {
+        let Self { text, settings, repairs } = self;
+        let mut document = Document::with_model(text, settings.model.noise().clone());
+        let one = |request: &RepairRequest| {
+            if options.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
+                return Err("cancelled".to_owned());
+            }
+            repaired(&mut document, text, settings, request, options)
+        };
+        repairs.iter().map(one).collect()
+    }
+}
+
+const FAILED: &str = "the optimizer failed; please report it";
+
+/// Makes repairs in a text, each by itself, on a thread or in another worker. An error says why
+/// that was not possible.
 pub(crate) async fn run(
     connection: &Arc<Connection>,
     settings: &Arc<Effective>,
     text: Rope,
     repairs: Vec<RepairRequest>,
     options: Options,
+    report: Option<Report>,
 ) -> Result<Vec<Solution>, String> {
-    let failed = || "the optimizer failed; please report it".to_owned();
     // Fixes alone are quick, and do not wait for others that solve.
     let solves = repairs.iter().any(|it| !matches!(it.scope, Scope::Code(_)));
-    let _turn = if solves { Some(RUNS.acquire().await.map_err(|_| failed())?) } else { None };
+    let _turn = if solves { Some(RUNS.acquire().await.map_err(|_| FAILED)?) } else { None };
     let _busy = status::busy(connection);
-    let (sender, receiver) = oneshot::channel();
-    let settings = settings.clone();
-    let work = move || {
-        let text = text.to_string();
-        let all = || {
-            let mut document = Document::with_model(&text, settings.file.model.noise().clone());
-            let one = |request: &RepairRequest| {
-                if options.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
-                    return Err("cancelled".to_owned());
-                }
-                repaired(&mut document, &text, &settings.file, request, &options)
-            };
-            repairs.iter().map(one).collect()
-        };
-        let done: Result<Vec<Solution>, String> =
-            catch_unwind(AssertUnwindSafe(all)).unwrap_or_else(|_| Err(failed()));
-        // Nobody waits any more if the request was cancelled.
-        let _ = sender.send(done);
+    let file = settings.file.clone();
+    let task = move || Task { text: text.to_string(), settings: File::clone(&file), repairs };
+    elsewhere(task, options, report, solves).await
+}
+
+#[cfg(not(target_family = "wasm"))]
+async fn elsewhere(
+    task: impl FnOnce() -> Task + Send + 'static,
+    mut options: Options,
+    report: Option<Report>,
+    _solves: bool,
+) -> Result<Vec<Solution>, String> {
+    options.watch = report.map(|report| Watch::new(move |it| report(it.to_string())));
+    host::apart("solve", move || task().run(&options))
+        .map_err(|error| format!("could not start the optimizer: {error}"))?
+        .await
+        .ok_or(FAILED)?
+}
+
+/// Another worker has options of its own, made from the settings, and is ended instead of told to
+/// stop.
+#[cfg(target_family = "wasm")]
+async fn elsewhere(
+    task: impl FnOnce() -> Task,
+    options: Options,
+    report: Option<Report>,
+    solves: bool,
+) -> Result<Vec<Solution>, String> {
+    let task = task();
+    if !solves {
+        return task.run(&options);
+    }
+    let wanted = serde_json::to_vec(&task).map_err(|error| error.to_string())?;
+    let report = report.unwrap_or_else(|| Box::new(|_| ()));
+    let answer = host::web::elsewhere(wanted, report).await.ok_or(FAILED)?;
+    serde_json::from_slice(&answer).map_err(|error| error.to_string())?
+}
+
+/// Makes the repairs that a server of another worker wants; see [`elsewhere`].
+#[cfg(target_family = "wasm")]
+pub(crate) fn search(wanted: &[u8], report: impl Fn(String) + Send + Sync + 'static) -> Vec<u8> {
+    let run = || {
+        let task: Task = serde_json::from_slice(wanted).map_err(|error| error.to_string())?;
+        let mut options = options_of(&task.settings);
+        options.watch = Some(Watch::new(move |it| report(it.to_string())));
+        task.run(&options)
     };
-    std::thread::Builder::new()
-        .name("solve".to_owned())
-        .stack_size(STACK)
-        .spawn(work)
-        .map_err(|error| format!("the optimizer did not start: {error}"))?;
-    receiver.await.map_err(|_| failed())?
+    serde_json::to_vec(&run()).unwrap_or_default()
 }
 
 /// Makes a repair in a text; the document is that of the text, or of an earlier repair of it.

@@ -281,3 +281,73 @@ fn resources_that_are_mentioned_are_printed_whatever_their_keys() {
         .replace(",\n      \"unused key\": \"0x0200000008000900\"", "");
     assert_eq!(printed.trim_end(), wanted.trim_end());
 }
+
+#[test]
+fn the_page_of_a_replay_replaces_no_program() {
+    let input = file("replayed.mlir", MODULE);
+    let name = input.to_str().expect("a name");
+    // Without another file the program would be the target of the page.
+    let output = run(&["--cse", "--replay"], &input);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("this file holds an MLIR program"), "{}", stderr(&output));
+    let other = file("other.mlir", MODULE);
+    for args in [
+        vec!["--cse", "--log-actions-to", name],
+        vec!["--cse", "--replay", name],
+        vec!["--cse", "--replay", name, "--force=false"],
+    ] {
+        let output = run(&args, &other);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&input).expect("the program"), MODULE);
+    let output = run(&["--cse", "--replay", name, "--force"], &other);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_ne!(std::fs::read_to_string(&input).expect("the page"), MODULE);
+}
+
+#[test]
+fn help_shows_which_flags_take_a_value() {
+    let input = file("help.mlir", MODULE);
+    let [long, short] = ["--help", "-h"].map(|it| run(&[it], &input));
+    assert_eq!((long.status.code(), &long.stdout), (Some(0), &short.stdout));
+    let text = String::from_utf8(long.stdout).expect("text");
+    for flag in
+        ["--replay=<file>", " -o=<file>", "--bisect=<command>", "--split-input-file[=<marker>]"]
+    {
+        assert!(text.contains(flag), "{flag}: {text}");
+    }
+    assert!(!text.contains("=<value>"), "each value has a name: {text}");
+    assert!(text.contains("--in-place  ") && text.contains("--small-loop=<n>"), "{text}");
+}
+
+#[test]
+fn a_schedule_names_lines() {
+    let text = "// A comment.\nfunc.func @f(%A: memref<60xf64>, %x: f64) {\n  affine.for %i = 0 to 60 {\n    affine.store %x, %A[%i] : memref<60xf64>\n  }\n  return\n}\n";
+    let output = run(&["--print-schedule"], &file("schedule.mlir", text));
+    assert!(stderr(&output).starts_with("nest at line 3, column 3:\n"), "{}", stderr(&output));
+}
+
+#[test]
+fn ops_of_heir_are_accepted() {
+    let generic = "func.func @f(%a: f32) -> f32 {\n  %0 = \"mgmt.modreduce\"(%a) : (f32) -> f32\n  return %0 : f32\n}\n";
+    let output = run(&["--cse"], &file("heir-generic.mlir", generic));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let misspelled = file("heir-wrong.mlir", &generic.replace("modreduce", "modreduse"));
+    assert_eq!(run(&["--cse"], &misspelled).status.code(), Some(1));
+    // Its own syntax cannot be printed, but it can stay.
+    let custom = include_str!("../../examples/heir.mlir");
+    let input = file("heir-custom.mlir", custom);
+    let output = run(&["--cse"], &input);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stderr(&output).matches("--keep-source leaves").count(), 1, "{}", stderr(&output));
+    let twice = custom.replace(
+        "    %0 = secret.generic",
+        "    %same = arith.constant 1 : index\n    %0 = secret.generic",
+    );
+    assert_ne!(twice, custom);
+    let output =
+        run(&["--cse", "--canonicalize", "--keep-source"], &file("heir-twice.mlir", &twice));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let left = String::from_utf8(output.stdout).expect("text");
+    assert!(!left.contains("%same") && left.contains("mgmt.relinearize"), "{left}");
+}

@@ -40,7 +40,7 @@ fn replayed(rows: &str) -> (String, String, usize) {
     let mut done: Vec<(usize, Vec<String>, Vec<String>)> = Vec::new();
     let mut n_changes = 0;
     for row in &rows[1..] {
-        assert_ne!(row["what"], "what nobody noted", "{row}");
+        assert_ne!(row["what"], "(unrecorded change)", "{row}");
         let changes: Vec<Value> = row["changes"].as_array().cloned().unwrap_or_default();
         n_changes += usize::from(!changes.is_empty());
         for it in changes.iter().rev() {

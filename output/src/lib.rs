@@ -6,10 +6,12 @@
 //! replacing the target would change its identity (it has other names, another owner, or an access
 //! list), its content is overwritten instead.
 
+mod kind;
 mod shown;
 mod staged;
 mod target;
 
+pub use kind::{Kind, is_replaceable};
 pub use shown::{is_hidden, picture, plain_path, quoted_name, shown, shown_line, shown_path};
 pub use staged::{Staged, Temporary, clean_up_on_signals, remake};
 pub use target::{Output, identity, is_no_input, is_stream};

@@ -34,6 +34,9 @@ pub fn clean_up_on_signals() {
         std::process::exit(INTERRUPTED);
     };
     // Without a handler the files stay, and nothing else is wrong.
+    #[cfg(target_family = "wasm")]
+    let _ = handler;
+    #[cfg(not(target_family = "wasm"))]
     let _ = ctrlc::set_handler(handler);
 }
 

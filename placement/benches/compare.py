@@ -6,7 +6,7 @@
 
 PROGRAM is a file, or a name that placement/benches/programs.py knows; without any it is a choice of these. SOLVER is cp-sat or tutorial
 (both `pip install ortools`) or highs (`pip install highspy`); without --with only ours runs. Ours works for --time seconds, and as long without each
-STEP (docs/placement.md), the others for --beside seconds (as long as ours), each alone on the machine. Each answer is checked by a
+STEP (docs/placement-reference.md), the others for --beside seconds (as long as ours), each alone on the machine. Each answer is checked by a
 simulation of its own.
 
 cp-sat and highs are given the compact model: the noise of each value before and after a reset, one 0/1 variable for each op. tutorial

@@ -5,8 +5,8 @@
 //!     [--time SECONDS] INSTANCE.json > PLACEMENT.json
 //! ```
 //!
-//! `noisy_placement::instance::json` describes the instance, `docs/placement.md` the answer and its
-//! certificate.
+//! `noisy_placement::instance::json` describes the instance, `docs/placement-reference.md` the
+//! answer and its certificate.
 
 use std::process::ExitCode;
 use std::time::Duration;

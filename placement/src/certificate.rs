@@ -10,8 +10,8 @@
 //! - a *conditional core*: a core among the choices in which less than given levels leave some
 //!   nodes, and at least given levels leave others.
 //!
-//! `docs/placement.md` describes what each step proves and how to verify it. Sites and nodes are
-//! indices into the instance.
+//! `docs/placement-reference.md` describes what each step proves and how to verify it. Sites and
+//! nodes are indices into the instance.
 
 use std::sync::Arc;
 

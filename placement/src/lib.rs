@@ -27,7 +27,7 @@
 //!
 //! Instances are read and written as JSON: see [`instance::json`].
 //!
-//! `docs/placement.md` measures the worth of each step, with the command that repeats each figure.
+//! `docs/placement-measurements.md` has the figures, with their commands.
 
 #![warn(missing_docs)]
 #![allow(

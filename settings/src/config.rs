@@ -332,8 +332,9 @@ fn known(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
 
 fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>> {
     let model = table.get("model").cloned();
+    let heir = table.get("heir").cloned();
     let settings = Settings::deserialize(Deserializer::from(Spanned::new(0..0, table)));
-    settings.map_err(|it| {
+    let settings = settings.map_err(|it| {
         let error = model.and_then(|model| {
             // A problem of the model as a whole is located by its keys.
             let spec = ModelSpec::deserialize(model.clone().into_deserializer()).ok()?;
@@ -342,7 +343,9 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
                 .path
                 .iter()
                 .try_fold(&model, |at, key| at.get_ref().get(key.as_str()).ok_or(at));
-            let range = range.map_or_else(Spanned::span, Spanned::span);
+            // The default contradicts the budget that is written.
+            let budget = |at| model.get_ref().get("budget").unwrap_or(at);
+            let range = range.map_or_else(|at| budget(at).span(), Spanned::span);
             Some(Problem::new(text, range, format!("`model`: {error}")))
         });
         let message = || match it.message() {
@@ -350,7 +353,20 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
             said => in_words(said),
         };
         vec![error.unwrap_or_else(|| Problem::new(text, it.span().unwrap_or(0..0), message()))]
-    })
+    })?;
+    let options = settings.model.noise().heir;
+    let (budget, waterline) = (options.level_budget, options.bootstrap_waterline);
+    if let (Some(heir), Some(budget)) = (heir, budget)
+        && waterline >= budget.get()
+    {
+        let keys = ["bootstrap-waterline", "level-budget"];
+        let key = keys.iter().find_map(|it| heir.get_ref().get(*it)).unwrap_or(&heir);
+        let message = format!(
+            "`heir.bootstrap-waterline`: {waterline} leaves none of the {budget} levels of `heir.level-budget`; set it below {budget}"
+        );
+        return Err(vec![Problem::new(text, key.span(), message)]);
+    }
+    Ok(settings)
 }
 
 /// Merges a layer over another, key by key; broader rules clear the narrower ones.

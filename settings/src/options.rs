@@ -123,10 +123,10 @@ impl JsonSchema for Model {
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Placement {
-    /// Seconds that one run of the optimizer may take. The first legal placement comes at once;
-    /// more time makes it cheaper and proves it optimal.
+    /// Seconds that one run of the optimizer may take. A legal placement is found immediately;
+    /// more time makes it cheaper or proves it optimal.
     pub time_limit: Seconds,
-    /// The costs that a placement minimizes.
+    /// The cost that a placement minimizes.
     pub objective: Objective,
     /// Remove existing `reduce_noise` and re-optimize all of them. Otherwise they are kept, and
     /// only missing ones are added.
@@ -153,11 +153,11 @@ impl Placement {
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Rewrite {
-    /// Rewrite programs into equal ones that need fewer `reduce_noise`, when they are fixed.
+    /// Before fixing, rewrite programs into equal ones that need fewer `reduce_noise`.
     pub enabled: bool,
     /// Seconds that rewriting may take, within the time limit of the placement.
     pub time_limit: Seconds,
-    /// Operations that a rewritten function executes, at most, as a multiple of those before.
+    /// The most operations that a rewritten function may execute, relative to before.
     pub growth: Growth,
 }
 
@@ -206,13 +206,11 @@ impl JsonSchema for Growth {
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Loops {
-    /// Different memref arguments of a function may share elements, and so may globals. Otherwise
-    /// they do not, as MLIR assumes.
+    /// Assume that memref arguments and globals may alias. By default they do not, as in MLIR.
     pub arguments_may_alias: bool,
-    /// Iterations of a tile in each loop, for the code action that tiles. 0: as many as fit into
-    /// the cache.
+    /// Tile size per loop for the code action *Tile*. 0: as many iterations as fit into the cache.
     pub tile_size: u16,
-    /// The size of the cache, in kilobytes, into which the elements of a tile should fit.
+    /// The size in kilobytes of the cache into which the elements of a tile should fit.
     pub tile_cache: u32,
 }
 

@@ -1,74 +1,202 @@
-//! The calls of HiGHS for both kinds of programs.
+//! HiGHS as a library of C.
 //!
 //! The safe `highs` crate exposes neither callbacks nor rows that come and go; hence the few unsafe
-//! lines here and in [`crate::linear`]. Runs use one thread, a fixed seed and no console output, so
-//! a run depends only on its input and its limits.
-#![allow(unsafe_code, reason = "HiGHS is stopped through callbacks, which are C function pointers")]
+//! lines here. Runs use one thread, a fixed seed and no console output, so a run depends only on
+//! its input and its limits.
+#![allow(unsafe_code, reason = "rows, bases and callbacks go through the C interface")]
 
 use std::ffi::{c_char, c_int, c_void};
 
-use highs::{Col, Model, RowProblem, Sense, SolvedModel};
+use highs::{Col, HighsModelStatus, HighsSolutionStatus, Model, RowProblem, Sense, SolvedModel};
 
-use crate::program::{Column, Row};
-use crate::{Error, Limits};
+use crate::program::{Basis, Column, Row};
+use crate::{Error, Limits, Outcome, Rows};
 
-pub(crate) fn build(columns: &[Column], rows: &[Row]) -> Option<Model> {
-    let mut problem = RowProblem::new();
-    let cols: Vec<Col> = columns
-        .iter()
-        .map(|column| {
-            let bounds = column.lower..=column.upper;
-            if column.is_integer {
-                problem.add_integer_column(column.cost, bounds)
-            } else {
-                problem.add_column(column.cost, bounds)
-            }
+/// A program that HiGHS holds.
+#[derive(Debug)]
+pub(crate) struct Engine(Model);
+
+/// A program after a run.
+#[derive(Debug)]
+pub(crate) struct Solved(SolvedModel);
+
+impl Engine {
+    /// Returns a program to minimize; `None` if HiGHS refuses it.
+    pub(crate) fn build(columns: &[Column], rows: &[Row]) -> Option<Engine> {
+        let mut problem = RowProblem::new();
+        let cols: Vec<Col> = columns
+            .iter()
+            .map(|column| {
+                let bounds = column.lower..=column.upper;
+                if column.is_integer {
+                    problem.add_integer_column(column.cost, bounds)
+                } else {
+                    problem.add_column(column.cost, bounds)
+                }
+            })
+            .collect();
+        for row in rows {
+            let terms = row.terms.iter().map(|&(at, it)| Some((*cols.get(at as usize)?, it)));
+            problem.add_row(row.lower..=row.upper, terms.collect::<Option<Vec<_>>>()?);
+        }
+        let mut model = problem.try_optimise(Sense::Minimise).ok()?;
+        model.make_quiet();
+        model.try_set_option("threads", 1).ok()?;
+        model.try_set_option("parallel", "off").ok()?;
+        model.try_set_option("random_seed", 1).ok()?;
+        Some(Engine(model))
+    }
+
+    pub(crate) fn set_number(&mut self, option: &str, value: f64) -> Result<(), Error> {
+        self.0.try_set_option(option, value).map_err(|_| Error::Failed)
+    }
+
+    pub(crate) fn set_count(&mut self, option: &str, value: i32) -> Result<(), Error> {
+        self.0.try_set_option(option, value).map_err(|_| Error::Failed)
+    }
+
+    /// Sets the point to start from, with one value per column.
+    pub(crate) fn set_start(&mut self, values: &[f64]) -> Result<(), Error> {
+        self.0.try_set_solution(Some(values), None, None, None).map_err(|_| Error::Failed)
+    }
+
+    /// Adds rows without upper bounds; the columns of their terms exist.
+    pub(crate) fn add_rows(&mut self, rows: &Rows) -> Result<(), Error> {
+        let upper = vec![f64::INFINITY; rows.lower.len()];
+        // SAFETY: the pointers are to arrays of the lengths passed, which live until the call
+        // returns.
+        check(unsafe {
+            highs_sys::Highs_addRows(
+                self.0.as_mut_ptr(),
+                rows.lower.len() as c_int,
+                rows.lower.as_ptr(),
+                upper.as_ptr(),
+                rows.index.len() as c_int,
+                rows.starts.as_ptr(),
+                rows.index.as_ptr(),
+                rows.value.as_ptr(),
+            )
         })
-        .collect();
-    for row in rows {
-        let terms = row.terms.iter().map(|&(at, it)| Some((*cols.get(at as usize)?, it)));
-        problem.add_row(row.lower..=row.upper, terms.collect::<Option<Vec<_>>>()?);
     }
-    let mut model = problem.try_optimise(Sense::Minimise).ok()?;
-    model.make_quiet();
-    model.try_set_option("threads", 1).ok()?;
-    model.try_set_option("parallel", "off").ok()?;
-    model.try_set_option("random_seed", 1).ok()?;
-    Some(model)
+
+    /// Removes the rows whose mask, of one number per row, is 1.
+    pub(crate) fn remove_rows(&mut self, mut mask: Vec<c_int>) -> Result<(), Error> {
+        // SAFETY: the mask has one entry per row and outlives the call.
+        check(unsafe { highs_sys::Highs_deleteRowsByMask(self.0.as_mut_ptr(), mask.as_mut_ptr()) })
+    }
+
+    /// Sets the bounds of increasing columns, with two numbers for each.
+    pub(crate) fn set_bounds(
+        &mut self,
+        index: &[c_int],
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Result<(), Error> {
+        // SAFETY: the arrays have one entry per index, and the indices are of columns.
+        check(unsafe {
+            highs_sys::Highs_changeColsBoundsBySet(
+                self.0.as_mut_ptr(),
+                index.len() as c_int,
+                index.as_ptr(),
+                lower.as_ptr(),
+                upper.as_ptr(),
+            )
+        })
+    }
+
+    /// Sets the costs of increasing columns, with a number for each.
+    pub(crate) fn set_costs(&mut self, index: &[c_int], costs: &[f64]) -> Result<(), Error> {
+        // SAFETY: the arrays have one entry per column.
+        check(unsafe {
+            highs_sys::Highs_changeColsCostBySet(
+                self.0.as_mut_ptr(),
+                index.len() as c_int,
+                index.as_ptr(),
+                costs.as_ptr(),
+            )
+        })
+    }
+
+    /// Fills a basis, which has one number per column and row.
+    pub(crate) fn basis(&mut self, basis: &mut Basis) -> Result<(), Error> {
+        let (columns, rows) = (basis.columns.as_mut_ptr(), basis.rows.as_mut_ptr());
+        // SAFETY: the arrays have one entry per column and row, which is what HiGHS writes.
+        check(unsafe { highs_sys::Highs_getBasis(self.0.as_mut_ptr(), columns, rows) })
+    }
+
+    /// Sets a basis, which has one number per column and row.
+    pub(crate) fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
+        let (columns, rows) = (basis.columns.as_ptr(), basis.rows.as_ptr());
+        // SAFETY: the arrays have one entry per column and row.
+        check(unsafe { highs_sys::Highs_setBasis(self.0.as_mut_ptr(), columns, rows) })
+    }
+
+    /// Runs HiGHS with the callbacks on.
+    pub(crate) fn run(mut self, limits: &Limits) -> Result<Solved, Error> {
+        if (limits.stop)() {
+            return Err(Error::Stopped);
+        }
+        let user = std::ptr::from_ref::<Limits>(limits).cast_mut().cast::<c_void>();
+        // SAFETY: `interrupt` has the type HiGHS expects. `limits` outlives the run, which is the
+        // only time it is called; afterwards the callbacks are off.
+        unsafe {
+            let highs = self.0.as_mut_ptr();
+            highs_sys::Highs_setCallback(highs, Some(interrupt), user);
+            for kind in CALLBACKS {
+                highs_sys::Highs_startCallback(highs, kind);
+            }
+            let mut solved = self.0.try_solve().map_err(|_| Error::Failed)?;
+            for kind in CALLBACKS {
+                highs_sys::Highs_stopCallback(solved.as_mut_ptr(), kind);
+            }
+            Ok(Solved(solved))
+        }
+    }
 }
 
-pub(crate) fn set(model: &mut Model, option: &str, value: f64) -> Result<(), Error> {
-    model.try_set_option(option, value).map_err(|_| Error::Failed)
+impl Solved {
+    pub(crate) fn outcome(&self) -> Outcome {
+        match self.0.status() {
+            HighsModelStatus::Optimal => Outcome::Optimal,
+            HighsModelStatus::Infeasible => Outcome::Infeasible,
+            HighsModelStatus::Unbounded => Outcome::Unbounded,
+            _ => Outcome::Stopped,
+        }
+    }
+
+    /// True if its point is feasible.
+    pub(crate) fn is_feasible(&self) -> bool {
+        self.0.primal_solution_status() == HighsSolutionStatus::Feasible
+    }
+
+    /// Returns the value of each column and the multiplier of each row.
+    pub(crate) fn point(&self) -> (Vec<f64>, Vec<f64>) {
+        let solution = self.0.get_solution();
+        (solution.columns().to_vec(), solution.dual_rows().to_vec())
+    }
+
+    pub(crate) fn cost(&self) -> f64 {
+        self.0.objective_value()
+    }
+
+    /// Returns the bound that branch and bound has proven.
+    pub(crate) fn bound(&self) -> Result<f64, Error> {
+        self.0.double_info_value(c"mip_dual_bound").map_err(|_| Error::Failed)
+    }
+
+    pub(crate) fn iterations(&self) -> u64 {
+        let n = self.0.int_info_value(c"simplex_iteration_count");
+        n.map_or(0, |n| u64::try_from(n).unwrap_or(0))
+    }
+
+    /// Returns the program, which starts its next run from the basis of this one.
+    pub(crate) fn again(self) -> Engine {
+        Engine(Model::from(self.0))
+    }
 }
 
-pub(crate) fn check(status: c_int) -> Result<(), Error> {
+fn check(status: c_int) -> Result<(), Error> {
     if status == highs_sys::STATUS_ERROR { Err(Error::Failed) } else { Ok(()) }
-}
-
-pub(crate) fn iterations(solved: &SolvedModel) -> u64 {
-    solved.int_info_value(c"simplex_iteration_count").map_or(0, |n| u64::try_from(n).unwrap_or(0))
-}
-
-/// Runs HiGHS with the callbacks on.
-pub(crate) fn run(mut model: Model, limits: &Limits) -> Result<SolvedModel, Error> {
-    if (limits.stop)() {
-        return Err(Error::Stopped);
-    }
-    let user = std::ptr::from_ref::<Limits>(limits).cast_mut().cast::<c_void>();
-    // SAFETY: `interrupt` has the type HiGHS expects. `limits` outlives the run, which is the only
-    // time it is called; afterwards the callbacks are off.
-    unsafe {
-        let highs = model.as_mut_ptr();
-        highs_sys::Highs_setCallback(highs, Some(interrupt), user);
-        for kind in CALLBACKS {
-            highs_sys::Highs_startCallback(highs, kind);
-        }
-        let mut solved = model.try_solve().map_err(|_| Error::Failed)?;
-        for kind in CALLBACKS {
-            highs_sys::Highs_stopCallback(solved.as_mut_ptr(), kind);
-        }
-        Ok(solved)
-    }
 }
 
 const SIMPLEX: c_int = 1;

@@ -2,14 +2,26 @@
 #![warn(missing_docs)]
 #![allow(clippy::doc_markdown, reason = "HiGHS is a name, not code")]
 
+#[cfg(not(target_family = "wasm"))]
 mod highs;
 mod linear;
 mod model;
 mod program;
+#[cfg(target_family = "wasm")]
+mod web;
 
-pub use self::linear::{Basis, LinearProgram, Optimum};
+use std::ffi::c_int;
+
+pub use self::linear::{LinearProgram, Optimum};
 pub use self::model::{Model, Solution, Status};
-pub use self::program::{Column, Row};
+pub use self::program::{Basis, Column, Row};
+#[cfg(target_family = "wasm")]
+pub use self::web::is_over;
+
+#[cfg(not(target_family = "wasm"))]
+use self::highs as engine;
+#[cfg(target_family = "wasm")]
+use self::web as engine;
 
 /// The limits of a run. The default never asks to stop.
 #[derive(Clone, Copy)]
@@ -35,6 +47,37 @@ impl std::fmt::Debug for Limits<'_> {
             .field("iterations", &self.iterations)
             .field("nodes", &self.nodes)
             .finish_non_exhaustive()
+    }
+}
+
+/// The outcome of a run, as an engine says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Optimal,
+    Infeasible,
+    Unbounded,
+    /// The limits ended the run.
+    Stopped,
+}
+
+/// Rows in the layout of HiGHS: the least value of each, the index of its first term, and all
+/// terms.
+#[derive(Debug, Default)]
+struct Rows {
+    lower: Vec<f64>,
+    starts: Vec<c_int>,
+    index: Vec<c_int>,
+    value: Vec<f64>,
+}
+
+impl Rows {
+    fn add(&mut self, least: f64, terms: &[(u32, f64)]) -> Result<(), Error> {
+        self.lower.push(least);
+        self.starts.push(c_int::try_from(self.index.len()).map_err(|_| Error::Failed)?);
+        self.index.extend(terms.iter().map(|it| it.0 as c_int));
+        self.value.extend(terms.iter().map(|it| it.1));
+        c_int::try_from(self.index.len().max(self.lower.len())).map_err(|_| Error::Failed)?;
+        Ok(())
     }
 }
 

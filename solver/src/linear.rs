@@ -1,37 +1,19 @@
 //! Linear programs that are solved again and again.
 
-#![allow(unsafe_code, reason = "rows, bases and costs are changed through the C interface")]
-
 use std::ffi::c_int;
 
-use highs::{HighsModelStatus, Model};
-
-use crate::highs::{build, check, iterations, run, set};
-use crate::program::Column;
-use crate::{Error, Limits};
+use crate::engine::Engine;
+use crate::program::{Basis, Column};
+use crate::{Error, Limits, Outcome, Rows};
 
 /// A linear program whose rows, costs and bounds change; each solve starts from the basis of the
 /// one before.
 #[derive(Debug)]
 pub struct LinearProgram {
     /// `None` after a run that was stopped or failed: HiGHS cannot go on from there.
-    model: Option<Model>,
+    model: Option<Engine>,
     n_columns: usize,
     n_rows: usize,
-}
-
-/// A basis, from which a simplex run starts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Basis {
-    /// The statuses of the columns, in the encoding of the solver.
-    pub columns: Vec<c_int>,
-    /// The statuses of the rows, in the encoding of the solver.
-    pub rows: Vec<c_int>,
-}
-
-impl Basis {
-    /// The status "basic".
-    pub const BASIC: c_int = 1;
 }
 
 /// An optimal point.
@@ -54,7 +36,7 @@ impl LinearProgram {
     ///
     /// [`Error::Failed`] if HiGHS refuses the columns.
     pub fn new(columns: &[Column]) -> Result<LinearProgram, Error> {
-        let model = build(columns, &[]).ok_or(Error::Failed)?;
+        let model = Engine::build(columns, &[]).ok_or(Error::Failed)?;
         Ok(LinearProgram { model: Some(model), n_columns: columns.len(), n_rows: 0 })
     }
 
@@ -63,8 +45,8 @@ impl LinearProgram {
         self.n_rows
     }
 
-    fn pointer(&mut self) -> Result<*mut std::ffi::c_void, Error> {
-        self.model.as_mut().map(Model::as_mut_ptr).ok_or(Error::Failed)
+    fn model(&mut self) -> Result<&mut Engine, Error> {
+        self.model.as_mut().ok_or(Error::Failed)
     }
 
     /// Adds rows `sum of coefficient * column >= least`, each given as its least value and
@@ -77,38 +59,15 @@ impl LinearProgram {
         &mut self,
         rows: impl Iterator<Item = (f64, &'r [(u32, f64)])>,
     ) -> Result<(), Error> {
-        let (mut lower, mut starts) = (Vec::new(), Vec::new());
-        let (mut index, mut value): (Vec<c_int>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut added = Rows::default();
         for (least, terms) in rows {
-            lower.push(least);
-            starts.push(c_int::try_from(index.len()).map_err(|_| Error::Failed)?);
-            for &(column, coefficient) in terms {
-                if column as usize >= self.n_columns {
-                    return Err(Error::Failed);
-                }
-                index.push(column as c_int);
-                value.push(coefficient);
+            if terms.iter().any(|it| it.0 as usize >= self.n_columns) {
+                return Err(Error::Failed);
             }
+            added.add(least, terms)?;
         }
-        let n_rows = c_int::try_from(lower.len()).map_err(|_| Error::Failed)?;
-        let n_terms = c_int::try_from(index.len()).map_err(|_| Error::Failed)?;
-        let upper = vec![f64::INFINITY; lower.len()];
-        let highs = self.pointer()?;
-        // SAFETY: the pointers are to arrays of the lengths passed, which live until the call
-        // returns.
-        check(unsafe {
-            highs_sys::Highs_addRows(
-                highs,
-                n_rows,
-                lower.as_ptr(),
-                upper.as_ptr(),
-                n_terms,
-                starts.as_ptr(),
-                index.as_ptr(),
-                value.as_ptr(),
-            )
-        })?;
-        self.n_rows += lower.len();
+        self.model()?.add_rows(&added)?;
+        self.n_rows += added.lower.len();
         Ok(())
     }
 
@@ -118,14 +77,12 @@ impl LinearProgram {
     ///
     /// [`Error::Failed`] if the mask does not have one entry per row, or the program was lost.
     pub fn remove_rows(&mut self, mask: &[bool]) -> Result<(), Error> {
-        let mut mask: Vec<c_int> = mask.iter().map(|&out| c_int::from(out)).collect();
+        let mask: Vec<c_int> = mask.iter().map(|&out| c_int::from(out)).collect();
         if mask.len() != self.n_rows {
             return Err(Error::Failed);
         }
         let n_out = mask.iter().filter(|&&out| out == 1).count();
-        let highs = self.pointer()?;
-        // SAFETY: the mask has one entry per row and outlives the call.
-        check(unsafe { highs_sys::Highs_deleteRowsByMask(highs, mask.as_mut_ptr()) })?;
+        self.model()?.remove_rows(mask)?;
         self.n_rows -= n_out;
         Ok(())
     }
@@ -143,17 +100,7 @@ impl LinearProgram {
         upper: &[f64],
     ) -> Result<(), Error> {
         let index = self.indices(columns, lower.len().min(upper.len()))?;
-        let highs = self.pointer()?;
-        // SAFETY: the arrays have one entry per index, and the indices are of columns.
-        check(unsafe {
-            highs_sys::Highs_changeColsBoundsBySet(
-                highs,
-                index.len() as c_int,
-                index.as_ptr(),
-                lower.as_ptr(),
-                upper.as_ptr(),
-            )
-        })
+        self.model()?.set_bounds(&index, lower, upper)
     }
 
     /// Sets the cost of one unit of each column.
@@ -165,16 +112,7 @@ impl LinearProgram {
     pub fn set_costs(&mut self, costs: &[f64]) -> Result<(), Error> {
         let columns: Vec<u32> = (0..self.n_columns as u32).collect();
         let index = self.indices(&columns, costs.len())?;
-        let highs = self.pointer()?;
-        // SAFETY: the arrays have one entry per column.
-        check(unsafe {
-            highs_sys::Highs_changeColsCostBySet(
-                highs,
-                index.len() as c_int,
-                index.as_ptr(),
-                costs.as_ptr(),
-            )
-        })
+        self.model()?.set_costs(&index, costs)
     }
 
     /// Checks the columns as HiGHS requires them: in increasing order, one per number.
@@ -192,11 +130,7 @@ impl LinearProgram {
     /// [`Error::Failed`] if there is none, or the program was lost.
     pub fn basis(&mut self) -> Result<Basis, Error> {
         let mut basis = Basis { columns: vec![0; self.n_columns], rows: vec![0; self.n_rows] };
-        let highs = self.pointer()?;
-        // SAFETY: the arrays have one entry per column and row, which is what HiGHS writes.
-        check(unsafe {
-            highs_sys::Highs_getBasis(highs, basis.columns.as_mut_ptr(), basis.rows.as_mut_ptr())
-        })?;
+        self.model()?.basis(&mut basis)?;
         Ok(basis)
     }
 
@@ -209,11 +143,7 @@ impl LinearProgram {
         if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
             return Err(Error::Failed);
         }
-        let highs = self.pointer()?;
-        // SAFETY: the arrays have one entry per column and row.
-        check(unsafe {
-            highs_sys::Highs_setBasis(highs, basis.columns.as_ptr(), basis.rows.as_ptr())
-        })
+        self.model()?.set_basis(basis)
     }
 
     /// Uses Devex pricing and leaves costs unperturbed. This suits callers that set a basis before
@@ -224,11 +154,9 @@ impl LinearProgram {
     /// [`Error::Failed`] if HiGHS refuses, or the program was lost.
     pub fn starts_from_bases(&mut self) -> Result<(), Error> {
         const DEVEX: i32 = 1;
-        let model = self.model.as_mut().ok_or(Error::Failed)?;
-        model
-            .try_set_option("simplex_dual_edge_weight_strategy", DEVEX)
-            .map_err(|_| Error::Failed)?;
-        set(model, "dual_simplex_cost_perturbation_multiplier", 0.0)
+        let model = self.model()?;
+        model.set_count("simplex_dual_edge_weight_strategy", DEVEX)?;
+        model.set_number("dual_simplex_cost_perturbation_multiplier", 0.0)
     }
 
     /// Solves to optimality.
@@ -238,22 +166,16 @@ impl LinearProgram {
     /// [`Error::Stopped`] if the limits end the run, [`Error::Failed`] if there is no optimum or
     /// HiGHS fails. In both cases the program is lost.
     pub fn solve(&mut self, limits: &Limits) -> Result<Optimum, Error> {
-        let solved = run(self.model.take().ok_or(Error::Failed)?, limits)?;
-        match solved.status() {
-            HighsModelStatus::Optimal => {}
-            HighsModelStatus::Infeasible | HighsModelStatus::Unbounded => {
-                return Err(Error::Failed);
-            }
-            _ => return Err(Error::Stopped),
+        let solved = self.model.take().ok_or(Error::Failed)?.run(limits)?;
+        match solved.outcome() {
+            Outcome::Optimal => {}
+            Outcome::Infeasible | Outcome::Unbounded => return Err(Error::Failed),
+            Outcome::Stopped => return Err(Error::Stopped),
         }
-        let solution = solved.get_solution();
-        let optimum = Optimum {
-            cost: solved.objective_value(),
-            values: solution.columns().to_vec(),
-            multipliers: solution.dual_rows().to_vec(),
-            iterations: iterations(&solved),
-        };
-        self.model = Some(Model::from(solved));
+        let (values, multipliers) = solved.point();
+        let (cost, iterations) = (solved.cost(), solved.iterations());
+        let optimum = Optimum { cost, values, multipliers, iterations };
+        self.model = Some(solved.again());
         let is_whole =
             optimum.values.len() == self.n_columns && optimum.multipliers.len() == self.n_rows;
         if is_whole { Ok(optimum) } else { Err(Error::Failed) }

@@ -1,10 +1,8 @@
 //! Programs that are solved once.
 
-use highs::{HighsModelStatus, HighsSolutionStatus};
-
-use crate::highs::{build, iterations, run, set};
+use crate::engine::Engine;
 use crate::program::{Column, Row};
-use crate::{Error, Limits};
+use crate::{Error, Limits, Outcome};
 
 /// A linear or mixed integer program to minimize.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,39 +58,36 @@ impl Model {
     /// [`Error::Stopped`] if the limits had ended before the run, [`Error::Failed`] if HiGHS
     /// refuses the program or fails.
     pub fn solve(&self, start: Option<&[f64]>, limits: &Limits) -> Result<Solution, Error> {
-        let mut model = build(&self.columns, &self.rows).ok_or(Error::Failed)?;
+        let mut model = Engine::build(&self.columns, &self.rows).ok_or(Error::Failed)?;
         let is_mixed = self.columns.iter().any(|it| it.is_integer);
         if is_mixed {
             // The default relative gap of 1e-4 would prove nothing.
-            set(&mut model, "mip_rel_gap", 0.0)?;
+            model.set_number("mip_rel_gap", 0.0)?;
             let is_whole = |it: &Column| it.cost == 0.0 || it.is_integer && it.cost.fract() == 0.0;
             let gap = if self.columns.iter().all(is_whole) { 0.99 } else { 1e-6 };
-            set(&mut model, "mip_abs_gap", gap)?;
-            set(&mut model, "mip_feasibility_tolerance", 1e-7)?;
-            let nodes = i32::try_from(limits.nodes).unwrap_or(i32::MAX);
-            model.try_set_option("mip_max_nodes", nodes).map_err(|_| Error::Failed)?;
+            model.set_number("mip_abs_gap", gap)?;
+            model.set_number("mip_feasibility_tolerance", 1e-7)?;
+            model.set_count("mip_max_nodes", i32::try_from(limits.nodes).unwrap_or(i32::MAX))?;
         }
         if let Some(start) = start {
-            model.try_set_solution(Some(start), None, None, None).map_err(|_| Error::Failed)?;
+            model.set_start(start)?;
         }
-        let solved = run(model, limits)?;
-        let is_feasible = solved.primal_solution_status() == HighsSolutionStatus::Feasible;
-        let values = is_feasible
-            .then(|| solved.get_solution().columns().to_vec())
+        let solved = model.run(limits)?;
+        let values = solved
+            .is_feasible()
+            .then(|| solved.point().0)
             .filter(|values| values.len() == self.columns.len());
-        let status = match solved.status() {
-            HighsModelStatus::Optimal if values.is_some() => Status::Optimal,
-            HighsModelStatus::Infeasible => Status::Infeasible,
+        let status = match solved.outcome() {
+            Outcome::Optimal if values.is_some() => Status::Optimal,
+            Outcome::Infeasible => Status::Infeasible,
             _ => Status::Stopped,
         };
         let bound = match status {
-            _ if is_mixed => {
-                solved.double_info_value(c"mip_dual_bound").map_err(|_| Error::Failed)?
-            }
-            Status::Optimal => solved.objective_value(),
+            _ if is_mixed => solved.bound()?,
+            Status::Optimal => solved.cost(),
             Status::Infeasible | Status::Stopped => f64::NEG_INFINITY,
         };
-        Ok(Solution { status, values, bound, iterations: iterations(&solved) })
+        Ok(Solution { status, values, bound, iterations: solved.iterations() })
     }
 }
 

@@ -1,4 +1,6 @@
-//! The rows and columns of programs.
+//! The rows and columns of programs, and bases.
+
+use std::ffi::c_int;
 
 /// A variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,4 +24,18 @@ pub struct Row {
     pub upper: f64,
     /// Columns with their coefficients, each column once.
     pub terms: Vec<(u32, f64)>,
+}
+
+/// A basis, from which a simplex run starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Basis {
+    /// The statuses of the columns, in the encoding of the solver.
+    pub columns: Vec<c_int>,
+    /// The statuses of the rows, in the encoding of the solver.
+    pub rows: Vec<c_int>,
+}
+
+impl Basis {
+    /// The status "basic".
+    pub const BASIC: c_int = 1;
 }

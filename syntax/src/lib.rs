@@ -48,6 +48,6 @@ pub use kind::OpKind;
 pub use op_traits::Traits;
 pub use problem::Problem;
 pub use slack::reserve_with_slack;
-pub use source::Source;
+pub use source::{Advice, Proposal, Source, nearest};
 pub use token::{Span, Token, TokenKind};
 pub use tool::Tool;

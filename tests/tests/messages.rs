@@ -1,4 +1,4 @@
-//! `docs/messages.md`: all texts of the Rust programs that a user may read, in the order of the
+//! `tests/messages.md`: all texts of the Rust programs that a user may read, in the order of the
 //! source, generated from it.
 //!
 //! *Law.* Complete by construction: no list is kept by hand. Of each crate, all modules that are
@@ -32,7 +32,7 @@ const CRATES: [(&str, &str); 11] = [
 ];
 
 /// Modules whose doc comments are printed: help of the command line, documentation of settings.
-const PRINTED_DOCS: [&str; 2] = ["cli/src/args.rs", "settings/src/options.rs"];
+const PRINTED_DOCS: [&str; 2] = ["cli/src/input/args.rs", "settings/src/options.rs"];
 
 /// Macros and methods whose texts only a developer sees.
 const FOR_DEVELOPERS: [&str; 12] = [
@@ -224,10 +224,10 @@ fn in_code(text: &str) -> String {
 
 fn page() -> String {
     let mut out = "# Messages\n\n\
-        All texts that the Rust programs may show to a user, file by file in the order of the source; `{}` is filled in, `⏎` is a line break. For reading from top to bottom. \
-        Made from the source by `tests/tests/messages.rs`: every string literal with a blank and a word is here, so some are no sentences but parts of output formats.\n\n\
-        Not here: the pages of the codes ([diagnostics.md](diagnostics.md)), texts of a single word, texts of libraries (wrong usage of the command line, errors of the operating system and of \
-        TOML), those of the VS Code extension ([messages-vscode.md](messages-vscode.md)) and of the Neovim plugin.\n"
+        All texts that the Rust programs may show to a user, file by file in the order of the source. `{}` is filled in, `⏎` is a line break. \
+        `tests/tests/messages.rs` makes this list from the source. It lists every string literal with a blank and a word, so some entries are parts of output formats.\n\n\
+        The list leaves out the pages of the codes ([diagnostics.md](../docs/diagnostics.md)), texts of a single word, texts of libraries, the texts of the VS Code extension \
+        ([messages.md](../vscode-extension/tests/messages.md)) and those of the Neovim plugin.\n"
         .to_owned();
     for (name, title) in CRATES {
         let _ = write!(out, "\n## {title} (`{name}/`)\n");
@@ -254,9 +254,9 @@ fn page() -> String {
 
 #[test]
 fn the_list_is_current() {
-    let path = root().join("docs/messages.md");
+    let path = root().join("tests/messages.md");
     if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, page()).expect("docs/ can be written");
+        fs::write(&path, page()).expect("tests/ can be written");
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
     assert!(found == page(), "write it anew: BLESS=1 cargo test -p noisy-tests --test messages");

@@ -1,7 +1,7 @@
 /** The noise budget at a glance: a thin bar beside each op for how much of it is used, and the most of the function under the cursor. */
 
 import * as vscode from "vscode";
-import { selector, type Session } from "./session.ts";
+import type { Asked } from "./common.ts";
 
 /** What the server answers. */
 interface Budget {
@@ -45,7 +45,10 @@ function look(step: number): vscode.TextEditorDecorationType {
   });
 }
 
-export function registerBudget(session: Session): vscode.Disposable {
+export function registerBudget(
+  session: Asked,
+  selector: vscode.DocumentSelector,
+): vscode.Disposable {
   const looks = Array.from({ length: STEPS + 2 }, (_, step) => look(step));
   const status = vscode.window.createStatusBarItem(
     "noisy.budget",

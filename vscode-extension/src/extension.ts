@@ -6,9 +6,11 @@
 import * as vscode from "vscode";
 import { registerBudget } from "./budget.ts";
 import { registerBytecode } from "./bytecode.ts";
+import { checkPictures } from "./check-pictures.ts";
 import { registerPictures } from "./pictures.ts";
 import { Programs } from "./program.ts";
-import { Session, selector } from "./session.ts";
+import { DebugInformation, selector } from "./common.ts";
+import { Session } from "./session.ts";
 import { registerStart } from "./start.ts";
 import { registerTasks } from "./tasks.ts";
 
@@ -22,7 +24,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const current = new Session(context, log, trace, status);
   session = current;
   const debug = new DebugInformation();
-  const programs = new Programs();
+  const programs = new Programs(selector);
 
   context.subscriptions.push(
     log,
@@ -52,8 +54,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     registerStart(context),
     registerBytecode(),
     registerTasks(current),
-    registerBudget(current),
-    registerPictures(context, current, programs, log),
+    registerBudget(current, selector),
+    registerPictures(context, programs, log, checkPictures(current)),
   );
   await current.restart();
 }
@@ -70,27 +72,5 @@ async function fixFile(current: Session, programs: Programs): Promise<void> {
   const editor = await programs.editor();
   if (editor !== undefined) {
     await current.execute("noisy.insertReduceNoise", { uri: editor.document.uri.toString() });
-  }
-}
-
-/** What the server knows of itself, for reports of faults: a text to read and to copy, not to save. */
-class DebugInformation implements vscode.TextDocumentContentProvider {
-  static readonly scheme = "noisy-debug";
-  private static readonly uri = vscode.Uri.parse(
-    `${DebugInformation.scheme}:Noisy Debug Information`,
-  );
-  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
-  readonly onDidChange = this.changed.event;
-  private text = "";
-
-  provideTextDocumentContent(): string {
-    return this.text;
-  }
-
-  async show(text: string): Promise<void> {
-    this.text = text;
-    this.changed.fire(DebugInformation.uri);
-    const document = await vscode.workspace.openTextDocument(DebugInformation.uri);
-    await vscode.window.showTextDocument(document, { preview: true });
   }
 }

@@ -1,71 +1,48 @@
-/** Pictures beside the text, drawn by `noisy-check`: the noise of a function, the iterations of a loop. */
+/** Pictures beside the text: the noise of a function, the iterations of a loop. */
 
-import { execFile } from "node:child_process";
 import * as vscode from "vscode";
-import { findCheck } from "./check.ts";
 import type { Programs } from "./program.ts";
-import type { Session } from "./session.ts";
 
 /** A picture of what is under the cursor. */
-interface Picture {
+export interface Picture {
   command: string;
   view: string;
   /** What the panel is called, if nothing more is known. */
   name: string;
   /** What to say if it cannot be drawn. */
   failure: string;
-  /** The title of the panel, and what `noisy-check` is asked for a file. */
-  of(
-    document: vscode.TextDocument,
-    line: number,
-  ): { title: string; args: (input: string) => string[] };
+  /** The title of the panel. */
+  title(document: vscode.TextDocument, line: number): string;
+  /** Its page. */
+  page(document: vscode.TextDocument, line: number): Promise<string>;
 }
 
-const graph: Picture = {
+/** The noise graph, whoever draws it. */
+export const noiseOf: Omit<Picture, "page"> = {
   command: "noisy.showGraph",
   view: "noisy.graph",
   name: "Noise",
   failure: "The noise graph cannot be drawn",
-  of(document, line) {
+  title(document, line) {
     const name = functionAt(document, line);
-    return {
-      title: name === undefined ? "Noise" : `Noise of @${name}`,
-      args: (input) => [
-        ...["graph", input, "--fix", "--format", "html"],
-        ...(name === undefined ? [] : ["--function", name]),
-      ],
-    };
-  },
-};
-
-const nest: Picture = {
-  command: "noisy.showNest",
-  view: "noisy.nest",
-  name: "Iterations",
-  failure: "The iteration space cannot be drawn",
-  of(_, line) {
-    return {
-      title: `Iterations of Line ${String(line + 1)}`,
-      args: (input) => ["nest", input, "--line", String(line + 1)],
-    };
+    return name === undefined ? "Noise" : `Noise of @${name}`;
   },
 };
 
 export function registerPictures(
   context: vscode.ExtensionContext,
-  session: Session,
   programs: Programs,
   log: vscode.LogOutputChannel,
+  pictures: Picture[],
 ): vscode.Disposable {
   return vscode.Disposable.from(
-    ...[graph, nest].map((it) => registerPicture(it, context, session, programs, log)),
+    ...pictures.map((it) => registerPicture(it, context, programs, log)),
   );
 }
 
 function registerPicture(
   picture: Picture,
   context: vscode.ExtensionContext,
-  session: Session,
   programs: Programs,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable {
@@ -99,17 +76,12 @@ function registerPicture(
   };
 
   const draw = async (document: vscode.TextDocument, line: number): Promise<void> => {
-    const file = await findCheck(session.serverFile, process.platform);
-    // A file is named as such where its text is what is drawn.
-    const { uri, isDirty, version } = document;
-    const input = uri.scheme === "file" && !isDirty ? uri.fsPath : "-";
-    const { title, args } = picture.of(document, line);
-    const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
+    const { version } = document;
     try {
-      const html = await run(file, args(input), document.getText(), folder);
+      const html = await picture.page(document, line);
       panel ??= newPanel();
       drawn = { document, version, line };
-      panel.title = title;
+      panel.title = picture.title(document, line);
       panel.webview.html = html;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -158,7 +130,7 @@ async function reveal(document: vscode.TextDocument, line: number): Promise<void
 }
 
 /** The name of the function whose header stands in a line or nearest above it. */
-function functionAt(document: vscode.TextDocument, line: number): string | undefined {
+export function functionAt(document: vscode.TextDocument, line: number): string | undefined {
   for (let at = line; at >= 0; at -= 1) {
     const found = /\bfunc(?:\.func)?\s+(?:\w+\s+)?@([\w$.-]+)/.exec(document.lineAt(at).text);
     if (found !== null) {
@@ -166,31 +138,4 @@ function functionAt(document: vscode.TextDocument, line: number): string | undef
     }
   }
   return undefined;
-}
-
-/** Milliseconds for one picture. */
-const PATIENCE = 30_000;
-
-function run(
-  file: string,
-  args: string[],
-  input: string,
-  folder: string | undefined,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const options = { timeout: PATIENCE, maxBuffer: 1 << 28, windowsHide: true, cwd: folder };
-    const child = execFile(file, args, options, (error, stdout, stderr) => {
-      if (error === null) {
-        resolve(stdout);
-      } else if (error.code === "ENOENT") {
-        reject(new Error("noisy-check was found neither beside the server nor on PATH"));
-      } else {
-        reject(new Error(stderr.trim().replace(/^noisy-check: /, "") || error.message));
-      }
-    });
-    child.stdin?.on("error", () => {
-      // It ended without reading; how it ended says why.
-    });
-    child.stdin?.end(input);
-  });
 }

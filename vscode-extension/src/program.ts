@@ -1,17 +1,15 @@
 /** The program that a command is about, also where the command is given from a page that covers it, such as the walkthrough. */
 
 import * as vscode from "vscode";
-import { selector } from "./session.ts";
-
-const isProgram = (document: vscode.TextDocument): boolean =>
-  vscode.languages.match(selector, document) > 0;
 
 export class Programs implements vscode.Disposable {
   /** The program that was edited last. */
   private last: vscode.TextDocument | undefined;
   private readonly watch: vscode.Disposable;
 
-  constructor() {
+  constructor(selector: vscode.DocumentSelector) {
+    const isProgram = (document: vscode.TextDocument): boolean =>
+      vscode.languages.match(selector, document) > 0;
     const note = (editor: vscode.TextEditor | undefined): void => {
       if (editor !== undefined && isProgram(editor.document)) {
         this.last = editor.document;

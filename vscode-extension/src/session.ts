@@ -11,8 +11,14 @@ import {
   State,
   type CloseHandlerResult,
   type LanguageClientOptions,
-  type StaticFeature,
 } from "vscode-languageclient/node";
+import {
+  asksForStatus,
+  middleware,
+  selector,
+  serverSettings,
+  type ServerStatus,
+} from "./common.ts";
 import {
   DiedStarting,
   StartTimeout,
@@ -24,64 +30,16 @@ import {
   type Help,
 } from "./failure.ts";
 import { findServer, type Server } from "./server.ts";
-import { besideServer, forServer, sectionForServer, sections } from "./settings.ts";
-
-export const selector = [
-  { scheme: "file", language: "mlir" },
-  { scheme: "untitled", language: "mlir" },
-];
 
 /** A server that stops more often than this within so many minutes is not started again by itself. */
 const MOST_STOPS = 4;
 const MINUTES = 3;
-
-/** The extension for MLIR of LLVM. */
-const OTHER = "llvm-vs-code-extensions.vscode-mlir";
-
-/** How the server says it is. */
-interface ServerStatus {
-  health: "ok" | "warning" | "error";
-  quiescent: boolean;
-  message?: string | null;
-}
-
-/** Tells the server that its status is shown. */
-const asksForStatus: StaticFeature = {
-  fillClientCapabilities(capabilities) {
-    const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
-    capabilities.experimental = { ...experimental, serverStatusNotification: true };
-  },
-  initialize() {
-    // Nothing to set up.
-  },
-  getState() {
-    return { kind: "static" };
-  },
-  clear() {
-    // Nothing to take down.
-  },
-};
 
 /** A client whose own errors go to the log: what the user is to know is said here, once. */
 class QuietClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }
-}
-
-/** The settings the server starts with; it is told of changes, and asks, as the protocol has it. */
-function serverSettings(): object {
-  const settings = vscode.workspace.getConfiguration("noisy");
-  const own = Object.fromEntries(
-    sections.map((name) => [name, forServer(settings.get(name), name)]),
-  );
-  return besideServer(own, hasOtherServer());
-}
-
-/** Whether the extension of LLVM is there and was told of a server: `mlir-lsp-server`, or one of HEIR's. */
-function hasOtherServer(): boolean {
-  const path = vscode.workspace.getConfiguration("mlir").get<string>("server_path", "");
-  return vscode.extensions.getExtension(OTHER) !== undefined && path !== "";
 }
 
 /** A client with the process that it talks to. */
@@ -223,25 +181,7 @@ export class Session {
           current.client.createDefaultErrorHandler().error(error, message, count),
         closed,
       },
-      middleware: {
-        workspace: {
-          // What is sent, and what is asked for, is what the server knows.
-          didChangeConfiguration: () =>
-            current.client.sendNotification("workspace/didChangeConfiguration", {
-              settings: { noisy: serverSettings() },
-            }),
-          configuration: async (params, token, next) => {
-            const values = await next(params, token);
-            return Array.isArray(values)
-              ? values.map((it, n) => {
-                  const section = params.items[n]?.section;
-                  const own = sectionForServer(section, it) as object;
-                  return section === "noisy" ? besideServer(own, hasOtherServer()) : own;
-                })
-              : values;
-          },
-        },
-      },
+      middleware: middleware(() => current.client),
     };
     const start = (): Promise<ChildProcess> => {
       const child = spawn(server.file, [], { windowsHide: true });
@@ -402,7 +342,7 @@ export class Session {
 }
 
 /** A start that another one has made needless. */
-const superseded = new Error("another start was asked for");
+const superseded = new Error("restarted again before this start finished");
 
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {

@@ -1,33 +1,288 @@
-/** In a browser without a machine behind it no server can run: highlighting works, and this says why the rest does not. */
+/**
+ * The extension in a browser without a machine behind it: the server runs in a worker, and reads `noisy.toml` of virtual folders
+ * through VS Code. What needs a process (the iterations of a loop, tasks) says so.
+ */
 
 import * as vscode from "vscode";
+import { CloseAction, LanguageClient, State } from "vscode-languageclient/browser";
+import { registerBudget } from "./budget.ts";
+import {
+  DebugInformation,
+  asksForStatus,
+  middleware,
+  serverSettings,
+  type Asked,
+  type ServerStatus,
+} from "./common.ts";
+import { noiseOf, registerPictures } from "./pictures.ts";
+import { Programs } from "./program.ts";
 import { registerStart } from "./start.ts";
 
-const WHY =
-  "Noisy analyzes programs with a native server, which cannot run in a browser. Open the folder in VS Code on a machine, over SSH, " +
-  "in a container or in a codespace. Highlighting and snippets work here.";
+/** Programs of any file system. */
+const selector = [{ language: "mlir" }];
 
-export function activate(context: vscode.ExtensionContext): void {
-  const status = vscode.languages.createLanguageStatusItem("noisy.server", { language: "mlir" });
+const CONFIGURATION = "**/{.noisy,noisy}.toml";
+
+/** A server that stops more often than this within so many minutes is not started again by itself. */
+const MOST_STOPS = 4;
+const MINUTES = 3;
+
+const NEEDS_MACHINE =
+  "This needs noisy-check, which is a program: open the folder in VS Code on a machine, over SSH, in a container or in a codespace.";
+
+class WebSession implements Asked {
+  private client: LanguageClient | undefined;
+  private worker: Worker | undefined;
+  private stops: number[] = [];
+  private queue: Promise<void> = Promise.resolve();
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+
+  private readonly folder: vscode.Uri;
+  private readonly log: vscode.LogOutputChannel;
+  private readonly status: vscode.LanguageStatusItem;
+
+  constructor(folder: vscode.Uri, log: vscode.LogOutputChannel, status: vscode.LanguageStatusItem) {
+    this.folder = folder;
+    this.log = log;
+    this.status = status;
+  }
+
+  restart(): Promise<void> {
+    this.stops = [];
+    return this.again();
+  }
+
+  private again(): Promise<void> {
+    this.queue = this.queue
+      .then(async () => {
+        await this.stop();
+        await this.start();
+      })
+      .catch((error: unknown) => {
+        this.fail(error instanceof Error ? error.message : String(error));
+      });
+    return this.queue;
+  }
+
+  async stop(): Promise<void> {
+    const { client, worker } = this;
+    this.client = undefined;
+    this.worker = undefined;
+    if (client?.state === State.Running) {
+      await client.dispose().catch((error: unknown) => {
+        this.log.warn(String(error));
+      });
+    }
+    worker?.terminate();
+  }
+
+  private async start(): Promise<void> {
+    this.show("Noisy: starting", "", true);
+    const file = (name: string): string =>
+      vscode.Uri.joinPath(this.folder, "dist", "web", name).toString(true);
+    const worker = new Worker(file("worker.js"));
+    this.worker = worker;
+    worker.postMessage({
+      module: file("noisy.wasm"),
+      solver: file("solver.js"),
+      highs: file("highs.wasm"),
+      environment: [],
+    });
+    const client: LanguageClient = new LanguageClient("noisy", "Noisy", worker, {
+      documentSelector: selector,
+      outputChannel: this.log,
+      initializationOptions: serverSettings,
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: (error, message, count) =>
+          client.createDefaultErrorHandler().error(error, message, count),
+        closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+      },
+      middleware: middleware(() => client),
+    });
+    this.client = client;
+    client.registerFeature(asksForStatus);
+    const died = new Promise<never>((_, reject) => {
+      client.onNotification("noisy/died", ({ message }: { message: string }) => {
+        reject(new Error(message));
+        if (client.state === State.Running) {
+          this.died(client, message);
+        }
+      });
+      worker.onerror = (event): void => {
+        reject(new Error(event.message || "the worker did not start"));
+      };
+    });
+    // It matters only while the server starts.
+    died.catch(() => undefined);
+    client.onNotification("experimental/serverStatus", (it: ServerStatus) => {
+      this.changed.fire();
+      this.show("noisy-lsp in this browser", it.message ?? "", !it.quiescent);
+    });
+    client.onDidChangeState(() => {
+      this.changed.fire();
+    });
+    await Promise.race([client.start(), died]);
+    this.show("noisy-lsp in this browser", "", false);
+    await this.readConfiguration();
+  }
+
+  private died(client: LanguageClient, why: string): void {
+    if (this.client !== client) {
+      return;
+    }
+    const now = Date.now();
+    this.stops = [...this.stops, now].filter((it) => now - it <= MINUTES * 60_000);
+    this.log.error(why);
+    if (this.stops.length > MOST_STOPS) {
+      void this.stop();
+      this.fail(`it stopped ${String(this.stops.length)} times, the last time because ${why}`);
+      return;
+    }
+    void this.again();
+  }
+
+  private fail(why: string): void {
+    this.log.error(why);
+    this.show("Noisy: no server", why, false, vscode.LanguageStatusSeverity.Error);
+    this.status.command = { command: "noisy.restartServer", title: "Restart" };
+    void vscode.window
+      .showErrorMessage(`Noisy runs no server: ${why}`, "Restart")
+      .then((choice) => {
+        if (choice !== undefined) {
+          void this.restart();
+        }
+      });
+  }
+
+  private show(
+    text: string,
+    detail: string,
+    busy: boolean,
+    severity = vscode.LanguageStatusSeverity.Information,
+  ): void {
+    this.status.text = text;
+    this.status.detail = detail;
+    this.status.busy = busy;
+    this.status.severity = severity;
+    this.status.command = { command: "noisy.showLogs", title: "Show Logs" };
+  }
+
+  /** Passes the configuration files to the server, whose file system has no others. */
+  async readConfiguration(): Promise<void> {
+    const found = await vscode.workspace.findFiles(CONFIGURATION);
+    await this.pass(found);
+  }
+
+  /** Passes these files as they are now. */
+  async pass(changed: readonly vscode.Uri[]): Promise<void> {
+    const files: Record<string, string | null> = {};
+    for (const uri of changed) {
+      try {
+        files[uri.path] = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+      } catch {
+        // It was deleted.
+        files[uri.path] = null;
+      }
+    }
+    if (this.client?.state === State.Running) {
+      await this.client.sendNotification("noisy/files", { files });
+    }
+  }
+
+  async execute<T>(command: string, ...args: object[]): Promise<T | undefined> {
+    if (this.client?.state !== State.Running) {
+      this.fail("it has not started");
+      return undefined;
+    }
+    return this.client.sendRequest<T>("workspace/executeCommand", { command, arguments: args });
+  }
+
+  async ask<T>(method: string, params: object): Promise<T | undefined> {
+    if (this.client?.state !== State.Running) {
+      return undefined;
+    }
+    try {
+      return await this.client.sendRequest<T>(method, params);
+    } catch (error) {
+      this.log.debug(`${method}: ${String(error)}`);
+      return undefined;
+    }
+  }
+}
+
+let session: WebSession | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const log = vscode.window.createOutputChannel("Noisy", { log: true });
+  const status = vscode.languages.createLanguageStatusItem("noisy.server", selector);
   status.name = "Noisy";
-  status.text = "Noisy: no server in a browser";
-  status.detail = WHY;
-  status.severity = vscode.LanguageStatusSeverity.Warning;
-  const tell = (): void => {
-    void vscode.window.showWarningMessage(WHY);
+  const current = new WebSession(context.extensionUri, log, status);
+  session = current;
+  const programs = new Programs(selector);
+  const debug = new DebugInformation();
+  const watcher = vscode.workspace.createFileSystemWatcher(CONFIGURATION);
+  const pass = (uri: vscode.Uri): Promise<void> => current.pass([uri]);
+  const needsMachine = (): void => {
+    void vscode.window.showInformationMessage(NEEDS_MACHINE);
   };
-  const commands = [
-    "noisy.fixFile",
-    "noisy.restartServer",
-    "noisy.showLogs",
-    "noisy.showDebugInformation",
-    "noisy.showGraph",
-    "noisy.showNest",
-  ];
+  const graph = {
+    ...noiseOf,
+    async page(document: vscode.TextDocument, line: number): Promise<string> {
+      const params = {
+        textDocument: { uri: document.uri.toString() },
+        position: { line, character: 0 },
+      };
+      const page =
+        (await current.ask<string>("noisy/graph", { ...params, fix: true })) ??
+        (await current.ask<string>("noisy/graph", params));
+      if (page === undefined) {
+        throw new Error("there is no function here, or no server");
+      }
+      return page;
+    },
+  };
   context.subscriptions.push(
+    log,
     status,
+    programs,
+    watcher,
+    watcher.onDidCreate(pass),
+    watcher.onDidChange(pass),
+    watcher.onDidDelete(pass),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => current.readConfiguration()),
+    vscode.commands.registerCommand("noisy.restartServer", () => current.restart()),
+    vscode.commands.registerCommand("noisy.showLogs", () => {
+      log.show();
+    }),
+    vscode.commands.registerCommand("noisy.showNest", needsMachine),
+    vscode.workspace.registerTextDocumentContentProvider(DebugInformation.scheme, debug),
+    vscode.commands.registerCommand("noisy.showDebugInformation", async () => {
+      const text = await current.execute<string>("noisy.printDebugInformation");
+      if (text !== undefined) {
+        await debug.show(text);
+      }
+    }),
+    vscode.commands.registerCommand("noisy.fixFile", async () => {
+      const editor = await programs.editor();
+      if (editor !== undefined) {
+        const uri = editor.document.uri.toString();
+        await current.execute("noisy.insertReduceNoise", { uri });
+      }
+    }),
+    vscode.workspace.onDidChangeConfiguration(async (event) => {
+      if (["noisy.features", "mlir.server_path"].some((it) => event.affectsConfiguration(it))) {
+        await current.restart();
+      }
+    }),
     registerStart(context),
-    ...commands.map((it) => vscode.commands.registerCommand(it, tell)),
+    registerBudget(current, selector),
+    registerPictures(context, programs, log, [graph]),
   );
-  tell();
+  await current.restart();
+}
+
+export async function deactivate(): Promise<void> {
+  await session?.stop();
 }

@@ -1,4 +1,4 @@
-// docs/messages-vscode.md: all texts of the extension, generated from its manifest and its source. BLESS=1 writes the file.
+// tests/messages.md: all texts of the extension, generated from its manifest and its source. BLESS=1 writes the file.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import ts from "typescript";
 
 const root = join(import.meta.dirname, "..");
-const page = join(root, "../docs/messages-vscode.md");
+const page = join(root, "tests/messages.md");
 
 /** Keys of the manifest whose strings a user reads, wherever they stand. */
 const READ = new Set([
@@ -65,7 +65,7 @@ function list(): string {
   let out =
     "# Messages of the VS Code extension\n\n" +
     "All texts of its manifest and of its source, in their order; `{}` is filled in, `⏎` is a line break. Made by `vscode-extension/tests/messages.test.ts`: of the source, each string with a " +
-    "blank and a word. What the server sends is in [messages.md](messages.md).\n\n## package.json\n\n" +
+    "blank and a word. What the server sends is in [messages.md](../../tests/messages.md).\n\n## package.json\n\n" +
     manifest.map(row).join("");
   for (const file of readdirSync(join(root, "src")).sort()) {
     const found = inSource(readFileSync(join(root, "src", file), "utf8"));

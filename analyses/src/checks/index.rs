@@ -8,9 +8,10 @@
 use std::ops::Range;
 
 use memchr::memmem;
-use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Source, Traits};
-use rustc_hash::FxHashSet;
+use noisy_syntax::{Def, Delta, Ir, Name, Op, OpKind, Region, Source, Traits};
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::facts::misspelling;
 use crate::facts::noise::contract;
 use crate::program::Program;
 use noisy_dataflow::flow::{self, Flow};
@@ -33,6 +34,10 @@ pub(crate) struct Index {
     /// The ops that identify a program of HEIR's: modules that name a scheme, and ops that only
     /// HEIR has.
     pub(super) heir: FxHashSet<Op>,
+    /// Ops with a name that may be misspelled.
+    pub(super) misspelled: FxHashSet<Op>,
+    /// True for names of ops (or, with true, of attributes) that may be misspelled.
+    is_misspelled: FxHashMap<(Name, bool), bool>,
     /// The offsets of [`MARK`] in the text, in order.
     pub(super) marks: Vec<usize>,
 }
@@ -111,8 +116,14 @@ impl Index {
     }
 
     fn remove(&mut self, op: Op) {
-        let sets =
-            [&mut self.idle, &mut self.bound, &mut self.forks, &mut self.decided, &mut self.heir];
+        let sets = [
+            &mut self.idle,
+            &mut self.bound,
+            &mut self.forks,
+            &mut self.decided,
+            &mut self.heir,
+            &mut self.misspelled,
+        ];
         for set in sets {
             if !set.is_empty() {
                 set.remove(&op);
@@ -139,6 +150,17 @@ impl Index {
         }
         if noisy_heir::is_mark(ir, op) {
             self.heir.insert(op);
+        }
+        if data.kind == OpKind::Unknown || data.extra.is_some() {
+            let known = &mut self.is_misspelled;
+            let mut names = misspelling::names(ir, op);
+            let is_misspelled = |it: (Name, bool)| {
+                let meant = || misspelling::meant(ir.interner.str(it.0), it.1).is_some();
+                *known.entry(it).or_insert_with(meant)
+            };
+            if names.any(is_misspelled) {
+                self.misspelled.insert(op);
+            }
         }
         match data.kind {
             OpKind::Label => {

@@ -29,7 +29,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use noisy_syntax::Code;
+use noisy_syntax::{Code, nearest};
 use rustc_hash::FxHashMap;
 
 use super::index::MARK;
@@ -46,12 +46,26 @@ pub(super) const CHECK: Check = Check {
     ..Check::WARNING
 };
 
-/// Removes a code that is not reported from its comment, and the comment if it is the only one. A
-/// misspelt code stays: another one was meant.
+/// The code that is meant by one that does not exist.
+fn near_code(written: &str) -> Option<&'static str> {
+    match nearest(written, ALL.iter().map(|it| it.code))[..] {
+        [one] => Some(one),
+        _ => None,
+    }
+}
+
+/// Corrects a misspelled code. Removes a code that is not reported from its comment, and the
+/// comment if it is the only one.
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let text = program.source().text();
     let code = diagnostic.range.clone();
-    find(&text.byte_slice(code.clone()).to_string())?;
+    let written = text.byte_slice(code.clone()).to_string();
+    if find(&written).is_none() {
+        let near = near_code(&written)?;
+        let edits = vec![TextEdit { range: code, text: near.to_owned() }];
+        let title = format!("Replace by {near}");
+        return Some(Fix { title, applicability: Applicability::Safe, edits });
+    }
     // Only the text beside the code is read: a comment may have any number of them.
     let is_blank = |it: &usize| matches!(text.byte(*it), b' ' | b'\t');
     let before = (0..code.start).rev().find(|it| !is_blank(it))?;
@@ -247,8 +261,16 @@ pub(super) fn apply(
         };
         let mut it = CHECK.at(entry.range.clone(), message);
         if find(&entry.code).is_none() {
-            let all: Vec<&str> = ALL.iter().map(|it| it.code).collect();
-            it.help = Some(format!("Codes that can be suppressed: {}", all.join(", ")));
+            it.help = Some(match near_code(&entry.code) {
+                Some(near) => {
+                    it.message.push_str(&format!("; did you mean {near}?"));
+                    format!("Write {near}")
+                }
+                None => {
+                    let all: Vec<&str> = ALL.iter().map(|it| it.code).collect();
+                    format!("Codes that can be suppressed: {}", all.join(", "))
+                }
+            });
         } else {
             it.help = Some(format!("Remove {}", entry.code));
         }

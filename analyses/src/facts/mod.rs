@@ -3,6 +3,7 @@
 pub mod effects;
 pub mod invariant;
 pub mod liveness;
+pub(crate) mod misspelling;
 pub mod noise;
 pub mod same;
 pub mod values;

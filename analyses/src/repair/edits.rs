@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::placement::{self, FixError, Options, Outcome};
 use super::trial::{self, Trial};
 use crate::document::Document;
+use crate::problems;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit, combine};
 use crate::report::remarks::Remark;
 
@@ -71,6 +72,16 @@ impl Document {
         trial::fixes(program, index, diagnostics, &mut Trial::default())
     }
 
+    /// Returns all fixes of each diagnostic of the current text, the best first: those of
+    /// [`Document::fixes`], and for problems of the text what else may be meant.
+    pub fn choices<'a>(
+        &self,
+        diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+    ) -> Vec<Vec<Fix>> {
+        let (program, index) = self.parts();
+        trial::choices(program, index, diagnostics)
+    }
+
     /// Returns the fix of a remark on an op, even if no diagnostic reports it; proven as
     /// [`Document::fixes`] are.
     pub fn fix_of(&self, op: Op, remark: Remark) -> Option<Fix> {
@@ -101,6 +112,8 @@ impl Document {
         is_kept: &mut dyn FnMut(&Self) -> bool,
     ) -> Option<(Vec<TextEdit>, usize)> {
         let fixes = trial::unproven(self, diagnostics.clone());
+        let is_problem = diagnostics.clone().into_iter().map(problems::hides_others);
+        let fixes = fixes.into_iter().zip(is_problem);
         let (edits, is_taken) = combine(&self.applicable(fixes, unsafe_too));
         let few = TextEdit::in_few(&edits, self.source());
         if few.is_empty() {
@@ -148,8 +161,10 @@ impl Document {
         trial: &mut Trial,
     ) -> (Vec<TextEdit>, usize) {
         let (program, index) = self.parts();
-        let fixes = trial::fixes(program, index, diagnostics, trial);
-        let mut fixes = self.applicable(fixes, unsafe_too);
+        let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
+        let fixes = trial::fixes(program, index, diagnostics.iter().copied(), trial);
+        let is_problem = diagnostics.into_iter().map(problems::hides_others);
+        let mut fixes = self.applicable(fixes.into_iter().zip(is_problem), unsafe_too);
         loop {
             let (edits, is_taken) = combine(&fixes);
             // Each holds alone. Two may still introduce the same name.
@@ -161,11 +176,17 @@ impl Document {
     }
 
     /// Returns the fixes that may be applied, the largest first: a fix that moves other ops along
-    /// includes their fixes. A function with an error in syntax, names or types is left as it is.
-    fn applicable(&self, fixes: Vec<Option<Fix>>, unsafe_too: bool) -> Vec<Fix> {
-        let mut fixes: Vec<Fix> = fixes.into_iter().flatten().collect();
+    /// includes their fixes. In a function with an error in syntax, names or types only fixes of
+    /// these are applied, which are marked.
+    fn applicable(
+        &self,
+        fixes: impl Iterator<Item = (Option<Fix>, bool)>,
+        unsafe_too: bool,
+    ) -> Vec<Fix> {
+        let mut fixes: Vec<(Fix, bool)> =
+            fixes.filter_map(|(fix, is_problem)| Some((fix?, is_problem))).collect();
         if fixes.is_empty() {
-            return fixes;
+            return Vec::new();
         }
         let ir = self.ir();
         let problems = self.source().problems().into_iter();
@@ -175,10 +196,11 @@ impl Document {
         let is_broken = |edit: &TextEdit| {
             broken.iter().any(|it| edit.range.start <= it.end && it.start <= edit.range.end)
         };
-        fixes.retain(|it| {
+        fixes.retain(|(it, is_problem)| {
             let is_wanted = unsafe_too || it.applicability == Applicability::Safe;
-            is_wanted && !it.edits.is_empty() && !it.edits.iter().any(is_broken)
+            is_wanted && !it.edits.is_empty() && (*is_problem || !it.edits.iter().any(is_broken))
         });
+        let mut fixes: Vec<Fix> = fixes.into_iter().map(|it| it.0).collect();
         fixes.sort_by_key(|it| std::cmp::Reverse(it.edits.len()));
         fixes
     }

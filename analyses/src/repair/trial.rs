@@ -2,11 +2,12 @@
 //!
 //! *Cost.* One analysis, unless fixes get in each other's way.
 
-use noisy_syntax::Op;
+use noisy_syntax::{Op, Source};
 use rustc_hash::FxHashMap;
 
 use crate::checks::{self, Detail, Fixing, Index};
 use crate::explain::core_range;
+use crate::problems;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Fix, Severity, TextEdit, combine};
 use crate::report::remarks::Remark;
@@ -26,11 +27,54 @@ pub(super) fn fixes<'a>(
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
     trial: &mut Trial,
 ) -> Vec<Option<Fix>> {
-    let fixes = unproven(program, diagnostics);
+    let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
+    let mut fixes = unproven(program, diagnostics.iter().copied());
     if fixes.iter().all(Option::is_none) {
         return fixes;
     }
-    proven(program, index, fixes, trial)
+    // Those of problems were tried one by one. After a fix of a misspelled name errors may be found
+    // that it hid.
+    let mut tried: Vec<Option<Fix>> = vec![None; fixes.len()];
+    let mut n_read = 0;
+    for (n, it) in diagnostics.iter().enumerate() {
+        if problems::is_problem(it) {
+            tried[n] = fixes[n].take();
+        } else if problems::hides_others(it) {
+            n_read += 1;
+            let fix = fixes[n].take().filter(|_| n_read <= MAX_ANALYSES);
+            tried[n] = fix.filter(|it| is_read(program, it));
+        }
+    }
+    if fixes.iter().any(Option::is_some) {
+        fixes = proven(program, index, fixes, trial);
+    }
+    fixes.into_iter().zip(tried).map(|(fix, tried)| fix.or(tried)).collect()
+}
+
+/// Returns true if the text has no more problems after a fix.
+fn is_read(program: &Program, fix: &Fix) -> bool {
+    let source = program.source();
+    let after = Source::new(&fix.apply(&source.text().to_string()));
+    after.problems().len() <= source.problems().len()
+}
+
+/// Returns all fixes of each diagnostic, the best first, proven. Only problems of the text have
+/// several.
+pub(super) fn choices<'a>(
+    program: &Program,
+    index: &Index,
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+) -> Vec<Vec<Fix>> {
+    let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
+    let mut out = problems::fixes(program, &diagnostics);
+    let others: Vec<usize> =
+        (0..out.len()).filter(|&it| !problems::is_problem(diagnostics[it])).collect();
+    let wanted = others.iter().map(|&it| diagnostics[it]);
+    let found = fixes(program, index, wanted, &mut Trial::default());
+    for (n, fix) in others.into_iter().zip(found) {
+        out[n] = fix.into_iter().collect();
+    }
+    out
 }
 
 /// As [`fixes`]; most of these hold.
@@ -60,7 +104,11 @@ pub(super) fn unproven<'a>(
         n_edits += fix.as_ref().map_or(0, |it| it.edits.len());
         fix
     };
-    diagnostics.iter().enumerate().map(fix).collect()
+    let mut fixes: Vec<Option<Fix>> = diagnostics.iter().enumerate().map(fix).collect();
+    for (fix, all) in fixes.iter_mut().zip(problems::fixes(program, &diagnostics)) {
+        *fix = fix.take().or_else(|| all.into_iter().next());
+    }
+    fixes
 }
 
 /// Returns the fix of a remark on an op, proven.
@@ -105,7 +153,8 @@ fn proven(
     fixes.into_iter().zip(holds).map(|(fix, holds)| fix.filter(|_| holds)).collect()
 }
 
-/// Returns true if the program has no more errors after some edits, which are in order.
+/// Returns true if the program has no more errors after some edits, which are in order, or fewer
+/// problems of the text: these hide others.
 pub(super) fn holds(
     program: &Program,
     index: &Index,
@@ -113,6 +162,9 @@ pub(super) fn holds(
     trial: &mut Trial,
 ) -> bool {
     trial.n_errors(program, edits) <= n_errors(program, index)
+        || trial.0.as_ref().is_some_and(|it| {
+            it.after.source().problems().len() < program.source().problems().len()
+        })
 }
 
 /// The program after the edits that were tried last.

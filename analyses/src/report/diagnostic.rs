@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use noisy_syntax::Source;
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -100,6 +101,14 @@ pub struct Related {
     pub message: String,
 }
 
+impl Diagnostic {
+    /// The sentence that identifies it from one version of a program to the next: without
+    /// suggestions, which depend on what else the program holds.
+    pub fn identity(&self) -> &str {
+        self.mlir_wording.as_ref().unwrap_or(&self.message)
+    }
+}
+
 /// One problem of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
@@ -115,6 +124,9 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// The remedy: one or more sentences, each with a capital, without the last full stop.
     pub help: Option<String>,
+    /// The problem in words close to those of `mlir-opt`, which people search for, if the message
+    /// has others.
+    pub mlir_wording: Option<String>,
     pub tags: Vec<Tag>,
     /// The kind of repair that it needs; [`crate::repair`] makes it.
     pub repair: Repair,
@@ -128,6 +140,8 @@ pub enum Repair {
     None,
     /// Edits of its own: [`crate::Document::fixes`].
     Edits,
+    /// One of several edits: [`crate::Document::choices`]. A user has to choose.
+    Choice,
     /// `reduce_noise`, placed in its function and in functions connected with it by calls.
     Placement,
     /// Bootstraps, level reductions or relinearizations, placed in its function.
@@ -142,7 +156,7 @@ impl Repair {
 }
 
 /// The review that a fix needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Applicability {
     /// Keeps the meaning of the program; proven by re-analysis where the claim is about noise.
     Safe,
@@ -151,14 +165,14 @@ pub enum Applicability {
 }
 
 /// A replacement of a range of bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TextEdit {
     pub range: Range<usize>,
     pub text: String,
 }
 
 /// A change that fixes something.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fix {
     /// A command: `Insert 3 reduce_noise (proven optimal)`.
     pub title: String,
@@ -306,6 +320,7 @@ mod tests {
                 message: String::new(),
                 related: Vec::new(),
                 help: None,
+                mlir_wording: None,
                 tags: Vec::new(),
                 repair: Repair::None,
             })

@@ -99,11 +99,11 @@ pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entr
     let entries = found.iter().map(|it| Entry {
         filename: filename.clone(),
         code: it.code.to_owned(),
-        message: it.message.clone(),
+        message: it.identity().to_owned(),
         fingerprint: fingerprints.of(
             text.byte_to_line(it.range.start.min(text.len_bytes())),
             it.code,
-            &it.message,
+            it.identity(),
         ),
     });
     entries.collect()
@@ -221,6 +221,7 @@ mod tests {
             message: "as in line 1".to_owned(),
             related: Vec::new(),
             help: None,
+            mlir_wording: None,
             tags: Vec::new(),
             repair: noisy_analyses::Repair::None,
         }];

@@ -34,8 +34,8 @@ pub(crate) struct Checked {
     pub text: Rope,
     /// The diagnostics after fixing.
     pub diagnostics: Vec<Diagnostic>,
-    /// The fix of each diagnostic, if requested.
-    pub fixes: Vec<Option<Fix>>,
+    /// The fixes of each diagnostic, the best first, if requested.
+    pub fixes: Vec<Vec<Fix>>,
     /// Number of diagnostics over the limit, which are left out.
     pub n_left_out: usize,
     /// Counts of all diagnostics, including those left out.
@@ -273,7 +273,7 @@ fn analyze(
     checked.counts = Counts::of(&found);
     (found, checked.n_left_out) = worst(found, task.most);
     if task.wants_fixes {
-        checked.fixes = document.fixes(&found);
+        checked.fixes = document.choices(&found);
     }
     checked.diagnostics = found;
     checked.text = rope.clone();

@@ -203,8 +203,8 @@ impl ProgramFix {
     }
 }
 
-/// Returns the proof of a placement in all functions of a program, as `docs/placement.md` describes
-/// it; without a placement, of a program that needs none.
+/// Returns the proof of a placement in all functions of a program, in the format of
+/// `docs/placement-reference.md`; without a placement, of a program that needs none.
 fn certificate(outcome: Option<&analyses::Outcome>, settings: &Settings) -> Value {
     let all = outcome.map(|it| &it.functions[..]).unwrap_or_default();
     let function = |op| {

@@ -7,14 +7,10 @@ use std::path::PathBuf;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// Checks MLIR files for homomorphic noise over the budget, and inserts the cheapest `reduce_noise`.
+/// Checks noise in MLIR programs with homomorphic arithmetic, and inserts the cheapest `reduce_noise`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "noisy-check", version, about, long_about = None, after_help = EXIT_CODES)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    disable_help_subcommand = true
-)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Cli {
     /// The command other than checking
     #[command(subcommand)]
@@ -28,22 +24,25 @@ pub(crate) struct Cli {
 /// A command other than checking.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Explain a diagnostic code and how to fix it
+    /// Check files (the default command)
+    Check(Box<Check>),
+    /// Explain a diagnostic code and how to fix it; without a code, list all codes
     Explain {
         /// The code, such as noise-overflow
-        #[arg(value_name = "CODE", required_unless_present = "all")]
+        #[arg(value_name = "CODE")]
         code: Option<String>,
         /// Explain all codes
         #[arg(long, conflicts_with = "code")]
         all: bool,
     },
     /// Format files: only indentation, spaces and line breaks change
+    #[command(visible_alias = "fmt")]
     Format(Reformat),
     /// Draw the data-flow graph of a function with its noise
     Graph(Graph),
     /// Draw the iterations of two loops and the dependences between them
     Nest(Nest),
-    /// Verify a certificate of --fix --certificate against the program as it was before
+    /// Verify a certificate written by --fix --certificate against the program before the fix
     VerifyCertificate(VerifyCertificate),
     /// Print the JSON schema of noisy.toml
     Schema,
@@ -60,7 +59,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = FORMAT_EXIT_CODES)]
 pub(crate) struct Reformat {
-    /// Files and directories; `-` formats standard input to standard output. In directories, all *.mlir files that git does not ignore
+    /// Files or folders to format; `-` formats standard input to standard output. Folders are searched for *.mlir files, respecting .gitignore
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
@@ -129,6 +128,9 @@ pub(crate) struct Graph {
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
+    /// Replace an output file even if it is of another kind, such as a program
+    #[arg(long)]
+    pub force: bool,
     /// Options that change settings.
     #[command(flatten)]
     pub settings: SettingsArgs,
@@ -140,14 +142,14 @@ pub(crate) struct Nest {
     /// The file; `-` is standard input
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// A line in the loop, from 1; it is drawn with the loop in it, or around it [default: the first loop that has one in it]
+    /// Line of the loop to draw, together with its inner (or outer) loop [default: the first nest of two loops]
     #[arg(long, short, value_name = "LINE")]
     pub line: Option<usize>,
     /// The order to draw beside the program [default: the first that changes it; none without
     /// --format html]
     #[arg(long, value_enum, value_name = "ORDER")]
     pub after: Option<Reorder>,
-    /// Draw at most N iterations of each loop; loops with unknown bounds count as N iterations long
+    /// Draw at most N iterations of each loop; also used where a bound is unknown
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=32), value_name = "N")]
     pub size: i64,
     /// Iterations of a tile in each direction
@@ -159,6 +161,9 @@ pub(crate) struct Nest {
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
+    /// Replace an output file even if it is of another kind, such as a program
+    #[arg(long)]
+    pub force: bool,
     /// Options that change settings.
     #[command(flatten)]
     pub settings: SettingsArgs,
@@ -215,20 +220,20 @@ pub(crate) struct SettingsArgs {
     #[arg(long)]
     pub isolated: bool,
 
-    /// Report a rule, a category or all as errors
+    /// Treat RULE (a code, a category, or `all`) as an error
     #[arg(long, value_name = "RULE")]
     pub error: Vec<String>,
 
-    /// Report a rule, a category or all as warnings
+    /// Treat RULE as a warning
     #[arg(long, value_name = "RULE")]
     pub warn: Vec<String>,
 
-    /// Do not report a rule, a category or all
+    /// Do not report RULE
     #[arg(long, value_name = "RULE")]
     pub ignore: Vec<String>,
 
     /// Time limit of the optimizer for all files together
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
 
     /// The cost to minimize: executions of reduce_noise, or the number of reduce_noise in the text
@@ -239,7 +244,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long)]
     pub replace: bool,
 
-    /// Rewrite programs into equal ones that need fewer reduce_noise, when they are fixed
+    /// Before fixing, rewrite programs into equal ones that need fewer reduce_noise
     #[arg(long)]
     pub rewrite: bool,
 }
@@ -247,7 +252,7 @@ pub(crate) struct SettingsArgs {
 /// Arguments of a check.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Check {
-    /// Files and directories; `-` is standard input. In directories, all *.mlir files that git does not ignore
+    /// Files or folders to check; `-` reads standard input. Folders are searched for *.mlir files, respecting .gitignore
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
 
@@ -258,6 +263,10 @@ pub(crate) struct Check {
     /// Write the diagnostics to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
+
+    /// Replace an output file even if it is of another kind, such as a program
+    #[arg(long)]
+    pub force: bool,
 
     /// Exit with 0 even if there are errors
     #[arg(long)]
@@ -271,15 +280,15 @@ pub(crate) struct Check {
     #[arg(long, value_name = "N", default_value_t = noisy_analyses::MAX_DIAGNOSTICS)]
     pub max_diagnostics: usize,
 
-    /// Print the number of diagnostics of each code, and the proof of the cost of each placement
+    /// Print how often each diagnostic occurs, and the proven cost of each placement
     #[arg(long)]
     pub statistics: bool,
 
-    /// Do not report findings that this file lists, as --write-baseline wrote it
+    /// Hide the diagnostics listed in this baseline file (see --write-baseline)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["verify_diagnostics", "show_ranges"])]
     pub baseline: Option<PathBuf>,
 
-    /// Write all findings to a file for --baseline, report nothing and exit with 0
+    /// Write all current diagnostics to a baseline file and exit with 0
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "fix", "fix_only", "diff", "add_suppressions", "verify_diagnostics", "show_ranges", "output_file"])]
     pub write_baseline: Option<PathBuf>,
 
@@ -299,8 +308,8 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub fixing: Fixing,
 
-    /// With --fix, --fix-only or --diff and one program: write a certificate that the placement is
-    /// legal, with the proven lower bound of the cost
+    /// Write a certificate that proves the placement legal and its cost bound (one file only, with
+    /// --fix, --fix-only or --diff)
     #[arg(
         long,
         value_name = "FILE",
@@ -344,13 +353,12 @@ pub(crate) struct Fixing {
     #[arg(long)]
     pub unsafe_fixes: bool,
 
-    /// Like --fix, but do not report remaining diagnostics
+    /// Like --fix, without a report of the remaining diagnostics
     #[arg(long, group = "fixes")]
     pub fix_only: bool,
 
-    /// Fix nothing; allow each error and warning with a comment `// noisy: allow(CODE)` where
-    /// possible, remove such comments that allow nothing, and write the files back; with --diff,
-    /// print the changes
+    /// Suppress all current errors and warnings by adding `// noisy: allow(CODE)` comments, and
+    /// remove unused ones. Combine with --diff to preview
     #[arg(long, conflicts_with_all = ["fix", "fix_only", "unsafe_fixes"])]
     pub add_suppressions: bool,
 }
@@ -383,7 +391,7 @@ pub(crate) struct Files {
     #[arg(long)]
     pub no_respect_gitignore: bool,
 
-    /// Do not report a rule, a category or all in files that match a pattern, written as in .gitignore
+    /// Do not report RULE in files that match PATTERN, written as in .gitignore
     #[arg(long, value_name = "PATTERN:RULE")]
     pub per_file_ignores: Vec<String>,
 
@@ -437,11 +445,11 @@ pub(crate) struct Show {
     pub show_settings: bool,
 
     /// Print the result of a stage for each file
-    #[arg(long, value_enum, value_name = "STAGE", hide = true)]
+    #[arg(long, value_enum, value_name = "STAGE")]
     pub dump: Option<Stage>,
 
-    /// Print each visit of the solver: the op, the facts of its operands, those of its results before and after
-    #[arg(long, hide = true, conflicts_with = "dump")]
+    /// Print each visit of the solver, with the facts of operands and results before and after
+    #[arg(long, conflicts_with = "dump")]
     pub trace_solver: bool,
 }
 
@@ -450,7 +458,7 @@ Exit codes: 0 no errors, 1 errors (with --fix: remaining errors), 2 wrong usage,
 be read or written, 101 internal error, 130 ended by SIGINT (Ctrl-C), SIGTERM or SIGHUP";
 
 const CERTIFICATE_EXIT_CODES: &str = "\
-Exit codes: 0 all is verified, 1 a claim is not true, 2 wrong usage, a wrong configuration, or a file that cannot be read,
+Exit codes: 0 the certificate is valid, 1 it is invalid, 2 wrong usage, an invalid configuration, or a file that cannot be read,
 130 ended by SIGINT (Ctrl-C), SIGTERM or SIGHUP";
 
 const FORMAT_EXIT_CODES: &str = "\
@@ -523,7 +531,7 @@ pub(crate) enum Stage {
 pub(crate) enum Verify {
     /// Errors and warnings
     All,
-    /// Only those that are expected; others may occur
+    /// Only check that expected diagnostics occur; allow others
     OnlyExpected,
 }
 

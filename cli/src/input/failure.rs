@@ -8,6 +8,15 @@ pub(crate) struct Unreadable {
     /// The path as given or found.
     pub path: PathBuf,
     pub why: String,
+    /// True for a folder without programs: no file is missing from the check.
+    pub is_empty_folder: bool,
+}
+
+impl Unreadable {
+    /// A path other than an empty folder.
+    pub(crate) fn new(path: PathBuf, why: String) -> Self {
+        Self { path, why, is_empty_folder: false }
+    }
 }
 
 /// The reason why a file could not be checked or written.

@@ -267,7 +267,7 @@ fn text(path: &Path) -> Result<Option<Vec<u8>>, Unreadable> {
 
 fn refused(path: PathBuf, why: &str) -> Unreadable {
     let why = format!("{why}; --no-respect-gitignore checks without ignore files");
-    Unreadable { path, why }
+    Unreadable::new(path, why)
 }
 
 #[cfg(test)]

@@ -110,26 +110,27 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
         match path.metadata() {
             Err(error) => {
                 if is_new(path) {
-                    errors.push(Unreadable { path: path.clone(), why: reason(&error) });
+                    errors.push(Unreadable::new(path.clone(), reason(&error)));
                 }
             }
             Ok(it) if it.is_dir() => {
                 let (mut found, mut failed) = directory(path, gitignore);
                 if found.is_empty() && failed.is_empty() {
                     if gitignore && !directory(path, false).0.is_empty() {
-                        let why = "git ignores all .mlir files in this directory (--no-respect-gitignore includes them)";
+                        let why = "git ignores all .mlir files in this folder (--no-respect-gitignore includes them)";
                         left_out.push((path.clone(), why));
                         continue;
                     }
                     failed.push(Unreadable {
                         path: path.clone(),
-                        why: "no .mlir files in this directory".to_owned(),
+                        why: "no .mlir files in this folder".to_owned(),
+                        is_empty_folder: true,
                     });
                 }
                 let n_found = found.len();
                 found.retain(|it| !is_excluded(it));
                 if n_found > 0 && found.is_empty() {
-                    left_out.push((path.clone(), "all .mlir files in this directory are excluded"));
+                    left_out.push((path.clone(), "all .mlir files in this folder are excluded"));
                 }
                 // Below one folder no file has two names.
                 found.retain(|it| paths.len() == 1 || is_new(it));
@@ -206,7 +207,7 @@ impl Walk {
 
     /// Reads one folder.
     fn read(&self, folder: &Path, above: Option<Arc<Rules>>, found: &mut Found) {
-        let unreadable = |path: PathBuf, error: &io::Error| Unreadable { path, why: reason(error) };
+        let unreadable = |path: PathBuf, error: &io::Error| Unreadable::new(path, reason(error));
         let rules = match self.ignore_files.as_ref().map(|it| it.enter(folder, above)) {
             Some(Ok(it)) => it,
             Some(Err(it)) => return found.errors.push(it),

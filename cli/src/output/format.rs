@@ -25,6 +25,7 @@ use crate::file::check::Checked;
 use crate::file::fingerprint::Fingerprints;
 use crate::file::line_col::LineCol;
 use crate::input::args::Format;
+use crate::output::paint::Look;
 
 /// The text around and between the pieces.
 #[derive(Debug)]
@@ -58,7 +59,8 @@ impl Format {
 }
 
 /// The piece of a file.
-pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
+pub(crate) fn piece(format: Format, checked: &Checked, look: Look) -> String {
+    let Look { color, with_warnings, .. } = look;
     match format {
         Format::Full => full::file(checked, color),
         Format::Concise => concise::file(checked, color),
@@ -70,7 +72,7 @@ pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
         Format::Github => github::file(checked),
         Format::Azure => azure::file(checked),
         Format::Gitlab => gitlab::file(checked),
-        Format::Junit => junit::file(checked),
+        Format::Junit => junit::file(checked, with_warnings),
         Format::Checkstyle => checkstyle::file(checked),
         Format::Rdjson => rdjson::file(checked),
         // Only for visits of the solver; the command line refuses other uses.
@@ -133,6 +135,8 @@ struct Finding<'a> {
     category: &'static str,
     severity: Severity,
     message: &'a str,
+    /// The part of the message that stays.
+    identity: &'a str,
     help: Option<&'a str>,
     start: LineCol,
     end: LineCol,
@@ -149,6 +153,7 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
             category,
             severity,
             message: &it.message,
+            identity: &it.message,
             help: None,
             start,
             end: start,
@@ -159,6 +164,7 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
         category: it.category.name(),
         severity: it.severity,
         message: &it.message,
+        identity: it.identity(),
         help: it.help.as_deref(),
         start: LineCol::of(&checked.text, it.range.start),
         end: LineCol::of(&checked.text, it.range.end),
@@ -189,5 +195,5 @@ fn escaped(text: &str, percent: &str, others: &str) -> String {
 /// Returns a function that computes the fingerprints of a file's findings.
 fn fingerprints(checked: &Checked) -> impl FnMut(&Finding<'_>) -> String {
     let mut fingerprints = Fingerprints::new(&plain_name(checked), &checked.text);
-    move |it| fingerprints.of(it.start.row - 1, it.code, it.message)
+    move |it| fingerprints.of(it.start.row - 1, it.code, it.identity)
 }

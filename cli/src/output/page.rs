@@ -3,22 +3,37 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use noisy_output::{Output, is_no_input};
+use noisy_output::{Kind, Output, is_no_input, is_replaceable};
 
 use crate::{CLEAN, FAILED, complain};
 
-/// Writes a picture of an input, or reports why there is none; returns the exit code.
+/// The target of a picture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    /// `None`: standard output.
+    pub file: Option<&'a Path>,
+    /// The kind of the picture.
+    pub kind: Kind,
+    /// True if a file of another kind may be replaced.
+    pub force: bool,
+}
+
+/// Draws a picture of an input and writes it, or reports why there is none; returns the exit code.
 ///
 /// # Errors
 ///
 /// If the output cannot be written.
 pub(crate) fn deliver(
-    picture: Result<String, String>,
+    draw: impl FnOnce() -> Result<String, String>,
     input: &Path,
-    file: Option<&Path>,
+    target: Target<'_>,
 ) -> io::Result<i32> {
-    let is_fine = file.map_or(Ok(()), |it| is_no_input(it, [input]));
-    match (is_fine.and(picture), file) {
+    let Target { file, kind, force } = target;
+    let is_fine = file.map_or(Ok(()), |it| {
+        is_no_input(it, [input])?;
+        if force { Ok(()) } else { is_replaceable(it, kind) }
+    });
+    match (is_fine.and_then(|()| draw()), file) {
         (Ok(text), Some(path)) => {
             let mut out = Output::to_file(path)?;
             out.write_all(text.as_bytes())?;

@@ -11,6 +11,8 @@ pub(crate) struct Look {
     /// Write to a terminal: a copy of a file then shows its control characters. Elsewhere a copy is
     /// exact.
     pub terminal: bool,
+    /// Formats without severities report warnings as failures, too.
+    pub with_warnings: bool,
 }
 
 /// The terminal color of a severity, one of the first 8.

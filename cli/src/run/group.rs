@@ -226,7 +226,7 @@ impl Plan<'_> {
                 paint::diff(diff::unified(&quoted_name(&checked.path), before, after), self.look)
             }
             _ if fixing.diff || fixing.fix_only => String::new(),
-            _ => format::piece(self.format, checked, self.look.color),
+            _ => format::piece(self.format, checked, self.look),
         }
     }
 
@@ -237,7 +237,7 @@ impl Plan<'_> {
         let piece = if self.format.is_for_people() || self.args.fixing.diff || self.is_silent() {
             String::new()
         } else {
-            format::piece(self.format, &checked, self.look.color)
+            format::piece(self.format, &checked, self.look)
         };
         Report { checked, piece, through: None }
     }

@@ -84,8 +84,10 @@ impl Outcome {
             .filter(|it| it.0 > 0)
             .map(|&(n, what)| count(n, what))
             .collect();
-        if files == 0 && self.n_unchecked > 0 {
-            // There is nothing to report.
+        if files == 0 && self.failed {
+            if self.n_unchecked == 0 {
+                out.push_str("No files to check.");
+            }
         } else if parts.is_empty() {
             out.push_str(&format!("No problems {left}in {}.", count(files, "file")));
         } else {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use noisy_output::{identity, is_no_input};
+use noisy_output::{Kind, identity, is_no_input, is_replaceable};
 use noisy_settings::Resolver;
 use noisy_syntax::parallel;
 
@@ -64,6 +64,7 @@ impl<'a> Plan<'a> {
         let excludes_stdin = found.excludes_stdin;
         let walk::Files { mut inputs, mut unreadable, .. } = found;
         outputs_are_no_inputs(args, &resolver, &inputs)?;
+        outputs_are_replaceable(args, format)?;
         if let Some((index, count)) = files.shard
             && !args.show.show_settings
         {
@@ -90,7 +91,11 @@ impl<'a> Plan<'a> {
         }
         let is_filter = args.fixing.writes() && (excludes_stdin || inputs.contains(&Input::Stdin));
         let terminal = args.output_file.is_none() && !is_filter && io::stdout().is_terminal();
-        let look = Look { color: use_color(args, is_filter), terminal };
+        let look = Look {
+            color: use_color(args, is_filter),
+            terminal,
+            with_warnings: args.error_on_warning,
+        };
         let mut plan = Self {
             args,
             format,
@@ -156,6 +161,48 @@ fn outputs_are_no_inputs(
         is_no_input(it, all.iter().copied().chain(args.baseline.as_deref()))?;
     }
     Ok(())
+}
+
+/// Checks that no output replaces a file of another kind, unless forced.
+fn outputs_are_replaceable(args: &Check, format: Format) -> Result<(), String> {
+    if args.force {
+        return Ok(());
+    }
+    let outputs = [
+        (&args.output_file, output_kind(args, format)),
+        (&args.write_baseline, Kind::Json),
+        (&args.certificate, Kind::Json),
+    ];
+    let mut outputs = outputs.into_iter().filter_map(|(it, kind)| Some((it.as_deref()?, kind)));
+    outputs.try_for_each(|(path, kind)| is_replaceable(path, kind))
+}
+
+/// The kind of the main output.
+fn output_kind(args: &Check, format: Format) -> Kind {
+    if args.show.show_ranges {
+        return Kind::Program;
+    }
+    if args.fixing.diff || args.show.verify_diagnostics.is_some() {
+        return Kind::Text;
+    }
+    let json = match format {
+        Format::Json | Format::JsonLines | Format::Sarif | Format::Gitlab | Format::Rdjson => true,
+        Format::Html => return Kind::Html,
+        Format::Junit | Format::Checkstyle => return Kind::Xml,
+        Format::Full
+        | Format::Concise
+        | Format::Grouped
+        | Format::Pylint
+        | Format::Github
+        | Format::Azure => false,
+    };
+    match args.show.dump {
+        Some(Stage::Cfg) => Kind::Dot,
+        Some(Stage::Generic | Stage::Generic24 | Stage::Custom) => Kind::Program,
+        Some(Stage::Dependences) => Kind::Json,
+        _ if json => Kind::Json,
+        _ => Kind::Text,
+    }
 }
 
 fn chosen_format(args: &Check) -> Result<Format, String> {

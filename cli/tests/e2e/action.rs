@@ -57,8 +57,8 @@ fn action() -> (BTreeMap<String, String>, Vec<Step>) {
     (inputs, steps)
 }
 
-/// Runs a step in a folder, with inputs and a `PATH`.
-fn run(folder: &Folder, name: &str, given: &[(&str, &str)], path: &str) -> Run {
+/// Runs a step in a folder, with inputs and a `PATH`; `hit` is the answer of the cache.
+fn run(folder: &Folder, name: &str, given: &[(&str, &str)], path: &str, hit: &str) -> Run {
     let (mut inputs, steps) = action();
     for (name, value) in given {
         assert!(inputs.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name}");
@@ -69,15 +69,28 @@ fn run(folder: &Folder, name: &str, given: &[(&str, &str)], path: &str) -> Run {
     let mut command = Command::new("bash");
     // As GitHub runs `shell: bash`.
     command.args(["--noprofile", "--norc", "-eo", "pipefail", "step.sh"]);
-    command.current_dir(folder.path(".")).env("PATH", path).env("GITHUB_OUTPUT", "output");
+    command.current_dir(folder.path(".")).env("PATH", path);
+    command.env("GITHUB_OUTPUT", "output").env("GITHUB_PATH", "paths");
     for (name, value) in &step.env {
-        let inside = value.strip_prefix("${{ ").and_then(|it| it.strip_suffix(" }}")).expect(value);
-        let value = match inside.strip_prefix("inputs.") {
-            Some(input) => inputs[input].clone(),
-            None if inside == "github.action_path" => "the action".to_owned(),
-            None => panic!("{inside}"),
-        };
-        command.env(name, value);
+        let mut text = value.clone();
+        while let Some((before, rest)) = text.split_once("${{ ") {
+            let (inside, after) = rest.split_once(" }}").expect("an end");
+            let value = match inside.strip_prefix("inputs.") {
+                Some(input) => &*inputs[input],
+                None => match inside {
+                    "github.action_path" => "the action",
+                    "github.server_url" => "https://host",
+                    "github.action_repository" => "some/one",
+                    "runner.temp" => "temp",
+                    "steps.source.outputs.path" => "temp/source",
+                    "steps.source.outputs.root" => "temp/root",
+                    "steps.cache.outputs.cache-hit" => hit,
+                    _ => panic!("{inside}"),
+                },
+            };
+            text = format!("{before}{value}{after}");
+        }
+        command.env(name, text);
     }
     let output = command.output().expect("a shell");
     Run {
@@ -94,7 +107,7 @@ fn with_tool() -> String {
 }
 
 fn check(folder: &Folder, given: &[(&str, &str)]) -> Run {
-    run(folder, "Check", given, &with_tool())
+    run(folder, "Check", given, &with_tool(), "")
 }
 
 #[test]
@@ -141,29 +154,65 @@ fn sarif_is_written_beside() {
 fn the_tool_is_installed_unless_it_is_there() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
-    let said = |given: &[(&str, &str)], path: &str| {
+    let said = |step: &str, given: &[(&str, &str)], path: &str, hit: &str| {
         folder.write("log", "");
-        let it = run(&folder, "Install noisy-check", given, path);
+        folder.write("paths", "");
+        let it = run(&folder, step, given, path, hit);
+        assert!(it.code != 0 || it.err.is_empty(), "{it:?}");
         (it.code, folder.read("log"))
     };
     for name in ["cargo", "git"] {
-        let script =
-            format!("#!/bin/sh\necho {name} \"$@\" >>log\ncase \"$*\" in *gone*) exit 7;; esac\n");
+        let script = format!(
+            "#!/bin/sh\ncase \"$1\" in hash-object) cksum; exit;; esac\necho {name} \"$@\" >>log\ncase \"$*\" in *init*) mkdir -p temp/noisy-source; touch temp/noisy-source/a.rs;; *gone*) exit 7;; esac\n"
+        );
         folder.write(&format!("bin/{name}"), script);
         let executable = fs::Permissions::from_mode(0o755);
         fs::set_permissions(folder.path(&format!("bin/{name}")), executable).expect("ours");
     }
+    folder.write("the action/cli/a.rs", "fn main() {}\n");
     let fakes = format!("{}:/usr/bin:/bin", folder.path("bin").display());
     let tool = Path::new(env!("CARGO_BIN_EXE_noisy-check")).parent().expect("a folder");
     let with_tool = format!("{fakes}:{}", tool.display());
-    let install = "cargo install --locked --path the action/cli\n";
-    assert_eq!(said(&[], &with_tool), (0, String::new()));
-    assert_eq!(said(&[], &fakes), (0, install.to_owned()));
-    let fetch = "git -C the action fetch --depth 1 -- origin";
-    let wanted = format!("{fetch} v1\ngit -C the action checkout --quiet FETCH_HEAD\n{install}");
-    assert_eq!(said(&[("version", "v1")], &with_tool), (0, wanted));
-    assert_eq!(said(&[("version", "gone")], &fakes), (7, format!("{fetch} gone\n")));
+    let find = |given: &[(&str, &str)], path: &str| said("Find noisy-check", given, path, "");
+    // An installed tool is used: nothing is cached or built.
+    assert_eq!(find(&[], &with_tool), (0, String::new()));
+    assert_eq!(folder.read("output"), "");
+    // The key of the cache changes with the sources and with nothing else.
+    let key = || {
+        assert_eq!(find(&[], &fakes), (0, String::new()));
+        folder.read("output")
+    };
+    let first = key();
+    assert!(first.starts_with("path=the action\nroot=temp/noisy-check\nhash="), "{first}");
+    folder.write("the action/README.md", "");
+    assert_eq!(key(), first);
+    folder.write("the action/cli/a.rs", "fn main() { }\n");
+    assert_ne!(key(), first);
+    let init = "git init --quiet temp/noisy-source\n";
+    let fetch = "git -C temp/noisy-source fetch --depth 1 -- https://host/some/one";
+    let checkout = "git -C temp/noisy-source checkout --quiet FETCH_HEAD\n";
+    let wanted = format!("{init}{fetch} v1\n{checkout}");
+    assert_eq!(find(&[("version", "v1")], &with_tool), (0, wanted));
+    assert_eq!(find(&[("version", "gone")], &fakes), (7, format!("{init}{fetch} gone\n")));
     for wrong in ["--upload-pack=touch x", "-q", "a b", "$(touch x)", "v1:x", "v1\n::error::x"] {
-        assert_eq!(said(&[("version", wrong)], &fakes), (2, String::new()), "{wrong}");
+        assert_eq!(find(&[("version", wrong)], &fakes), (2, String::new()), "{wrong}");
     }
+    // A cached build is not built again.
+    let install = "cargo install --locked --path temp/source/cli --root temp/root\n";
+    for (hit, wanted) in [("", install), ("false", install), ("true", "")] {
+        assert_eq!(said("Install noisy-check", &[], &fakes, hit), (0, wanted.to_owned()));
+        assert_eq!(folder.read("paths"), "temp/root/bin\n");
+    }
+}
+
+/// Two steps run nothing without sources, and the cache is asked before the build.
+#[test]
+fn the_build_is_cached() {
+    let text = include_str!("../../../action.yml");
+    let cache = text.find("uses: actions/cache@v4").expect("a cache");
+    assert!(cache < text.find("cargo install").expect("a build"));
+    assert_eq!(text.matches("if: steps.source.outputs.hash != ''").count(), 2);
+    assert!(text.contains(
+        "key: noisy-check-${{ runner.os }}-${{ runner.arch }}-${{ steps.source.outputs.hash }}"
+    ));
 }

@@ -328,8 +328,14 @@ fn a_certificate_is_verified_against_the_program_before() {
     let proof = folder.read("proof.json");
     // Of other programs: its functions have other names, or another question.
     refused(&proof, "clean.mlir", "no such function");
-    refused(&proof, "after.mlir", "its placement problem is not that of the program");
-    refused(&proof[..proof.len() / 2], "before.mlir", "it cannot be read");
+    refused(
+        &proof,
+        "after.mlir",
+        "the certificate was made for a different program or other settings",
+    );
+    folder.write("forged.json", &proof[..proof.len() / 2]);
+    let run = folder.run(&["verify-certificate", "forged.json", "before.mlir"]);
+    assert!(run.code == 2 && run.err.contains("this file is no certificate"), "{run:?}");
     let forge = |from: &str, to: &str, why: &str| {
         assert!(proof.contains(from), "{from}: {proof}");
         refused(&proof.replacen(from, to, 1), "before.mlir", why);
@@ -339,12 +345,12 @@ fn a_certificate_is_verified_against_the_program_before() {
     forge(
         r#""limit":26"#,
         r#""limit":27"#,
-        "its placement problem is not that of the program: node",
+        "the certificate was made for a different program or other settings: node",
     );
     forge(
         r#""cost":1,"#,
         r#""cost":2,"#,
-        "its placement problem is not that of the program: a site",
+        "the certificate was made for a different program or other settings: a site",
     );
     forge(r#""name":"tutorial""#, r#""name":"other""#, "no such function");
     forge(r#""cost":3"#, r#""cost":2"#, "the answer costs 3, not 2");
@@ -354,7 +360,11 @@ fn a_certificate_is_verified_against_the_program_before() {
     forge(r#""format":"noisy-certificate""#, r#""format":"noisy""#, "not a noisy-certificate");
     forge(r#""replace":false"#, r#""replace":true"#, "differs from the settings");
     forge(r#""index":0"#, r#""index":1"#, "no such function");
-    forge(r#""unit":1}"#, r#""unit":2}"#, "its placement problem is not that of the program");
+    forge(
+        r#""unit":1}"#,
+        r#""unit":2}"#,
+        "the certificate was made for a different program or other settings",
+    );
     forge(r#""bound":3"#, r#""bound":4"#, "prove 3, not 4");
     // A function in two systems, or also left.
     let mut twice: serde_json::Value = serde_json::from_str(&proof).unwrap();
@@ -368,7 +378,7 @@ fn a_certificate_is_verified_against_the_program_before() {
     // No system at all: then nothing is said of a function that goes over.
     let mut nothing: serde_json::Value = serde_json::from_str(&proof).unwrap();
     nothing["systems"] = serde_json::json!([]);
-    refused(&nothing.to_string(), "before.mlir", "nothing is said about it");
+    refused(&nothing.to_string(), "before.mlir", "the certificate does not cover it");
     // Wrong usage.
     for args in [
         &["verify-certificate", "proof.json"][..],

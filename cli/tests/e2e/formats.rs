@@ -46,7 +46,9 @@ fn full() {
                │
              1 │ "t.😀"(%u) : (i32) -> ()
                │        ─┬
-               │         ╰── here
+               │         ╰── use of an undefined value
+               │
+               │ Help: Define %u before this op, or pass it in as an argument
             ───╯
 
             2 errors in 2 of 3 files.
@@ -73,7 +75,7 @@ fn json() {
         &expect![[r#"
             [
             {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"%5: noise may reach 48 bits, 22 over the 26-bit budget","help":"Insert noisy.reduce_noise for %4 before this op, or use the quick fix (--fix). 2 later values also exceed the budget","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: freshly encoded: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}},{"message":"decoded here; the plaintext may be wrong","location":{"row":10,"column":8},"end_location":{"row":10,"column":23}}]},
-            {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
+            {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","help":"Define %u before this op, or pass it in as an argument","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
             ]
         "#]],
     );
@@ -85,7 +87,7 @@ fn json_lines() {
         "json-lines",
         &expect![[r#"
             {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"%5: noise may reach 48 bits, 22 over the 26-bit budget","help":"Insert noisy.reduce_noise for %4 before this op, or use the quick fix (--fix). 2 later values also exceed the budget","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: freshly encoded: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}},{"message":"decoded here; the plaintext may be wrong","location":{"row":10,"column":8},"end_location":{"row":10,"column":23}}]}
-            {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
+            {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","help":"Define %u before this op, or pass it in as an argument","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
         "#]],
     );
 }
@@ -347,7 +349,7 @@ fn sarif() {
                     }
                   ],
                   "message": {
-                    "text": "use of undefined value %u"
+                    "text": "use of undefined value %u\nhelp: Define %u before this op, or pass it in as an argument"
                   },
                   "partialFingerprints": {
                     "noisy/v1": "93d418470d1a7476"

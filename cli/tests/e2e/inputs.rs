@@ -127,7 +127,7 @@ fn what_cannot_be_read_is_said_once_and_the_rest_is_checked() {
     assert_eq!(
         run.err,
         "noisy-check: missing.mlir: No such file or directory\n\
-         noisy-check: empty: no .mlir files in this directory\n\
+         noisy-check: empty: no .mlir files in this folder\n\
          noisy-check: bad.mlir:2:4: the file is not valid UTF-8\n"
     );
     let run = folder.run(&["bad.mlir", "good.mlir", "--output-format", "json-lines"]);

@@ -60,7 +60,7 @@ fn they_are_off_until_their_codes_turn_them_on() {
            │
          7 │   %1 = arith.muli %b, %a : i32 // the product
            │        ────────┬────────
-           │                ╰────────── here
+           │                ╰────────── an op that computes what another one has computed
            │
            │ Help: Use %0 instead
         ───╯
@@ -70,7 +70,7 @@ fn they_are_off_until_their_codes_turn_them_on() {
            │
          8 │   %2 = arith.addi %c3, %c3 : i32
            │        ─────────┬─────────
-           │                 ╰─────────── here
+           │                 ╰─────────── a computed value that is always one number
            │
            │ Help: Replace it by its value
         ───╯
@@ -83,7 +83,7 @@ fn they_are_off_until_their_codes_turn_them_on() {
             │      ╰───── the loop
          10 │     %3 = arith.addi %1, %2 : i32
             │          ────────┬────────
-            │                  ╰────────── here
+            │                  ╰────────── an op in a loop that computes the same in each iteration
             │
             │ Help: Move it before the loop
         ────╯
@@ -93,7 +93,7 @@ fn they_are_off_until_their_codes_turn_them_on() {
             │
          11 │     memref.store %0, %m[%i] : memref<?xi32>
             │     ───────────┬──────────
-            │                ╰──────────── here
+            │                ╰──────────── a store that nothing reads
          12 │     memref.store %3, %m[%i] : memref<?xi32>
             │     ───────────┬──────────
             │                ╰──────────── the next store of the same element

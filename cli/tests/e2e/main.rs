@@ -6,6 +6,7 @@ mod again;
 mod baseline;
 mod documentation;
 mod expectations;
+mod expected;
 mod files;
 mod fix;
 mod format;

@@ -195,8 +195,7 @@ fn patterns_of_the_user_are_about_each_repository() {
 
 #[test]
 fn a_folder_that_git_ignores_as_a_whole_is_said_and_no_failure() {
-    let why =
-        "git ignores all .mlir files in this directory (--no-respect-gitignore includes them)";
+    let why = "git ignores all .mlir files in this folder (--no-respect-gitignore includes them)";
     for (ignore, folder) in [
         ("*.mlir\n", "p"),
         ("*\n", "p"),
@@ -220,7 +219,7 @@ fn a_folder_that_git_ignores_as_a_whole_is_said_and_no_failure() {
     let output = files.shell(&format!("{TOOL} --exclude '*.mlir' p"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(said, "noisy-check: p: all .mlir files in this directory are excluded\n");
+    assert_eq!(said, "noisy-check: p: all .mlir files in this folder are excluded\n");
     // There is none, ignored or not.
     let files = Folder::with(&[("p/.gitignore", "v/\n"), ("p/v/a.txt", "")]);
     let output = files.shell(&format!("{TOOL} p"));

@@ -267,8 +267,11 @@ impl Written {
             // An encrypted value has the level of its type.
             let is_encryption =
                 ir.defining_op(value).is_some_and(|it| rules::encrypts(ir.op_name(it)));
-            let is_typed =
-                is_encryption && heir.level_by_type(ir, value) == usize::try_from(written).ok();
+            // A trivial encryption is one at whatever level is written.
+            let is_trivial =
+                ir.defining_op(value).is_some_and(|it| ir.op_name(it) == "lwe.trivial_encrypt");
+            let is_typed = is_trivial
+                || is_encryption && heir.level_by_type(ir, value) == usize::try_from(written).ok();
             // The last level is 0 also where a fresh ciphertext has more than are used.
             let is_last = heir.ciphertext(value).level() == Some(Level::All) && written == 0;
             Some(Claim { value, holder, written, used, is_right: is_typed || is_last })

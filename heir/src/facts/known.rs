@@ -13,6 +13,7 @@ use crate::ops::placed::Placed;
 use crate::options::{Model, Options};
 use crate::text::annotation::{self, Said};
 use crate::text::setting::{Scheme, SchemeFault, Setting, Settings};
+use crate::text::types::TypeFacts;
 use noisy_dataflow::sparse::{Domain, Input, Sparse};
 use noisy_integers::Integers;
 
@@ -357,6 +358,11 @@ impl Heir {
     /// Returns true if a type is that of a ciphertext of a scheme or a library, after lowering.
     pub(crate) fn is_lowered_type(&self, interner: &Interner, ty: Type) -> bool {
         self.facts.analysis.type_facts(interner, ty).is_lowered
+    }
+
+    /// The facts that a type states.
+    pub(crate) fn type_facts(&self, interner: &Interner, ty: Type) -> TypeFacts {
+        self.facts.analysis.type_facts(interner, ty)
     }
 
     pub(crate) fn level_by_type(&self, ir: &Ir, value: Value) -> Option<usize> {

@@ -130,10 +130,24 @@ pub(crate) fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.get(name)
 }
 
+/// The names of all ops of HEIR's own dialects.
+pub fn op_names() -> impl Iterator<Item = &'static str> {
+    rows(TEXT).map(|it| it.0).filter(|it| {
+        let dialect = it.split_once('.').map_or("", |it| it.0);
+        !UPSTREAM.contains(&dialect)
+    })
+}
+
 /// The version of HEIR that the catalogue was made from.
 pub fn version() -> &'static str {
     let rest = TEXT.strip_prefix("# HEIR ").unwrap_or_default();
     rest.split(',').next().unwrap_or_default()
+}
+
+/// Returns true if an op is one of HEIR's own.
+pub fn has_op(name: &str) -> bool {
+    let dialect = name.split_once('.').map(|it| it.0);
+    dialect.is_some_and(|it| DIALECTS.contains(it)) && entry(name).is_some()
 }
 
 /// Returns true if the effect of an op on a ciphertext is known.
@@ -180,6 +194,7 @@ mod tests {
             is_known("bgv.add") && is_known("tensor.extract") && is_known("kernel.eval_chebyshev")
         );
         assert!(!is_known("bgv.add3") && is_missing("bgv.add3") && !is_missing("bgv.add"));
+        assert!(has_op("mgmt.modreduce") && !has_op("mgmt.modreduse") && !has_op("linalg.matvec"));
         assert!(!is_known("foo.bar") && !is_missing("foo.bar") && !is_known("cheddar.rescale"));
     }
 }

@@ -1,18 +1,19 @@
 //! Ciphertexts with more polynomials than an op takes: missing relinearizations.
 //!
-//! *Law.* A rotation, a modulus switch, a bootstrap and the end of a generic take two polynomials.
-//! A loop that runs more than once takes as many as it gives to its next round, and gives as many
-//! as it takes, since they are part of a type. The results of an op that is reported are not
-//! reported again further down. *Cost.* That of the ops with operands of more than two polynomials.
+//! *Law.* `verdict/requirements.rs` lists the ops that take two polynomials, and what becomes of a
+//! program in which they get more. A loop that runs more than once takes as many as it gives to its
+//! next round, and gives as many as it takes, since they are part of a type. The results of an op
+//! that is reported are not reported again further down, except for something graver. *Cost.* That
+//! of the ops with operands of more than two polynomials.
 //!
-//! Only managed functions are judged: before HEIR has placed its `mgmt` ops nothing is missing yet.
+//! Only functions that HEIR would lower next are judged: before it has placed its `mgmt` ops
+//! nothing is missing yet.
 //!
-//! *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis` and issue 3149. Three facts were
-//! measured: its ILP placement of bootstraps loses relinearizations, `--secret-to-bgv` and
+//! *Source.* HEIR, `lib/Dialect/LWE/IR/LWEOps.h`, and two measurements: `--secret-to-bgv` and
 //! `--secret-to-ckks` refuse such loops, and its pipelines relinearize unrolled loops only.
 
 use noisy_syntax::{Def, Ir, Op, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use crate::facts::ciphertext::{Ciphertext, Dimension};
@@ -20,6 +21,7 @@ use crate::facts::known::Heir;
 use crate::facts::loops;
 use crate::ops::rules;
 use crate::question;
+use crate::verdict::requirements::{self, Condition, Outcome};
 use noisy_dataflow::flow;
 
 /// An operand with more polynomials than an op takes.
@@ -35,53 +37,71 @@ pub struct OversizedOperand {
     pub taken: u32,
     /// True if a loop, or the end of one, takes them.
     pub is_carried: bool,
-    /// True if its function has a relinearization. If not, HEIR may still insert some.
-    pub is_relinearized: bool,
+    /// The consequence.
+    pub outcome: Outcome,
+    /// True if HEIR lowers the function next. If not, it may still insert relinearizations.
+    pub is_lowered_next: bool,
+}
+
+/// The progress of HEIR at an op, as far as missing relinearizations are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// True if HEIR has placed some of its `mgmt` ops in the function.
+    pub(crate) is_managed: bool,
+    /// True if HEIR lowers the function next, or has lowered it.
+    pub(crate) is_lowered_next: bool,
 }
 
 /// All missing relinearizations of a program. `wide` are the ops with an operand of more than two
-/// polynomials, in textual order; `managed` says of a function with `mgmt` ops if it has
-/// relinearizations.
+/// polynomials, in textual order; `progress` says how far HEIR is at an op.
 pub(crate) fn oversized_operands(
     ir: &Ir,
     heir: &Heir,
     wide: &[Op],
-    managed: &dyn Fn(Option<Op>) -> Option<bool>,
+    progress: &dyn Fn(Op) -> Progress,
 ) -> Vec<OversizedOperand> {
-    let mut told = Told { ir, values: FxHashSet::default() };
+    let mut told = Told { ir, values: FxHashMap::default() };
     let mut out = Vec::new();
     for &op in wide {
         let data = ir.op(op);
         let is_carried =
             loops::is_loop(ir, op) || !ir.is_secret_yield(op) && flow::is_yield(ir, op);
+        let requirement = requirements::of(ir.op_name(op), Condition::TwoPolynomials);
+        let outcome = requirement.map_or(Outcome::Refused, |it| it.outcome);
+        let Progress { is_managed, is_lowered_next } = progress(op);
+        // A program that is not managed yet costs what HEIR will make of it.
+        let is_judged = is_managed || is_lowered_next && outcome != Outcome::Slow;
         let limits = limits(ir, heir, op);
-        let mut is_told = false;
+        let mut now = None;
         for (at, operand) in data.operands.iter().enumerate() {
             let Some(value) = operand.value else { continue };
             let Some(dimension) = width(heir, value) else { continue };
-            if told.knows(value) {
+            let before = told.gravest(value);
+            if before.is_some_and(|it| it <= outcome) {
                 // A loop may relinearize it.
-                is_told = data.regions.is_empty();
-            } else if let Some(is_relinearized) = managed(ir.function_of(op))
-                && let Some(taken) = limits[at].filter(|&it| it < dimension)
-            {
+                now = before.filter(|_| data.regions.is_empty());
+            } else if let Some(taken) = limits[at].filter(|&it| is_judged && it < dimension) {
                 out.push(OversizedOperand {
                     op,
                     value,
                     dimension,
                     taken,
                     is_carried,
-                    is_relinearized,
+                    outcome,
+                    is_lowered_next,
                 });
-                is_told = true;
+                now = Some(outcome);
                 break;
+            } else if before.is_some() {
+                now = before.filter(|_| data.regions.is_empty());
             }
         }
-        if is_told {
-            told.values.extend(data.results.iter().copied());
+        if let Some(outcome) = now {
+            told.add(&data.results, outcome);
             // The result of the op around is the yielded value.
             if flow::is_yield(ir, op) {
-                told.values.extend(data.operands.iter().filter_map(|it| it.value));
+                let operands: Vec<Value> = data.operands.iter().filter_map(|it| it.value).collect();
+                told.add(&operands, outcome);
             }
         }
     }
@@ -123,7 +143,7 @@ fn limits(ir: &Ir, heir: &Heir, op: Op) -> SmallVec<[Option<u32>; 4]> {
     if ir.is_secret_yield(op) {
         return (0..n).map(|at| question::leaves(ir, op, at).then_some(2)).collect();
     }
-    if rules::takes_two(name) {
+    if requirements::of(name, Condition::TwoPolynomials).is_some() {
         return smallvec![Some(2); n];
     }
     let mut out = smallvec![None; n];
@@ -144,20 +164,31 @@ fn limits(ir: &Ir, heir: &Heir, op: Op) -> SmallVec<[Option<u32>; 4]> {
     out
 }
 
-/// The values with too many polynomials that were told of, or follow from such.
+/// The values with too many polynomials that were told of, or follow from such, each with the
+/// gravest consequence.
 struct Told<'a> {
     ir: &'a Ir,
-    values: FxHashSet<Value>,
+    values: FxHashMap<Value, Outcome>,
 }
 
 impl Told<'_> {
-    /// Returns true if a value is one, or is fed by one without an op that computes.
-    fn knows(&self, value: Value) -> bool {
+    fn add(&mut self, values: &[Value], outcome: Outcome) {
+        for &it in values {
+            let known = self.values.entry(it).or_insert(outcome);
+            *known = outcome.min(*known);
+        }
+    }
+
+    /// The gravest consequence that was told of for a value, or for one that feeds it without an op
+    /// that computes.
+    fn gravest(&self, value: Value) -> Option<Outcome> {
+        let mut gravest: Option<Outcome> = None;
         let mut seen = FxHashSet::default();
         let mut stack = vec![value];
         while let Some(value) = stack.pop() {
-            if self.values.contains(&value) {
-                return true;
+            if let Some(&it) = self.values.get(&value) {
+                gravest = Some(gravest.map_or(it, |before| before.min(it)));
+                continue;
             }
             let is_computed = match self.ir.value(value).def {
                 Def::Result(op, _) => self.ir.op(op).regions.is_empty(),
@@ -167,6 +198,6 @@ impl Told<'_> {
                 stack.extend(flow::feeders(self.ir, value).into_iter().map(|it| it.1));
             }
         }
-        false
+        gravest
     }
 }

@@ -13,6 +13,8 @@ use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::scale::Scales;
 use crate::report::sites::Sites;
+use crate::text::setting::Scheme;
+use crate::text::types;
 
 /// The numbers of a ciphertext.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,12 +31,14 @@ pub struct Quantity {
     pub noise: Option<f64>,
     /// The bits that there are for noise at its level.
     pub budget: Option<f64>,
+    /// True if HEIR has not placed the ops yet that use levels: there are none to show.
+    pub is_unplaced: bool,
 }
 
 impl Quantity {
     /// Returns true if no number is known.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == Self { is_unplaced: self.is_unplaced, ..Self::default() }
     }
 
     /// The bits of noise that are left; negative if noise exceeds them.
@@ -76,7 +80,8 @@ impl Quantities<'_> {
         let Ciphertext::Encrypted { level, dimension } = heir.ciphertext(value) else {
             return None;
         };
-        let used = heir.level(ir, value);
+        let is_unplaced = self.is_unplaced(value);
+        let used = heir.level(ir, value).filter(|_| !is_unplaced);
         let left = match level {
             Level::All => used.map(|_| 0),
             _ => used.and_then(|it| self.sites.fresh_levels(ir, heir, value).checked_sub(it)),
@@ -85,6 +90,7 @@ impl Quantities<'_> {
         let quantity = Quantity {
             level: left,
             used,
+            is_unplaced,
             dimension: match dimension {
                 Dimension::Known(n) if !heir.unchecked(value).dimension => Some(n),
                 _ => None,
@@ -94,6 +100,16 @@ impl Quantities<'_> {
             budget: bits.and(self.noise).and_then(|it| it.budget(value)),
         };
         (!quantity.is_empty()).then_some(quantity)
+    }
+
+    /// Returns true if no op of the program uses levels yet, and HEIR will place such ops. BFV uses
+    /// none, and the types of a lowered program state them.
+    fn is_unplaced(&self, value: Value) -> bool {
+        let Self { ir, heir, sites, .. } = *self;
+        !sites.has_management()
+            && heir.levels_around(ir, value) == 0
+            && !types::is_lowered(ir, value)
+            && heir.setting_for(ir, value).is_none_or(|it| it.scheme != Some(Scheme::Bfv))
     }
 
     /// The name of the noise model, if the program has parameters for one.

@@ -19,11 +19,18 @@ use crate::facts::ciphertext::{Ciphertext, Dimension};
 use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
+use crate::facts::scale::Scales;
 use crate::ops::{catalogue, rules};
 use crate::options::Options;
-use crate::report::oversized::{self, OversizedOperand};
+use crate::report::oversized::{self, OversizedOperand, Progress};
 use crate::report::underflow::{self, Recursion, Underflow, Varying};
 use crate::text::annotation;
+use crate::verdict::levels::{self, UnequalLevels};
+use crate::verdict::liveness::Liveness;
+use crate::verdict::modulus::{self, OverModulus};
+use crate::verdict::plaintexts::{self, Unencoded};
+use crate::verdict::requirements::Outcome;
+use crate::verdict::scales::{self as verdict_scales, UnequalScales};
 use noisy_dataflow::flow;
 
 /// The inputs of the rules.
@@ -35,6 +42,8 @@ pub struct Sight<'a> {
     pub heir: &'a Heir,
     /// Noise, if it is known.
     pub noise: Option<HeirNoise<'a>>,
+    /// Scales, if they are known.
+    pub scales: Option<Scales<'a>>,
     /// The options of the user.
     pub options: Options,
 }
@@ -52,6 +61,12 @@ struct Managed {
 pub struct Sites {
     needless: FxHashSet<Op>,
     missing: FxHashSet<Op>,
+    /// Ops with operands at different levels.
+    unequal: FxHashSet<Op>,
+    /// Ops that take a plaintext without an encoding.
+    unencoded: FxHashSet<Op>,
+    /// Ops that give the first ciphertext with a scale over its modulus.
+    over_modulus: FxHashSet<Op>,
     over_budget: FxHashSet<Op>,
     over_moduli: FxHashSet<Op>,
     over_noise: FxHashSet<Op>,
@@ -134,6 +149,11 @@ impl Sites {
         }
     }
 
+    /// Returns true if the program has `mgmt` ops.
+    pub(crate) fn has_management(&self) -> bool {
+        !self.managers.is_empty()
+    }
+
     fn settle(&mut self, at: &Sight<'_>) {
         let managed = &self.managed;
         self.written.settle(at.ir, at.heir, &|it| stage(managed, it));
@@ -143,6 +163,9 @@ impl Sites {
         for set in [
             &mut self.needless,
             &mut self.missing,
+            &mut self.unequal,
+            &mut self.unencoded,
+            &mut self.over_modulus,
             &mut self.over_budget,
             &mut self.over_moduli,
             &mut self.over_noise,
@@ -170,6 +193,10 @@ impl Sites {
         put(&mut self.needless, op, is_needless(ir, heir, op));
         let is_missing = data.kind == OpKind::Unknown && catalogue::is_missing(ir.op_name(op));
         put(&mut self.missing, op, is_missing);
+        put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
+        put(&mut self.unencoded, op, plaintexts::unencoded(ir, heir, op).is_some());
+        let is_over = results().any(|it| first_over_modulus(at, it).is_some());
+        put(&mut self.over_modulus, op, is_over);
         let most = |it: Value| heir.budget(ir, at.options, it);
         let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
         put(&mut self.over_budget, op, is_over);
@@ -200,7 +227,10 @@ impl Sites {
             here.n += 1;
             here.n_relinearizations += usize::from(relinearizes);
             here.n_using_levels += usize::from(uses_levels);
-            if here.n == 1 || relinearizes && here.n_relinearizations == 1 {
+            let is_first = here.n == 1
+                || relinearizes && here.n_relinearizations == 1
+                || uses_levels && here.n_using_levels == 1;
+            if is_first {
                 self.oversized_operands = OnceLock::new();
             }
         }
@@ -219,7 +249,10 @@ impl Sites {
         here.n -= 1;
         here.n_relinearizations -= usize::from(relinearizes);
         here.n_using_levels -= usize::from(uses_levels);
-        if here.n == 0 || relinearizes && here.n_relinearizations == 0 {
+        let was_last = here.n == 0
+            || relinearizes && here.n_relinearizations == 0
+            || uses_levels && here.n_using_levels == 0;
+        if was_last {
             self.oversized_operands = OnceLock::new();
         }
     }
@@ -277,17 +310,83 @@ impl Sites {
     }
 
     /// The ciphertexts with more polynomials than an op takes, in textual order.
-    pub fn oversized_operands(&self, ir: &Ir, heir: &Heir) -> &[OversizedOperand] {
-        self.oversized_operands.get_or_init(|| {
-            if self.over_two.is_empty() || self.managed.values().all(|it| it.n == 0) {
+    pub fn oversized_operands(&self, ir: &Ir, heir: &Heir) -> Vec<OversizedOperand> {
+        let all = self.oversized_operands.get_or_init(|| {
+            if self.over_two.is_empty() {
                 return Vec::new();
             }
-            let managed = |function: Option<Op>| {
-                let stage = self.stage(function);
-                stage.is_managed.then_some(stage.is_relinearized)
+            let progress = |op: Op| Progress {
+                is_managed: self.stage(ir.function_of(op)).is_managed,
+                is_lowered_next: self.is_lowered_next(ir, heir, op),
             };
-            oversized::oversized_operands(ir, heir, &in_order(ir, &self.wide), &managed)
-        })
+            oversized::oversized_operands(ir, heir, &in_order(ir, &self.wide), &progress)
+        });
+        let mut liveness = Liveness::default();
+        let mut is_kept =
+            |it: &OversizedOperand| it.outcome != Outcome::Refused || liveness.is_live(ir, it.op);
+        all.iter().filter(|it| is_kept(it)).copied().collect()
+    }
+
+    /// The ops with operands at different levels that HEIR lowers or has lowered, in textual order.
+    pub fn unequal_levels(&self, ir: &Ir, heir: &Heir) -> Vec<UnequalLevels> {
+        let mut liveness = Liveness::default();
+        let all = in_order(ir, &self.unequal).into_iter();
+        all.filter(|&it| is_judged(ir, heir, it) && liveness.is_live(ir, it))
+            .filter_map(|it| levels::unequal(ir, heir, it))
+            .collect()
+    }
+
+    /// As [`Sites::unequal_levels`], of one op.
+    pub fn unequal_levels_of(ir: &Ir, heir: &Heir, op: Op) -> Option<UnequalLevels> {
+        levels::unequal(ir, heir, op)
+    }
+
+    /// The first ciphertexts with scales over their moduli, where HEIR has placed ops that use
+    /// levels, in textual order.
+    pub fn over_modulus(&self, at: &Sight<'_>) -> Vec<OverModulus> {
+        let Sight { ir, .. } = *at;
+        let is_managed =
+            |op: &Op| self.stage(ir.function_of(*op)).uses_levels || is_lowered(ir, *op);
+        let all = in_order(ir, &self.over_modulus).into_iter().filter(is_managed);
+        let results = all.flat_map(|it| ir.op(it).results.clone());
+        results.filter_map(|it| first_over_modulus(at, it)).collect()
+    }
+
+    /// The plaintexts without an encoding that HEIR refuses, in textual order.
+    pub fn unencoded(&self, ir: &Ir, heir: &Heir) -> Vec<Unencoded> {
+        let mut liveness = Liveness::default();
+        let all = in_order(ir, &self.unencoded).into_iter();
+        all.filter(|&it| is_judged(ir, heir, it) && liveness.is_live(ir, it))
+            .filter_map(|it| plaintexts::unencoded(ir, heir, it))
+            .collect()
+    }
+
+    /// As [`Sites::unencoded`], of one op.
+    pub fn unencoded_of(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
+        plaintexts::unencoded(ir, heir, op)
+    }
+
+    /// The ops that HEIR refuses because of their scales, in textual order: at most one of each
+    /// generic.
+    pub fn unequal_scales(&self, ir: &Ir, heir: &Heir, options: Options) -> Vec<UnequalScales> {
+        let mut liveness = Liveness::default();
+        let is_managed = |it: Op| {
+            let stage = self.stage(ir.function_of(it));
+            stage.uses_levels || stage.is_relinearized
+        };
+        let generics = self.holders.iter().copied();
+        generics
+            .filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && is_managed(it))
+            .filter_map(|it| verdict_scales::unequal(ir, heir, options, it))
+            .filter(|it| liveness.is_live(ir, it.op))
+            .collect()
+    }
+
+    /// Returns true if HEIR lowers an op next: it has placed ops that use levels or relinearize, or
+    /// the module has parameters. An op that is lowered already counts, too.
+    fn is_lowered_next(&self, ir: &Ir, heir: &Heir, op: Op) -> bool {
+        let stage = self.stage(ir.function_of(op));
+        stage.uses_levels || stage.is_relinearized || is_lowered(ir, op) || has_params(heir, op)
     }
 
     /// The wrong levels that are written, in textual order.
@@ -341,6 +440,32 @@ impl Sites {
     pub fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
         self.written.levels(ir, heir, &|it| self.stage(it), value)
     }
+}
+
+/// Returns true if HEIR lowers an op or has lowered it: it is in a generic of a module with
+/// parameters, which HEIR chooses after it has placed its `mgmt` ops, or of a scheme or a library.
+fn is_judged(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
+    is_lowered(ir, op) || has_params(heir, op) && around.any(|it| ir.is_secret_generic(it))
+}
+
+/// Returns true if the module around an op has parameters of a scheme.
+fn has_params(heir: &Heir, op: Op) -> bool {
+    heir.setting_of(op).is_some_and(|it| matches!(it.params, Some(Ok(_))))
+}
+
+/// Returns true for an op of a scheme or a library.
+fn is_lowered(ir: &Ir, op: Op) -> bool {
+    let dialect = ir.op_name(op).split_once('.').map_or("", |it| it.0);
+    matches!(dialect, "ckks" | "bgv" | "lwe" | "openfhe" | "lattigo")
+}
+
+/// The excess of the scale of a value over its modulus, if there is one and none of the values that
+/// it is made of has one.
+fn first_over_modulus(at: &Sight<'_>, value: Value) -> Option<OverModulus> {
+    let over = |it: Value| modulus::over(at.ir, at.heir, at.scales, it);
+    let found = over(value)?;
+    (!made_of(at.ir, value).iter().any(|&it| over(it).is_some())).then_some(found)
 }
 
 /// The progress of HEIR in a function.

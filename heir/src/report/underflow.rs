@@ -10,6 +10,7 @@ use crate::facts::ciphertext::{Ciphertext, Level};
 use crate::facts::known::Heir;
 use crate::facts::loops;
 use crate::ops::rules;
+use crate::text::annotation;
 use noisy_dataflow::{cfg, flow};
 
 /// A value for which no level is left.
@@ -86,7 +87,10 @@ pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
         let (Some(Level::Used(from)), Some(to)) = (level(it.init), level(it.yielded)) else {
             return;
         };
-        if it.is_repeated && to != Level::Used(from) {
+        // HEIR lowers a program by the levels that are written.
+        let written = |it: Value| annotation::annotated(ir, it, "level").number();
+        let is_agreed = written(it.init).is_some() && written(it.init) == written(it.yielded);
+        if it.is_repeated && to != Level::Used(from) && !is_agreed {
             out.push(Varying {
                 op: it.op,
                 init: it.init,

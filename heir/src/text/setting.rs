@@ -55,6 +55,11 @@ pub struct SchemeFault {
 }
 
 impl Setting {
+    /// Returns true if `OpenFHE` runs the program.
+    pub fn is_openfhe(&self) -> bool {
+        self.is_openfhe
+    }
+
     /// Reads the attributes of the first module that has some; none count as a module without.
     pub fn of(ir: &Ir) -> Self {
         Self::within(ir, ir.root())

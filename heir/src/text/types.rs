@@ -24,6 +24,8 @@ pub(crate) struct TypeFacts {
     pub(crate) level: Option<usize>,
     /// The polynomials.
     pub(crate) size: Size,
+    /// The logarithm to base 2 of the scale in CKKS.
+    pub(crate) scale: Option<i64>,
 }
 
 /// The number of polynomials that a type states.
@@ -62,6 +64,11 @@ pub fn is_ciphertext_type(ir: &impl View, value: Value) -> bool {
     read(ir.interner(), ir.ty(value)).is_ciphertext
 }
 
+/// Returns true if the type of a value is one of a scheme or a library, after lowering.
+pub(crate) fn is_lowered(ir: &impl View, value: Value) -> bool {
+    read(ir.interner(), ir.ty(value)).is_lowered
+}
+
 /// Returns true if values of the type of a value may be encoded as plaintexts: not indices, keys or
 /// evaluators.
 pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
@@ -92,6 +99,7 @@ fn read(interner: &Interner, ty: Type) -> TypeFacts {
         is_lowered,
         level: of_scheme.and_then(level),
         size: of_scheme.map_or(Size::Silent, size),
+        scale: of_scheme.and_then(scale),
     }
 }
 
@@ -108,6 +116,12 @@ fn number(text: &str, key: &str) -> Option<i64> {
 /// The `current` of a `modulus_chain`.
 fn level(text: &str) -> Option<usize> {
     usize::try_from(number(value(text, "modulus_chain")?, "current")?).ok()
+}
+
+/// The `scaling_factor` of an encoding of CKKS.
+fn scale(text: &str) -> Option<i64> {
+    let encoding = value(value(text, "plaintext_space")?, "encoding")?;
+    number(encoding.strip_prefix("#lwe.inverse_canonical_encoding")?, "scaling_factor")
 }
 
 /// The `size` of a `ciphertext_space`.

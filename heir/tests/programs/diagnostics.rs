@@ -30,14 +30,102 @@ fn a_missing_relinearize_is_told_once() {
       %4 = mgmt.modreduce %3 : i16
       %5 = mgmt.modreduce %4 : i16
       secret.yield %5 : i16";
-    assert_eq!(told(&generic("scheme.bgv", body)), "10 error missing-relinearize");
+    assert_eq!(told(&generic("scheme.bgv", body)), "10 hint missing-relinearize");
+    // HEIR refuses a rotation, also behind what only costs time.
+    let rotated = body.replace(
+        "%5 = mgmt.modreduce %4 : i16",
+        "%c = arith.constant 1 : index\n      %5 = tensor_ext.rotate %4, %c : i16, index",
+    );
+    assert_eq!(
+        told(&generic("scheme.bgv", &rotated)),
+        "10 hint missing-relinearize, 12 error missing-relinearize"
+    );
+    // It removes an op without a use before.
+    let unused = rotated.replace("secret.yield %5", "secret.yield %4");
+    assert_eq!(told(&generic("scheme.bgv", &unused)), "10 hint missing-relinearize");
     // Before HEIR has placed anything, nothing is missing; where it has placed no relinearization,
     // it may still do so.
     let fresh = "%1 = arith.muli %a, %a : i16\n secret.yield %1 : i16";
     assert_eq!(told(&generic("scheme.bgv", fresh)), "");
     let half =
         "%1 = arith.muli %a, %a : i16\n %2 = mgmt.modreduce %1 : i16\n secret.yield %2 : i16";
-    assert_eq!(told(&generic("scheme.bgv", half)), "8 warning missing-relinearize");
+    assert_eq!(told(&generic("scheme.bgv", half)), "8 hint missing-relinearize");
+}
+
+#[test]
+fn operands_at_different_levels_are_told_at_their_op() {
+    let params = CKKS.replace("35184372121601", "35184372121601, 35184372744193, 35184373006337");
+    let text = |attributes: &str, op: &str| {
+        let body = format!(
+            "%1 = mgmt.modreduce %a : i16
+      %2 = mgmt.level_reduce %1 {{levelToDrop = 2 : i64}} : i16
+      %3 = {op} : i16
+      secret.yield %3 : i16"
+        );
+        generic(attributes, &body)
+    };
+    let hint = "2 hint missing-scale";
+    for op in ["arith.addi %2, %2", "mgmt.relinearize %2"] {
+        assert!(!told(&text(&params, op)).contains("error"), "{op}");
+    }
+    for op in ["arith.addi %2, %a", "arith.addi %1, %2", "arith.subi %a, %2"] {
+        assert_eq!(told(&text(&params, op)), format!("{hint}, 9 error unequal-levels"), "{op}");
+        // HEIR chooses parameters when all of its ops are placed.
+        assert_eq!(told(&text("scheme.ckks", op)), "", "{op}");
+    }
+    let text = text(&params, "arith.subi %a, %2");
+    let document = Document::new(&text);
+    let mut found = document.diagnostics();
+    found.retain(|it| it.code == "unequal-levels");
+    let message = "%2 has used 3 levels more than %a, but arith.subi takes one level";
+    assert_eq!(found[0].message, message);
+    let fix = document.fixes(&found).remove(0).expect("a fix");
+    let lines = "      %a_r = \"mgmt.level_reduce\"(%a) <{levelToDrop = 3 : i64}> : (i16) -> i16
+      %3 = arith.subi %a_r, %2";
+    let fixed = fix.apply(&text);
+    assert!(fixed.contains(lines), "{fixed}");
+    assert_eq!(told(&fixed), hint);
+}
+
+#[test]
+fn libraries_are_judged_as_schemes_are() {
+    let of = |ops: &str| {
+        format!(
+            "!cc = !openfhe.crypto_context
+!ct = !openfhe.ciphertext
+module attributes {{backend.openfhe, scheme.bgv}} {{
+  func.func @f(%cc: !cc, %x: !ct) -> !ct {{
+    {ops}
+    return %2 : !ct
+  }}
+}}"
+        )
+    };
+    let rotated = "%0 = openfhe.mul_no_relin %cc, %x, %x : (!cc, !ct, !ct) -> !ct
+    %1 = openfhe.rot %cc, %0 {static_shift = 1 : index} : (!cc, !ct) -> !ct
+    %2 = openfhe.relin %cc, %1 : (!cc, !ct) -> !ct";
+    assert_eq!(told(&of(rotated)), "6 warning missing-relinearize");
+    let summed = "%0 = openfhe.mod_reduce %cc, %x : (!cc, !ct) -> !ct
+    %2 = openfhe.add %cc, %0, %x : (!cc, !ct, !ct) -> !ct";
+    assert_eq!(told(&of(summed)), "6 warning unequal-levels");
+}
+
+#[test]
+fn a_scale_over_the_modulus_is_told_where_it_first_is() {
+    let body = "%1 = arith.muli %a, %a : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = mgmt.modreduce %2 : i16
+      %4 = arith.muli %3, %3 : i16
+      %5 = mgmt.relinearize %4 : i16
+      secret.yield %5 : i16";
+    let document = Document::new(&generic(CKKS, body));
+    let found = document.diagnostics();
+    let over: Vec<_> = found.iter().filter(|it| it.code == "scale-over-modulus").collect();
+    let [it] = over.as_slice() else { panic!("{found:?}") };
+    assert_eq!(
+        it.message,
+        "%4: scale 2^90, but the modulus at level 0 has 55 bits: 35 are missing, so it decrypts to garbage"
+    );
 }
 
 #[test]
@@ -57,7 +145,7 @@ fn generics_of_one_op_hand_products_on() {
 }";
     assert_eq!(told(text), "");
     let text = text.replace("mgmt.relinearize", "mgmt.modreduce");
-    assert_eq!(told(&text), "9 warning missing-relinearize");
+    assert_eq!(told(&text), "9 hint missing-relinearize");
 }
 
 #[test]
@@ -197,7 +285,8 @@ fn levels_run_out_where_the_settings_or_the_moduli_say() {
     let own = "backend.config_override = {bootstrapLevelsConsumed = 2 : i32}, backend.lattigo, scheme.ckks";
     assert_eq!(told_within(&generic(own, body), Some(1)), "");
     let told = told(&generic(CKKS, body));
-    assert_eq!(told, "2 hint missing-scale, 8 warning too-few-moduli");
+    // HEIR refuses two switches in a row, between which it would have to adjust the scale.
+    assert_eq!(told, "2 hint missing-scale, 8 warning too-few-moduli, 8 error unequal-scales");
 }
 
 #[test]
@@ -432,7 +521,7 @@ fn nested_generics_and_what_they_read_from_around_are_followed() {
     assert_eq!(super::levels(text), "%x=0 %p=- %0=2 %a=0 %1=0 %2=0 %3=1 %4=2 %b=1 %5=1 %6=2");
     // HEIR refuses a generic that gives anything but secrets, so that no generic within another is
     // legal.
-    assert_eq!(told(text), "10 error missing-relinearize, 11 error region-values");
+    assert_eq!(told(text), "10 hint missing-relinearize, 11 error region-values");
 }
 
 #[test]

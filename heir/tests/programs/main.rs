@@ -6,6 +6,7 @@ mod derivation;
 mod diagnostics;
 mod edits;
 mod goals;
+mod lowering;
 mod written;
 
 use noisy_syntax::{Ir, Region, Source, Value};

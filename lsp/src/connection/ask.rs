@@ -9,6 +9,7 @@ use tower_lsp::Client;
 use tower_lsp::ls_types as lsp;
 
 use super::Connection;
+use crate::host;
 
 /// Time limit for an answer of the client.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,7 +23,7 @@ where
     let question = ask(client);
     connection.spawn(async move {
         // A client that does not answer in time is not asked again.
-        let _ = tokio::time::timeout(PATIENCE, question).await;
+        let _ = host::timeout(PATIENCE, question).await;
     });
 }
 

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use tower_lsp::Client;
 use tower_lsp::ls_types as lsp;
 
+use crate::host;
 use crate::wire::outbox::Outbox;
 use capabilities::ClientCapabilities;
 use problems::Problems;
@@ -63,12 +64,12 @@ impl Connection {
 
     /// Runs a task on the runtime. Any thread may call this.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-        self.runtime.spawn(task)
+        host::spawn(&self.runtime, task)
     }
 
     /// Drops a large value on another thread.
     pub(crate) fn discard(&self, it: impl Send + 'static) {
-        self.runtime.spawn_blocking(move || drop(it));
+        host::discard(&self.runtime, it);
     }
 
     /// The capabilities of the client; none before `initialize`.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use noisy_analyses::{Standing, Watch};
 use rustc_hash::FxHashMap;
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +13,7 @@ use tower_lsp::ls_types as lsp;
 
 use super::Connection;
 use super::ask::PATIENCE;
+use crate::host;
 
 /// Shorter work shows no progress.
 const MOMENT: Duration = Duration::from_millis(400);
@@ -35,7 +35,7 @@ struct Flags {
     cancelled: cell::Sender<bool>,
     done: AtomicBool,
     /// The latest state, for the next report.
-    standing: Arc<Mutex<Option<Standing>>>,
+    standing: Arc<Mutex<Option<String>>>,
 }
 
 impl Cancellable {
@@ -97,11 +97,9 @@ impl Progress {
     }
 
     /// Receives the state of the work.
-    pub(crate) fn watch(&self) -> Watch {
+    pub(crate) fn watch(&self) -> impl Fn(String) + Send + Sync + use<> {
         let standing = self.flags.standing.clone();
-        Watch::new(move |it| {
-            *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(it);
-        })
+        move |it| *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(it)
     }
 }
 
@@ -120,11 +118,11 @@ async fn show(
     limit: Option<Duration>,
 ) {
     let start = Instant::now();
-    tokio::time::sleep(MOMENT).await;
+    host::sleep(MOMENT).await;
     let is_done = || flags.done.load(Ordering::SeqCst);
     let Some(client) = connection.client().filter(|_| !is_done()) else { return };
     let created = client.create_work_done_progress(lsp::NumberOrString::String(token.clone()));
-    if !matches!(tokio::time::timeout(PATIENCE, created).await, Ok(Ok(()))) || is_done() {
+    if !matches!(host::timeout(PATIENCE, created).await, Ok(Ok(()))) || is_done() {
         return;
     }
     let say = |value: serde_json::Value| {
@@ -132,11 +130,11 @@ async fn show(
     };
     say(json!({ "kind": "begin", "title": title, "cancellable": true, "percentage": 0 }));
     while !is_done() {
-        tokio::time::sleep(TICK).await;
+        host::sleep(TICK).await;
         let passed = start.elapsed().as_secs_f64();
         let mut report = json!({ "kind": "report", "cancellable": true });
         let standing = flags.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut words: Vec<String> = standing.iter().map(ToString::to_string).collect();
+        let mut words: Vec<String> = standing.into_iter().collect();
         if let Some(limit) = limit {
             let limit = limit.as_secs_f64();
             report["percentage"] = ((passed / limit.max(1e-3) * 100.0).min(100.0) as u32).into();

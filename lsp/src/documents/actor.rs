@@ -27,6 +27,7 @@ use super::pool::{self, Mailbox, Messages};
 use super::search::{self, Search};
 use crate::connection::settings::Effective;
 use crate::connection::{Connection, ask, problems};
+use crate::host;
 use crate::optimizer::{Solution, Solutions};
 use crate::proto;
 use crate::proto::view::{Cache, View};
@@ -233,10 +234,14 @@ impl pool::Actor for Actor {
             match self.inbox.pop_front() {
                 Some(Message::Close) => return None,
                 Some(message) => self.take(message),
-                None if self.jobs.is_empty() => return Some(self),
+                None if self.jobs.is_empty() || !host::has_time() => return Some(self),
                 None => self.step(),
             }
         }
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.jobs.is_empty()
     }
 }
 

@@ -1,111 +1,27 @@
-//! Threads for busy documents.
+//! Documents work, and the mailbox of each.
 //!
 //! *Law.* An actor runs on one thread at a time and takes messages in the order in which they were
-//! posted. An idle actor has no thread. *Cost.* Idle threads stay for a while, so that a message is
-//! handed over as fast as to a dedicated thread. There are at most [`MOST`] of them, and they end
-//! after [`LINGER`].
+//! posted. An idle actor has no thread.
 
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Deeply nested programs are walked by recursion; an unused stack costs nothing.
-const STACK: usize = 64 << 20;
-
-/// Maximum number of documents that work at the same time; others wait.
-const MOST: usize = 32;
-
-/// Time that an idle thread stays.
-const LINGER: Duration = Duration::from_secs(5);
-
-/// The threads of all documents.
-static THREADS: Pool = Pool::new();
-
-type Work = Box<dyn FnOnce() + Send>;
-
-/// Threads that are started when there is work.
-struct Pool {
-    state: Mutex<State>,
-    work_came: Condvar,
-}
-
-struct State {
-    waiting: VecDeque<Work>,
-    n_threads: usize,
-    n_idle: usize,
-}
-
-impl Pool {
-    const fn new() -> Self {
-        let state = State { waiting: VecDeque::new(), n_threads: 0, n_idle: 0 };
-        Self { state: Mutex::new(state), work_came: Condvar::new() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs work on a thread.
-    ///
-    /// # Errors
-    ///
-    /// If there is no thread and none can be started; the work is dropped.
-    fn run(&'static self, work: Work) -> io::Result<()> {
-        let mut state = self.lock();
-        state.waiting.push_back(work);
-        if state.n_idle >= state.waiting.len() {
-            self.work_came.notify_one();
-            return Ok(());
-        }
-        if state.n_threads >= MOST {
-            return Ok(());
-        }
-        state.n_threads += 1;
-        drop(state);
-        let builder = thread::Builder::new().name("document".to_owned()).stack_size(STACK);
-        let Err(error) = builder.spawn(move || self.work()) else { return Ok(()) };
-        let mut state = self.lock();
-        state.n_threads -= 1;
-        if state.n_threads > 0 {
-            return Ok(());
-        }
-        let lost = std::mem::take(&mut state.waiting);
-        drop(state);
-        drop(lost);
-        Err(error)
-    }
-
-    /// The loop of a thread: works until there was nothing to do for a while.
-    fn work(&self) {
-        let mut state = self.lock();
-        loop {
-            while let Some(work) = state.waiting.pop_front() {
-                drop(state);
-                work();
-                state = self.lock();
-            }
-            state.n_idle += 1;
-            let waited =
-                self.work_came.wait_timeout_while(state, LINGER, |it| it.waiting.is_empty());
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            state.n_idle -= 1;
-            if state.waiting.is_empty() {
-                state.n_threads -= 1;
-                return;
-            }
-        }
-    }
-}
+use crate::host;
 
 /// The receiver of a mailbox.
 pub(super) trait Actor: Send + Sized + 'static {
     type Message: Send;
 
-    /// Takes messages and works until idle; returns `None` at the end of its life.
+    /// Takes messages and works until idle, or until there is no time ([`host::has_time`]); returns
+    /// `None` at the end of its life.
     fn run(self, messages: &Messages<Self>) -> Option<Self>;
+
+    /// True if it is not idle.
+    fn is_busy(&self) -> bool {
+        false
+    }
 }
 
 /// A shared mailbox.
@@ -137,7 +53,7 @@ impl<A: Actor> Mailbox<A> {
         let inside = Inside { messages: VecDeque::new(), place: Place::Works };
         let mailbox = Arc::new(Self(Mutex::new(inside)));
         let of = mailbox.clone();
-        THREADS.run(Box::new(move || of.work(|| new(&of))))?;
+        host::run_document(Box::new(move || of.work(|| new(&of))))?;
         Ok(mailbox)
     }
 
@@ -152,8 +68,7 @@ impl<A: Actor> Mailbox<A> {
         inside.messages.push_back(message);
         if let Place::Waits(actor) = std::mem::replace(&mut inside.place, Place::Works) {
             drop(inside);
-            let of = self.clone();
-            if THREADS.run(Box::new(move || of.work(|| *actor))).is_err() {
+            if self.clone().go_on(*actor).is_err() {
                 self.close();
             }
         }
@@ -164,15 +79,25 @@ impl<A: Actor> Mailbox<A> {
         self.lock().messages.pop_front()
     }
 
+    /// Runs the actor on a thread until it is idle.
+    fn go_on(self: Arc<Self>, actor: A) -> io::Result<()> {
+        host::run_document(Box::new(move || self.work(|| actor)))
+    }
+
     /// Runs the actor on this thread until it is idle. A panic ends it.
     fn work(self: &Arc<Self>, actor: impl FnOnce() -> A) {
         let run = || {
             let mut actor = actor();
             while let Some(it) = actor.run(self) {
                 let mut inside = self.lock();
-                if inside.messages.is_empty() {
+                if inside.messages.is_empty() && !it.is_busy() {
                     inside.place = Place::Waits(Box::new(it));
                     return true;
+                }
+                if !host::has_time() {
+                    drop(inside);
+                    // Messages of the client come first.
+                    return self.clone().go_on(it).is_ok();
                 }
                 actor = it;
             }
@@ -201,6 +126,7 @@ impl<A: Actor> Mailbox<A> {
 mod tests {
     use std::collections::HashSet;
     use std::sync::mpsc::{Sender, channel};
+    use std::thread;
 
     use super::*;
 
@@ -240,7 +166,7 @@ mod tests {
             threads.insert(on);
         }
         assert_eq!(next, vec![n_messages; n_actors]);
-        assert!(threads.len() <= MOST, "{} threads", threads.len());
+        assert!(threads.len() <= host::MOST, "{} threads", threads.len());
     }
 
     #[test]

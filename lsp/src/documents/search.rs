@@ -16,7 +16,8 @@ use super::pool::{Actor, Messages};
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
 use crate::features::find::cursor;
-use crate::features::write::action::{RepairRequest, Scope, is_repaired};
+use crate::features::write::action::{RepairRequest, Scope, may_be_repaired};
+use crate::host;
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 
@@ -49,7 +50,7 @@ impl Search {
         let options = optimizer::options(settings, &stop);
         let (solving, settings) = (connection.clone(), settings.clone());
         let task = connection.spawn(async move {
-            let solved = optimizer::run(&solving, &settings, text, repairs, options).await;
+            let solved = optimizer::run(&solving, &settings, text, repairs, options, None).await;
             // Whoever asks for the placement gets the error; here nobody does.
             deliver(solved.unwrap_or_default());
         });
@@ -73,7 +74,7 @@ pub(super) fn when_still<A: Actor>(
 {
     let mailbox = mailbox.clone();
     connection.spawn(async move {
-        tokio::time::sleep(STILL).await;
+        host::sleep(STILL).await;
         mailbox.post(message);
     });
 }
@@ -87,7 +88,7 @@ pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<Repai
         return None;
     }
     let diagnostics = view.diagnostics();
-    let is_worth = |it: &Diagnostic| it.repair.is_placed() || for_save && is_repaired(it);
+    let is_worth = |it: &Diagnostic| it.repair.is_placed() || for_save && may_be_repaired(it);
     if !diagnostics.iter().any(is_worth) {
         return None;
     }

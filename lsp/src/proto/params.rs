@@ -27,6 +27,11 @@ pub(crate) struct PlaceRequest {
 }
 
 impl PlaceRequest {
+    /// The placement of all functions of the newest version of a document.
+    pub(crate) fn of(uri: lsp::Uri) -> Self {
+        Self { uri, version: None, function: None, code: None, anew: false, rewrites: false }
+    }
+
     /// Returns the repair that is asked for.
     pub(crate) fn repair(&self) -> RepairRequest {
         let scope = match (&self.code, &self.function) {
@@ -73,6 +78,24 @@ pub(crate) struct BudgetParams {
     pub range: lsp::Range,
     /// A position in the function.
     pub position: Option<lsp::Position>,
+}
+
+/// Parameters of `noisy/graph`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GraphParams {
+    pub text_document: lsp::TextDocumentIdentifier,
+    /// A position in the function.
+    pub position: Option<lsp::Position>,
+    /// Draw the function after the placement, too.
+    #[serde(default)]
+    pub fix: bool,
+}
+
+/// Parameters of `noisy/explain`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ExplainParams {
+    pub code: String,
 }
 
 /// `RequestFailed`: the request is valid but cannot be fulfilled.

@@ -8,6 +8,7 @@ use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
 use crate::features::nest;
 use crate::features::write::action::{self, Action, RepairRequest, Scope};
+use crate::host;
 use crate::proto;
 use crate::proto::params::{self, ResolveData};
 use crate::proto::view::View;
@@ -44,7 +45,7 @@ pub(crate) async fn actions(
         let may_change = || {
             view.document.is_of_heir()
                 || view.settings.file.placement.replace
-                || diagnostics.iter().any(action::is_repaired)
+                || action::is_repairable(view.document, &diagnostics)
         };
         if asks && !found.contains(&whole) && may_change() {
             found.push(whole);
@@ -82,7 +83,7 @@ async fn searched(document: &Document) -> Result<i32> {
     let search = document.search();
     let (version, wait) = about.await?;
     // When time is up, the repairs known by then count.
-    if let Ok(searched) = tokio::time::timeout(wait, search).await {
+    if let Ok(searched) = host::timeout(wait, search).await {
         searched?;
     }
     Ok(version)

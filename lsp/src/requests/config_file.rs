@@ -10,6 +10,7 @@ use noisy_settings::assist;
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::problems;
+use crate::host;
 use crate::proto;
 use crate::session::{Session, TextNumber};
 use crate::text::config_file::ConfigFile;
@@ -30,7 +31,7 @@ pub(crate) fn check(session: &Arc<Session>, file: ConfigFile, number: TextNumber
     };
     publishing.spawn(async move {
         // The task ends early only if it panics, which is logged.
-        let _ = tokio::task::spawn_blocking(check).await;
+        let _ = host::blocking(check).await;
     });
 }
 

@@ -2,23 +2,19 @@
 //! is.
 
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use noisy_format::Edit;
 use noisy_syntax::Source;
 use ropey::Rope;
-use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::documents::job::NoAnswer;
+use crate::host;
 use crate::log;
 use crate::proto;
 use crate::proto::view::View;
 use crate::session::Session;
-
-/// Deeply nested programs are walked by recursion.
-const STACK: usize = 64 << 20;
 
 type Edits = Option<Vec<lsp::TextEdit>>;
 
@@ -47,18 +43,8 @@ async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> 
         return Ok(None);
     };
     let copy = text.clone();
-    let (sender, receiver) = oneshot::channel();
-    let work = move || {
-        let formatted = catch_unwind(AssertUnwindSafe(|| formatted(&copy, range)));
-        // A cancelled request has no receiver.
-        let _ = sender.send(formatted.map_err(|_| NoAnswer::Panicked));
-    };
-    std::thread::Builder::new()
-        .name("format".to_owned())
-        .stack_size(STACK)
-        .spawn(work)
-        .map_err(|_| Error::internal_error())?;
-    let found = receiver.await.map_err(|_| Error::internal_error())??;
+    let found = host::apart("format", move || formatted(&copy, range));
+    let found = found.map_err(|_| Error::internal_error())?.await.ok_or(NoAnswer::Panicked)?;
     if session.ask(uri, |view| view.version).await? != Some(version) {
         return Err(NoAnswer::Modified.into());
     }

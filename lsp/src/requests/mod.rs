@@ -10,6 +10,7 @@ pub(crate) mod hierarchy;
 pub(crate) mod navigation;
 pub(crate) mod outline;
 pub(crate) mod overlay;
+pub(crate) mod picture;
 pub(crate) mod placement;
 pub(crate) mod refactor;
 pub(crate) mod token;

@@ -1,6 +1,7 @@
 //! Repairs on demand, when a code action is resolved or the command is executed: with progress for
 //! the user and a way to cancel.
 
+use ropey::Rope;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
@@ -8,7 +9,7 @@ use crate::connection::progress::Progress;
 use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
 use crate::features::write::action::{Scope, placed_ops};
-use crate::optimizer::{self, Found, StopOnDrop};
+use crate::optimizer::{self, Found, Solution, StopOnDrop};
 use crate::proto;
 use crate::proto::params::{self, PlaceRequest};
 use crate::proto::view::View;
@@ -21,6 +22,21 @@ pub(crate) async fn solve(
     document: Document,
     request: PlaceRequest,
 ) -> Result<(Option<lsp::WorkspaceEdit>, String)> {
+    let connection = &session.connection;
+    let (text, version, solution) = solution(session, &document, &request).await?;
+    let Found::Fix(fix) = &solution.found else { return Ok((None, solution.report)) };
+    let edits = proto::edit::edits(&text, connection.capabilities().encoding, &fix.edits);
+    let edit = proto::edit::workspace(connection, &request.uri, version, edits);
+    Ok((Some(edit), solution.report))
+}
+
+/// Repairs the version of a request, or the newest if it states none. Returns the text and the
+/// version that were repaired.
+pub(crate) async fn solution(
+    session: &Session,
+    document: &Document,
+    request: &PlaceRequest,
+) -> Result<(Rope, i32, Solution)> {
     let connection = &session.connection;
     let repair = request.repair();
     let wanted = repair.clone();
@@ -42,12 +58,13 @@ pub(crate) async fn solve(
                 Scope::File => format!("Placing {op}"),
                 Scope::Code(code) => format!("Fixing {code}"),
             };
-            let mut options = optimizer::options(&settings, &stop);
+            let options = optimizer::options(&settings, &stop);
             let progress = Progress::begin(connection, &what, stop.flag(), options.limits.time);
-            options.watch = Some(progress.watch());
+            let report = Box::new(progress.watch());
+            let wanted = vec![repair];
             // Cancelling does not wait for the solver to see it.
             let mut solved = tokio::select! {
-                solved = optimizer::run(connection, &settings, text.clone(), vec![repair], options) => solved.map_err(params::refused)?,
+                solved = optimizer::run(connection, &settings, text.clone(), wanted, options, Some(report)) => solved.map_err(params::refused)?,
                 () = progress.cancelled() => return Err(Error::request_cancelled()),
             };
             let solved = solved.pop();
@@ -57,8 +74,5 @@ pub(crate) async fn solve(
     if document.query(|view| view.version).await? != version {
         return Err(NoAnswer::Modified.into());
     }
-    let Found::Fix(fix) = &solution.found else { return Ok((None, solution.report)) };
-    let edits = proto::edit::edits(&text, connection.capabilities().encoding, &fix.edits);
-    let edit = proto::edit::workspace(connection, &request.uri, version, edits);
-    Ok((Some(edit), solution.report))
+    Ok((text, version, solution))
 }

@@ -2,22 +2,18 @@
 //! no edit.
 
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use noisy_analyses::Document;
-use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::documents::job::NoAnswer;
 use crate::features::write::refactor::{self, Kind};
+use crate::host;
 use crate::proto;
 use crate::proto::params;
 use crate::proto::view::View;
 use crate::session::Session;
-
-/// Deeply nested programs are walked by recursion.
-const STACK: usize = 64 << 20;
 
 /// The edits of a refactoring of a document version, or the reason why there are none.
 pub(crate) async fn edits(
@@ -34,22 +30,12 @@ pub(crate) async fn edits(
     let seen = session.ask(uri, look).await?.flatten();
     let (text, model) = seen.ok_or_else(|| Error::from(NoAnswer::Modified))?;
     let copy = text.clone();
-    let (sender, receiver) = oneshot::channel();
     let work = move || {
-        let work = || {
-            let document = Document::with_model(&copy.to_string(), model);
-            refactor::edits(&document, kind, &range)
-        };
-        let found = catch_unwind(AssertUnwindSafe(work));
-        // A cancelled request has no receiver.
-        let _ = sender.send(found.map_err(|_| NoAnswer::Panicked));
+        let document = Document::with_model(&copy.to_string(), model);
+        refactor::edits(&document, kind, &range)
     };
-    std::thread::Builder::new()
-        .name("refactor".to_owned())
-        .stack_size(STACK)
-        .spawn(work)
-        .map_err(|_| Error::internal_error())?;
-    let found = receiver.await.map_err(|_| Error::internal_error())??;
+    let found = host::apart("refactor", work).map_err(|_| Error::internal_error())?;
+    let found = found.await.ok_or(NoAnswer::Panicked)?;
     let found = found.map_err(params::refused)?;
     if session.ask(uri, |view| view.version).await? != Some(version) {
         return Err(NoAnswer::Modified.into());

@@ -7,6 +7,7 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::features::read::token::{self, Numbers, Tokens};
+use crate::host;
 use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
@@ -42,7 +43,7 @@ async fn all(session: &Session, uri: &lsp::Uri) -> Result<Option<Sent>> {
 
 /// Writes an answer, which may be megabytes long, on a thread of its own.
 async fn write(json: impl FnOnce() -> JsonBuffer + Send + 'static) -> Result<JsonBuffer> {
-    tokio::task::spawn_blocking(json).await.map_err(|_| Error::internal_error())
+    host::blocking(json).await.ok_or_else(Error::internal_error)
 }
 
 /// The answer about a document that is not open.

@@ -5,10 +5,14 @@
 //! [`crate::connection::ask`]).
 
 pub(crate) mod capabilities;
+pub(crate) mod dispatch;
 pub(crate) mod ingress;
 pub(crate) mod lifecycle;
 pub(crate) mod parent;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) mod run;
+#[cfg(target_family = "wasm")]
+pub mod web;
 
 use std::sync::Arc;
 
@@ -20,9 +24,10 @@ use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
-use crate::proto::params::BudgetParams;
+use crate::proto::params::{BudgetParams, ExplainParams, GraphParams};
 use crate::requests::{
-    action, command, diagnostic, format, hierarchy, navigation, outline, overlay, token, writing,
+    action, command, diagnostic, format, hierarchy, navigation, outline, overlay, picture, token,
+    writing,
 };
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
@@ -119,6 +124,8 @@ table! {
     "textDocument/inlayHint"(lsp::InlayHintParams) = overlay::hints;
     "textDocument/codeLens"(lsp::CodeLensParams) = overlay::lenses;
     "noisy/budget"(BudgetParams) = overlay::budget;
+    "noisy/graph"(GraphParams) = picture::graph;
+    "noisy/explain"(ExplainParams) = picture::explain;
 
     "textDocument/references"(lsp::ReferenceParams) = navigation::references;
     "textDocument/documentHighlight"(lsp::DocumentHighlightParams) = navigation::highlights;

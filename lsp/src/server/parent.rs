@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::log;
+use crate::{host, log};
 
 /// Ends the process when the client's does; a client that dies may leave its end of the pipe to
 /// others.
@@ -14,9 +14,8 @@ pub(crate) fn watch(id: u32) {
         return;
     }
     tokio::spawn(async move {
-        let mut tick = tokio::time::interval(Duration::from_secs(5));
         loop {
-            tick.tick().await;
+            host::sleep(Duration::from_secs(5)).await;
             if !process.exists() {
                 log::line(format_args!("the client's process {id} has ended"));
                 std::process::exit(1);

@@ -6,18 +6,22 @@ use std::time::Duration;
 
 use super::Session;
 use crate::connection::{ask, problems, status};
+use crate::host;
 
 /// Time between two looks for new, deleted or changed configuration files; a look checks about
 /// twenty names.
 const INTERVAL: Duration = Duration::from_secs(2);
 
-/// Watches until the process ends.
+/// Watches until the process ends. Where there is no disk, the client tells of changes.
 pub(crate) fn start(session: &Arc<Session>) {
+    if !host::HAS_DISK {
+        return;
+    }
     let watched = session.clone();
     session.connection.spawn(async move {
         let mut before = None;
         loop {
-            tokio::time::sleep(INTERVAL).await;
+            host::sleep(INTERVAL).await;
             let documents = watched.all_documents();
             if documents.is_empty() {
                 continue;
@@ -25,7 +29,7 @@ pub(crate) fn start(session: &Arc<Session>) {
             let looking = watched.clone();
             let look =
                 move || looking.connection.settings.stamps(documents.iter().map(|it| &it.uri));
-            let Ok(now) = tokio::task::spawn_blocking(look).await else { return };
+            let Some(now) = host::blocking(look).await else { return };
             // The first look counts as a change, too: a file may have changed after the settings
             // were read.
             if before.as_ref() != Some(&now) {

@@ -55,6 +55,12 @@ impl JsonBuffer {
         self.len
     }
 
+    /// Everything in one piece.
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
+        self.all.concat()
+    }
+
     /// Writes everything; a short text in one call.
     pub(crate) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         if self.len <= Self::PIECE {

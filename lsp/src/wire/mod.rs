@@ -2,6 +2,8 @@
 //! client spells them. The module does not know their contents.
 
 pub(crate) mod json;
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "only a program has streams"))]
 pub(crate) mod outbox;
 pub(crate) mod spelling;
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "only a program has streams"))]
 pub(crate) mod transport;

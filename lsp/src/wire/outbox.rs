@@ -162,26 +162,25 @@ impl Outbox {
         }
     }
 
+    /// The next body for the client, if any waits.
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn take(&self) -> Option<JsonBuffer> {
+        let body = self.state().take()?;
+        Some(self.shared.spellings.write(body))
+    }
+
     /// Waits for the next body to write.
     fn next(&self) -> JsonBuffer {
         let mut state = self.state();
         loop {
             state.writing = true;
-            match state.queue.pop_front() {
-                Some(Item::Body(body)) => return body,
-                Some(Item::Diagnostics(uri)) => {
-                    if let Some(body) = state.diagnostics.remove(&uri) {
-                        return body.into();
-                    }
-                }
-                None => {
-                    state.writing = false;
-                    self.shared.changed.notify_all();
-                    let wait =
-                        self.shared.changed.wait_while(state, |state| state.queue.is_empty());
-                    state = wait.unwrap_or_else(PoisonError::into_inner);
-                }
+            if let Some(body) = state.take() {
+                return body;
             }
+            state.writing = false;
+            self.shared.changed.notify_all();
+            let wait = self.shared.changed.wait_while(state, |state| state.queue.is_empty());
+            state = wait.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -196,6 +195,20 @@ impl Outbox {
 }
 
 impl State {
+    /// The next body to write, if any waits.
+    fn take(&mut self) -> Option<JsonBuffer> {
+        loop {
+            match self.queue.pop_front()? {
+                Item::Body(body) => return Some(body),
+                Item::Diagnostics(uri) => {
+                    if let Some(body) = self.diagnostics.remove(&uri) {
+                        return Some(body.into());
+                    }
+                }
+            }
+        }
+    }
+
     /// Drops waiting messages, and takes nothing more.
     fn give_up(&mut self) {
         self.broken = true;

@@ -83,7 +83,7 @@ fn parse_error() -> Response {
 }
 
 /// Parses a body and turns the document names in it into URIs.
-fn parse(body: &[u8], spellings: &Spellings) -> Incoming {
+pub(crate) fn parse(body: &[u8], spellings: &Spellings) -> Incoming {
     let value = serde_json::from_slice(body).or_else(|error| {
         lone_surrogates_replaced(body).map_or(Err(error), |it| serde_json::from_slice(&it))
     });

@@ -67,9 +67,9 @@ fn inserted(text: &str, label: &str, details: bool) -> (Option<String>, serde_js
 fn an_op_comes_with_a_result_unless_one_is_written() {
     let body = |line: &str| function("f", &["%0 = noisy.mul %x, %x : !noisy.i32", line]);
     let (text, _) = inserted(&body("%9 = noisy.ad$0"), "noisy.add", false);
-    assert_eq!(text.as_deref(), Some("noisy.add ${1:%a}, ${2:%b} : !noisy.i32"));
+    assert_eq!(text.as_deref(), Some("noisy.add ${1:%0}, ${2:%x} : !noisy.i32"));
     let (text, _) = inserted(&body("noisy.ad$0"), "noisy.add", false);
-    assert_eq!(text.as_deref(), Some("${1:%1} = noisy.add ${2:%a}, ${3:%b} : !noisy.i32"));
+    assert_eq!(text.as_deref(), Some("${1:%1} = noisy.add ${2:%0}, ${3:%x} : !noisy.i32"));
 }
 
 #[test]
@@ -93,4 +93,28 @@ fn every_row_of_values_shows_noise() {
     let (_, item) = inserted(&text, "%0", false);
     assert!(item.get("labelDetails").is_none());
     assert_eq!(item["detail"], "!noisy.i32 [0, 24]");
+}
+
+#[test]
+fn operands_are_values_in_scope_and_never_the_own_result() {
+    let body = |lines: &str| format!("func.func @f(%x: i5, %y: i8) {{\n{lines}\n  return\n}}\n");
+    let text = |lines: &str, label: &str| inserted(&body(lines), label, false).0;
+    let encode = "noisy.encode ${1:%x} : ${2:i5} -> !noisy.i32";
+    assert_eq!(text("  %a = noisy.en$0", "noisy.encode").as_deref(), Some(encode));
+    let encoded = "  %a = noisy.encode %x : i5 -> !noisy.i32\n";
+    let mul = "noisy.mul ${1:%a}, ${2:%a} : !noisy.i32";
+    assert_eq!(text(&format!("{encoded}  %b = noisy.m$0"), "noisy.mul").as_deref(), Some(mul));
+    let add = "arith.addi ${1:%x}, ${2:%x} : ${3:i5}";
+    assert_eq!(text(&format!("{encoded}  %b = arith.add$0"), "arith.addi").as_deref(), Some(add));
+}
+
+#[test]
+fn the_types_of_written_operands_are_offered() {
+    let body = |line: &str| function("f", &["%0 = noisy.mul %x, %x : !noisy.i32", line]);
+    let whole = "%x : !noisy.i32";
+    let (text, _) = inserted(&body("%1 = noisy.mul %0, %x$0"), whole, false);
+    assert_eq!(text.as_deref(), Some(whole));
+    let (text, _) = inserted(&body("%1 = noisy.mul %0, %x $0"), ": !noisy.i32", false);
+    assert_eq!(text.as_deref(), Some(": !noisy.i32"));
+    assert_eq!(inserted(&body("%1 = noisy.mul %x$0"), whole, false).0, None);
 }

@@ -119,7 +119,7 @@ fn of_a_loop_says_how_often_it_runs_and_what_that_does() {
         4:7-4:14
         **scf.for**
 
-        Counts from the lower bound to below the upper bound by the step. `iter_args` are carried from one iteration to the next; the last ones are the results.
+        A counted loop over [lower, upper) with the given step. `iter_args` are carried from one iteration to the next; the last ones are the results.
 
         Runs 8 iterations.
 

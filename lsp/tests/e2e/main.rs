@@ -22,6 +22,7 @@ mod lints;
 mod navigation;
 mod order;
 mod outline;
+mod picture;
 mod settings;
 mod soak;
 mod solve;

@@ -1,5 +1,8 @@
 //! The arguments of the tool, with errors in the words of upstream.
 
+use std::path::Path;
+
+use noisy_output::{Kind, is_replaceable};
 use noisy_syntax::MOST_PADDING;
 use noisy_syntax::parallel::cores;
 use noisy_syntax::print::Style;
@@ -9,6 +12,7 @@ use super::manager::{Settings, Which};
 use super::pipeline::Pipeline;
 use super::{Goal, Run, Stop};
 use crate::actions::Actions;
+use crate::pass::OptionKind;
 use crate::passes;
 use crate::timing::Display;
 
@@ -46,6 +50,7 @@ impl Run {
             is_in_place: false,
             keeps_source: false,
             replay: None,
+            is_forced: flags.iter().any(|it| it.name == "force" && it.is_on()),
         };
         let mut display = Display { is_list: false, is_json: false };
         let mut has_timing = false;
@@ -59,13 +64,14 @@ impl Run {
                     n_inputs += 1;
                     run.input = value;
                 }
-                "help" => return Err(Stop::Done(help())),
+                "help" | "h" => return Err(Stop::Done(help())),
                 "version" => {
                     let version = env!("CARGO_PKG_VERSION");
                     return Err(Stop::Done(format!("noisy-opt {version}\n")));
                 }
                 "list-passes" => return Err(Stop::Done(list())),
                 "o" => run.output = value,
+                "force" => {}
                 "allow-unregistered-dialect" => run.allow_unregistered = flag.is_on(),
                 "verify-diagnostics" => run.verify_diagnostics = value != "false",
                 "split-input-file" => run.split_at = split_marker(flag),
@@ -102,6 +108,9 @@ impl Run {
                 "no-implicit-module" => run.no_implicit_module = flag.is_on(),
                 "run-reproducer" => run.is_reproducer = flag.is_on(),
                 "log-actions-to" => {
+                    if value != "-" && !run.is_forced {
+                        is_replaceable(Path::new(&value), Kind::Text).map_err(wrong)?;
+                    }
                     run.actions.log_to(&value).map_err(|it| Stop::Wrong(format!("error: {it}")))?;
                 }
                 "log-mlir-actions-filter" => {
@@ -205,7 +214,7 @@ fn these(value: &str) -> Which {
 
 fn help() -> String {
     let mut out = String::from(
-        "OVERVIEW: noisy-opt: reads MLIR, runs passes, prints MLIR\n\nUSAGE: noisy-opt [options] <input file>\n\nOPTIONS:\n",
+        "noisy-opt reads an MLIR program, runs passes on it and prints the result.\n\nUSAGE: noisy-opt [options] [--pass...] [file]\n\nWithout a file, or with -, it reads standard input. A value follows `=` or is the next argument.\n\nOPTIONS:\n",
     );
     out += &flags::help();
     out += "\nPASSES:\n";
@@ -215,9 +224,18 @@ fn help() -> String {
 fn list() -> String {
     let mut out = String::new();
     for it in passes::all() {
-        out += &format!("  --{:<40} - {}\n", it.name, it.summary);
+        out += &format!("  --{:<42} - {}\n", it.name, it.summary);
         for option in it.options {
-            out += &format!("    --{:<38} - {}\n", option.name, option.summary);
+            let value = match option.kind {
+                OptionKind::Bool => String::new(),
+                OptionKind::Int => "=<n>".to_owned(),
+                OptionKind::Text => "=<text>".to_owned(),
+                OptionKind::Ints => "=<n,...>".to_owned(),
+                OptionKind::Texts => "=<text,...>".to_owned(),
+                OptionKind::OneOf(texts) => format!("=<{}>", texts.join("|")),
+            };
+            let option = (format!("--{}{value}", option.name), option.summary);
+            out += &format!("      {:<40} - {}\n", option.0, option.1);
         }
     }
     out

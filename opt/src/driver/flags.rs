@@ -27,20 +27,22 @@ enum Takes {
 
 /// The flags of the tool other than passes, with their values and help texts.
 const FLAGS: &[(&str, Takes, &str)] = &[
-    ("allow-unregistered-dialect", Takes::Bool, "Allow operations of dialects that are not known"),
-    ("bisect", Takes::Value, "Find the first step after which a command fails on the program"),
-    (
-        "bisect-limit",
-        Takes::Value,
-        "Stop after so many steps: runs of passes, and rewrites in them",
-    ),
+    ("allow-unregistered-dialect", Takes::Bool, "Allow ops of unknown dialects"),
+    ("bisect", Takes::Value, "Find the first step after which COMMAND fails on the program"),
+    ("bisect-limit", Takes::Value, "Stop after N steps: runs of passes, and the rewrites in them"),
     ("dump-pass-pipeline", Takes::Bool, "Print the pipeline that will be run, on stderr"),
-    ("help", Takes::Bool, "Print this"),
+    (
+        "force",
+        Takes::Bool,
+        "Replace an output file even if it is of another kind, such as a program by a page",
+    ),
+    ("h", Takes::Bool, "Print this help, like --help"),
+    ("help", Takes::Bool, "Print this help"),
     ("in-place", Takes::Bool, "Write the output over the input"),
     (
         "keep-source",
         Takes::Bool,
-        "Print the text with what passes changed: ops that stay keep bytes, names and comments",
+        "Edit the source instead of printing it anew: unchanged ops keep their text, names and comments",
     ),
     ("list-passes", Takes::Bool, "Print the registered passes and exit"),
     (
@@ -56,7 +58,11 @@ const FLAGS: &[(&str, Takes, &str)] = &[
         Takes::Bool,
         "Print out debug counter information after all counters have been accumulated",
     ),
-    ("mlir-print-debuginfo", Takes::Bool, "Print where ops and block arguments come from: loc(..)"),
+    (
+        "mlir-print-debuginfo",
+        Takes::Bool,
+        "Print the locations of ops and block arguments: loc(..)",
+    ),
     ("mlir-print-ir-after", Takes::Value, "Print IR after specified passes"),
     ("mlir-print-ir-after-all", Takes::Bool, "Print IR after each pass"),
     (
@@ -72,7 +78,7 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     (
         "mlir-print-ir-diff",
         Takes::Bool,
-        "When printing the IR after a pass, print what it changed as a unified diff",
+        "When printing the IR after a pass, print its changes as a unified diff",
     ),
     ("mlir-print-ir-before", Takes::Value, "Print IR before specified passes"),
     ("mlir-print-ir-before-all", Takes::Bool, "Print IR before each pass"),
@@ -84,7 +90,7 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     (
         "arguments-may-alias",
         Takes::Bool,
-        "Memrefs that a function is passed, and globals, may share elements",
+        "Assume that memref arguments and globals may share elements",
     ),
     ("mlir-print-local-scope", Takes::Bool, "Print with local scope and inline information"),
     ("mlir-print-op-generic", Takes::Bool, "Print the generic op form"),
@@ -104,7 +110,7 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     (
         "mlir-pass-pipeline-local-reproducer",
         Takes::Bool,
-        "When generating a reproducer, only the failing pass",
+        "Write a reproducer of the failing pass only",
     ),
     (
         "no-implicit-module",
@@ -115,15 +121,15 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     (
         "log-mlir-actions-filter",
         Takes::Value,
-        "Log only actions on ops from these places: file, file:line or file:line:column, comma separated",
+        "Log only actions on ops at these locations: file, file:line or file:line:column, separated by commas",
     ),
     ("o", Takes::Value, "Output filename"),
     ("pass-pipeline", Takes::Value, "Textual description of the pass pipeline to run"),
-    ("reduce", Takes::Value, "Print a small program on which a command still fails"),
+    ("reduce", Takes::Value, "Reduce the program while COMMAND still fails, and print it"),
     (
         "replay",
         Takes::Value,
-        "Write a page that steps through all passes and rewrites, or (.jsonl) a line of JSON for each",
+        "Write a page (FILE.html) or one JSON object per line (FILE.jsonl) with each step of the passes",
     ),
     ("run-reproducer", Takes::Bool, "Run the pipeline stored in the reproducer"),
     (
@@ -139,10 +145,35 @@ const FLAGS: &[(&str, Takes, &str)] = &[
 /// Returns the help text of the tool's own flags.
 pub fn help() -> String {
     let mut out = String::new();
-    for (name, _, text) in FLAGS {
-        out += &format!("  --{name:<40} - {text}\n");
+    for (name, takes, text) in FLAGS {
+        let value = match takes {
+            Takes::Bool => "",
+            Takes::Value => &format!("=<{}>", placeholder(name)),
+            Takes::Maybe => &format!("[=<{}>]", placeholder(name)),
+        };
+        let dashes = if name.len() == 1 { " -" } else { "--" };
+        let flag = format!("{dashes}{name}{value}");
+        out += &format!("  {flag:<44} - {text}\n");
     }
     out
+}
+
+/// The name of the value of a flag in the help text.
+fn placeholder(flag: &str) -> &'static str {
+    match flag {
+        "bisect" | "reduce" => "command",
+        "bisect-limit" => "n",
+        "log-actions-to" | "replay" | "o" | "mlir-pass-pipeline-crash-reproducer" => "file",
+        "log-mlir-actions-filter" => "locations",
+        "mlir-debug-counter" => "counters",
+        "mlir-output-format" => "format",
+        "mlir-print-ir-after" | "mlir-print-ir-before" => "passes",
+        "mlir-timing-display" | "mlir-pass-statistics-display" => "method",
+        "pass-pipeline" => "pipeline",
+        "split-input-file" => "marker",
+        "verify-diagnostics" => "which",
+        _ => "value",
+    }
 }
 
 /// Parses the arguments, in order; `is_pass` knows the names of passes. A flag without a name is

@@ -101,7 +101,10 @@ fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline) -> Result<(), String> {
 fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Result<(), String> {
     let source = Source::new(&TextEdit::apply_all(edits, text));
     if let Some((_, _, problem)) = source.problems().first() {
-        return Err(format!("what the passes did cannot be said by edits: {}", problem.message));
+        return Err(format!(
+            "cannot express the result as edits of the source: {}",
+            problem.message
+        ));
     }
     let mut ir = source.into_ir();
     if is_wrapped {
@@ -110,7 +113,8 @@ fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Resu
     if print::generic(&ir) == wanted {
         Ok(())
     } else {
-        Err("what the passes did cannot be said by edits: they say something else".to_owned())
+        Err("cannot express the result as edits of the source; run without --keep-source"
+            .to_owned())
     }
 }
 
@@ -349,17 +353,17 @@ impl<'a> Keep<'a> {
             }
         }
         if self.room.get().is_none() {
-            return Err("what the passes did cannot be said by edits: types or attributes in it are too long to be written out".to_owned());
+            return Err("cannot express the result as edits of the source: its types or attributes are too long to print".to_owned());
         }
         if let Some(op) = self.lost.get() {
             let name = self.source.ir().op_name(op);
             return Err(format!(
-                "what the passes did cannot be said by edits: {name} is not known and would be written anew"
+                "cannot express the result as edits of the source: the unknown op {name} would have to be printed"
             ));
         }
         edits.retain(|it| self.text[it.range.clone()] != *it.text);
         TextEdit::in_order(edits).ok_or_else(|| {
-            "what the passes did cannot be said by edits: two of them overlap".to_owned()
+            "cannot express the result as edits of the source: two edits overlap".to_owned()
         })
     }
 
@@ -475,7 +479,7 @@ mod tests {
         assert!(found.contains("  \"t.x\"(%a) {n = 7 : i32} : (i32) -> ()\n"), "{found}");
         for op in ["\"t.x\"(%b) <{n = 7 : i32}> : (i32) -> ()", "t.x twice %b : i32"] {
             let why = of(op).expect_err("something would be lost");
-            assert!(why.ends_with("t.x is not known and would be written anew"), "{why}");
+            assert!(why.contains("the unknown op t.x would have to be printed"), "{why}");
         }
     }
 }

@@ -18,7 +18,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use noisy_analyses::TextEdit;
-use noisy_output::{is_no_input, shown_line};
+use noisy_output::{Kind, is_no_input, is_replaceable, shown_line};
 use noisy_syntax::print;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Form, Ir, Op, OpKind, Source};
@@ -84,6 +84,8 @@ struct Run {
     keeps_source: bool,
     /// The page that replays the steps of the passes.
     replay: Option<String>,
+    /// Output files of another kind are replaced.
+    is_forced: bool,
 }
 
 /// The goal of a run.
@@ -103,6 +105,10 @@ impl Run {
         if let Some(file) = replay
             && let Err(why) = is_no_input(Path::new(file), [Path::new(&self.input)])
         {
+            complain(&format!("noisy-opt: {why}"));
+            return 1;
+        }
+        if let Err(why) = self.outputs_are_replaceable() {
             complain(&format!("noisy-opt: {why}"));
             return 1;
         }
@@ -184,6 +190,34 @@ impl Run {
         self.leave(&out, is_fine)
     }
 
+    /// Returns the unknown ops that a program may have.
+    fn accepted(&self) -> Accepted {
+        match (self.keeps_source, self.allow_unregistered) {
+            (true, _) => Accepted::All,
+            (false, true) => Accepted::Generic,
+            (false, false) => Accepted::Registered,
+        }
+    }
+
+    /// Checks that no output replaces a file of another kind, unless forced.
+    fn outputs_are_replaceable(&self) -> Result<(), String> {
+        if self.is_forced {
+            return Ok(());
+        }
+        if let Some(file) = &self.replay {
+            let kind = if replay::is_rows(file) { Kind::Json } else { Kind::Html };
+            is_replaceable(Path::new(file), kind)?;
+        }
+        if let Some(file) = &self.crash_reproducer {
+            is_replaceable(Path::new(file), Kind::Program)?;
+        }
+        // The file of --in-place is the input.
+        if self.output == "-" || self.is_in_place {
+            return Ok(());
+        }
+        is_replaceable(Path::new(&self.output), Kind::Program)
+    }
+
     /// Writes the output atomically and returns the exit code.
     fn leave(&self, out: &str, is_fine: bool) -> u8 {
         if (is_fine || self.output == "-")
@@ -234,7 +268,7 @@ impl Run {
         }
         timing.enter("Parser");
         let is_located = self.settings.style.has_locations || actions.looks_at_locations();
-        let parsed = parse(sink, self.allow_unregistered, self.settings.n_threads, is_located);
+        let parsed = parse(sink, self.accepted(), self.settings.n_threads, is_located);
         timing.leave();
         let mut ir = parsed?;
         if self.keeps_source {
@@ -313,11 +347,22 @@ impl Run {
     }
 }
 
+/// The unknown ops that a program may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accepted {
+    /// Ops of HEIR in generic form.
+    Registered,
+    /// All ops in generic form.
+    Generic,
+    /// All ops: their text stays.
+    All,
+}
+
 /// Parses a part on some threads, or on this one if there are none, with or without locations.
 /// Reports its problems.
 fn parse(
     sink: &mut Sink,
-    allows_unregistered: bool,
+    accepted: Accepted,
     n_threads: usize,
     is_located: bool,
 ) -> Result<Ir, ()> {
@@ -352,7 +397,14 @@ fn parse(
     };
     let is_known = |op: Op| {
         let data = ir.op(op);
-        data.form != Form::Opaque && (data.kind != OpKind::Unknown || allows_unregistered)
+        match accepted {
+            Accepted::All => true,
+            _ if data.form == Form::Opaque => false,
+            Accepted::Generic => true,
+            Accepted::Registered => {
+                data.kind != OpKind::Unknown || noisy_heir::has_op(ir.op_name(op))
+            }
+        }
     };
     // In arbitrary order first, which takes a third of the time.
     if (0..ir.bounds().0).map(Op::from_index).all(is_known) {
@@ -377,8 +429,13 @@ fn parse(
         } else {
             return;
         };
+        let is_of_heir = is_opaque && is_fine && noisy_heir::has_op(name);
         is_fine = false;
         sink.tell_op(Severity::Error, &ir, op, &text);
+        if is_of_heir {
+            let text = "noisy-opt cannot print HEIR's custom syntax; --keep-source leaves such ops as they are, and their generic form is accepted";
+            sink.tell_op(Severity::Note, &ir, op, text);
+        }
     });
     if is_fine { Ok(ir) } else { Err(()) }
 }

@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 
 use super::manager::{Manager, Settings};
 use super::pipeline::{Element, Pipeline};
-use super::{Run, parse, wrap};
+use super::{Accepted, Run, parse, wrap};
 use crate::actions::Actions;
 use crate::diagnostics::{Input, Sink};
 use crate::passes;
@@ -115,7 +115,7 @@ impl Run {
         let work = Work {
             pipeline: &self.pipeline,
             settings: Settings { n_threads: 0, ..self.settings.clone() },
-            allows_unregistered: self.allow_unregistered,
+            accepted: self.accepted(),
         };
         let mut whole = Joined::default();
         let mut is_fine = true;
@@ -136,15 +136,14 @@ impl Run {
 struct Work<'a> {
     pipeline: &'a Pipeline,
     settings: Settings,
-    allows_unregistered: bool,
+    accepted: Accepted,
 }
 
 impl Work<'_> {
     /// Returns the result of a portion, and the names of its functions.
     fn on(&self, text: String) -> Option<(String, Vec<String>)> {
         let mut sink = Sink::new(Input::new("", text, 0), true);
-        let mut ir =
-            parse(&mut sink, self.allows_unregistered, self.settings.n_threads, false).ok()?;
+        let mut ir = parse(&mut sink, self.accepted, self.settings.n_threads, false).ok()?;
         let top = wrap(&mut ir);
         let names = functions(&ir, top)?;
         let (mut timing, mut actions) = (Timing::default(), Actions::default());

@@ -10,7 +10,7 @@ use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Traits, Type, TypeData, Value
 
 use super::pipeline::Pipeline;
 use super::script::Script;
-use super::{Run, parse, wrap};
+use super::{Accepted, Run, parse, wrap};
 use crate::actions::Actions;
 use crate::diagnostics::{Input, Sink};
 use crate::driver::manager::Manager;
@@ -55,7 +55,9 @@ pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String
 
 fn read(run: &Run, text: &str) -> Option<Ir> {
     let input = Input::new(&run.shown_file(), text.to_owned(), 0);
-    parse(&mut Sink::new(input, true), run.allow_unregistered, run.settings.n_threads, false).ok()
+    // The program is printed, which an op of unknown syntax cannot be.
+    let accepted = if run.allow_unregistered { Accepted::Generic } else { Accepted::Registered };
+    parse(&mut Sink::new(input, true), accepted, run.settings.n_threads, false).ok()
 }
 
 /// The smallest program so far.

@@ -44,6 +44,11 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Returns true if the name of a file asks for lines of JSON.
+pub(super) fn is_rows(file: &str) -> bool {
+    std::path::Path::new(file).extension().is_some_and(|it| it == "jsonl")
+}
+
 impl Recorder {
     /// Starts another part of the file.
     pub(super) fn open(&self, input: &Input) {
@@ -58,8 +63,7 @@ impl Recorder {
     /// Returns the page, or lines of JSON if the name of the file says so.
     pub(super) fn finish(self, file: &str, shown: &str) -> String {
         let state = locked(&self.0);
-        let is_rows = std::path::Path::new(file).extension().is_some_and(|it| it == "jsonl");
-        if is_rows { state.recording.rows() } else { state.recording.html(shown, "replay") }
+        if is_rows(file) { state.recording.rows() } else { state.recording.html(shown, "replay") }
     }
 }
 
@@ -76,7 +80,7 @@ impl Watch for Watcher {
             state.settle(hunks, REST);
             // This should not occur, but the law must not depend on it.
             let hunks = state.all_changes(ir);
-            state.settle(hunks, "what nobody noted");
+            state.settle(hunks, "(unrecorded change)");
         }
     }
 

@@ -7,7 +7,7 @@
 //!
 //! It pays because a move costs a dozen node visits (see [`crate::search::state`]), which is about
 //! a million moves per second, while a solver re-solves about twenty neighborhoods per second.
-//! Measured in docs/placement.md.
+//! Measured in docs/placement-measurements.md.
 //!
 //! The result is deterministic for a given number of steps: the generator is seeded, and time only
 //! ends the run.

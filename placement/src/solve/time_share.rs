@@ -4,8 +4,8 @@
 //! 2. The proof ([`crate::exact::prove`]) with a first share of the effort. Small parts are solved
 //!    after this step.
 //! 3. Runs of annealing of growing length. Under a time limit the proof runs concurrently on a
-//!    second thread. Under a work limit they take turns on one thread, so that the answer depends
-//!    on nothing else.
+//!    second thread; where there are no threads, the proof has the first half of the time. Under a
+//!    work limit they take turns on one thread, so that the answer depends on nothing else.
 //!
 //! One long run is worth more than several short ones: a run that cools four times slower gives a
 //! better choice than four runs. So lengths grow fourfold, and the last run takes all that is left.
@@ -45,7 +45,11 @@ pub(crate) fn solve(
     }
     if share.work == u64::MAX {
         let first = if n <= 2000 { Duration::from_millis(30) } else { Duration::ZERO };
-        concurrent(graph, incumbent, clock, &share, first, report);
+        if cfg!(target_family = "wasm") {
+            one_after_the_other(graph, incumbent, clock, &share, report);
+        } else {
+            concurrent(graph, incumbent, clock, &share, first, report);
+        }
         return 0;
     }
     // Take turns: half of the work for the proof, the rest for annealing.
@@ -122,11 +126,64 @@ fn concurrent(
         std::thread::sleep(Duration::from_micros(200));
     }
     report(incumbent);
+    anneal(graph, incumbent, &over, share, report);
+    while !finished() && !over() && !incumbent.is_done() {
+        std::thread::sleep(Duration::from_millis(1));
+        report(incumbent);
+    }
+    incumbent.finish();
+    report(incumbent);
+    if let Some(prover) = prover {
+        // The solver may need a while to notice the stop; then the thread ends later by itself.
+        let start = Instant::now();
+        while !prover.is_finished() && start.elapsed() < Duration::from_millis(20) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        if prover.is_finished() {
+            // If the prover panicked, the bounds that it posted before are still valid.
+            drop(prover.join());
+        }
+    }
+}
+
+/// Proves, and then anneals, until the time is over or the proof is complete.
+fn one_after_the_other(
+    graph: &Arc<Graph>,
+    incumbent: &Arc<Incumbent>,
+    clock: &Clock,
+    share: &Share,
+    report: &mut dyn FnMut(&Incumbent),
+) {
+    let end = share.end;
+    let over = || clock.is_over() || end.is_some_and(|end| Instant::now() >= end);
+    if share.steps.prove {
+        let now = Instant::now();
+        let half = end.map(|end| now + end.saturating_duration_since(now) / 2);
+        let is_half_over = || half.is_some_and(|half| Instant::now() >= half);
+        let stop = || over() || incumbent.is_done() || share.steps.anneal && is_half_over();
+        let mut budget = Budget { stop: &stop, left: u64::MAX, steps: share.steps };
+        prove::prove(graph, incumbent, &mut budget);
+        report(incumbent);
+    }
+    anneal(graph, incumbent, &over, share, report);
+    incumbent.finish();
+    report(incumbent);
+}
+
+/// Anneals in runs of growing length.
+fn anneal(
+    graph: &Arc<Graph>,
+    incumbent: &Arc<Incumbent>,
+    over: &(dyn Fn() -> bool + Sync),
+    share: &Share,
+    report: &mut dyn FnMut(&Incumbent),
+) {
+    let end = share.end;
     let mut length = graph.n_sites() as f64 * LENGTH as f64;
     let mut seed = 2 + (share.round << 32);
     // Visits per second, measured in each run.
     let mut speed = 1e7;
-    let mut budget = Budget { stop: &over, left: u64::MAX, steps: share.steps };
+    let mut budget = Budget { stop: over, left: u64::MAX, steps: share.steps };
     while !over() && !incumbent.is_done() && share.steps.anneal {
         let start = Instant::now();
         let left = end.map_or(f64::INFINITY, |end| (end - start).as_secs_f64());
@@ -169,22 +226,5 @@ fn concurrent(
         }
         length *= 4.0;
         seed += 1;
-    }
-    while !finished() && !over() && !incumbent.is_done() {
-        std::thread::sleep(Duration::from_millis(1));
-        report(incumbent);
-    }
-    incumbent.finish();
-    report(incumbent);
-    if let Some(prover) = prover {
-        // The solver may need a while to notice the stop; then the thread ends later by itself.
-        let start = Instant::now();
-        while !prover.is_finished() && start.elapsed() < Duration::from_millis(20) {
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        if prover.is_finished() {
-            // If the prover panicked, the bounds that it posted before are still valid.
-            drop(prover.join());
-        }
     }
 }

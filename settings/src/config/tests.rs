@@ -150,6 +150,24 @@ fn reports_an_invalid_model_at_its_place() {
     "#]],
     );
     wrong(
+        "[model]\nbudget = 3",
+        &expect![[r#"
+        2:10: `model`: fresh: 12 is over the budget of 3: no program would be legal
+    "#]],
+    );
+    wrong(
+        "[[overrides]]\nfiles = [\"a\"]\nmodel.budget = 3",
+        &expect![[r#"
+        3:16: `model`: fresh: 12 is over the budget of 3: no program would be legal
+    "#]],
+    );
+    wrong(
+        "[heir]\nlevel-budget = 2\nbootstrap-waterline = 2",
+        &expect![[r#"
+        3:23: `heir.bootstrap-waterline`: 2 leaves none of the 2 levels of `heir.level-budget`; set it below 2
+    "#]],
+    );
+    wrong(
         "[model.ops]\n\"a.b\" = { growth = \"max\", level = 3 }",
         &expect![[r#"
         2:35: `model`: ops."a.b".level: only `fresh` and `reset` have a level

@@ -476,12 +476,9 @@ fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
         });
         return;
     }
-    // As the real tools do, from the end of what stands before, if anything does.
-    let is_first = run.at_file_start && item.start == 0;
-    let start = if is_first { first.start } else { item.start };
     out.problems.push(Problem {
         code: Code::ExpectedOperation,
-        span: Span::new(start, first.end),
+        span: first,
         message: "expected an operation here".into(),
     });
 }

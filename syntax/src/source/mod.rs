@@ -7,11 +7,14 @@
 //! *Laws* (property tests): the IR after any edits equals that of the text parsed anew, problems
 //! included; every range slices to the text that it names.
 
+mod advice;
 mod locate;
 mod parse;
 mod problems;
 mod reparse;
 mod replace;
+
+pub use advice::{Advice, Proposal, nearest};
 
 use std::ops::Range;
 

@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::Source;
 use crate::lex::lex_part;
+use crate::verify::END_OF_REGION;
 use crate::{Category, Code, Form, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
 
 /// Most bytes of a broken op that are searched for names that it may have been meant to define.
@@ -56,13 +57,17 @@ impl Source {
         let judged = || self.verdicts.iter().filter(|it| ir.is_judged(it.0));
         let place = |op: Op, problems: &[Problem], out: &mut Vec<Placed>| {
             for problem in problems {
-                // A block without ops is told of at the op that it is in.
+                // A block without ops is told of at the op that it is in, and what flows out of a
+                // region at its end.
                 let is_label = ir.op(op).kind == OpKind::Label;
-                let (op, span) = match ir.parent_op(op) {
-                    Some(around) if is_label && problem.code == Code::EmptyBlock => {
-                        (around, ir.op(around).name_span)
-                    }
-                    _ => (op, problem.span),
+                let other = match problem.code {
+                    Code::EmptyBlock if is_label => ir.parent_op(op),
+                    Code::RegionValues => end_of_region(ir, op, problem),
+                    _ => None,
+                };
+                let (op, span) = match other {
+                    Some(other) => (other, ir.op(other).name_span),
+                    None => (op, problem.span),
                 };
                 out.push((op, ir.absolute(op, span), Problem { span, ..problem.clone() }));
             }
@@ -206,6 +211,14 @@ impl Broken {
     }
 }
 
+/// The terminator that passes on the values of which a problem tells, if the text has it.
+fn end_of_region(ir: &Ir, op: Op, problem: &Problem) -> Option<Op> {
+    let rest = problem.message.strip_prefix(END_OF_REGION)?;
+    let number: usize = rest.split(' ').next()?.parse().ok()?;
+    let last = ir.items(ir.op(op).regions.get(number)?.1).last()?;
+    ir.op(last).kind.has(Traits::TERMINATOR).then_some(last)
+}
+
 /// The innermost region around an op that uses no values from outside: the body of its function.
 fn scope(ir: &Ir, op: Op) -> Region {
     let mut region = ir.op(op).parent;
@@ -303,8 +316,7 @@ func.func @f(%a: i32) {
             &expect![[r#"
                 1 ^bb0: expected an operation here
                 3 ^bb0: invalid block name in region with named arguments
-                3 
-                  #x: expected an operation here
+                4 #x: expected an operation here
             "#]],
         );
     }

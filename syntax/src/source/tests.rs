@@ -404,13 +404,14 @@ fn what_is_nested_too_deep_is_told_of_once() {
         ("builtin.module {\n", "}\n"),
         ("scf.if %c {\n", "} else {\n  %x = arith.constant 1 : i8\n}\n"),
     ] {
-        for n in [MAX_REGION_DEPTH - 3, MAX_REGION_DEPTH + 10] {
+        // With the function around and the one inside.
+        for n in [198, 200, 210].map(|it| it + MAX_REGION_DEPTH - 200) {
             let (open, close) = (open.repeat(n), close.repeat(n));
             let text = format!("func.func @f(%c: i1) {{\n{open}{inside}{close}return\n}}\n");
             let mut source = Source::new(&text);
             let codes: Vec<Code> = source.problems().iter().map(|it| it.2.code).collect();
             let deep = codes.iter().filter(|&&it| it == Code::NestingTooDeep).count();
-            assert_eq!(deep, usize::from(n > MAX_REGION_DEPTH), "{codes:?}");
+            assert_eq!(deep, usize::from(n + 1 > MAX_REGION_DEPTH), "{codes:?}");
             assert!(!codes.contains(&Code::ExpectedToken), "{codes:?}");
             // A brace less, and one more.
             let at = text.len() - "}\nreturn\n}\n".len();

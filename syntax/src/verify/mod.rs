@@ -38,6 +38,10 @@ use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, 
 use flow::Flow;
 pub(crate) use verdicts::Verdicts;
 
+/// The start of messages about the values that a region passes on, before its number. Such a
+/// problem is told at the end of the region.
+pub(crate) const END_OF_REGION: &str = "the end of region #";
+
 /// The problems of a program, in program order; found on this many threads, or on the caller's if
 /// there are none.
 pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {

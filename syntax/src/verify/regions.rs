@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::Verifier;
+use super::{END_OF_REGION, Verifier};
 use crate::op_traits::RMW;
 use crate::{AttrData, Block, Code, Form, Op, OpKind, Sign, Traits, Type, TypeData};
 
@@ -149,7 +149,7 @@ impl Verifier<'_> {
             // The terminator tells this itself.
             return true;
         }
-        self.flows(op, &given, wanted, &format!("the end of region #{n}"), "the op")
+        self.flows(op, &given, wanted, &format!("{END_OF_REGION}{n}"), "the op")
     }
 
     pub(crate) fn module(&mut self, op: Op) {
@@ -221,7 +221,7 @@ impl Verifier<'_> {
         let region = self.region(op, n);
         let is_empty = region.is_some_and(|it| self.entry(it).is_none());
         if is_empty && self.ir.op(op).form == Form::Custom {
-            return self.flows(op, &[], wanted, &format!("the end of region #{n}"), "the op");
+            return self.flows(op, &[], wanted, &format!("{END_OF_REGION}{n}"), "the op");
         }
         self.yields(op, n, wanted)
     }

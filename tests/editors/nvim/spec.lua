@@ -329,7 +329,7 @@ step('a program of HEIR: hints, and a missing relinearization found and fixed', 
   eventually('the error', function()
     return #errors() == 1
   end)
-  assert(errors()[1].message:find('%3 has 3 polynomials', 1, true), errors()[1].message)
+  assert(errors()[1].message:find('%4 has 3 polynomials', 1, true), errors()[1].message)
   vim.api.nvim_win_set_cursor(0, { errors()[1].lnum + 1, errors()[1].col })
   vim.lsp.buf.code_action({
     filter = function(action)

@@ -80,17 +80,17 @@ async function run() {
     await eventually("one squiggle in the line", async () => {
       const [drawn, line] = await Promise.all([
         squiggle.evaluateAll((all) => all.map((it) => it.getBoundingClientRect().y)),
-        definition("%4").boundingBox(),
+        definition("%5").boundingBox(),
       ]);
       return drawn.length === 1 && line && Math.abs(drawn[0] - line.y) < line.height;
     });
     await shot("heir-hints");
-    await definition("%4").click();
+    await definition("%5").click();
     await page.keyboard.press("F8");
     await page.locator(".marker-widget").waitFor();
     await soon(async () => {
       const message = plain(await page.locator(".marker-widget").innerText());
-      assert.match(message, /%3 has 3 polynomials, but mgmt\.modreduce takes 2/);
+      assert.match(message, /%4 has 3 polynomials, but tensor_ext\.rotate takes 2/);
     });
     await shot("heir-error");
     await page.keyboard.press("Escape");
@@ -115,7 +115,7 @@ async function run() {
   });
 
   await step("the quick fix inserts the missing relinearization and nothing else", async () => {
-    await definition("%4").locator("span", { hasText: "mgmt.modreduce" }).last().click();
+    await definition("%5").locator("span", { hasText: "tensor_ext.rotate" }).last().click();
     const fix = await quickFix(page, /Insert.*relinearize/);
     await shot("heir-fix");
     await fix.click();

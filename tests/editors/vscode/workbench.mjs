@@ -224,8 +224,11 @@ export function pictures(page, folder) {
   };
 }
 
-/** Opens a workbench with the extension, if one is named, on a folder with these files (name to text) and the example of the squarings. */
-export async function open(vsix, files = {}) {
+/**
+ * Opens a workbench with the extension, if one is named, on a folder with these files (name to text) and the example of the squarings, with these
+ * settings of the user beside those of all tests.
+ */
+export async function open(vsix, files = {}, ofUser = {}) {
   mkdirSync(path.join(userData, "User"), { recursive: true });
   mkdirSync(project);
   copyFileSync(path.join(root, "examples/squarings.mlir"), path.join(project, "squarings.mlir"));
@@ -249,6 +252,7 @@ export async function open(vsix, files = {}) {
       "telemetry.telemetryLevel": "off",
       "extensions.autoUpdate": false,
       "extensions.ignoreRecommendations": true,
+      ...ofUser,
     }),
   );
   const folders = [

@@ -39,9 +39,9 @@ func.func @main(%a: !noisy.i32 {noisy.bound = 20 : i64}, %c: i1) -> (!noisy.i32,
 // Nothing, the wrong number, and what is no function: unknown.
 func.func @nothing(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %0 = call @nobody(%a) : (!noisy.i32) -> !noisy.i32  // noise: unknown
-  //        ^^^^^^^ error[unknown-function]: 'nobody' does not reference a valid function
+  //        ^^^^^^^ error[unknown-function]: no function @nobody in this file
   %1 = call @open(%a, %a) : (!noisy.i32, !noisy.i32) -> !noisy.i32  // noise: unknown
-  //   ^^^^ error[call-operands]: passes 2 operands, but 'open' takes 1
+  //   ^^^^ error[call-operands]: the call passes 2 operands, but @open takes 1
   %2 = noisy.mul %0, %1 : !noisy.i32  // noise: unknown
   %3 = noisy.mul %2, %2 : !noisy.i32  // noise: unknown
   return %3 : !noisy.i32

@@ -13,7 +13,7 @@ func.func @not_needed(%x: i5) -> !noisy.i32 {
   %0 = noisy.encode %x : i5 -> !noisy.i32 // noisy: allow(noise-overflow)  // noise: 12
   //                                                      ^^^^^^^^^^^^^^ warning[unused-suppression]: unused suppression: noise-overflow is not reported on this line
   // noisy: allow(unused-op, noise-overfow)
-  //                         ^^^^^^^^^^^^^ warning[unused-suppression]: unknown code "noise-overfow" in a suppression comment
+  //                         ^^^^^^^^^^^^^ warning[unused-suppression]: unknown code "noise-overfow" in a suppression comment; did you mean noise-overflow?
   // A comment between.
   %1 = noisy.mul %0, %0 : !noisy.i32  // noise: 24
   // noisy: allow(unused-op)

@@ -28,6 +28,7 @@ use noisy_syntax::Op;
 use noisy_dataflow::attributes;
 
 use crate::checks::{Check, Index};
+use crate::facts::misspelling;
 use crate::program::Program;
 use crate::report::diagnostic::Diagnostic;
 
@@ -43,6 +44,10 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     // Of the module before.
     let mut known = None;
     for (module, fault) in heir.scheme_faults() {
+        // One that is almost known is reported as that.
+        if misspelling::meant(&fault.key, true).is_some() {
+            continue;
+        }
         if known.as_ref().is_none_or(|it: &(Op, _)| it.0 != module) {
             known = Some((module, attributes::own_attributes(program.source(), module)));
         }

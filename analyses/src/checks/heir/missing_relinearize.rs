@@ -1,19 +1,22 @@
 //! missing-relinearize: a ciphertext with too many polynomials
 //!
-//! A product of two ciphertexts has three polynomials. A rotation, a modulus switch, a bootstrap
-//! and the end of a `secret.generic` take a ciphertext of two: it must be relinearized before. HEIR
-//! lowers the program without a message. A loop must yield as many polynomials as it takes: HEIR
-//! refuses to lower any other. Reported at the first wrong op, in functions into which HEIR has
-//! placed its `mgmt` ops; a warning if none of these is a relinearization, because HEIR may still
-//! place them, and at loops, which it may unroll.
+//! A product of two ciphertexts has three polynomials. A rotation takes a ciphertext of two: HEIR
+//! refuses to lower any other (`x.dim == 2 does not hold`). A loop must yield as many polynomials
+//! as it takes, or their types differ. What HEIR lowers is no error: a bootstrap of three
+//! polynomials, and a rotation that is lowered to a library already, go wrong when the program runs
+//! (a warning); a modulus switch of three polynomials, and a result, only cost time (a hint).
+//! Reported at the first op of each gravity, in functions into which HEIR has placed its `mgmt` ops
+//! and in modules with parameters. A warning at a rotation if HEIR may still place
+//! relinearizations, and at loops, which it may unroll.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!   %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
 //!   ^body(%a: tensor<8xf32>):
 //!     %1 = arith.mulf %a, %a : tensor<8xf32>
+//!     %c = arith.constant 1 : index
 //!     %2 = mgmt.relinearize %1 : tensor<8xf32>
-//!     %3 = mgmt.modreduce %1 : tensor<8xf32>     // gets 3 polynomials and takes 2
+//!     %3 = tensor_ext.rotate %1, %c : tensor<8xf32>, index     // gets 3 polynomials and takes 2
 //!     %4 = arith.addf %2, %3 : tensor<8xf32>
 //!     secret.yield %4 : tensor<8xf32>
 //!   } -> (!secret.secret<tensor<8xf32>>)
@@ -28,9 +31,11 @@
 //!   %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
 //!   ^body(%a: tensor<8xf32>):
 //!     %1 = arith.mulf %a, %a : tensor<8xf32>
+//!     %c = arith.constant 1 : index
 //!     %2 = mgmt.relinearize %1 : tensor<8xf32>
-//!     %3 = mgmt.modreduce %2 : tensor<8xf32>
-//!     secret.yield %3 : tensor<8xf32>
+//!     %3 = tensor_ext.rotate %2, %c : tensor<8xf32>, index
+//!     %4 = arith.addf %2, %3 : tensor<8xf32>
+//!     secret.yield %4 : tensor<8xf32>
 //!   } -> (!secret.secret<tensor<8xf32>>)
 //!   return %0 : !secret.secret<tensor<8xf32>>
 //! }
@@ -42,7 +47,7 @@ use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity};
 use noisy_dataflow::flow;
-use noisy_heir::NumberKind;
+use noisy_heir::{NumberKind, Outcome};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "missing-relinearize",
@@ -64,17 +69,29 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             true => format!(
                 "{value} has {dimension} polynomials, but the next round of the loop gets {taken}"
             ),
-            false => format!("{value} has {dimension} polynomials, but {name} takes {taken}"),
+            false => match it.outcome {
+                Outcome::Refused => {
+                    format!("{value} has {dimension} polynomials, but {name} takes {taken}")
+                }
+                Outcome::Wrong => format!(
+                    "{value} has {dimension} polynomials, but {name} takes {taken} when the program runs"
+                ),
+                Outcome::Slow => format!(
+                    "{value} has {dimension} polynomials, and {name} takes longer than with {taken}"
+                ),
+            },
         };
         let mut found = CHECK.at(core_range(ir, it.op), message);
         found.related = related(program, heir, it.value, NumberKind::Dimension);
         found.help = Some(format!(
             "Insert mgmt.relinearize on {value} before this op, or let the optimizer choose the places"
         ));
-        // A loop may still be unrolled.
-        if !it.is_relinearized || it.is_carried {
-            found.severity = Severity::Warning;
-        }
+        found.severity = match it.outcome {
+            // A loop may still be unrolled.
+            Outcome::Refused if it.is_lowered_next && !it.is_carried => Severity::Error,
+            Outcome::Refused | Outcome::Wrong => Severity::Warning,
+            Outcome::Slow => Severity::Hint,
+        };
         out.push(found);
     }
 }

@@ -10,8 +10,10 @@
 //!     %0 = secret.generic(%x: !secret.secret<f32>) {
 //!     ^body(%a: f32):
 //!       %1 = mgmt.modreduce %a : f32
-//!       %2 = mgmt.modreduce %1 : f32       // the second of 1 level
-//!       secret.yield %2 : f32
+//!       %2 = arith.mulf %1, %1 : f32
+//!       %3 = mgmt.relinearize %2 : f32
+//!       %4 = mgmt.modreduce %3 : f32       // the second of 1 level
+//!       secret.yield %4 : f32
 //!     } -> (!secret.secret<f32>)
 //!     return %0 : !secret.secret<f32>
 //!   }

@@ -30,6 +30,7 @@
 //! ```
 
 use crate::checks::{Check, Index};
+use crate::facts::misspelling;
 use crate::program::Program;
 use crate::report::diagnostic::{Category, Diagnostic};
 
@@ -43,7 +44,9 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
-    let found = sites.missing(ir);
+    // One that is almost known is reported as that.
+    let mut found = sites.missing(ir);
+    found.retain(|&it| misspelling::meant(ir.op_name(it), false).is_none());
     let Some(&first) = found.first() else { return };
     let (name, version) = (ir.op_name(first), noisy_heir::version());
     let mut message = format!("HEIR {version} has no `{name}`; what it does to levels is unknown");

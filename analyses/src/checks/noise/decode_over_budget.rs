@@ -14,8 +14,8 @@
 //! }
 //! ```
 //!
-//! Reduce the value before it exceeds the budget, or suppress this diagnostic, too: the plaintext
-//! is then not guaranteed.
+//! Reduce the value before it exceeds the budget. If you suppress this diagnostic, the plaintext
+//! may be wrong.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {

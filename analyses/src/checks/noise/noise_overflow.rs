@@ -65,12 +65,32 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         let mut it = found(program, value, root);
         it.related = called(program, value, root).into_iter().collect();
         it.related.extend(related(program, value, &mut known));
+        name_round(program, value, root, &mut it);
         let later = later_overflows(program, [value], MAX_LATER);
         it.help = Some(help(program, value, later.n));
         if later.n < MAX_LATER {
             it.related.extend(decoded(program, later.decodes));
         }
         out.push(it);
+    }
+}
+
+/// Says at the value itself how much noise it has in the iteration that the message names, and at
+/// most.
+fn name_round(program: &Program, value: Value, root: &Root, it: &mut Diagnostic) {
+    let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) else { return };
+    let (now, Some(most)) = (root.noise, program.noise(value).hi()) else { return };
+    if now == most {
+        return;
+    }
+    let name = program.ir().value_text(value);
+    let most = match most {
+        Bits::MAX => "unbounded in later iterations".to_owned(),
+        most => format!("at most {most} in any iteration"),
+    };
+    let range = it.range.clone();
+    if let Some(own) = it.related.iter_mut().find(|it| it.range == range) {
+        own.message = format!("{name}: {now} at iteration {}, {most}", round.number);
     }
 }
 

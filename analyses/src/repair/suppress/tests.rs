@@ -27,7 +27,7 @@ fn writes_needed_suppressions_and_removes_unused_ones() {
     expect_test::expect![[r#"
         func.func @f(%x: i5) -> i5 {
           %0 = noisy.encode %x : i5 -> !noisy.i32
-          %1 = noisy.mul %0, %0 : !noisy.i32 // noisy: allow(noise-overfow)
+          %1 = noisy.mul %0, %0 : !noisy.i32
           %2 = noisy.mul %1, %1 : !noisy.i32  // noisy: allow(noise-overflow)
           %3 = noisy.add %1,
             %1 : !noisy.i32 // The second.

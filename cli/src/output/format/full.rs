@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use ariadne::{Color, Config, Label, Report, ReportKind, Source};
-use noisy_analyses::Diagnostic;
+use noisy_analyses::{Diagnostic, Rule};
 use noisy_output::{is_hidden, picture, shown_line};
 use ropey::{Rope, RopeSlice};
 
@@ -155,6 +155,10 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     if let Some(help) = &it.help {
         report = report.with_help(shown_line(help));
     }
+    let wording = it.mlir_wording.as_ref().filter(|wording| !it.message.contains(*wording));
+    if let Some(wording) = wording {
+        report = report.with_note(shown_line(&format!("mlir-opt: {wording}")));
+    }
     let mut out = Vec::new();
     // Writing to memory cannot fail.
     let _ = report.finish().write(Parts { name: &checked.name, source }, &mut out);
@@ -178,7 +182,10 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     let own = out.iter().position(|other| other.range == it.range);
     match own {
         Some(at) => out[at].is_primary = true,
-        None => out.push(mark(&it.range, "here", true)),
+        None => {
+            let title = Rule::find(it.code).map_or("", Rule::title);
+            out.push(mark(&it.range, title, true));
+        }
     }
     out
 }

@@ -18,6 +18,8 @@ struct Object<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mlir_wording: Option<&'a str>,
     location: Location,
     end_location: Location,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -98,6 +100,8 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
             end_location: place(it.range.end),
         });
         let related = related.collect();
+        let mlir_wording =
+            n.checked_sub(n_failures).and_then(|n| checked.diagnostics[n].mlir_wording.as_deref());
         let fixes =
             n.checked_sub(n_failures).and_then(|n| checked.fixes.get(n)).into_iter().flatten();
         let fixes = fixes.map(|it| FixObject {
@@ -125,6 +129,7 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
             code,
             message,
             help,
+            mlir_wording,
             location: start.into(),
             end_location: end.into(),
             related,

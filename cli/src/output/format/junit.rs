@@ -1,5 +1,5 @@
-//! `JUnit` XML: a test suite for each file, a failing test case for each finding, a passing one for
-//! a file without findings.
+//! `JUnit` XML: a test suite for each file, a failing test case for each error, a passing one with
+//! its text for each warning, and a passing one for a file without findings.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,19 @@ use noisy_page::xml;
 use super::{findings, plain_name};
 use crate::file::check::Checked;
 
-pub(super) fn file(checked: &Checked) -> String {
+/// The test suite of a file. `with_warnings`: warnings are failures, too.
+pub(super) fn file(checked: &Checked, with_warnings: bool) -> String {
     let name = xml(&plain_name(checked));
-    // Hints do not fail a build.
+    // Hints are not reported.
     let found: Vec<_> =
         findings(checked).into_iter().filter(|it| it.severity <= Severity::Warning).collect();
     let n = found.len();
+    let is_failure = |severity| severity <= Severity::Error || with_warnings;
+    let n_failures = found.iter().filter(|it| is_failure(it.severity)).count();
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{n}\" errors=\"0\" skipped=\"0\">",
+        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{n_failures}\" errors=\"0\" skipped=\"0\">",
         n.max(1)
     );
     if found.is_empty() {
@@ -28,11 +31,16 @@ pub(super) fn file(checked: &Checked) -> String {
         let (row, column, code) = (it.start.row, it.start.column, xml(it.code));
         let message = xml(it.message);
         let _ = writeln!(out, "    <testcase name=\"{code} {row}:{column}\" classname=\"{name}\">");
-        let _ = writeln!(
-            out,
-            "      <failure type=\"{}\" message=\"{message}\">{name}:{row}:{column}: {code}: {message}</failure>",
-            it.severity.name()
-        );
+        let (severity, line) =
+            (it.severity.name(), format!("{name}:{row}:{column}: {code}: {message}"));
+        let _ = if is_failure(it.severity) {
+            writeln!(
+                out,
+                "      <failure type=\"{severity}\" message=\"{message}\">{line}</failure>"
+            )
+        } else {
+            writeln!(out, "      <system-out>{severity}: {line}</system-out>")
+        };
         out.push_str("    </testcase>\n");
     }
     out.push_str("  </testsuite>\n");

@@ -6,7 +6,7 @@ use crate::flow::{self, Flow};
 
 /// Limit on the nesting of calls and regions, each call counted with its body. Results of calls
 /// that nest deeper are unknown. A level takes about 2 kB of stack.
-pub const MAX_DEPTH: usize = 400_000;
+pub const MAX_DEPTH: usize = if cfg!(target_family = "wasm") { 200 } else { 400_000 };
 
 /// Bytes of stack that are free before the work on a body starts; fewer make the stack grow.
 const MIN_STACK: usize = 256 << 10;

@@ -5,9 +5,9 @@
 //! that of the unrolled program; the facts of the values inside are joined over all rounds. Rounds
 //! that repeat an earlier start are skipped (Brent's cycle detection). Without a limit, each round
 //! starts from the join of all rounds so far: the least fixpoint. In either case, when only
-//! saturated facts have changed for as many rounds as there are carried values, facts that still
-//! change are unbounded from there on, and rounds are joined until nothing changes: their starts
-//! are then at least those of any round that is left out.
+//! saturated facts have changed for as many rounds as there are carried values, and more than a few
+//! rounds are left, facts that still change are unbounded from there on, and rounds are joined
+//! until nothing changes: their starts are then at least those of any round that is left out.
 
 use noisy_syntax::Op;
 
@@ -21,6 +21,10 @@ const KEPT_ROUNDS: usize = 64;
 
 /// Passes over one round of a loop from the carried facts at its start, and returns its yields.
 pub(super) type LoopBody<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
+
+/// If at most so many rounds are left, they are run though only saturated facts change: users see
+/// how large these become.
+const SATURATED_ROUNDS: u64 = 64;
 
 /// The rounds of a loop, as in [`LoopTrace`](crate::sparse::LoopTrace), and its results.
 pub(super) struct IterationTrace<F> {
@@ -168,7 +172,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 a != b && !(self.is_saturated(a) && self.is_saturated(b))
             };
             saturated = if start.iter().zip(&next).any(counts) { 0 } else { saturated + 1 };
-            if saturated > start.len() + 2 && !is_unbounded {
+            let is_far = most.is_none_or(|it| it > SATURATED_ROUNDS);
+            if saturated > start.len() + 2 && !is_unbounded && is_far {
                 is_unbounded = true;
                 // The rounds that are left are taken for any number of rounds.
                 most = None;

@@ -9,16 +9,16 @@ use noisy_heir::{Ciphertext, Operation, Quantity};
 use noisy_settings::Hints;
 use noisy_syntax::{Op, Value};
 
-use crate::features::words::{count, width};
+use crate::features::words::{self, count, width};
 
 /// The quantities of a ciphertext; `None` for other values.
 pub(crate) fn known(document: &Document, value: Value) -> Option<Quantity> {
     document.ciphertexts()?.1.of(value)
 }
 
-/// `L3 D2 s45`, `L1 D2 29.3 bits, 27.9 left`: the wanted ones of the known quantities; `None` if
-/// there are none.
-pub(crate) fn hint(it: &Quantity, wanted: &Hints) -> Option<String> {
+/// `L3 D2 s45`, `L1 D2 29.3 bits, 27.9 left`, before levels are placed `depth 1 D3`: the wanted
+/// ones of the known quantities; `None` if there are none.
+pub(crate) fn hint(it: &Quantity, depth: Depth, wanted: &Hints) -> Option<String> {
     let shown = Quantity {
         level: it.level.filter(|_| wanted.levels),
         dimension: it.dimension.filter(|_| wanted.dimensions),
@@ -26,6 +26,10 @@ pub(crate) fn hint(it: &Quantity, wanted: &Hints) -> Option<String> {
         ..Quantity::default()
     };
     let mut out = shown.to_string();
+    // Levels that are not placed yet follow from the depth.
+    if let Some(depth) = words::depth(depth).filter(|_| it.is_unplaced && wanted.levels) {
+        out = if out.is_empty() { depth } else { format!("{depth} {out}") };
+    }
     if let Some(noise) = it.noise.filter(|_| wanted.noise) {
         let blank = if out.is_empty() { "" } else { " " };
         let _ = match it.budget {
@@ -50,8 +54,16 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     let it = all.of(value).unwrap_or_default();
     let mut parts = vec![match (it.level, it.used) {
         (Some(level), Some(used)) => {
-            format!("level {level} of {} ({used} used)", level.saturating_add(used))
+            let all = level.saturating_add(used);
+            let most = heir.available(document.ir(), document.model().heir, value);
+            let most = most.filter(|&most| most != all);
+            let most = most.map_or(String::new(), |most| format!(", {most} available"));
+            format!("level {level} of {all} ({used} used{most})")
         }
+        _ if it.is_unplaced => match words::depth(document.depth(value)) {
+            Some(depth) => format!("multiplicative {depth} so far, levels not placed yet"),
+            None => "levels not placed yet".to_owned(),
+        },
         _ => "level unknown".to_owned(),
     }];
     parts.push(match it.dimension {
@@ -134,7 +146,8 @@ pub(crate) fn effect(document: &Document, op: Op) -> Option<String> {
 /// `depth 2, 2 of 3 levels used, 3 relinearizations, 1 rotation, about 600 ms; keys:
 /// relinearization, rotation by 1`.
 pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
-    let ((heir, _), value) = document.ciphertexts().zip(tally.ciphertext())?;
+    let ((heir, all), value) = document.ciphertexts().zip(tally.ciphertext())?;
+    let is_unplaced = all.of(value).is_some_and(|it| it.is_unplaced);
     let options = document.model().heir;
     let mut parts = Vec::new();
     parts.extend(match tally.depth() {
@@ -143,7 +156,9 @@ pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
         Depth::Unknown => Some("depth unknown".to_owned()),
         Depth::Bottom | Depth::Public => None,
     });
-    parts.push(match (tally.levels(), heir.available(document.ir(), options, value)) {
+    let available = heir.available(document.ir(), options, value);
+    parts.push(match (tally.levels(), available) {
+        _ if is_unplaced => unplaced(tally.depth(), available),
         (Some(used), Some(most)) => format!("{used} of {} used", count(most.into(), "level")),
         (Some(used), None) => format!("{} used", count(used.into(), "level")),
         (None, _) => "levels unknown".to_owned(),
@@ -164,11 +179,22 @@ pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
     Some(format!("{}{keys}", parts.join(", ")))
 }
 
+/// The levels that a program needs before they are placed: one for each product on a path.
+fn unplaced(depth: Depth, available: Option<u32>) -> String {
+    let available = available.map_or(String::new(), |it| format!(" of {it}"));
+    match depth {
+        Depth::AtMost(n) => {
+            format!("needs up to {}{available}, not placed yet", count(n.into(), "level"))
+        }
+        _ => "levels not placed yet".to_owned(),
+    }
+}
+
 /// `3 rotations`, `12 rotations (3 written)`, `3 rotations in loops`; `None` for no ops.
 fn times(it: Count, noun: &str) -> Option<String> {
     Some(match it.executed {
         _ if it.written == 0 => return None,
-        None => format!("{} in loops without a known count", count(it.written, noun)),
+        None => format!("{} in loops with an unknown trip count", count(it.written, noun)),
         Some(n) if n == it.written => count(n, noun),
         Some(n) => format!("{} ({} written)", count(n, noun), it.written),
     })
@@ -263,7 +289,7 @@ mod tests {
     #[test]
     fn what_is_known_is_said_and_nothing_else() {
         let all = Hints::default();
-        let of = |it: Quantity| hint(&it, &all);
+        let of = |it: Quantity| hint(&it, Depth::AtMost(2), &all);
         assert_eq!(of(Quantity::default()), None);
         let it =
             Quantity { level: Some(3), dimension: Some(2), scale: Some(45), ..Quantity::default() };
@@ -277,7 +303,9 @@ mod tests {
         assert_eq!(of(unbounded).as_deref(), Some("noise unbounded > 57.2 bits"));
         assert!(unbounded.is_over());
         let quiet = Hints { noise: false, ..all };
-        assert_eq!(hint(&noise(29.27, Some(57.2)), &quiet), None);
+        assert_eq!(hint(&noise(29.27, Some(57.2)), Depth::Unknown, &quiet), None);
+        let unplaced = Quantity { dimension: Some(3), is_unplaced: true, ..Quantity::default() };
+        assert_eq!(of(unplaced).as_deref(), Some("depth 2 D3"));
     }
 
     #[test]
@@ -286,7 +314,7 @@ mod tests {
         assert_eq!(count(0, Some(0)), None);
         assert_eq!(count(1, Some(1)).as_deref(), Some("1 rotation"));
         assert_eq!(count(3, Some(12)).as_deref(), Some("12 rotations (3 written)"));
-        let unknown = "3 rotations in loops without a known count";
+        let unknown = "3 rotations in loops with an unknown trip count";
         assert_eq!(count(3, None).as_deref(), Some(unknown));
         assert_eq!(keys(&Keys::default()), None);
         let many = Keys { steps: (1..=10).collect(), rows: true, others: true, ..Keys::default() };

@@ -5,9 +5,11 @@
 use std::ops::Range;
 
 use noisy_analyses::explain::Saturation;
+use noisy_analyses::program::depth::Depth;
 use noisy_analyses::program::secretness::Secretness;
 use noisy_analyses::{Assumption, Bits, Document};
 use noisy_dataflow::flow::{self, Flow};
+use noisy_heir::Quantity;
 use noisy_integers::range;
 use noisy_settings::{Hints, Loops};
 use noisy_syntax::{Def, Op, OpKind, Value};
@@ -197,10 +199,15 @@ fn label(
         (false, Some(_)) => None,
         (false, None) => integer(document, value, wanted),
     };
+    // Where levels are placed the depth is not asked for: it is computed at the first question.
+    let depth = |it: &Quantity| {
+        if it.is_unplaced { document.depth(value) } else { Depth::Unknown }
+    };
+    let is_deep = ciphertext.is_some_and(|it| it.is_unplaced && wanted.levels);
     let parts = [
-        ciphertext.and_then(|it| ciphertext::hint(&it, wanted)),
+        ciphertext.and_then(|it| ciphertext::hint(&it, depth(&it), wanted)),
         other,
-        wanted.depth.then(|| words::depth(document.depth(value))).flatten(),
+        (wanted.depth && !is_deep).then(|| words::depth(document.depth(value))).flatten(),
         is_secret().then(|| "secret".to_owned()),
     ];
     parts.into_iter().flatten().reduce(|all, part| format!("{all}, {part}"))

@@ -8,6 +8,7 @@ use noisy_analyses::facts::liveness::Liveness;
 use noisy_analyses::program::depth::Depth;
 use noisy_analyses::program::secretness::Secretness;
 use noisy_analyses::{Document, Growth, Step};
+use noisy_dataflow::flow;
 use noisy_settings::Loops;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value, floor_char_boundary};
 
@@ -41,9 +42,15 @@ pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<
         Entity::OpName(op) => about_op(document, op, loops),
         Entity::Block(block) => {
             let n = ir.block(block).preds.len();
-            let from = if n == 1 { "1 branch".to_owned() } else { format!("{n} branches") };
+            let is_entry = flow::entry_block(ir, ir.block(block).region) == block;
+            let from = match n {
+                0 if is_entry => "The entry block: control starts here".to_owned(),
+                0 => "Unreachable: no branch leads here".to_owned(),
+                1 => "Reached by 1 branch".to_owned(),
+                n => format!("Reached by {n} branches"),
+            };
             let label = ir.block(block).label.map_or(String::new(), |it| head(document, it));
-            let mut out = format!("{}\nReached by {from}.\n", code(&label));
+            let mut out = format!("{}\n{from}.\n", code(&label));
             if let Some(live) = live_in(document, block) {
                 let _ = writeln!(out, "\n{live}");
             }
@@ -112,7 +119,7 @@ fn about_value(document: &Document, value: Value) -> String {
     if let Some(op) = ir.definition_site(value)
         && !document.integers().is_live(ir, op)
     {
-        out.push_str("never reached: control does not come here\n\n");
+        out.push_str("unreachable\n\n");
     }
     chain(document, value, &mut out);
     out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
@@ -197,7 +204,9 @@ const MAX_TEXT: usize = 1 << 22;
 /// data, if its type does not show it.
 fn encryption(document: &Document, value: Value) -> Option<String> {
     let depth = document.depth(value);
-    let depth = words::depth(depth).filter(|_| depth != Depth::AtMost(0));
+    let is_shown = depth != Depth::AtMost(0)
+        && ciphertext::known(document, value).is_none_or(|it| !it.is_unplaced);
+    let depth = words::depth(depth).filter(|_| is_shown);
     let depth = depth.map(|it| format!("multiplicative {it}"));
     let is_secret = document.secretness(value) == Secretness::Secret;
     // The hover of a ciphertext already says that it is encrypted.
@@ -303,7 +312,7 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
         let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(&doc));
     } else if doc.is_empty() {
         if !is_encrypted {
-            out.push_str("There is no documentation of this op.\n");
+            out.push_str("No documentation available for this op.\n");
         }
     } else {
         let _ = writeln!(out, "{doc}");

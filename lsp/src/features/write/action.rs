@@ -6,13 +6,14 @@ use std::ops::Range;
 
 use noisy_analyses::{Applicability, Diagnostic, Document, Fix, Repair, Severity, checks};
 use noisy_settings::Loops;
+use serde::{Deserialize, Serialize};
 
 use crate::features::find::cursor;
 use crate::features::nest::{self, LoopAction};
 use crate::features::write::refactor::{self, Refactoring};
 
 /// The diagnostics that are repaired.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Scope {
     /// Those of one function: its first byte, and its name.
     Function(usize, String),
@@ -23,7 +24,7 @@ pub(crate) enum Scope {
 }
 
 /// A repair that takes time; it is made when the action is resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RepairRequest {
     pub scope: Scope,
     /// Existing `reduce_noise` may be removed; otherwise the settings decide.
@@ -71,12 +72,13 @@ pub(crate) fn actions(
         diagnostics.iter().filter(|it| cursor::touch(&it.range, range)).collect();
     let mut out = Vec::new();
     let mut codes = Vec::new();
-    for (fix, &it) in document.fixes(here.iter().copied()).into_iter().zip(&here) {
-        let Some(fix) = fix else { continue };
-        if fix.applicability == Applicability::Safe && !codes.contains(&it.code) {
-            codes.push(it.code);
+    for (fixes, &it) in document.choices(here.iter().copied()).into_iter().zip(&here) {
+        for fix in fixes {
+            if fix.applicability == Applicability::Safe && !codes.contains(&it.code) {
+                codes.push(it.code);
+            }
+            out.push(Action::Fix(fix, it.clone()));
         }
-        out.push(Action::Fix(fix, it.clone()));
     }
     codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
     let all_of = |code: &str| RepairRequest::of(Scope::Code(code.to_owned()));
@@ -128,9 +130,17 @@ fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
     (!edits.is_empty()).then_some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
-/// Returns true if a repair of the file would change a diagnostic.
-pub(crate) fn is_repaired(it: &Diagnostic) -> bool {
+/// Returns true if a repair of the file may change a diagnostic.
+pub(crate) fn may_be_repaired(it: &Diagnostic) -> bool {
     it.repair.is_placed() || it.repair == Repair::Edits && it.severity <= Severity::Warning
+}
+
+/// Returns true if a repair of the file would change its text. Not all diagnostics with fixes have
+/// one that holds.
+pub(crate) fn is_repairable(document: &Document, diagnostics: &[Diagnostic]) -> bool {
+    let is_placed = |it: &Diagnostic| it.repair.is_placed();
+    let edited = || diagnostics.iter().filter(|it| may_be_repaired(it));
+    diagnostics.iter().any(is_placed) || !document.fix_all(edited(), false).0.is_empty()
 }
 
 /// The ops that a placement inserts, as its titles call them.

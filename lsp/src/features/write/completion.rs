@@ -14,6 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::features::find::cursor;
 use crate::features::walk::{Item, Walk, regions};
 use crate::features::words;
+use crate::features::write::fill::{self, Scope};
 use crate::features::write::snippet;
 
 /// The kind of a proposal.
@@ -88,6 +89,11 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
                 // Values of the wanted type come first, then near values before far ones.
                 found.sort_by_key(|it| !it.detail.starts_with(wanted));
             }
+            if found.iter().any(|it| it.label == prefix)
+                && let Some(rest) = fill::rest(&before, &Scope::at(document, op, offset))
+            {
+                found.insert(0, types_of_operands(format!("{prefix}{rest}")));
+            }
             found
         }
         (Some('^'), Some(op)) => blocks(ir, op),
@@ -102,7 +108,14 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
             let is_top_level = is_top_level(ir, at, offset);
             let has_result = before[..word_start - start].contains('=');
             let result = (!has_result && !is_top_level).then(|| new_name(ir, at));
-            ops(is_top_level, result.as_deref())
+            let scope = at.map_or_else(Scope::default, |op| Scope::at(document, op, offset));
+            let written = before[..word_start - start].split('=').next().unwrap_or_default().trim();
+            ops(is_top_level, result.as_deref(), &scope.without(written))
+        }
+        (None, Some(op)) if prefix.is_empty() && before.ends_with(' ') => {
+            let scope = Scope::at(document, op, offset);
+            let rest = fill::rest(before.trim_end(), &scope);
+            rest.map(|it| types_of_operands(it.trim_start().to_owned())).into_iter().collect()
         }
         (None, _) if is_after_colon(&before[..word_start - start]) => type_names(),
         _ => Vec::new(),
@@ -111,6 +124,12 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
     let is_cut = proposals.len() > MAX;
     proposals.truncate(MAX);
     Completion { range: word_start..offset, proposals, is_cut }
+}
+
+/// The types that complete an op whose operands are written.
+fn types_of_operands(label: String) -> Proposal {
+    let detail = "the types of the operands".to_owned();
+    Proposal { label, detail, ..Proposal::new(Kind::Type) }
 }
 
 /// True if an op may start after this part of a line.
@@ -208,9 +227,9 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
     let mut out = Vec::new();
     let wanted = prefix.trim_start_matches('%');
     let mut known = Saturation::default();
-    let mut add = |value: Value| {
+    each_value(ir, op, offset, &mut |value| {
         let data = ir.value(value);
-        if ir.interner.str(data.name).starts_with(wanted) && data.span.start < data.span.end {
+        if ir.interner.str(data.name).starts_with(wanted) {
             let is_noisy = document.is_noisy(value);
             out.push(Proposal {
                 label: ir.value_text(value),
@@ -220,6 +239,15 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
             });
         }
         out.len() <= MAX
+    });
+    out
+}
+
+/// Visits the values in scope, the nearest first, until `visit` returns false.
+fn each_value(ir: &Ir, op: Op, offset: usize, visit: &mut dyn FnMut(Value) -> bool) {
+    let mut add = |value: Value| {
+        let data = ir.value(value);
+        data.span.start >= data.span.end || visit(value)
     };
     let mut at = Some(op);
     let mut n_ops = 0;
@@ -229,11 +257,10 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
         let mut is_own = true;
         while let Some(it) = item {
             n_ops += 1;
-            if n_ops > MAX_OPS {
-                return out;
-            }
-            if !is_own && !ir.op(it).results.iter().rev().all(|&value| add(value)) {
-                return out;
+            if n_ops > MAX_OPS
+                || (!is_own && !ir.op(it).results.iter().rev().all(|&value| add(value)))
+            {
+                return;
             }
             is_own = false;
             item = ir.prev(it);
@@ -242,11 +269,27 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
         if let Some(parent) = parent
             && !cursor::arguments_in(ir, parent).all(&mut add)
         {
-            return out;
+            return;
         }
         at = parent.filter(|&it| ir.op(it).kind != OpKind::FuncFunc);
     }
-    out
+}
+
+/// Maximum number of values that placeholders are chosen from.
+const MAX_CANDIDATES: usize = 64;
+
+impl Scope {
+    /// The values in scope at an offset, the nearest first.
+    fn at(document: &Document, op: Op, offset: usize) -> Self {
+        let ir = document.ir();
+        let mut out = Self::default();
+        each_value(ir, op, offset, &mut |value| {
+            let ty = ir.interner.short_type_text(ir.value(value).ty);
+            out.0.push((ir.value_text(value), ty));
+            out.0.len() < MAX_CANDIDATES
+        });
+        out
+    }
 }
 
 fn blocks(ir: &Ir, op: Op) -> Vec<Proposal> {
@@ -321,7 +364,7 @@ fn is_after_loc(before: &str) -> bool {
 
 /// The ops that may be in a function, or at the top level; with the name of their result where none
 /// is written yet.
-fn ops(is_top_level: bool, result: Option<&str>) -> Vec<Proposal> {
+fn ops(is_top_level: bool, result: Option<&str>, scope: &Scope) -> Vec<Proposal> {
     let of_top = Traits::SYMBOL | Traits::SYMBOL_TABLE;
     let defines_symbol = |kind: &OpKind| kind.spec().traits.intersects(of_top);
     let mut out: Vec<_> = dialect::ops()
@@ -331,7 +374,7 @@ fn ops(is_top_level: bool, result: Option<&str>) -> Vec<Proposal> {
             Proposal {
                 label: name.to_owned(),
                 detail: first_sentence(kind.spec().doc),
-                snippet: snippet::snippet(name, result),
+                snippet: snippet::snippet(name, result, scope),
                 ..Proposal::new(Kind::Op)
             }
         })
@@ -424,10 +467,10 @@ mod tests {
             dialect::Element::TypeOf(dialect::Bind::All),
         ];
         dialect::register(row).unwrap();
-        let proposals = ops(false, None);
+        let proposals = ops(false, None, &Scope::default());
         let found = proposals.iter().find(|it| it.label == "registered.twice").unwrap();
         assert_eq!(found.detail, "Doubles an integer.");
-        let snippet = snippet::snippet("registered.twice", Some("%r")).unwrap();
+        let snippet = snippet::snippet("registered.twice", Some("%r"), &Scope::default()).unwrap();
         assert!(snippet.contains("registered.twice ${"), "{snippet}");
         let text = "func.func @f(%a: i32) {\n  %r = registered.twice %a : i32\n  return\n}\n";
         let document = Document::new(text);

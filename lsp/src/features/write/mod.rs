@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod completion;
+pub(crate) mod fill;
 pub(crate) mod linked;
 pub(crate) mod refactor;
 pub(crate) mod rename;

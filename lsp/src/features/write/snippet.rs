@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use noisy_syntax::OpKind;
 
+use crate::features::write::fill::{self, Scope, split};
+
 /// The template of a known op, from its row.
 fn template(name: &str) -> Option<String> {
     let kind = OpKind::of(name);
@@ -19,9 +21,10 @@ fn body(template: &str) -> &str {
 }
 
 /// An op as a snippet of the protocol. `result` is the name of its result, if that is to be written
-/// as well.
-pub(crate) fn snippet(name: &str, result: Option<&str>) -> Option<String> {
-    let whole = template(name)?;
+/// as well; the values in scope are its operands.
+pub(crate) fn snippet(name: &str, result: Option<&str>, scope: &Scope) -> Option<String> {
+    let kind = OpKind::of(name);
+    let whole = fill::filled(kind, &template(name)?, scope);
     let mut rest = if result.is_some() { &whole } else { body(&whole) };
     let mut out = String::new();
     let mut n = 0;
@@ -48,13 +51,6 @@ pub(crate) fn shown(name: &str) -> Option<(String, Vec<Range<usize>>)> {
     Some((out + rest, places))
 }
 
-/// The text before the first placeholder of a template, the placeholder, and the text after it.
-fn split(template: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = template.split_once('«')?;
-    let (place, after) = rest.split_once('»')?;
-    Some((before, place, after))
-}
-
 #[cfg(test)]
 mod tests {
     use noisy_analyses::Document;
@@ -66,7 +62,7 @@ mod tests {
     fn snippets_of_all_ops_are_read() {
         for kind in dialect::ALL {
             let name = kind.spec().name;
-            let text = snippet(name, Some("%9")).expect("a known op");
+            let text = snippet(name, Some("%9"), &Scope::default()).expect("a known op");
             let mut plain = text.replace("$0", "");
             while let Some(at) = plain.find("${") {
                 let end = plain[at..].find('}').map_or(plain.len(), |it| at + it);

@@ -236,8 +236,7 @@ pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
 
 pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
     name: "affine.dma_start",
-    doc: "Starts to copy elements of one memref to another, told apart by an element of a \
-          third; all accessed at affine indices.",
+    doc: "Starts to copy elements of one memref to another; an element of the tag memref identifies the copy.",
     operands: Count::at_least(1),
     attrs: &[
         AttrSpec::discardable("dst_map", AttrClass::Map),

@@ -56,7 +56,7 @@ pub(super) const CAST: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     name: "arith.constant",
-    doc: "A constant: the value of its attribute.",
+    doc: "A constant.",
     traits: Traits::CONSTANT,
     results: Count::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::Typed)],

@@ -26,8 +26,7 @@ pub(in crate::dialect) const MODULE: OpSpec = OpSpec {
 
 pub(in crate::dialect) const UNREALIZED_CONVERSION_CAST: OpSpec = OpSpec {
     name: "builtin.unrealized_conversion_cast",
-    doc: "Casts values between types in the middle of a conversion; what it means is left to \
-          who resolves it.",
+    doc: "Casts values between types during a conversion; a later conversion resolves it.",
     operands: Count::ANY,
     results: Count::at_least(1),
     syntax: &[OptOperandsTypes, Word("to"), ResultTypes, AttrDict],

@@ -6,8 +6,7 @@ use crate::dialect::syntax::func::{SIGNATURE, SYMBOL_NAME, VISIBILITY};
 
 pub(in crate::dialect) const FUNC: OpSpec = OpSpec {
     name: "func.func",
-    doc: "A function: a symbol with arguments, results and, unless it is a declaration, a \
-          body that uses no values from outside.",
+    doc: "Defines or declares a function. The body cannot use values defined outside of it.",
     traits: Traits::ISOLATED.union(Traits::SYMBOL),
     regions: Count::exactly(1),
     attrs: &[

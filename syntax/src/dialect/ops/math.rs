@@ -25,34 +25,34 @@ pub(in crate::dialect) const ABSI: OpSpec =
     OpSpec { name: "math.absi", doc: "The absolute value of an integer.", ..INT_UNARY };
 
 pub(in crate::dialect) const ACOS: OpSpec =
-    OpSpec { name: "math.acos", doc: "The angle whose cosine is a number.", ..UNARY };
+    OpSpec { name: "math.acos", doc: "Arc cosine (inverse cosine).", ..UNARY };
 
 pub(in crate::dialect) const ACOSH: OpSpec =
-    OpSpec { name: "math.acosh", doc: "The number whose hyperbolic cosine is a number.", ..UNARY };
+    OpSpec { name: "math.acosh", doc: "Inverse hyperbolic cosine.", ..UNARY };
 
 pub(in crate::dialect) const ASIN: OpSpec =
-    OpSpec { name: "math.asin", doc: "The angle whose sine is a number.", ..UNARY };
+    OpSpec { name: "math.asin", doc: "Arc sine (inverse sine).", ..UNARY };
 
 pub(in crate::dialect) const ASINH: OpSpec =
-    OpSpec { name: "math.asinh", doc: "The number whose hyperbolic sine is a number.", ..UNARY };
+    OpSpec { name: "math.asinh", doc: "Inverse hyperbolic sine.", ..UNARY };
 
 pub(in crate::dialect) const ATAN: OpSpec =
-    OpSpec { name: "math.atan", doc: "The angle whose tangent is a number.", ..UNARY };
+    OpSpec { name: "math.atan", doc: "Arc tangent (inverse tangent).", ..UNARY };
 
 pub(in crate::dialect) const ATAN2: OpSpec = OpSpec {
     name: "math.atan2",
-    doc: "The angle of a point, from its second coordinate and its first.",
+    doc: "Arc tangent of y / x in the quadrant of the point (x, y); y is the first operand.",
     ..FLOAT_BINARY
 };
 
 pub(in crate::dialect) const ATANH: OpSpec =
-    OpSpec { name: "math.atanh", doc: "The number whose hyperbolic tangent is a number.", ..UNARY };
+    OpSpec { name: "math.atanh", doc: "Inverse hyperbolic tangent.", ..UNARY };
 
 pub(in crate::dialect) const CBRT: OpSpec =
     OpSpec { name: "math.cbrt", doc: "The cube root of a floating-point number.", ..UNARY };
 
 pub(in crate::dialect) const CEIL: OpSpec =
-    OpSpec { name: "math.ceil", doc: "The least integer that is not below the number.", ..UNARY };
+    OpSpec { name: "math.ceil", doc: "Rounds up to an integer.", ..UNARY };
 
 pub(in crate::dialect) const COPYSIGN: OpSpec = OpSpec {
     name: "math.copysign",
@@ -66,20 +66,17 @@ pub(in crate::dialect) const COS: OpSpec =
 pub(in crate::dialect) const COSH: OpSpec =
     OpSpec { name: "math.cosh", doc: "Hyperbolic cosine of a floating-point number.", ..UNARY };
 
-pub(in crate::dialect) const CTLZ: OpSpec = OpSpec {
-    name: "math.ctlz",
-    doc: "How many bits are zero before the highest that is one.",
+pub(in crate::dialect) const CTLZ: OpSpec =
+    OpSpec { name: "math.ctlz", doc: "Counts leading zeros.", ..INT_UNARY };
+
+pub(in crate::dialect) const CTPOP: OpSpec = OpSpec {
+    name: "math.ctpop",
+    doc: "Counts the bits that are one (population count).",
     ..INT_UNARY
 };
 
-pub(in crate::dialect) const CTPOP: OpSpec =
-    OpSpec { name: "math.ctpop", doc: "How many bits are one.", ..INT_UNARY };
-
-pub(in crate::dialect) const CTTZ: OpSpec = OpSpec {
-    name: "math.cttz",
-    doc: "How many bits are zero below the lowest that is one.",
-    ..INT_UNARY
-};
+pub(in crate::dialect) const CTTZ: OpSpec =
+    OpSpec { name: "math.cttz", doc: "Counts trailing zeros.", ..INT_UNARY };
 
 pub(in crate::dialect) const ERF: OpSpec =
     OpSpec { name: "math.erf", doc: "The error function of a floating-point number.", ..UNARY };
@@ -93,17 +90,11 @@ pub(in crate::dialect) const EXP: OpSpec = OpSpec {
 pub(in crate::dialect) const EXP2: OpSpec =
     OpSpec { name: "math.exp2", doc: "Two to the power of a floating-point number.", ..UNARY };
 
-pub(in crate::dialect) const EXPM1: OpSpec = OpSpec {
-    name: "math.expm1",
-    doc: "The exponential function of a floating-point number, less one.",
-    ..UNARY
-};
+pub(in crate::dialect) const EXPM1: OpSpec =
+    OpSpec { name: "math.expm1", doc: "e^x - 1, precise near zero.", ..UNARY };
 
-pub(in crate::dialect) const FLOOR: OpSpec = OpSpec {
-    name: "math.floor",
-    doc: "The greatest integer that is not above the number.",
-    ..UNARY
-};
+pub(in crate::dialect) const FLOOR: OpSpec =
+    OpSpec { name: "math.floor", doc: "Rounds down to an integer.", ..UNARY };
 
 pub(in crate::dialect) const FMA: OpSpec = OpSpec {
     name: "math.fma",
@@ -145,11 +136,8 @@ pub(in crate::dialect) const LOG10: OpSpec = OpSpec {
     ..UNARY
 };
 
-pub(in crate::dialect) const LOG1P: OpSpec = OpSpec {
-    name: "math.log1p",
-    doc: "The natural logarithm of one more than a floating-point number.",
-    ..UNARY
-};
+pub(in crate::dialect) const LOG1P: OpSpec =
+    OpSpec { name: "math.log1p", doc: "log(1 + x), precise near zero.", ..UNARY };
 
 pub(in crate::dialect) const LOG2: OpSpec = OpSpec {
     name: "math.log2",
@@ -163,17 +151,17 @@ pub(in crate::dialect) const POWF: OpSpec = OpSpec {
     ..FLOAT_BINARY
 };
 
-pub(in crate::dialect) const ROUND: OpSpec =
-    OpSpec { name: "math.round", doc: "The nearest integer, halves away from zero.", ..UNARY };
-
-pub(in crate::dialect) const ROUNDEVEN: OpSpec =
-    OpSpec { name: "math.roundeven", doc: "The nearest integer, halves to the even one.", ..UNARY };
-
-pub(in crate::dialect) const RSQRT: OpSpec = OpSpec {
-    name: "math.rsqrt",
-    doc: "One over the square root of a floating-point number.",
+pub(in crate::dialect) const ROUND: OpSpec = OpSpec {
+    name: "math.round",
+    doc: "Rounds to the nearest integer, ties away from zero.",
     ..UNARY
 };
+
+pub(in crate::dialect) const ROUNDEVEN: OpSpec =
+    OpSpec { name: "math.roundeven", doc: "Rounds to the nearest integer, ties to even.", ..UNARY };
+
+pub(in crate::dialect) const RSQRT: OpSpec =
+    OpSpec { name: "math.rsqrt", doc: "Reciprocal square root.", ..UNARY };
 
 pub(in crate::dialect) const SIN: OpSpec =
     OpSpec { name: "math.sin", doc: "Sine of a floating-point number.", ..UNARY };
@@ -191,4 +179,4 @@ pub(in crate::dialect) const TANH: OpSpec =
     OpSpec { name: "math.tanh", doc: "Hyperbolic tangent of a floating-point number.", ..UNARY };
 
 pub(in crate::dialect) const TRUNC: OpSpec =
-    OpSpec { name: "math.trunc", doc: "The nearest integer towards zero.", ..UNARY };
+    OpSpec { name: "math.trunc", doc: "Rounds towards zero.", ..UNARY };

@@ -296,7 +296,7 @@ pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
 
 pub(in crate::dialect) const GLOBAL: OpSpec = OpSpec {
     name: "memref.global",
-    doc: "A buffer that is there from the start.",
+    doc: "Declares a global buffer.",
     traits: Traits::SYMBOL,
     attrs: &[
         AttrSpec::optional("alignment", AttrClass::I64),
@@ -324,7 +324,7 @@ pub(in crate::dialect) const GET_GLOBAL: OpSpec = OpSpec {
 
 pub(in crate::dialect) const ALLOCA_SCOPE: OpSpec = OpSpec {
     name: "memref.alloca_scope",
-    doc: "A region whose `alloca`s end with it.",
+    doc: "A scope: buffers of `memref.alloca` inside it are freed at its end.",
     traits: Traits::SINGLE_BLOCK,
     results: Count::ANY,
     regions: Count::exactly(1),

@@ -24,7 +24,7 @@ pub(in crate::dialect) const IF: OpSpec = OpSpec {
 
 pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     name: "scf.for",
-    doc: "Counts from the lower bound to below the upper bound by the step. `iter_args` are \
+    doc: "A counted loop over [lower, upper) with the given step. `iter_args` are \
           carried from one iteration to the next; the last ones are the results.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::at_least(3),

@@ -126,6 +126,18 @@ impl Ir {
 
     /// The first definition of an alias (its name with sigil) in the chunk of an item, wherever it
     /// stands.
+    /// The names of the aliases that the chunk of an op defines, in alphabetical order, at most so
+    /// many.
+    pub(crate) fn alias_names(&self, from: Op, most: usize) -> Vec<String> {
+        let chunk = self.chunk_region(self.op(from).parent);
+        let names = self.names.aliases.chunks.get(&chunk).map(|it| it.defs.keys());
+        let mut out: Vec<String> =
+            names.into_iter().flatten().map(|it| self.interner.str(*it).to_owned()).collect();
+        out.sort_unstable();
+        out.truncate(most);
+        out
+    }
+
     pub(crate) fn find_alias(&self, from: Op, name: Name) -> Option<Op> {
         let chunk = self.chunk_region(self.op(from).parent);
         self.names.aliases.defs(chunk, name).first().copied()

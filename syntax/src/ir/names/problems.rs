@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::string::unquoted;
-use crate::{Code, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
+use crate::{Code, Form, Ir, Name, Op, OpKind, Problem, Region, Span, Value};
 
 impl Ir {
     /// The problems of an op: its own and those of the names that it uses. Spans are in its own
@@ -126,6 +126,11 @@ impl Ir {
             return self.is_symbol_anywhere(name);
         }
         !self.names.regions_of(name).is_empty()
+    }
+
+    /// The regions that define a value of that name.
+    pub(crate) fn regions_defining(&self, name: Name) -> Vec<Region> {
+        self.names.regions_of(name)
     }
 
     fn is_sure(&self, value: Value) -> bool {

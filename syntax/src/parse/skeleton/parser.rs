@@ -460,7 +460,7 @@ impl<'a, 't> Parser<'a, 't> {
             }
             TokenKind::LBrace => {
                 if self.opens_region(generic) {
-                    if self.context.depth + self.ops.len() < MAX_REGION_DEPTH {
+                    if self.context.depth + self.ops.len() <= MAX_REGION_DEPTH {
                         self.open_region();
                         return false;
                     }

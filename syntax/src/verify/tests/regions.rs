@@ -123,19 +123,19 @@ func.func @f(%a: index, %v: i32) -> i32 {
   return %r : i32
 }"#,
         &expect![[r#"
-            2 scf.for: the end of region #0 gives 2 values, but the op takes 1 (region-values)
-            9 scf.for: the end of region #0 gives 'index' as value #0, but the op takes 'i32' (region-values)
+            3 scf.yield: the end of region #0 gives 2 values, but the op takes 1 (region-values)
+            10 scf.yield: the end of region #0 gives 'index' as value #0, but the op takes 'i32' (region-values)
             16 scf.for: the end of region #0 gives 0 values, but the op takes 1 (region-values)
             23 scf.if: must have an else block if defining values (missing-else)
             30 scf.if: the end of region #1 gives 0 values, but the op takes 1 (region-values)
-            38 scf.if: the end of region #0 gives 'i1' as value #0, but the op takes 'i32' (region-values)
-            47 scf.if: the end of region #1 gives 2 values, but the op takes 1 (region-values)
-            56 scf.while: the end of region #0 gives 'i32' as value #0, but region #1 takes 'i64' (region-values)
-            67 scf.while: the end of region #0 gives 'i32' as value #0, but region #1 takes 'i64' (region-values)
-            78 scf.while: the end of region #1 gives 0 values, but region #0 takes 1 (region-values)
+            39 scf.yield: the end of region #0 gives 'i1' as value #0, but the op takes 'i32' (region-values)
+            50 scf.yield: the end of region #1 gives 2 values, but the op takes 1 (region-values)
+            58 scf.condition: the end of region #0 gives 'i32' as value #0, but region #1 takes 'i64' (region-values)
+            69 scf.condition: the end of region #0 gives 'i32' as value #0, but region #1 takes 'i64' (region-values)
+            83 scf.yield: the end of region #1 gives 0 values, but region #0 takes 1 (region-values)
             89 scf.while: expects the 'before' region to terminate with 'scf.condition' (wrong-terminator)
-            99 scf.index_switch: the end of region #1 gives 'index' as value #0, but the op takes 'i32' (region-values)
-            110 scf.execute_region: the end of region #0 gives 'index' as value #0, but the op takes 'i32' (region-values)
+            104 scf.yield: the end of region #1 gives 'index' as value #0, but the op takes 'i32' (region-values)
+            111 scf.yield: the end of region #0 gives 'index' as value #0, but the op takes 'i32' (region-values)
         "#]],
     );
 }

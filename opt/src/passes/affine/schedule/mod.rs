@@ -187,7 +187,7 @@ fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure>
     let mut out = String::new();
     let small = options.int("small-loop").unwrap_or(MOST_SMALL);
     each_plan(ir, op, &body, &legality, small, |nest, plan, _| {
-        let _ = writeln!(out, "nest{}:", line(cx, nest.root));
+        let _ = writeln!(out, "nest{}:", position(cx, nest.root));
         for node in &plan.root {
             node_text(&mut out, nest, plan, node, 1);
         }
@@ -197,8 +197,13 @@ fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure>
 }
 
 /// Returns the position of an op in words.
-fn line(cx: &Context<'_>, op: Op) -> String {
-    place_of(cx.ir, op).map_or(String::new(), |at| format!(" at byte {at}"))
+fn position(cx: &Context<'_>, op: Op) -> String {
+    let input = cx.sink.input();
+    let words = |at: usize| {
+        let (line, column) = input.place(at.min(input.text.len()));
+        format!(" at line {}, column {column}", line + input.first_line)
+    };
+    place_of(cx.ir, op).map_or(String::new(), words)
 }
 
 fn node_text(out: &mut String, nest: &Nest, plan: &Plan, node: &Node, depth: usize) {

@@ -20,7 +20,7 @@ const STYLE: &str = include_str!("page.css");
 const CHAR: f64 = 7.3;
 
 /// One page with the graphs side by side.
-pub(super) fn draw(name: &str, graphs: &[Graph]) -> String {
+pub fn draw(name: &str, graphs: &[Graph]) -> String {
     let legend = [
         (Look::Within(40), "within the budget; darker: less left"),
         (Look::Violation, "first over the budget"),

@@ -18,7 +18,7 @@ const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monospace;text-a
 .detail{fill-opacity:.75}.violation rect{stroke-width:3}.violation text{fill:#fff}.proposed rect{stroke-width:3;stroke-dasharray:6 3}";
 
 /// One picture with the graphs side by side.
-pub(super) fn draw(graphs: &[Graph]) -> String {
+pub fn draw(graphs: &[Graph]) -> String {
     let layouts: Vec<(Layout, f64)> = graphs.iter().map(placed).collect();
     let width: f64 = layouts.iter().map(|it| it.1).sum();
     let height = layouts.iter().map(|it| it.0.regions[0].height).fold(0.0, f64::max);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Graph, Look, colors};
 
-pub(super) fn draw(graphs: &[Graph]) -> String {
+pub fn draw(graphs: &[Graph]) -> String {
     let mut out =
         "digraph noise {\n  node [shape=box, style=filled, fontname=monospace];\n".to_owned();
     for (n, graph) in graphs.iter().enumerate() {

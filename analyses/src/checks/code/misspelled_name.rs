@@ -1,0 +1,114 @@
+//! misspelled-name: a name that is almost one that is known
+//!
+//! An op of an unknown dialect is no mistake: programs mix dialects. But where the name of a
+//! dialect, an op or an attribute is within two letters of a known one, it is probably misspelled.
+//! Nothing is known of such an op, so the noise of all that follows it is not checked, and such an
+//! attribute has no effect. An unknown dialect is reported only if the dialect that is meant has
+//! such an op.
+//!
+//! ```mlir
+//! func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+//!   %0 = nosy.mul %a, %a : !noisy.i32      // noisy.mul
+//!   return %0 : !noisy.i32
+//! }
+//! ```
+//!
+//! Write the name that is meant. If the name is right, turn the rule off:
+//! `misspelled-name = "off"` under `[rules]`.
+//!
+//! ```mlir
+//! func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+//!   %0 = noisy.mul %a, %a : !noisy.i32
+//!   return %0 : !noisy.i32
+//! }
+//! ```
+
+use std::ops::Range;
+
+use noisy_syntax::{Name, Op};
+
+use crate::checks::{Check, Fixing, Index};
+use crate::facts::misspelling::{meant, names};
+use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "misspelled-name",
+    category: Category::Name,
+    header: header!("misspelled_name.rs"),
+    run: check,
+    fix: Some(Fixing::Each(fix)),
+    ..Check::WARNING
+};
+
+/// At most so much of an op is searched for the name of an attribute, in bytes.
+const MAX_HEADER: usize = 1 << 16;
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let ir = program.ir();
+    let mut found: Vec<Op> = index.misspelled.iter().copied().collect();
+    found.sort_unstable();
+    for op in found {
+        let mut known: Vec<Name> = Vec::new();
+        for (name, is_attribute) in names(ir, op) {
+            let written = ir.interner.str(name);
+            let Some(meant) = meant(written, is_attribute) else { continue };
+            if known.contains(&name) {
+                continue;
+            }
+            known.push(name);
+            for range in places(program, op, written, is_attribute) {
+                out.push(diagnostic(range, written, &meant, is_attribute));
+            }
+        }
+    }
+}
+
+fn diagnostic(range: Range<usize>, written: &str, meant: &str, is_attribute: bool) -> Diagnostic {
+    let what = if is_attribute { "attribute" } else { "op" };
+    let mut it = CHECK.at(range, format!("unknown {what} `{written}`; did you mean `{meant}`?"));
+    let (dialect, of) = (written.split('.').next(), meant.split('.').next());
+    it.help = Some(match (is_attribute, dialect == of) {
+        (true, _) => format!("Write `{meant}`: an unknown attribute has no effect"),
+        (false, true) => {
+            format!("Write `{meant}`: nothing after an unknown op is checked for noise")
+        }
+        (false, false) => format!(
+            "Write `{meant}`: no dialect `{}` is known, and nothing after an unknown op is checked for noise",
+            dialect.unwrap_or_default()
+        ),
+    });
+    it
+}
+
+/// The places of a name in the text of an op.
+fn places(program: &Program, op: Op, name: &str, is_attribute: bool) -> Vec<Range<usize>> {
+    let (ir, source) = (program.ir(), program.source());
+    if !is_attribute {
+        let range = ir.name_range(op);
+        let quotes = usize::from(source.slice(range.clone()).starts_with('"'));
+        return vec![range.start + quotes..range.end - quotes];
+    }
+    let range = ir.head_range(op);
+    if range.len() > MAX_HEADER {
+        return Vec::new();
+    }
+    let text = source.slice(range.clone());
+    let is_word = |it: char| it.is_alphanumeric() || matches!(it, '_' | '.' | '$');
+    let found = text.match_indices(name).filter(|(at, _)| {
+        let (before, after) =
+            (text[..*at].chars().next_back(), text[at + name.len()..].chars().next());
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    });
+    found.map(|(at, _)| range.start + at..range.start + at + name.len()).collect()
+}
+
+fn fix(program: &Program, it: &Diagnostic) -> Option<Fix> {
+    let written = program.source().slice(it.range.clone());
+    let meant = meant(&written, it.message.starts_with("unknown attribute"))?;
+    Some(Fix {
+        title: format!("Replace by {meant}"),
+        applicability: Applicability::Safe,
+        edits: vec![TextEdit { range: it.range.clone(), text: meant }],
+    })
+}

@@ -1,0 +1,104 @@
+//! Putting new ops before an op, on one of its operands.
+
+use noisy_syntax::{Form, Ir, Op, Value};
+use rustc_hash::FxHashSet;
+
+use crate::program::Program;
+use crate::report::diagnostic::TextEdit;
+
+/// Fresh names for values. All fixes of one request share them.
+#[derive(Debug, Default)]
+pub(super) struct NewNames {
+    given: FxHashSet<String>,
+}
+
+impl NewNames {
+    /// A name, with its `%`, that no value in the function of an op has: one like that of a value.
+    pub(super) fn fresh(&mut self, program: &Program, op: Op, like: Value) -> Option<String> {
+        let ir = program.ir();
+        let counts = program.names(ir.function_of(op)?)?;
+        let stem = ir.value_text(like).trim_start_matches('%').replace('#', "_");
+        // `%4_r` would be two tokens.
+        let is_number = stem.starts_with(|it: char| it.is_ascii_digit());
+        let stem = if is_number { format!("r{stem}") } else { format!("{stem}_r") };
+        let numbered = (1..).map(|n| format!("{stem}_{n}"));
+        let mut names = std::iter::once(stem.clone()).chain(numbered);
+        let name = names.find(|it| !counts.contains_key(it) && !self.given.contains(it))?;
+        self.given.insert(name.clone());
+        Some(format!("%{name}"))
+    }
+}
+
+/// A new op.
+#[derive(Debug)]
+pub(super) struct NewOp {
+    pub(super) name: &'static str,
+    /// Its properties. HEIR reads them in the generic form only, from 2026.10.1 on.
+    pub(super) properties: Option<String>,
+    /// Its other attributes.
+    pub(super) attributes: Option<String>,
+}
+
+impl NewOp {
+    /// An op without attributes.
+    pub(super) const fn plain(name: &'static str) -> Self {
+        Self { name, properties: None, attributes: None }
+    }
+
+    /// The text of the op.
+    fn text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
+        let Self { name, properties, attributes } = self;
+        let dict = attributes.as_ref().map_or(String::new(), |it| format!(" {{{it}}}"));
+        match properties {
+            None if !is_generic => format!("{result} = {name} {operand}{dict} : {ty}"),
+            _ => {
+                let properties =
+                    properties.as_ref().map_or(String::new(), |it| format!(" <{{{it}}}>"));
+                format!("{result} = \"{name}\"({operand}){properties}{dict} : ({ty}) -> {ty}")
+            }
+        }
+    }
+}
+
+/// The edits that put ops before an op, one behind another, on an operand of it.
+pub(super) fn inserted(
+    program: &Program,
+    (op, value): (Op, Value),
+    new: &[NewOp],
+    names: &mut NewNames,
+) -> Option<Vec<TextEdit>> {
+    let ir = program.ir();
+    let ty = ir.interner.type_text(ir.value(value).ty);
+    let is_generic = ir.op(op).form == Form::Generic;
+    let mut operand = ir.value_text(value);
+    let mut lines = Vec::new();
+    for new in new {
+        let name = names.fresh(program, op, value)?;
+        lines.push(new.text(&name, &operand, &ty, is_generic));
+        operand = name;
+    }
+    let mut edits = vec![in_front(program, op, &lines)];
+    for it in ir.op(op).operands.iter().filter(|it| it.value == Some(value)) {
+        edits.push(TextEdit { range: ir.absolute(op, it.span), text: operand.clone() });
+    }
+    TextEdit::in_order(edits)
+}
+
+/// A number above those of all ops that adjust scales: HEIR counts them from zero.
+pub(super) fn n_adjusted(ir: &Ir) -> usize {
+    let mut n = 0;
+    ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == "mgmt.adjust_scale"));
+    n + 1000
+}
+
+/// The edit that puts lines before an op, in its indentation.
+fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
+    let at = program.ir().range(op).start;
+    let end = if program.source().is_first_on_line(at) {
+        format!("\n{}", program.source().indentation(at))
+    } else {
+        " ".to_owned()
+    };
+    let text: String = lines.iter().flat_map(|it| [it.as_str(), &end]).collect();
+    TextEdit { range: at..at, text }
+}

@@ -1,0 +1,78 @@
+//! scale-over-modulus: a scale larger than the modulus
+//!
+//! A CKKS ciphertext carries its message times its scale, modulo the product of the moduli at its
+//! level. If the scale is larger than that, the message wraps around: it decrypts to garbage,
+//! although HEIR lowers the program and no library complains. Reported at the first such value,
+//! with the number of bits that are missing, where HEIR has placed its `mgmt` ops, and after
+//! lowering.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797017456641, 35184372121601], P = [1152921504607338497], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!     ^body(%a: tensor<8xf32>):
+//!       %1 = arith.mulf %a, %a : tensor<8xf32>
+//!       %2 = mgmt.relinearize %1 : tensor<8xf32>
+//!       %3 = mgmt.modreduce %2 : tensor<8xf32>
+//!       %4 = arith.mulf %3, %3 : tensor<8xf32>       // 2^90, and the modulus has 55 bits
+//!       %5 = mgmt.relinearize %4 : tensor<8xf32>
+//!       secret.yield %5 : tensor<8xf32>
+//!     } -> (!secret.secret<tensor<8xf32>>)
+//!     return %0 : !secret.secret<tensor<8xf32>>
+//!   }
+//! }
+//! ```
+//!
+//! Choose parameters with one modulus more for each product in a row, and switch the modulus behind
+//! each.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797017456641, 35184372121601, 35184372744193], P = [1152921504607338497], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!     ^body(%a: tensor<8xf32>):
+//!       %1 = arith.mulf %a, %a : tensor<8xf32>
+//!       %2 = mgmt.relinearize %1 : tensor<8xf32>
+//!       %3 = mgmt.modreduce %2 : tensor<8xf32>
+//!       %4 = arith.mulf %3, %3 : tensor<8xf32>
+//!       %5 = mgmt.relinearize %4 : tensor<8xf32>
+//!       %6 = mgmt.modreduce %5 : tensor<8xf32>
+//!       secret.yield %6 : tensor<8xf32>
+//!     } -> (!secret.secret<tensor<8xf32>>)
+//!     return %0 : !secret.secret<tensor<8xf32>>
+//!   }
+//! }
+//! ```
+
+use super::super::chain::related;
+use crate::checks::{Check, Index};
+use crate::explain::value_range;
+use crate::program::Program;
+use crate::report::diagnostic::Diagnostic;
+use noisy_heir::NumberKind;
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "scale-over-modulus",
+    header: header!("scale_over_modulus.rs"),
+    run: check,
+    ..Check::WARNING
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
+    let Some(sight) = program.sight() else { return };
+    for it in sites.over_modulus(&sight) {
+        let name = ir.value_text(it.value);
+        let missing = it.scale - it.bits;
+        let (scale, level, bits) = (it.scale, it.level, it.bits);
+        let message = format!(
+            "{name}: scale 2^{scale}, but the modulus at level {level} has {bits} bits: {missing} are missing, so it decrypts to garbage"
+        );
+        let mut found = CHECK.at(value_range(ir, it.value), message);
+        found.related = related(program, heir, it.value, NumberKind::Level);
+        found.help = Some(
+            "Switch the modulus before this op, or choose parameters with more moduli".to_owned(),
+        );
+        out.push(found);
+    }
+}

@@ -1,0 +1,77 @@
+//! unencoded-plaintext: a plaintext without an encoding
+//!
+//! HEIR encodes a plaintext where `mgmt.init` says so. A sum, a difference or a product of a
+//! ciphertext and any other plaintext is refused (`must be lwe-ciphertext-like`). Reported for
+//! constants and arguments of functions, in modules with parameters.
+//!
+//! ```mlir
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
+//!     ^body(%a: tensor<8xi16>):
+//!       %1 = arith.addi %a, %a : tensor<8xi16>
+//!       %2 = arith.addi %1, %p : tensor<8xi16>     // %p is not encoded
+//!       secret.yield %2 : tensor<8xi16>
+//!     } -> (!secret.secret<tensor<8xi16>>)
+//!     return %0 : !secret.secret<tensor<8xi16>>
+//!   }
+//! }
+//! ```
+//!
+//! Encode it. The fix does so.
+//!
+//! ```mlir
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
+//!     ^body(%a: tensor<8xi16>):
+//!       %1 = arith.addi %a, %a : tensor<8xi16>
+//!       %q = mgmt.init %p : tensor<8xi16>
+//!       %2 = arith.addi %1, %q : tensor<8xi16>
+//!       secret.yield %2 : tensor<8xi16>
+//!     } -> (!secret.secret<tensor<8xi16>>)
+//!     return %0 : !secret.secret<tensor<8xi16>>
+//!   }
+//! }
+//! ```
+
+use super::insertion::{NewNames, NewOp, inserted};
+use crate::checks::{Check, Fixing, Index};
+use crate::explain::core_range;
+use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix};
+use noisy_heir::Sites;
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "unencoded-plaintext",
+    header: header!("unencoded_plaintext.rs"),
+    run: check,
+    fix: Some(Fixing::Together(fix)),
+    ..Check::ERROR
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
+    for it in sites.unencoded(ir, heir) {
+        let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
+        let message = format!("{value} is a plaintext that mgmt.init does not encode for {name}");
+        let mut found = CHECK.at(core_range(ir, it.op), message);
+        found.help = Some(format!("Insert mgmt.init on {value} before this op"));
+        out.push(found);
+    }
+}
+
+fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
+    let Some(heir) = program.heir() else { return vec![None; diagnostics.len()] };
+    let ir = program.ir();
+    let mut names = NewNames::default();
+    let mut fix = |found: &&Diagnostic| {
+        let op = ir.item_at(found.range.start).filter(|&it| !ir.is_broken(it))?;
+        let it = Sites::unencoded_of(ir, heir, op)?;
+        let new = [NewOp::plain("mgmt.init")];
+        let edits = inserted(program, (it.op, it.value), &new, &mut names)?;
+        let title = format!("Encode {}", ir.value_text(it.value));
+        Some(Fix { title, applicability: Applicability::Safe, edits })
+    };
+    diagnostics.iter().map(&mut fix).collect()
+}

@@ -1,0 +1,138 @@
+//! unequal-levels: operands at different levels
+//!
+//! The level of a ciphertext becomes the ring in its type. A sum, a difference and a product of
+//! ciphertexts take one ring: HEIR refuses to lower any other (`requires all operands and results
+//! to have the same rings`), at an op that no longer has the names of the program. Reported at the
+//! op, for the operand with the fewest used levels, in modules with parameters: HEIR chooses these
+//! after it has placed its `mgmt` ops. A warning after lowering to `OpenFHE`, which refuses such
+//! operands when the program runs and scales by hand.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!     ^body(%a: tensor<8xf32>):
+//!       %1 = arith.mulf %a, %a : tensor<8xf32>
+//!       %2 = mgmt.relinearize %1 : tensor<8xf32>
+//!       %3 = mgmt.modreduce %2 : tensor<8xf32>
+//!       %4 = arith.addf %3, %a : tensor<8xf32>     // %3 has used a level, %a none
+//!       secret.yield %4 : tensor<8xf32>
+//!     } -> (!secret.secret<tensor<8xf32>>)
+//!     return %0 : !secret.secret<tensor<8xf32>>
+//!   }
+//! }
+//! ```
+//!
+//! Drop levels of the other operand. The fix inserts the ops.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!     ^body(%a: tensor<8xf32>):
+//!       %1 = arith.mulf %a, %a : tensor<8xf32>
+//!       %2 = mgmt.relinearize %1 : tensor<8xf32>
+//!       %3 = mgmt.modreduce %2 : tensor<8xf32>
+//!       %b = mgmt.level_reduce %a : tensor<8xf32>
+//!       %4 = arith.addf %3, %b : tensor<8xf32>
+//!       secret.yield %4 : tensor<8xf32>
+//!     } -> (!secret.secret<tensor<8xf32>>)
+//!     return %0 : !secret.secret<tensor<8xf32>>
+//!   }
+//! }
+//! ```
+
+use super::super::chain::related;
+use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
+use crate::checks::{Check, Fixing, Index};
+use crate::explain::core_range;
+use crate::program::Program;
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Severity};
+use noisy_heir::{Heir, NumberKind, Outcome, Scheme, Setting, Sites, UnequalLevels};
+
+pub(in crate::checks) const CHECK: Check = Check {
+    code: "unequal-levels",
+    header: header!("unequal_levels.rs"),
+    run: check,
+    fix: Some(Fixing::Together(fix)),
+    ..Check::ERROR
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
+    for it in sites.unequal_levels(ir, heir) {
+        let (value, other) = (ir.value_text(it.value), ir.value_text(it.other));
+        let levels = if it.by == 1 { "1 level".to_owned() } else { format!("{} levels", it.by) };
+        let name = ir.op_name(it.op);
+        let message =
+            format!("{other} has used {levels} more than {value}, but {name} takes one level");
+        let mut found = CHECK.at(core_range(ir, it.op), message);
+        found.related = related(program, heir, it.other, NumberKind::Level);
+        found.related.extend(related(program, heir, it.value, NumberKind::Level));
+        found.help = Some(format!("Drop {levels} of {value} before this op"));
+        if it.requirement.outcome != Outcome::Refused {
+            found.severity = Severity::Warning;
+        }
+        out.push(found);
+    }
+}
+
+/// The ops that bring an operand to the level of the other, as HEIR itself would; a `number` makes
+/// ops that adjust scales differ.
+fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec<NewOp> {
+    // One level is the default.
+    let reduce = |by: u32| {
+        let properties = (by > 1).then(|| format!("levelToDrop = {by} : i64"));
+        (by > 0).then_some(NewOp { properties, ..NewOp::plain("mgmt.level_reduce") })
+    };
+    let switch = NewOp::plain("mgmt.modreduce");
+    let setting = heir.setting_of(it.op);
+    let is_float = program.ir().op_name(it.op).ends_with('f');
+    match setting.and_then(|it| it.scheme) {
+        // HEIR keeps no scales for OpenFHE.
+        Some(Scheme::Bgv | Scheme::Bfv) if !setting.is_some_and(Setting::is_openfhe) => {
+            let properties = Some(format!("id = {number} : i64"));
+            let adjust = NewOp { properties, ..NewOp::plain("mgmt.adjust_scale") };
+            reduce(it.by - 1).into_iter().chain([adjust, switch]).collect()
+        }
+        Some(Scheme::Ckks) if !is_unscaled(program, it) => reduce(it.by).into_iter().collect(),
+        None if is_float => reduce(it.by).into_iter().collect(),
+        _ => reduce(it.by - 1).into_iter().chain([switch]).collect(),
+    }
+}
+
+/// Returns true if the operand that has used fewer levels is a product whose scale no modulus
+/// switch has brought down.
+fn is_unscaled(program: &Program, it: &UnequalLevels) -> bool {
+    let default = || {
+        let setting = program.heir()?.setting_of(it.op)?;
+        setting.params.as_ref()?.as_ref().ok()?.log_default_scale
+    };
+    let Some((scales, default)) = program.scales().zip(default()) else { return false };
+    match (scales.log2(it.value), scales.log2(it.other)) {
+        (Some(value), Some(other)) => value > other && 2 * value > 3 * i64::from(default),
+        _ => false,
+    }
+}
+
+fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
+    let Some(heir) = program.heir() else { return vec![None; diagnostics.len()] };
+    let ir = program.ir();
+    let mut names = NewNames::default();
+    let mut number = None;
+    let mut fix = |it: &&Diagnostic| {
+        let op = ir.item_at(it.range.start).filter(|&it| !ir.is_broken(it))?;
+        let it = Sites::unequal_levels_of(ir, heir, op)?;
+        // After lowering the types of all values that follow would change, too.
+        if !ir.op_name(op).starts_with("arith.") {
+            return None;
+        }
+        let number = number.get_or_insert_with(|| n_adjusted(ir));
+        let new = ops(program, heir, &it, *number);
+        let edits = inserted(program, (it.op, it.value), &new, &mut names)?;
+        *number += 1;
+        let title = format!("Drop levels of {}", ir.value_text(it.value));
+        Some(Fix { title, applicability: Applicability::Safe, edits })
+    };
+    diagnostics.iter().map(&mut fix).collect()
+}

@@ -1,0 +1,133 @@
+//! Misspelled names of ops and attributes: names that are not known, but near a known one.
+//!
+//! *Law.* A dialect that is merely unknown is not taken for a misspelled one, unless the dialect
+//! that is meant has an op of that name. *Cost.* The known ops, for each name that is not known.
+
+use noisy_syntax::dialect::{is_closed, is_read_by_mlir, ops};
+use noisy_syntax::{AttrData, Ir, Name, Op, OpKind, nearest};
+
+/// Attributes that mean something to this tool or to HEIR.
+const ATTRIBUTES: [&str; 13] = [
+    "noisy.bound",
+    "mgmt.mgmt",
+    "secret.secret",
+    "scheme.ckks",
+    "scheme.bgv",
+    "scheme.bfv",
+    "scheme.cggi",
+    "backend.openfhe",
+    "backend.lattigo",
+    "ckks.schemeParam",
+    "bgv.schemeParam",
+    "tensor_ext.layout",
+    "tensor_ext.original_type",
+];
+
+/// Dialects of which all ops have rows, though new ones may come.
+const LISTED: [&str; 4] = ["scf", "affine", "memref", "math"];
+
+/// Ops of these dialects that are near another one, and exist.
+const EXISTING: [&str; 1] = ["math.erfc"];
+
+/// The name of an op or attribute that is probably meant.
+pub(crate) fn meant(name: &str, is_attribute: bool) -> Option<String> {
+    if is_attribute { attribute(name) } else { operation(name) }
+}
+
+fn attribute(name: &str) -> Option<String> {
+    if ATTRIBUTES.contains(&name) || !name.contains('.') {
+        return None;
+    }
+    match nearest(name, ATTRIBUTES)[..] {
+        [one] => Some(one.to_owned()),
+        _ => None,
+    }
+}
+
+fn operation(name: &str) -> Option<String> {
+    let (dialect, short) = name.split_once('.')?;
+    let is_of_heir = noisy_heir::op_names().any(|it| is_of(it, dialect));
+    if is_closed(dialect) || EXISTING.contains(&name) {
+        // An unknown op of a closed dialect is an error.
+        return None;
+    }
+    if is_of_heir || LISTED.contains(&dialect) {
+        let own = known_ops().filter(|it| is_of(it, dialect));
+        let near = nearest(short, own.filter_map(|it| Some(it.split_once('.')?.1)));
+        return match near[..] {
+            [one] if OpKind::of(name) == OpKind::Unknown && !is_catalogued(name) => {
+                Some(format!("{dialect}.{one}"))
+            }
+            _ => None,
+        };
+    }
+    if is_read_by_mlir(dialect) {
+        return None;
+    }
+    let mut dialects: Vec<&str> =
+        known_ops().filter_map(|it| Some(it.split_once('.')?.0)).collect();
+    dialects.dedup();
+    // Of two that are equally near, the one that has the op.
+    nearest(dialect, dialects).into_iter().find_map(|of| {
+        let mut own =
+            known_ops().filter(|it| is_of(it, of)).filter_map(|it| Some(it.split_once('.')?.1));
+        own.any(|it| it == short).then(|| format!("{of}.{short}"))
+    })
+}
+
+fn is_of(name: &str, dialect: &str) -> bool {
+    name.strip_prefix(dialect).is_some_and(|it| it.starts_with('.'))
+}
+
+fn is_catalogued(name: &str) -> bool {
+    noisy_heir::op_names().any(|it| it == name)
+}
+
+fn known_ops() -> impl Iterator<Item = &'static str> {
+    let rows = ops().map(|it| it.spec().name).filter(|it| it.contains('.'));
+    rows.chain(noisy_heir::op_names())
+}
+
+/// The names in an op that may be misspelled, and true for those of attributes.
+pub(crate) fn names(ir: &Ir, op: Op) -> impl Iterator<Item = (Name, bool)> + '_ {
+    let data = ir.op(op);
+    let own = (data.kind == OpKind::Unknown).then_some((data.name, false));
+    let extra = data.extra.as_deref();
+    let attrs = extra.into_iter().flat_map(|it| it.attrs.iter().map(|it| it.0));
+    let arguments = extra.into_iter().flat_map(|it| it.argument_attrs.iter().flatten());
+    let arguments = arguments.flat_map(|it| match ir.interner.attr_data(*it) {
+        AttrData::Dict(entries) => entries.iter().map(|it| it.0).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    });
+    own.into_iter().chain(attrs.chain(arguments).map(|it| (it, true)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_near_known_ones_are_misspelled() {
+        for (name, wanted) in [
+            ("nosy.mul", Some("noisy.mul")),
+            ("Noisy.add", Some("noisy.add")),
+            ("airth.addi", Some("arith.addi")),
+            ("mgmt.relinarize", Some("mgmt.relinearize")),
+            ("scf.yeild", Some("scf.yield")),
+            // Another dialect, which has no such op.
+            ("nosy.frobnicate", None),
+            ("cf.for", None),
+            ("torch.add", None),
+            ("linalg.matmull", None),
+            ("math.erfc", None),
+            ("noisy.add", None),
+            // An error of its own.
+            ("noisy.ad", None),
+        ] {
+            assert_eq!(meant(name, false).as_deref(), wanted, "{name}");
+        }
+        assert_eq!(meant("noisy.bond", true).as_deref(), Some("noisy.bound"));
+        assert_eq!(meant("scheme.cks", true).as_deref(), Some("scheme.ckks"));
+        assert_eq!(meant("llvm.noalias", true), None);
+    }
+}

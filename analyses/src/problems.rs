@@ -1,0 +1,119 @@
+//! Problems of the text as diagnostics, with their fixes.
+
+use std::ops::Range;
+
+use noisy_syntax::{Category as ProblemCategory, Code, Op, Problem, Proposal};
+use rustc_hash::FxHashMap;
+
+use crate::program::Program;
+use crate::report::diagnostic::{
+    Applicability, Category, Diagnostic, Fix, Related, Repair, Severity, Tag, TextEdit,
+};
+
+/// So many problems of a text are shown with advice, which costs much more than the list: nobody
+/// reads more at once. Fixes are found for each problem that a user asks about.
+pub(crate) const MAX_ADVISED: usize = 100;
+
+/// An op, the place of its problem in the file, and the problem.
+type PlacedProblem = (Op, Range<usize>, Problem);
+
+/// Returns the diagnostic of a problem; with advice, if that is wanted.
+pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool) -> Diagnostic {
+    let (op, range, problem) = it;
+    let mut out = Diagnostic {
+        code: problem.code.name(),
+        category: problem.code.category().into(),
+        severity: Severity::Error,
+        range,
+        message: String::new(),
+        related: Vec::new(),
+        help: None,
+        mlir_wording: None,
+        tags: Vec::new(),
+        repair: Repair::Choice,
+    };
+    if !is_advised {
+        out.message = problem.message;
+        return out;
+    }
+    let advice = program.source().advice(op, &out.range, &problem);
+    out.message = advice.message;
+    out.help = advice.help;
+    let related = advice.related.into_iter().filter(|it| it.0 != out.range);
+    out.related = related.map(|(range, message)| Related { range, message }).collect();
+    out.repair = match &advice.proposals[..] {
+        [] => Repair::None,
+        all if all.iter().any(|it| it.is_sure) => Repair::Edits,
+        _ => Repair::Choice,
+    };
+    if out.message != problem.message {
+        out.mlir_wording = Some(problem.message);
+    }
+    out
+}
+
+/// Returns true if a diagnostic reports a problem of the text, and no check does.
+pub(crate) fn is_problem(it: &Diagnostic) -> bool {
+    Code::ALL.iter().any(|code| code.name() == it.code)
+}
+
+/// Returns true if a diagnostic reports something that keeps errors from being found: a problem of
+/// the text, or an op that is unknown because its name is misspelled.
+pub(crate) fn hides_others(it: &Diagnostic) -> bool {
+    it.code == "misspelled-name" || is_problem(it)
+}
+
+/// Returns the fixes of each diagnostic that reports a problem, the best first; each was tried.
+pub(crate) fn fixes(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Vec<Fix>> {
+    let mut out = vec![Vec::new(); diagnostics.len()];
+    if !diagnostics.iter().any(|it| is_problem(it)) {
+        return out;
+    }
+    let problems = program.source().problems();
+    let key = |code: &'static str, range: &Range<usize>| (code, range.start, range.end);
+    let by_place: FxHashMap<_, &PlacedProblem> =
+        problems.iter().map(|it| (key(it.2.code.name(), &it.1), it)).collect();
+    let found = diagnostics.iter().enumerate();
+    let (numbers, wanted): (Vec<usize>, Vec<&PlacedProblem>) =
+        found.filter_map(|(n, it)| Some((n, *by_place.get(&key(it.code, &it.range))?))).unzip();
+    for (n, proposals) in numbers.into_iter().zip(program.source().proven(&wanted)) {
+        out[n] = proposals.into_iter().map(fix).collect();
+    }
+    out
+}
+
+fn fix(it: Proposal) -> Fix {
+    let edits = it.edits.into_iter().map(|(range, text)| TextEdit { range, text });
+    Fix {
+        title: it.title,
+        applicability: if it.is_sure { Applicability::Safe } else { Applicability::Unsafe },
+        edits: edits.collect(),
+    }
+}
+
+/// Removes the hints that something is not needed where a name or the syntax is wrong: what is
+/// written there is not what is meant.
+pub(crate) fn keep_plausible(
+    program: &Program,
+    problems: &[PlacedProblem],
+    found: &mut Vec<Diagnostic>,
+) {
+    let is_unsure =
+        |it: &Diagnostic| it.category == Category::Lint && it.tags.contains(&Tag::Unnecessary);
+    if problems.is_empty() || !found.iter().any(is_unsure) {
+        return;
+    }
+    let ir = program.ir();
+    let hides = |it: &&PlacedProblem| {
+        matches!(it.2.category(), ProblemCategory::Syntax | ProblemCategory::Name)
+    };
+    let mut broken: Vec<Op> =
+        problems.iter().filter(hides).map(|it| ir.function_of(it.0).unwrap_or(it.0)).collect();
+    broken.dedup();
+    let mut broken: Vec<Range<usize>> = broken.into_iter().map(|it| ir.range(it)).collect();
+    broken.sort_by_key(|it| (it.start, it.end));
+    found.retain(|it| {
+        let n = broken.partition_point(|of| of.start <= it.range.start);
+        !is_unsure(it) || n == 0 || it.range.start >= broken[n - 1].end
+    });
+}

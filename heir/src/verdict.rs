@@ -1,0 +1,8 @@
+//! The verdict of HEIR's lowering on a program that is not lowered yet.
+
+pub(crate) mod levels;
+pub(crate) mod liveness;
+pub(crate) mod modulus;
+pub(crate) mod plaintexts;
+pub mod requirements;
+pub(crate) mod scales;

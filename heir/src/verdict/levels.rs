@@ -1,0 +1,62 @@
+//! Operands at different levels.
+//!
+//! *Law.* Only ciphertexts whose levels are known and checked are compared: by their types where
+//! both say a level, else by the facts. The operand with the fewest used levels is the wrong one:
+//! levels can be dropped, not regained. *Cost.* That of the operands.
+
+use noisy_syntax::{Ir, Op, Value};
+
+use crate::facts::ciphertext::{Ciphertext, Level};
+use crate::facts::known::Heir;
+use crate::verdict::requirements::{self, Condition, Requirement};
+
+/// An op with ciphertexts at different levels.
+#[derive(Clone, Copy, Debug)]
+pub struct UnequalLevels {
+    /// The op.
+    pub op: Op,
+    /// The operand at which levels have to be dropped.
+    pub at: u32,
+    /// The value of that operand.
+    pub value: Value,
+    /// The ciphertext with the most used levels.
+    pub other: Value,
+    /// Number of levels that the other has used more.
+    pub by: u32,
+    /// The requirement that does not hold.
+    pub requirement: &'static Requirement,
+}
+
+/// Returns the levels used by a ciphertext, if it is one, and these are known and checked.
+fn used(ir: &Ir, heir: &Heir, value: Value) -> Option<u32> {
+    let Ciphertext::Encrypted { level, .. } = heir.ciphertext(value) else { return None };
+    if heir.unchecked(value).level || level == Level::Invalid {
+        return None;
+    }
+    heir.number(ir, value, level)
+}
+
+/// Returns the operands of an op that are at different levels.
+pub(crate) fn unequal(ir: &Ir, heir: &Heir, op: Op) -> Option<UnequalLevels> {
+    let requirement = requirements::of(ir.op_name(op), Condition::OneLevel)?;
+    let operands = &ir.op(op).operands;
+    let mut ciphertexts = Vec::new();
+    for (at, operand) in (0..).zip(operands) {
+        let value = operand.value?;
+        if matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. }) {
+            ciphertexts.push((at, value));
+        }
+    }
+    let by_type = |&(at, value): &(u32, Value)| {
+        let left = u32::try_from(heir.level_by_type(ir, value)?).ok()?;
+        // Fewer moduli left are more levels used.
+        Some((u32::MAX - left, at, value))
+    };
+    let by_facts = |&(at, value): &(u32, Value)| Some((used(ir, heir, value)?, at, value));
+    let levels: Option<Vec<_>> = ciphertexts.iter().map(by_type).collect();
+    let levels = levels.or_else(|| ciphertexts.iter().map(by_facts).collect())?;
+    let &(least, at, value) = levels.iter().min_by_key(|it| it.0)?;
+    let &(most, _, other) = levels.iter().max_by_key(|it| it.0)?;
+    let by = most - least;
+    (by > 0).then_some(UnequalLevels { op, at, value, other, by, requirement })
+}

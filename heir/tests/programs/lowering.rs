@@ -1,0 +1,158 @@
+//! The verdict compared with HEIR's own lowering: every error is a refusal, and a program that is
+//! fixed lowers. With `heir-opt` of HEIR 2026.9.1 (`scripts/bootstrap oracles` installs it).
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use noisy_analyses::Document;
+use noisy_analyses::repair::placement::Options;
+use noisy_analyses::repair::{DefaultRules, Scope, Wanted, repair};
+
+const CKKS: &str = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337, 35184373989377], P = [1152921504608747521, 1152921504609239041], logDefaultScale = 45>, scheme.ckks";
+const BGV: &str = "backend.openfhe, bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489, 17180262401, 17180295169, 17180393473], P = [17180688385, 34359754753, 34360754177], plaintextModulus = 65537>, scheme.bgv";
+
+/// The program of HEIR, if it is installed.
+fn heir_opt() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("HEIR_OPT") {
+        return Some(path.into());
+    }
+    let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.tools/heir/lib");
+    let pythons = std::fs::read_dir(tools).into_iter().flatten().flatten();
+    let mut all = pythons.map(|it| it.path().join("site-packages/heir/heir-opt"));
+    let found = all.find(|it| it.exists());
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "heir-opt is missing: scripts/bootstrap oracles");
+        eprintln!("skipped: heir-opt is not installed");
+    }
+    found
+}
+
+/// The first error of HEIR's lowering of a program in CKKS or BGV; `None` if it lowers.
+fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
+    let scheme = if text.contains("scheme.ckks") { "ckks" } else { "bgv" };
+    let slots = if text.contains("tensor<8x") { "=min-slot-count=8" } else { "" };
+    let mut child = Command::new(heir_opt)
+        .args(["--annotate-mgmt", &format!("--populate-scale-{scheme}")])
+        .args(["--secret-distribute-generic", "--canonicalize"])
+        .arg(format!("--secret-to-{scheme}{slots}"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("heir-opt starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(text.as_bytes()).expect("heir-opt reads");
+    drop(stdin);
+    let out = child.wait_with_output().expect("heir-opt ends");
+    let errors = String::from_utf8_lossy(&out.stderr).into_owned();
+    let first = errors.lines().find_map(|it| it.split_once("error: ")).map(|it| it.1.to_owned());
+    (!out.status.success()).then(|| first.unwrap_or(errors))
+}
+
+/// The codes of the errors of a program.
+fn errors(text: &str) -> Vec<&'static str> {
+    let found = Document::new(text).diagnostics().into_iter();
+    found.filter(|it| it.severity.name() == "error").map(|it| it.code).collect()
+}
+
+/// A program after all fixes.
+fn fixed(text: &str) -> String {
+    let mut document = Document::new(text);
+    let options = Options::default();
+    let wanted = Wanted { rules: &DefaultRules, unsafe_fixes: true, placement: Some(&options) };
+    repair(&mut document, Scope::File, &wanted).expect("fixes that pass re-analysis");
+    document.source().text().to_string()
+}
+
+/// The two examples of a code in the documentation, within modules of a scheme.
+fn examples(code: &str) -> [String; 2] {
+    let book = include_str!("../../../docs/diagnostics.md");
+    let section = book.split(&format!("\n## {code}:")).nth(1).expect("a section");
+    let mut all = section.split("```mlir\n").skip(1).filter_map(|it| it.split("```").next());
+    let mut example = || {
+        let text = all.next().expect("an example");
+        // HEIR lowers nothing without a backend.
+        if let Some(rest) = text.strip_prefix("module attributes {") {
+            return format!("module attributes {{backend.openfhe, {rest}");
+        }
+        let params = if text.contains("xi16") { BGV } else { CKKS };
+        format!("module attributes {{{params}}} {{\n{text}}}\n")
+    };
+    [example(), example()]
+}
+
+#[test]
+fn heir_refuses_what_the_documentation_calls_an_error() {
+    let Some(heir_opt) = heir_opt() else { return };
+    for (code, message) in [
+        ("missing-relinearize", "x.dim == 2 does not hold"),
+        ("unequal-levels", "requires all operands and results to have the same rings"),
+        ("unequal-scales", "requires all operands and results to have the same plaintextSpace"),
+        ("unencoded-plaintext", "must be lwe-ciphertext-like"),
+    ] {
+        let [bad, good] = examples(code);
+        assert_eq!(errors(&bad), [code], "{bad}");
+        let said = refusal(&heir_opt, &bad).expect("a refusal");
+        assert!(said.contains(message), "{code}: {said}");
+        for text in [good, fixed(&bad)] {
+            assert!(errors(&text).is_empty(), "{text}");
+            assert_eq!(refusal(&heir_opt, &text), None, "{code}: {text}");
+        }
+    }
+}
+
+#[test]
+fn heir_refuses_the_example_until_it_is_fixed() {
+    let Some(heir_opt) = heir_opt() else { return };
+    let text = include_str!("../../../examples/heir.mlir");
+    assert_eq!(errors(text), ["missing-relinearize"]);
+    let said = refusal(&heir_opt, text).expect("a refusal");
+    assert_eq!(said, "'ckks.rotate' op x.dim == 2 does not hold");
+    assert_eq!(refusal(&heir_opt, &fixed(text)), None);
+}
+
+#[test]
+fn heir_lowers_what_only_costs_time_or_goes_wrong_later() {
+    let Some(heir_opt) = heir_opt() else { return };
+    let of = |op: &str| {
+        format!(
+            "module attributes {{{CKKS}}} {{
+  func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {{
+    %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {{
+    ^body(%a: tensor<8xf32>):
+      %1 = arith.mulf %a, %a : tensor<8xf32>
+      %2 = mgmt.relinearize %1 : tensor<8xf32>
+      %3 = arith.mulf %1, %2 : tensor<8xf32>
+      %4 = {op} %3 : tensor<8xf32>
+      secret.yield %4 : tensor<8xf32>
+    }} -> !secret.secret<tensor<8xf32>>
+    return %0 : !secret.secret<tensor<8xf32>>
+  }}
+}}
+"
+        )
+    };
+    for (op, severity) in [("mgmt.modreduce", "hint"), ("mgmt.bootstrap", "warning")] {
+        let text = of(op);
+        let found = Document::new(&text).diagnostics();
+        let found = found.iter().find(|it| it.code == "missing-relinearize").expect("a report");
+        assert_eq!(found.severity.name(), severity, "{op}");
+        assert_eq!(errors(&text), [""; 0], "{op}");
+        assert_eq!(refusal(&heir_opt, &text), None, "{op}");
+    }
+}
+
+#[test]
+fn the_guide_lists_each_requirement() {
+    let guide = include_str!("../../../docs/heir.md");
+    for it in noisy_heir::requirements::ALL {
+        for part in [it.message, it.source] {
+            assert!(guide.contains(part), "{part} of {:?}", it.ops);
+        }
+        for name in it.ops.iter().filter(|it| !it.contains("rot") && !it.starts_with("lattigo")) {
+            let last = name.rsplit('.').next().expect("a name").trim_end_matches("_inplace");
+            assert!(guide.contains(last), "{name}");
+        }
+    }
+}

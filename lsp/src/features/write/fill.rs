@@ -1,0 +1,253 @@
+//! Templates of ops with values in scope as their operands, and types that follow from them.
+
+use noisy_syntax::OpKind;
+use noisy_syntax::dialect::TypeClass;
+
+/// The values in scope with their types, the nearest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scope(pub Vec<(String, String)>);
+
+impl Scope {
+    /// The same without a value, which is the result of the op that is being written.
+    pub(super) fn without(mut self, name: &str) -> Self {
+        self.0.retain(|it| it.0 != name);
+        self
+    }
+
+    fn type_of(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|it| it.0 == name).map(|it| &*it.1)
+    }
+}
+
+/// An operand that was chosen or is written.
+#[derive(Clone, Debug)]
+struct Operand {
+    name: String,
+    ty: String,
+    /// True if other operands of the op may have another type.
+    is_fixed: bool,
+}
+
+/// Returns a template in which values in scope are the operands.
+pub(super) fn filled(kind: OpKind, template: &str, scope: &Scope) -> String {
+    let mut chosen: Vec<Option<Operand>> = Vec::new();
+    let mut examples: Vec<String> = Vec::new();
+    replaced(template, &mut |place, role| match role {
+        Role::Operand => {
+            let class = kind.spec().operand_class(chosen.len());
+            let operand = choose(class, scope, &chosen);
+            let name = operand.as_ref().map_or(place, |it| &it.name).to_owned();
+            chosen.push(operand);
+            name
+        }
+        Role::Type => {
+            // The result of a cast has another type than its operand.
+            let is_number = matches!(family(place), "other" | "float");
+            let is_like = |it: &String| it != place && family(it) == family(place);
+            let is_cast = is_number && examples.iter().any(is_like);
+            examples.push(place.to_owned());
+            let ty = follows(place, &chosen).filter(|_| !is_cast);
+            ty.unwrap_or(place).to_owned()
+        }
+        Role::Other => place.to_owned(),
+    })
+}
+
+/// Returns the end of an op whose operands are written at the end of a line, such as
+/// ` : !noisy.i32`. `None` if an operand is missing, or if something follows them.
+pub(super) fn rest(line: &str, scope: &Scope) -> Option<String> {
+    let (_, body) =
+        line.split_once('=').filter(|it| it.0.trim().starts_with('%')).unwrap_or(("", line));
+    let body = body.trim();
+    let (name, operands) = body.split_once(' ')?;
+    let kind = OpKind::of(name);
+    if kind == OpKind::Unknown || operands.contains([':', '{', '[', '(', '<', '"']) {
+        return None;
+    }
+    let mut written = Vec::new();
+    for (n, it) in operands.split(',').enumerate() {
+        let it = it.trim();
+        let ty = scope.type_of(it)?.to_owned();
+        let class = kind.spec().operand_class(n);
+        if !fits(class, &ty) {
+            return None;
+        }
+        written.push(Some(Operand { name: it.to_owned(), ty, is_fixed: is_fixed(class) }));
+    }
+    let template = kind.spec().template();
+    let (mut n_operands, mut end) = (0, 0);
+    let mut before = 0;
+    let mut tail = template.as_str();
+    while let Some((text, place, after)) = split(tail) {
+        before += text.len() + place.len() + 2 * '«'.len_utf8();
+        if role(place, after, n_operands) == Role::Operand {
+            (n_operands, end) = (n_operands + 1, before);
+        }
+        tail = after;
+    }
+    if n_operands != written.len() || n_operands == 0 {
+        return None;
+    }
+    let end = template[end..].to_owned();
+    if !end.starts_with(" :") || end.contains('\n') {
+        return None;
+    }
+    let mut is_whole = true;
+    let out = replaced(&end, &mut |place, _| match follows(place, &written) {
+        Some(ty) => ty.to_owned(),
+        None => {
+            is_whole = false;
+            place.to_owned()
+        }
+    });
+    let plain = out.replace(['«', '»'], "");
+    // A type that does not follow from the operands, such as that of a cast, stays an example.
+    (is_whole || plain.contains(" -> ") || plain.contains(" to ")).then_some(plain)
+}
+
+/// The role of a placeholder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Operand,
+    Type,
+    Other,
+}
+
+fn role(place: &str, after: &str, n_operands: usize) -> Role {
+    // A name before `=` is defined.
+    let is_defined = after.starts_with(" = ") || after.starts_with(':');
+    if place.starts_with('%') && !place.contains(' ') {
+        if is_defined { Role::Other } else { Role::Operand }
+    } else if n_operands > 0 {
+        Role::Type
+    } else {
+        Role::Other
+    }
+}
+
+/// The text before the first placeholder of a template, the placeholder, and the text after it.
+pub(super) fn split(template: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = template.split_once('«')?;
+    let (place, after) = rest.split_once('»')?;
+    Some((before, place, after))
+}
+
+/// Replaces the placeholders of a template; they stay placeholders.
+fn replaced(template: &str, with: &mut dyn FnMut(&str, Role) -> String) -> String {
+    let (mut out, mut rest, mut n_operands) = (String::new(), template, 0);
+    while let Some((before, place, after)) = split(rest) {
+        let role = role(place, after, n_operands);
+        n_operands += usize::from(role == Role::Operand);
+        out.push_str(&format!("{before}«{}»", with(place, role)));
+        rest = after;
+    }
+    out + rest
+}
+
+/// Chooses the nearest value of a class that is not used yet, or the nearest.
+fn choose(class: TypeClass, scope: &Scope, chosen: &[Option<Operand>]) -> Option<Operand> {
+    let others = || chosen.iter().flatten().filter(|it| !it.is_fixed);
+    let is_fixed = is_fixed(class);
+    // Operands of one op mostly have one type.
+    let is_same = |ty: &str| is_fixed || others().all(|it| it.ty == ty);
+    let mut fitting = scope.0.iter().filter(|it| fits(class, &it.1) && is_same(&it.1));
+    let first = fitting.clone().next()?;
+    let is_new = |it: &&(String, String)| chosen.iter().flatten().all(|other| other.name != it.0);
+    let (name, ty) = fitting.find(is_new).unwrap_or(first);
+    Some(Operand { name: name.clone(), ty: ty.clone(), is_fixed })
+}
+
+/// The type that an example of a type stands for.
+fn follows<'a>(example: &str, chosen: &'a [Option<Operand>]) -> Option<&'a str> {
+    let free = chosen.iter().flatten().filter(|it| !it.is_fixed);
+    free.map(|it| &*it.ty).find(|ty| family(ty) == family(example))
+}
+
+/// The kind of a type, as far as an example shows it.
+fn family(ty: &str) -> &'static str {
+    match ty.find(|c: char| !c.is_ascii_lowercase()).map_or(ty, |at| &ty[..at]) {
+        "memref" => "memref",
+        "vector" => "vector",
+        "f" | "bf" => "float",
+        _ => "other",
+    }
+}
+
+/// True if the class has one type, which the op does not spell out as an example.
+fn is_fixed(class: TypeClass) -> bool {
+    matches!(class, TypeClass::Noisy | TypeClass::I1 | TypeClass::Index)
+}
+
+/// True if a type is of a class.
+fn fits(class: TypeClass, ty: &str) -> bool {
+    let width = |prefix: &str| ty.strip_prefix(prefix).and_then(|it| it.parse::<u32>().ok());
+    match class {
+        TypeClass::Noisy => ty == "!noisy.i32",
+        TypeClass::Plain => width("i").is_some_and(|it| it <= 5),
+        TypeClass::I1 | TypeClass::BoolLike => ty == "i1",
+        TypeClass::Index => ty == "index",
+        TypeClass::SignlessOrIndex | TypeClass::IndexCast => width("i").is_some() || ty == "index",
+        TypeClass::IntLike | TypeClass::FixedIntLike | TypeClass::Integer => width("i").is_some(),
+        TypeClass::FloatLike => width("f").is_some() || ty == "bf16",
+        TypeClass::MemRef | TypeClass::RankedMemRef => ty.starts_with("memref<"),
+        TypeClass::Vector => ty.starts_with("vector<"),
+        TypeClass::Function => ty.starts_with('('),
+        TypeClass::Any | TypeClass::Bits => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope() -> Scope {
+        let of = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
+        let all = [
+            ("%m", "!noisy.i32"),
+            ("%n", "!noisy.i32"),
+            ("%c", "i1"),
+            ("%x", "i5"),
+            ("%w", "i64"),
+            ("%b", "memref<8xf32>"),
+            ("%i", "index"),
+            ("%f", "f32"),
+        ];
+        Scope(all.iter().map(of).collect())
+    }
+
+    fn plain(kind: OpKind) -> String {
+        filled(kind, &kind.spec().template(), &scope()).replace(['«', '»'], "")
+    }
+
+    #[test]
+    fn operands_are_the_nearest_values_of_their_type() {
+        assert_eq!(plain(OpKind::NoisyMul), "%r = noisy.mul %m, %n : !noisy.i32");
+        assert_eq!(plain(OpKind::NoisyEncode), "%r = noisy.encode %c : i1 -> !noisy.i32");
+        assert_eq!(plain(OpKind::NoisyDecode), "%r = noisy.decode %m : !noisy.i32 -> i5");
+        assert_eq!(plain(OpKind::ArithExtsi), "%r = arith.extsi %c : i1 to i64");
+        assert_eq!(plain(OpKind::MemrefStore), "memref.store %m, %b[%i] : memref<8xf32>");
+        // A value is taken twice rather than one of another type.
+        assert_eq!(plain(OpKind::ArithAddf), "%r = arith.addf %f, %f : f32");
+        let none = filled(OpKind::NoisyMul, &OpKind::NoisyMul.spec().template(), &Scope::default());
+        assert_eq!(none, OpKind::NoisyMul.spec().template());
+    }
+
+    #[test]
+    fn types_follow_written_operands() {
+        let of = |line: &str| rest(line, &scope());
+        assert_eq!(of("  %r = noisy.mul %m, %m").as_deref(), Some(" : !noisy.i32"));
+        assert_eq!(of("%r = noisy.encode %x").as_deref(), Some(" : i5 -> !noisy.i32"));
+        assert_eq!(of("%r = arith.addi %w, %w").as_deref(), Some(" : i64"));
+        for line in [
+            "%r = noisy.mul %m",
+            "%r = noisy.mul %m, %x",
+            "%r = noisy.mul %m, %m : !noisy.i32",
+            "%r = noisy.mul %unknown, %m",
+            "%r = foo.bar %m, %m",
+            "return",
+            "",
+        ] {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
+}

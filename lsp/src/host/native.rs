@@ -1,0 +1,152 @@
+//! Threads of the system, and the timers of the runtime.
+//!
+//! *Cost.* Idle threads of documents stay for a while, so that a message is handed over as fast as
+//! to a dedicated thread. There are at most [`MOST`] of them, and they end after [`LINGER`].
+
+use std::collections::VecDeque;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+pub(crate) use tokio::time::{sleep, timeout};
+
+/// Deeply nested programs are walked by recursion; an unused stack costs nothing.
+const STACK: usize = 64 << 20;
+
+/// Maximum number of documents that work at the same time; others wait.
+pub(crate) const MOST: usize = 32;
+
+/// Time that an idle thread stays.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// The threads of all documents.
+static THREADS: Pool = Pool::new();
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads that are started when there is work.
+struct Pool {
+    state: Mutex<State>,
+    work_came: Condvar,
+}
+
+struct State {
+    waiting: VecDeque<Work>,
+    n_threads: usize,
+    n_idle: usize,
+}
+
+impl Pool {
+    const fn new() -> Self {
+        let state = State { waiting: VecDeque::new(), n_threads: 0, n_idle: 0 };
+        Self { state: Mutex::new(state), work_came: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs work on a thread.
+    ///
+    /// # Errors
+    ///
+    /// If there is no thread and none can be started; the work is dropped.
+    fn run(&'static self, work: Work) -> io::Result<()> {
+        let mut state = self.lock();
+        state.waiting.push_back(work);
+        if state.n_idle >= state.waiting.len() {
+            self.work_came.notify_one();
+            return Ok(());
+        }
+        if state.n_threads >= MOST {
+            return Ok(());
+        }
+        state.n_threads += 1;
+        drop(state);
+        let builder = thread::Builder::new().name("document".to_owned()).stack_size(STACK);
+        let Err(error) = builder.spawn(move || self.work()) else { return Ok(()) };
+        let mut state = self.lock();
+        state.n_threads -= 1;
+        if state.n_threads > 0 {
+            return Ok(());
+        }
+        let lost = std::mem::take(&mut state.waiting);
+        drop(state);
+        drop(lost);
+        Err(error)
+    }
+
+    /// The loop of a thread: works until there was nothing to do for a while.
+    fn work(&self) {
+        let mut state = self.lock();
+        loop {
+            while let Some(work) = state.waiting.pop_front() {
+                drop(state);
+                work();
+                state = self.lock();
+            }
+            state.n_idle += 1;
+            let waited =
+                self.work_came.wait_timeout_while(state, LINGER, |it| it.waiting.is_empty());
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.n_idle -= 1;
+            if state.waiting.is_empty() {
+                state.n_threads -= 1;
+                return;
+            }
+        }
+    }
+}
+
+/// Runs work of a document on a thread.
+///
+/// # Errors
+///
+/// If no thread can be started.
+pub(crate) fn run_document(work: Work) -> io::Result<()> {
+    THREADS.run(work)
+}
+
+/// Runs a task.
+pub(crate) fn spawn(
+    runtime: &Handle,
+    task: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<()> {
+    runtime.spawn(task)
+}
+
+/// Runs work on a thread of its own with a deep stack. It has begun when this returns; the future
+/// is for the result, and `None` if the work panicked.
+///
+/// # Errors
+///
+/// If no thread can be started.
+pub(crate) fn apart<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
+    name: &str,
+    work: F,
+) -> io::Result<impl Future<Output = Option<T>> + Send + use<T, F>> {
+    let (sender, receiver) = oneshot::channel();
+    let work = move || {
+        // A cancelled request has no receiver.
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(work)).ok());
+    };
+    thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work)?;
+    Ok(async { receiver.await.ok().flatten() })
+}
+
+/// Runs short work off the thread of the tasks; `None` if it panicked.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    tokio::task::spawn_blocking(work).await.ok()
+}
+
+/// Drops a large value on another thread.
+pub(crate) fn discard(runtime: &Handle, it: impl Send + 'static) {
+    runtime.spawn_blocking(move || drop(it));
+}

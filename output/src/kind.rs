@@ -1,0 +1,153 @@
+//! Kinds of files, so that no output replaces a file of another kind by mistake.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::shown::shown_path;
+
+/// The kind of content of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An MLIR program.
+    Program,
+    /// A configuration.
+    Toml,
+    /// Text for people.
+    Text,
+    /// A page.
+    Html,
+    /// A picture in SVG.
+    Svg,
+    /// A graph for Graphviz.
+    Dot,
+    /// JSON, also one value per line.
+    Json,
+    /// Other XML, such as a report of `JUnit`.
+    Xml,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Program => "an MLIR program",
+            Self::Toml => "a TOML file",
+            Self::Text => "text",
+            Self::Html => "an HTML page",
+            Self::Svg => "an SVG picture",
+            Self::Dot => "a DOT graph",
+            Self::Json => "JSON",
+            Self::Xml => "XML",
+        })
+    }
+}
+
+/// Number of bytes in which the kind of a file shows.
+const HEAD: u64 = 512;
+
+impl Kind {
+    /// Returns the kind that the name of a file states.
+    fn of_name(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match &*extension {
+            "mlir" => Self::Program,
+            "toml" => Self::Toml,
+            "html" | "htm" => Self::Html,
+            "svg" => Self::Svg,
+            "dot" | "gv" => Self::Dot,
+            "json" | "jsonl" | "sarif" => Self::Json,
+            "xml" => Self::Xml,
+            _ => return None,
+        })
+    }
+
+    /// Returns the kind of the start of a content.
+    fn of_content(head: &[u8]) -> Self {
+        let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+        let head = head.trim_start();
+        let starts = |all: &[&str]| all.iter().any(|it| head.starts_with(it));
+        if starts(&["<!doctype html", "<html"]) {
+            Self::Html
+        } else if starts(&["<svg"]) || (starts(&["<?xml"]) && head.contains("<svg")) {
+            Self::Svg
+        } else if starts(&["<?xml"]) {
+            Self::Xml
+        } else if starts(&["digraph", "strict digraph"]) {
+            Self::Dot
+        } else if starts(&["{\"", "{\n", "{}", "[\n", "[{", "[]"]) {
+            Self::Json
+        } else {
+            Self::Text
+        }
+    }
+}
+
+/// Checks that an output of a kind may take the place of a file: that there is none, that it is
+/// empty or no regular file, or that it is of the same kind.
+///
+/// # Errors
+///
+/// The error names the file and both kinds.
+pub fn is_replaceable(path: &Path, by: Kind) -> Result<(), String> {
+    // A file that cannot be read is left to the attempt to write it.
+    if !path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0) {
+        return Ok(());
+    }
+    let mut head = Vec::new();
+    let is_read = File::open(path).and_then(|it| it.take(HEAD).read_to_end(&mut head)).is_ok();
+    let named = Kind::of_name(path);
+    let Some(old) = named.or_else(|| is_read.then(|| Kind::of_content(&head))) else {
+        return Ok(());
+    };
+    // The name does not tell text from a program.
+    let is_same = old == by || (named.is_none() && (old, by) == (Kind::Text, Kind::Program));
+    if is_same {
+        return Ok(());
+    }
+    let path = shown_path(path);
+    Err(format!(
+        "{path}: this file holds {old}, and the output is {by}; choose another file, or replace it with --force"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaces_only_files_of_the_same_kind() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let is_fine = |name: &str, text: &str, by| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("a file");
+            is_replaceable(&path, by).is_ok()
+        };
+        let page = "<!DOCTYPE html>\n<html>";
+        assert!(is_replaceable(&folder.path().join("new.mlir"), Kind::Html).is_ok());
+        assert!(is_fine("empty.mlir", "", Kind::Html));
+        assert!(!is_fine("a.mlir", "func.func private @f()\n", Kind::Html));
+        assert!(!is_fine("a.mlir", "func.func private @f()\n", Kind::Text));
+        assert!(is_fine("a.mlir", "func.func private @f()\n", Kind::Program));
+        assert!(is_fine("a.html", page, Kind::Html));
+        assert!(!is_fine("a.html", page, Kind::Svg));
+        // Without a telling name the content counts.
+        for (text, kind) in [
+            (page, Kind::Html),
+            ("<svg xmlns=\"\">", Kind::Svg),
+            ("<?xml version=\"1.0\"?>\n<svg>", Kind::Svg),
+            ("<?xml version=\"1.0\"?>\n<testsuites>", Kind::Xml),
+            ("digraph {\n", Kind::Dot),
+            ("[\n]\n", Kind::Json),
+            ("{\"a\": 1}\n", Kind::Json),
+            ("1 error in 1 file.\n", Kind::Text),
+        ] {
+            for by in [Kind::Html, Kind::Svg, Kind::Xml, Kind::Dot, Kind::Json, Kind::Text] {
+                assert_eq!(is_fine("a", text, by), by == kind, "{text} {by}");
+            }
+        }
+        assert!(is_fine("a.txt", "func.func private @f()\n", Kind::Program));
+        assert!(is_fine("a.txt", "\u{0}\u{1}", Kind::Text));
+        assert!(is_replaceable(Path::new("/dev/null"), Kind::Html).is_ok());
+    }
+}

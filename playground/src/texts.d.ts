@@ -1,0 +1,4 @@
+declare module "*.mlir" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,408 @@
+//! Operands that calls, branches, returns and yields pass.
+
+use std::ops::Range;
+
+use super::{Adviser, words};
+use crate::{Op, TokenKind, Type};
+
+impl Adviser<'_> {
+    /// The operands of the op in the text, from one on, each with the comma before it.
+    pub(super) fn operand_places(&self) -> Vec<Range<usize>> {
+        let start = self.ir.start(self.op);
+        let operands = &self.ir.op(self.op).operands;
+        operands.iter().map(|it| self.ir.absolute_at(self.op, start, it.span)).collect()
+    }
+
+    /// Proposes to remove the operands from `keep` on of those from `first` on, and their types.
+    pub(super) fn drop_operands(&mut self, first: usize, keep: usize) {
+        let places = self.operand_places();
+        let Some(extra) = places.get(first + keep..).filter(|it| !it.is_empty()) else { return };
+        let end = extra[extra.len() - 1].end;
+        let from = match (first + keep).checked_sub(1).map(|it| places[it].end) {
+            Some(it) if keep > 0 => it,
+            _ if first == 0 && self.ir.op(self.op).regions.is_empty() => {
+                let name = self.ir.name_range(self.op).end;
+                let between = self.source.slice(name..extra[0].start);
+                if between.trim().is_empty() { name } else { extra[0].start }
+            }
+            _ => extra[0].start,
+        };
+        let names: Vec<String> = extra.iter().map(|it| self.source.slice(it.clone())).collect();
+        let title = format!("Remove {}", names.join(", "));
+        let mut edits = vec![(from..end, String::new())];
+        let n = extra.len();
+        edits.extend(self.drop_types(end, n, keep));
+        self.propose(title, edits);
+    }
+
+    /// The edit that removes the last types of the first list of types behind a place.
+    fn drop_types(&self, from: usize, n: usize, keep: usize) -> Option<(Range<usize>, String)> {
+        let window = self.window();
+        let at = window.after(from);
+        let colon =
+            (at..window.tokens.len()).find(|&it| window.tokens[it].kind == TokenKind::Colon)?;
+        let types = Self::type_list(&window, colon + 1);
+        if types.len() != n + keep {
+            return None;
+        }
+        let last = types.last()?.end;
+        Some(match keep.checked_sub(1) {
+            Some(it) => (types[it].end..last, String::new()),
+            None if window.tokens.get(colon + 1).is_some_and(|it| it.kind == TokenKind::LParen) => {
+                (types[0].start..last, String::new())
+            }
+            None => {
+                let start = window.range(window.tokens[colon]).start;
+                let text = &window.text[..start - window.start];
+                (window.start + text.trim_end().len()..last, String::new())
+            }
+        })
+    }
+
+    /// The types of a list, which may stand in parentheses.
+    fn type_list(window: &super::scope::Window, from: usize) -> Vec<Range<usize>> {
+        use TokenKind as K;
+        let mut at = from;
+        let is_wrapped = window.tokens.get(at).is_some_and(|it| it.kind == K::LParen);
+        at += usize::from(is_wrapped);
+        let (mut out, mut start, mut depth) = (Vec::new(), None, 0usize);
+        let mut end = 0;
+        while let Some(it) = window.get(at) {
+            let range = window.range(it);
+            let is_end = it.at_line_start && !is_wrapped
+                || depth == 0 && matches!(it.kind, K::Arrow | K::RParen | K::Region | K::LBrace);
+            if is_end {
+                break;
+            }
+            match it.kind {
+                K::Less | K::LParen | K::LSquare => depth += 1,
+                K::Greater | K::RParen | K::RSquare => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if it.kind == K::Comma && depth == 0 {
+                out.extend(start.take().map(|it| it..end));
+            } else {
+                start.get_or_insert(range.start);
+                end = range.end;
+            }
+            at += 1;
+        }
+        out.extend(start.map(|it| it..end));
+        out
+    }
+
+    /// Values for some types, nearest first; `None` if one is missing. `skip`: take later ones.
+    pub(super) fn values_for(&self, types: &[Type], skip: usize) -> Option<Vec<String>> {
+        let one = |ty: &Type| {
+            let all = self.values_of_type(*ty);
+            all.get(skip).or(all.first().filter(|_| skip == 0)).map(|&it| self.ir.value_text(it))
+        };
+        types.iter().map(one).collect()
+    }
+
+    pub(super) fn types_text(&self, types: &[Type]) -> Option<String> {
+        let texts: Option<Vec<String>> =
+            types.iter().map(|&it| self.ir.interner.written_type_text(it)).collect();
+        Some(texts?.join(", "))
+    }
+
+    pub(super) fn return_count(&mut self) {
+        let Some(function) = self.function() else { return };
+        let Some((_, results)) = self.signature(function) else { return };
+        let name = self.symbol(function).map_or(String::new(), |it| format!("@{}", it.1));
+        let n = self.ir.op(self.op).operands.len();
+        let wanted: Vec<String> = results.iter().map(|&it| self.show(it)).collect();
+        let returns = match &wanted[..] {
+            [] => "no value".to_owned(),
+            [one] => one.clone(),
+            more => format!("{} values: {}", more.len(), more.join(", ")),
+        };
+        self.say(format!(
+            "`return` gives {}, but {name} returns {returns}",
+            words::count(n, "value")
+        ));
+        match self.result_types_range(function) {
+            Some(range) => {
+                self.relate(range, format!("{name} is declared to return {returns} here"));
+            }
+            None => {
+                if let Some((range, _)) = self.symbol(function) {
+                    self.relate(range, format!("{name} is declared here without results"));
+                }
+            }
+        }
+        self.help(format!("Return {returns}, or change the type of {name}"));
+        if n > results.len() {
+            self.drop_operands(0, results.len());
+        } else {
+            self.more_results(&results);
+        }
+        self.change_signature(function);
+    }
+
+    /// Proposes a `return` or yield of as many values as are wanted.
+    fn more_results(&mut self, wanted: &[Type]) {
+        let own = self.ir.op(self.op).operands.clone();
+        let range = self.ir.range(self.op);
+        let written = self.source.slice(self.ir.name_range(self.op));
+        let Some(types) = self.types_text(wanted) else { return };
+        for skip in 0..3 {
+            let Some(more) = self.values_for(&wanted[own.len()..], skip) else { return };
+            let mut names: Vec<String> =
+                self.operand_places().into_iter().map(|it| self.source.slice(it)).collect();
+            let title = format!("{written} {}", more.join(", "));
+            names.extend(more);
+            let text = format!("{written} {} : {types}", names.join(", "));
+            self.replace(format!("Write `{title}`"), range.clone(), text);
+        }
+    }
+
+    /// Proposes that the function returns what its `return` gives.
+    fn change_signature(&mut self, function: Op) {
+        let operands = self.ir.op(self.op).operands.clone();
+        let types: Vec<Type> = operands.iter().map(|it| it.ty).collect();
+        let Some(text) = self.types_text(&types) else { return };
+        let text = if types.len() == 1 { text } else { format!("({text})") };
+        match self.result_types_range(function) {
+            Some(range) => self.replace(format!("Let the function return {text}"), range, text),
+            None => {
+                let head = self.ir.head_range(function);
+                let header = self.source.slice(head.start..head.end.min(head.start + 4096));
+                if let Some(close) = header.rfind(')') {
+                    let at = head.start + close + 1;
+                    self.insert(
+                        format!("Let the function return {text}"),
+                        at,
+                        format!(" -> {text}"),
+                    );
+                }
+            }
+        }
+    }
+
+    pub(super) fn yield_count(&mut self) {
+        let Some(parent) = self.ir.parent_op(self.op) else { return };
+        let results = self.ir.op(parent).results.clone();
+        let wanted: Vec<Type> = results.iter().map(|&it| self.type_of(it)).collect();
+        let n = self.ir.op(self.op).operands.len();
+        let (own, around) =
+            (self.ir.op_name(self.op).to_owned(), self.ir.op_name(parent).to_owned());
+        self.say(format!(
+            "`{own}` gives {}, but `{around}` has {}",
+            words::count(n, "value"),
+            words::count(wanted.len(), "result")
+        ));
+        let range = self.ir.name_range(parent);
+        self.relate(range, format!("`{around}` has {}", words::count(wanted.len(), "result")));
+        self.help("Yield a value for each result");
+        if n > wanted.len() {
+            self.drop_operands(0, wanted.len());
+        } else {
+            self.more_results(&wanted);
+        }
+    }
+
+    pub(super) fn call(&mut self) {
+        let Some(callee) = self.callee() else { return };
+        let Some((inputs, results)) = self.signature(callee) else { return };
+        let Some((range, name)) = self.symbol(callee) else { return };
+        let name = format!("@{name}");
+        let ir = self.ir;
+        let show = |types: &[Type]| {
+            let all: Vec<String> =
+                types.iter().map(|&it| ir.interner.short_type_text(it)).collect();
+            all.join(", ")
+        };
+        let ty = format!("({}) -> ({})", show(&inputs), show(&results));
+        self.relate(range, format!("{name} is declared here: {ty}"));
+        let here = self.operand_here();
+        if let Some((n, Some(value))) = here {
+            let operand_count = self.ir.op(self.op).operands.len();
+            let first = operand_count.saturating_sub(inputs.len());
+            let Some(&wanted) = inputs.get(n.saturating_sub(first)) else { return };
+            let (text, found) = (self.show(wanted), self.show(self.type_of(value)));
+            let written = self.text_here();
+            self.say(format!(
+                "argument {} of {name} is {text}, but {written} has type {found}",
+                n - first
+            ));
+            self.help(format!("Pass a value of type {text}, or convert {written}"));
+            self.pass(n, wanted, &text);
+            let place = self.at.clone();
+            self.propose_conversion(&place, value, wanted, &text);
+            return;
+        }
+        let operands = self.ir.op(self.op).operands.len();
+        if operands != inputs.len() {
+            self.say(format!(
+                "the call passes {}, but {name} takes {}",
+                words::count(operands, "operand"),
+                inputs.len()
+            ));
+            self.help(format!(
+                "Pass {}",
+                if inputs.is_empty() {
+                    "nothing".to_owned()
+                } else {
+                    format!("values of type {}", show(&inputs))
+                }
+            ));
+            if operands > inputs.len() {
+                self.drop_operands(0, inputs.len());
+            } else {
+                self.pass_more(&inputs, &results, &name);
+            }
+            return;
+        }
+        let message = format!("{} (in the call of {name})", self.problem.message);
+        self.say(message);
+        self.help(format!("Write the type of {name} behind the call: {ty}"));
+        let list = |types: &[Type]| self.types_text(types);
+        if let (Some(inputs), Some(given)) = (list(&inputs), list(&results)) {
+            let given = if results.len() == 1 { given } else { format!("({given})") };
+            let window = self.window();
+            if let Some(colon) = window.tokens.iter().rposition(|it| it.kind == TokenKind::Colon) {
+                let at = window.range(window.tokens[colon]).start;
+                let end = self.ir.range(self.op).end;
+                self.replace(
+                    format!("Write the type of {name}"),
+                    at..end,
+                    format!(": ({inputs}) -> {given}"),
+                );
+            }
+        }
+    }
+
+    /// Proposes other operands of the wanted type, with the type in the call.
+    fn pass(&mut self, n: usize, wanted: Type, text: &str) {
+        let window = self.window();
+        let colon = window.tokens.iter().rposition(|it| it.kind == TokenKind::Colon);
+        let types = colon.map(|it| Self::type_list(&window, it + 1)).unwrap_or_default();
+        for it in self.values_of_type(wanted).into_iter().take(2) {
+            let name = self.ir.value_text(it);
+            let mut edits = vec![(self.at.clone(), name.clone())];
+            edits.extend(types.get(n).map(|it| (it.clone(), text.to_owned())));
+            self.propose(format!("Pass {name}"), edits);
+        }
+        if let Some(value) = self.operand_here().and_then(|it| it.1)
+            && let Some(place) = types.get(n)
+        {
+            let Some((op, word)) = self.conversions(self.type_of(value), wanted).first().copied()
+            else {
+                return;
+            };
+            let start = self.ir.range(self.op).start;
+            let own = self.show(self.type_of(value));
+            let fresh = self.fresh(self.bare_name(value));
+            let indentation = self.source.indentation(start);
+            let written = self.ir.value_text(value);
+            let line = format!("%{fresh} = {op} {written} : {own} {word} {text}\n{indentation}");
+            self.propose(
+                format!("Convert {written} to {text} by {op}"),
+                vec![
+                    (start..start, line),
+                    (self.at.clone(), format!("%{fresh}")),
+                    (place.clone(), text.to_owned()),
+                ],
+            );
+        }
+    }
+
+    fn pass_more(&mut self, inputs: &[Type], results: &[Type], name: &str) {
+        let places = self.operand_places();
+        let own: Vec<String> = places.iter().map(|it| self.source.slice(it.clone())).collect();
+        let range = self.ir.range(self.op);
+        let op = self.source.slice(self.ir.name_range(self.op));
+        let name_start = self.ir.name_range(self.op).start;
+        let (Some(types), Some(given)) = (self.types_text(inputs), self.types_text(results)) else {
+            return;
+        };
+        let given = if results.len() == 1 { given } else { format!("({given})") };
+        for skip in 0..2 {
+            let Some(more) = self.values_for(&inputs[own.len()..], skip) else { return };
+            let mut all = own.clone();
+            all.extend(more.iter().cloned());
+            let text = format!("{op} {name}({}) : ({types}) -> {given}", all.join(", "));
+            self.replace(format!("Pass {} too", more.join(", ")), name_start..range.end, text);
+        }
+    }
+
+    /// The function that the op calls.
+    fn callee(&self) -> Option<Op> {
+        let uses = &self.ir.extra(self.op).symbol_uses;
+        uses.first().and_then(|it| self.ir.resolve_symbol(self.op, it.1))
+    }
+
+    pub(super) fn successor_operands(&mut self) {
+        let successors = self.ir.extra(self.op).successors.clone();
+        let start = self.ir.start(self.op);
+        let found = successors.iter().find(|it| {
+            let own = self.ir.absolute_at(self.op, start, it.span);
+            let is_operand = |n: u32| {
+                let operand = &self.ir.op(self.op).operands[n as usize];
+                self.ir.absolute_at(self.op, start, operand.span) == self.at
+            };
+            own == self.at || it.operands.clone().any(is_operand)
+        });
+        let Some(successor) = found.or(successors.first()) else { return };
+        let Some(block) = successor.block else { return };
+        let args = self.ir.block(block).args.clone();
+        let types: Vec<Type> = args.iter().map(|&it| self.type_of(it)).collect();
+        let name = format!("^{}", self.ir.interner.str(successor.name));
+        if let Some(label) = self.ir.block(block).label {
+            let range = self.ir.name_range(label);
+            let list: Vec<String> = types.iter().map(|&it| self.show(it)).collect();
+            let list = if list.is_empty() {
+                "no arguments".to_owned()
+            } else {
+                format!("({})", list.join(", "))
+            };
+            self.relate(range, format!("{name} takes {list}"));
+        }
+        let op = self.ir.op_name(self.op).to_owned();
+        let n = successor.operands.len();
+        if let Some((at, Some(value))) = self.operand_here() {
+            let index = at - successor.operands.start as usize;
+            let Some(&wanted) = types.get(index) else { return };
+            let (text, found) = (self.show(wanted), self.show(self.type_of(value)));
+            let written = self.text_here();
+            self.say(format!(
+                "argument {index} of {name} is {text}, but {written} has type {found}"
+            ));
+            self.help(format!("Pass a value of type {text}, or convert {written}"));
+            self.pass(usize::MAX, wanted, &text);
+            let place = self.at.clone();
+            self.propose_conversion(&place, value, wanted, &text);
+            self.other_values(&place, wanted, value);
+            return;
+        }
+        self.say(format!(
+            "`{op}` passes {} to {name}, which takes {}",
+            words::count(n, "operand"),
+            words::count(types.len(), "argument")
+        ));
+        self.help(format!("Pass a value for each argument of {name}"));
+        let span = self.ir.absolute_at(self.op, start, successor.span);
+        // The list of operands in parentheses behind the name.
+        let window = self.window();
+        let behind = window.after(span.end);
+        let is_list = window.get(behind).is_some_and(|it| it.kind == TokenKind::LParen && n > 0);
+        let end = if is_list {
+            window.tokens[behind..]
+                .iter()
+                .find(|it| it.kind == TokenKind::RParen)
+                .map_or(span.end, |it| window.range(*it).end)
+        } else {
+            span.end
+        };
+        if types.is_empty() {
+            return self.replace("Pass nothing", span.end..end, "");
+        }
+        let Some(text) = self.types_text(&types) else { return };
+        for skip in 0..3 {
+            let Some(names) = self.values_for(&types, skip) else { return };
+            let list = names.join(", ");
+            self.replace(format!("Pass {list}"), span.end..end, format!("({list} : {text})"));
+        }
+    }
+}

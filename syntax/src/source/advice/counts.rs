@@ -1,0 +1,229 @@
+//! Numbers of operands, results and indices.
+
+use std::ops::Range;
+
+use super::{Adviser, words};
+use crate::{TokenKind, Type};
+
+impl Adviser<'_> {
+    pub(super) fn result_count(&mut self) {
+        let names = self.ir.op(self.op).result_names.clone();
+        // `defines 1 results`; an op that has none is told of in other words.
+        let number = self.problem.message.split("defines ").nth(1);
+        let number = number.and_then(|it| it.split(' ').next()?.parse::<usize>().ok());
+        let n = number.unwrap_or(0);
+        let op = self.ir.op_name(self.op).to_owned();
+        let start = self.ir.start(self.op);
+        let places: Vec<Range<usize>> =
+            names.iter().map(|it| self.ir.absolute_at(self.op, start, it.span)).collect();
+        let name_start = self.ir.name_range(self.op).start;
+        let Some(first) = places.first() else { return };
+        let window = self.window();
+        let name_at = window.after(name_start);
+        let is_next_line = window.get(name_at).is_some_and(|it| it.at_line_start);
+        if n == 0 && is_next_line {
+            let name = self.source.slice(first.clone());
+            self.say(format!(
+                "an op is missing after `{name} =`: the next line, `{op}`, has no result"
+            ));
+            self.help("Write the op whose result has this name, or remove the name");
+            let end = self.source.slice(first.start..name_start);
+            if let Some(equal) = end.find('=') {
+                self.relate(
+                    first.start + equal..first.start + equal + 1,
+                    "nothing follows this `=`",
+                );
+            }
+            return;
+        }
+        if n == 0 {
+            let name = self.source.slice(first.clone());
+            self.say(format!("`{op}` has no result to name {name}"));
+            self.help(format!("Write `{op}` without `{name} =`"));
+            self.replace(format!("Remove `{name} =`"), first.start..name_start, "");
+            return self.sure();
+        }
+        let given: usize = names.iter().map(|it| it.count as usize).sum();
+        self.say(format!("`{op}` has {}, but {} are named", words::count(n, "result"), given));
+        self.help(format!("Write {}", words::count(n, "name")));
+        if names.len() > n && names.iter().all(|it| it.count == 1) {
+            let range = places[n - 1].end..places[names.len() - 1].end;
+            let text = self.source.slice(range.clone());
+            self.replace(format!("Remove `{}`", text.trim_start_matches(',').trim()), range, "");
+        } else if let [only] = &names[..] {
+            let whole = first.start..first.start + 1 + self.ir.interner.str(only.name).len();
+            let name = self.source.slice(whole);
+            let text = if n == 1 { name.clone() } else { format!("{name}:{n}") };
+            let equal = self.source.slice(first.start..name_start).find('=').unwrap_or(0);
+            self.replace(
+                format!("Name them {text}"),
+                first.start..first.start + equal,
+                format!("{text} "),
+            );
+        }
+    }
+
+    pub(super) fn index_count(&mut self) {
+        let window = self.window();
+        let rank = self.problem.message.rsplit(' ').next().and_then(|it| it.parse::<usize>().ok());
+        let open = window.tokens.iter().position(|it| it.kind == TokenKind::LSquare);
+        let close = window.tokens.iter().position(|it| it.kind == TokenKind::RSquare);
+        let memref = self
+            .ir
+            .op(self.op)
+            .operands
+            .iter()
+            .filter_map(|it| it.value)
+            .find(|&it| self.show(self.type_of(it)).starts_with("memref"));
+        if let Some(value) = memref {
+            let (name, ty) = (self.ir.value_text(value), self.show(self.type_of(value)));
+            if let Some(range) = self.definition(value) {
+                self.relate(range, format!("{name} is defined here, with type {ty}"));
+            }
+        }
+        let (Some(rank), Some(open), Some(close)) = (rank, open, close) else { return };
+        self.help(format!(
+            "Write {} between the brackets",
+            words::count(rank, "index").replace("indexs", "indices")
+        ));
+        let mut depth = 0usize;
+        let mut commas = Vec::new();
+        for it in &window.tokens[open + 1..close.max(open + 1)] {
+            match it.kind {
+                TokenKind::LParen => depth += 1,
+                TokenKind::RParen => depth = depth.saturating_sub(1),
+                TokenKind::Comma if depth == 0 => commas.push(*it),
+                _ => {}
+            }
+        }
+        let n = commas.len() + usize::from(close > open + 1);
+        let end = window.range(window.tokens[close]).start;
+        if n > rank && rank > 0 {
+            let from = window.range(commas[rank - 1]).start;
+            self.replace("Remove the last indices", from..end, "");
+        } else if n < rank {
+            for it in self.values_of_type(Type::INDEX).into_iter().take(3) {
+                let name = self.ir.value_text(it);
+                let list = vec![name.clone(); rank - n].join(", ");
+                let lead = if n > 0 { ", " } else { "" };
+                self.insert(format!("Insert the index {name}"), end, format!("{lead}{list}"));
+            }
+            let zeros = vec!["0"; rank - n].join(", ");
+            let lead = if n > 0 { ", " } else { "" };
+            self.insert("Insert the index 0", end, format!("{lead}{zeros}"));
+        }
+    }
+
+    /// `memref.alloc() : memref<?xf32>`: sizes are missing.
+    pub(super) fn sizes(&mut self) {
+        let window = self.window();
+        let open = window.tokens.iter().find(|it| it.kind == TokenKind::LParen).copied();
+        let results = self.ir.op(self.op).results.clone();
+        let ty = results.first().map_or(String::new(), |&it| self.show(self.type_of(it)));
+        let n = ty.matches('?').count();
+        let given = self.ir.op(self.op).operands.len();
+        self.say(format!(
+            "`{}` has {} for the {} of {ty}",
+            self.ir.op_name(self.op),
+            words::count(given, "size"),
+            words::count(n, "dynamic dimension")
+        ));
+        self.help("Write a size of type index between the parentheses for each `?` of the type");
+        if given > n {
+            return self.drop_operands(0, n);
+        }
+        let Some(open) = open else { return };
+        let at = window.range(open).end;
+        let lead =
+            if given > 0 { self.operand_places().last().map_or(at, |it| it.end) } else { at };
+        let indices = self.values_of_type(Type::INDEX);
+        for it in indices.into_iter().take(3) {
+            let name = self.ir.value_text(it);
+            let list = vec![name.clone(); n - given].join(", ");
+            let list = if given > 0 { format!(", {list}") } else { list };
+            self.insert(format!("Insert the size {name}"), lead, list);
+        }
+        let start = self.ir.range(self.op).start;
+        if self.source.is_first_on_line(start) && given == 0 {
+            let indentation = self.source.indentation(start);
+            let name = if self.is_free("size") { "size".to_owned() } else { self.fresh("size") };
+            let list = vec![format!("%{name}"); n].join(", ");
+            self.propose(
+                "Define a size of 1",
+                vec![
+                    (start..start, format!("%{name} = arith.constant 1 : index\n{indentation}")),
+                    (at..at, list),
+                ],
+            );
+            let fixed = ty.replace('?', "1");
+            if let Some(place) = self.type_places(&ty).pop() {
+                self.replace(format!("Write the type {fixed}"), place, fixed);
+            }
+        }
+    }
+
+    pub(super) fn generic_types(&mut self) {
+        let operands = self.ir.op(self.op).operands.clone();
+        let types: Vec<Type> = operands
+            .iter()
+            .map(|it| it.value.map_or(Type::UNKNOWN, |it| self.type_of(it)))
+            .collect();
+        self.help(format!("Write a type for each of the {}", words::count(types.len(), "operand")));
+        let Some(text) = self.types_text(&types) else { return };
+        let window = self.window();
+        let colon = window.tokens.iter().rposition(|it| it.kind == TokenKind::Colon);
+        let Some(open) = colon.and_then(|it| window.get(it + 1)) else { return };
+        let close = window
+            .tokens
+            .iter()
+            .position(|it| it.start > open.start && it.kind == TokenKind::Arrow);
+        let Some(close) = close.and_then(|it| window.get(it - 1)) else { return };
+        let range = window.range(open).start..window.range(close).end;
+        self.replace(format!("Write the types ({text})"), range, format!("({text})"));
+        self.sure();
+    }
+
+    pub(super) fn wrong_count(&mut self) {
+        let name = self.ir.op_name(self.op).to_owned();
+        match name.as_str() {
+            "func.return" => return self.return_count(),
+            "affine.yield" | "scf.yield" => return self.yield_count(),
+            _ => {}
+        }
+        if self.problem.message.contains("operand types") {
+            // `"noisy.add"(%a, %b) : (i32) -> i32`.
+            return self.generic_types();
+        }
+        let spec = self.ir.op(self.op).kind.spec();
+        match self.form() {
+            Some(form) => self.help(format!("The form of the op is `{form}`")),
+            None => self.help(format!("See the operands that `{name}` takes")),
+        }
+        if name.starts_with("memref.alloc") {
+            return self.sizes();
+        }
+        let n = self.ir.op(self.op).operands.len();
+        if spec.operands.least == spec.operands.most && n > spec.operands.most {
+            self.drop_operands(0, spec.operands.most);
+        }
+        if n < spec.operands.least {
+            self.more_operands(spec.operands.least - n);
+        }
+    }
+
+    pub(super) fn more_operands(&mut self, n: usize) {
+        let places = self.operand_places();
+        let Some(last) = places.last().cloned() else { return };
+        for value in self.values().into_iter().take(4) {
+            let name = self.ir.value_text(value);
+            let text = format!(", {name}").repeat(n);
+            self.insert(format!("Insert {name}"), last.end, text);
+        }
+    }
+
+    pub(super) fn is_free(&self, name: &str) -> bool {
+        let region = self.ir.op(self.op).parent;
+        let id = self.ir.interner.find_name(name);
+        id.is_none_or(|it| self.ir.visible(region, it).is_none())
+    }
+}

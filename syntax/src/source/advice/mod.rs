@@ -1,0 +1,192 @@
+//! Advice on problems: what to write instead, where the other place is, and edits that may help.
+//!
+//! The parser and the verifier report a problem with a code, a place and one sentence, in words
+//! close to those of the real tools. All else that a user is shown is derived here, from the code,
+//! the op and the text around, only when a problem is shown. A file without problems pays nothing.
+//!
+//! *Proposals* are guesses. [`Source::proven`] tries each on a copy and keeps those after which the
+//! text has fewer problems. So a proposal may be wrong, but none that is offered makes it worse.
+//!
+//! *Cost.* Each search looks at a bounded number of names, values and tokens near the problem.
+
+mod blocks;
+mod calls;
+mod convert;
+mod counts;
+mod junk;
+mod names;
+mod near;
+mod pieces;
+mod scope;
+mod syntax;
+mod tokens;
+mod trial;
+mod types;
+mod words;
+
+use std::ops::Range;
+
+use super::Source;
+use crate::{Code, Ir, Op, OpKind, Problem};
+pub use near::nearest;
+
+/// The advice on one problem.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advice {
+    /// The message, with the name of its subject.
+    pub message: String,
+    /// The remedy: one or more sentences, without the last full stop.
+    pub help: Option<String>,
+    /// Other places, such as the first definition or the opening brace.
+    pub related: Vec<(Range<usize>, String)>,
+    /// Edits that may help, the most likely first.
+    pub proposals: Vec<Proposal>,
+}
+
+/// Edits that may remove a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// A command, such as `Replace by %sum`.
+    pub title: String,
+    /// True if nothing else can be meant.
+    pub is_sure: bool,
+    /// The edits in textual order, disjoint.
+    pub edits: Vec<(Range<usize>, String)>,
+}
+
+impl Source {
+    /// The advice on one of [`Source::problems`].
+    pub fn advice(&self, op: Op, range: &Range<usize>, problem: &Problem) -> Advice {
+        let mut adviser = Adviser {
+            source: self,
+            ir: &self.ir,
+            op,
+            at: range.clone(),
+            problem,
+            out: Advice::default(),
+        };
+        adviser.out.message.clone_from(&problem.message);
+        adviser.advise();
+        adviser.finish()
+    }
+}
+
+/// Derives the advice on one problem.
+struct Adviser<'a> {
+    source: &'a Source,
+    ir: &'a Ir,
+    /// The op in whose text the problem is.
+    op: Op,
+    /// The place of the problem in the file.
+    at: Range<usize>,
+    problem: &'a Problem,
+    out: Advice,
+}
+
+impl Adviser<'_> {
+    fn advise(&mut self) {
+        match self.problem.code {
+            Code::ExpectedToken | Code::MixedArguments => self.expected_token(),
+            Code::ExpectedOperation => self.expected_operation(),
+            Code::UnexpectedCharacter => self.unexpected_character(),
+            Code::UnclosedRegion => self.unclosed_region(),
+            Code::UnknownOp | Code::UnregisteredOp => self.unknown_op(),
+            Code::UnknownType => self.unknown_type(),
+            Code::UnknownCase => self.unknown_case(),
+            Code::DuplicateKey => self.duplicate_key(),
+            Code::UndefinedValue => self.undefined_value(),
+            Code::UndefinedBlock => self.undefined_block(),
+            Code::UndefinedAlias => self.undefined_alias(),
+            Code::UndeclaredIdentifier => self.undeclared_identifier(),
+            Code::UnknownFunction | Code::AttributeValue => self.unknown_symbol(),
+            Code::RedefinedValue => self.redefined_value(),
+            Code::RedefinedBlock => self.redefined_block(),
+            Code::RedefinedSymbol => self.redefined_symbol(),
+            Code::RedefinedAlias => self.redefined_alias(),
+            Code::Dominance => self.dominance(),
+            Code::Isolated => self.isolated(),
+            Code::InvalidResultNumber => self.result_number(),
+            Code::TypeClash => self.type_clash(),
+            Code::OperandType | Code::TypesDiffer => self.operand_type(),
+            Code::ResultType | Code::ElementType => self.result_type(),
+            Code::CastWidth | Code::CastTypes => self.cast(),
+            Code::LiteralType => self.literal_type(),
+            Code::ResultCount => self.result_count(),
+            Code::WrongCount | Code::OperandCount => self.wrong_count(),
+            Code::IndexCount => self.index_count(),
+            Code::CallOperands | Code::CallResults => self.call(),
+            Code::SuccessorOperands => self.successor_operands(),
+            Code::MissingTerminator | Code::EmptyBlock => self.missing_terminator(),
+            Code::TerminatorNotLast => self.terminator_not_last(),
+            Code::WrongTerminator => self.wrong_terminator(),
+            Code::MissingElse => self.missing_else(),
+            Code::RegionValues => self.region_values(),
+            Code::PublicDeclaration => self.public_declaration(),
+            Code::NamedBlock => self.named_block(),
+            Code::BranchToEntry => self.branch_to_entry(),
+            Code::MisplacedOp => self.misplaced(),
+            _ => {}
+        }
+    }
+
+    /// Adds what every advice has: a subject in the message and a remedy.
+    fn finish(mut self) -> Advice {
+        let name = self.op_name();
+        if let Some(message) = words::with_subject(&self.out.message, name.as_deref()) {
+            self.out.message = message;
+        }
+        if self.out.help.is_none() {
+            self.out.help = words::remedy(self.problem.code);
+        }
+        self.out
+    }
+
+    /// The name of the op as messages call it; `None` for labels, aliases and junk.
+    fn op_name(&self) -> Option<String> {
+        let data = self.ir.op(self.op);
+        let name = self.ir.op_name(self.op);
+        let is_named = (data.kind.is_op() || data.kind == OpKind::Unknown) && !name.is_empty();
+        is_named.then(|| name.to_owned())
+    }
+
+    fn say(&mut self, message: impl Into<String>) {
+        self.out.message = message.into();
+    }
+
+    fn help(&mut self, help: impl Into<String>) {
+        self.out.help = Some(help.into());
+    }
+
+    fn relate(&mut self, range: Range<usize>, message: impl Into<String>) {
+        self.out.related.push((range, message.into()));
+    }
+
+    /// Proposes edits of which something else may be meant.
+    fn propose(&mut self, title: impl Into<String>, edits: Vec<(Range<usize>, String)>) {
+        self.out.proposals.push(Proposal { title: title.into(), is_sure: false, edits });
+    }
+
+    /// Proposes one edit.
+    fn replace(&mut self, title: impl Into<String>, range: Range<usize>, text: impl Into<String>) {
+        self.propose(title, vec![(range, text.into())]);
+    }
+
+    fn insert(&mut self, title: impl Into<String>, at: usize, text: impl Into<String>) {
+        self.replace(title, at..at, text);
+    }
+
+    /// The last proposal is the only thing that can be meant.
+    fn sure(&mut self) {
+        if let Some(it) = self.out.proposals.last_mut() {
+            it.is_sure = true;
+        }
+    }
+
+    /// The text of the place.
+    fn text_here(&self) -> String {
+        self.source.slice(self.at.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

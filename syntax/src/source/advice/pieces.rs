@@ -1,0 +1,433 @@
+//! Edits that insert, replace or remove tokens where another token is expected.
+
+use super::scope::Window;
+use super::tokens::MAX_TYPES;
+use super::{Adviser, near};
+use crate::{OpKind, Token, TokenKind};
+
+impl Adviser<'_> {
+    /// `memref.load %m : T`, `memref.load %m(%i) : T`: indices are missing, or in parentheses.
+    pub(super) fn brackets(&mut self, window: &Window, here: Option<Token>, start: usize) {
+        if let Some(open) = here.filter(|it| it.kind == TokenKind::LParen) {
+            let close = window
+                .tokens
+                .iter()
+                .find(|it| it.start > open.start && it.kind == TokenKind::RParen);
+            if let Some(close) = close {
+                self.propose(
+                    "Write square brackets",
+                    vec![
+                        (window.range(open), "[".to_owned()),
+                        (window.range(*close), "]".to_owned()),
+                    ],
+                );
+                self.sure();
+            }
+            return;
+        }
+        let values = self.values_of_type(crate::Type::INDEX);
+        for it in values.into_iter().take(3) {
+            let name = self.ir.value_text(it);
+            self.insert(format!("Insert the index [{name}]"), start, format!("[{name}]"));
+            self.insert(
+                format!("Insert the indices [{name}, {name}]"),
+                start,
+                format!("[{name}, {name}]"),
+            );
+        }
+        self.insert("Insert `[]`", start, "[]");
+        if self.ir.op_name(self.op).starts_with("affine.") {
+            self.insert("Insert the index [0]", start, "[0]");
+        }
+    }
+
+    /// `memref.store %m[%i], %v : T`: the value comes first.
+    pub(super) fn swapped_store(&mut self, window: &Window, here: Option<Token>) {
+        let name = self.ir.op_name(self.op);
+        let is_store = matches!(name, "memref.store" | "affine.store");
+        if !is_store || here.is_none_or(|it| it.kind != TokenKind::LSquare) {
+            return;
+        }
+        let tokens = &window.tokens;
+        let memref = tokens.iter().position(|it| it.kind == TokenKind::Percent);
+        let close = tokens.iter().position(|it| it.kind == TokenKind::RSquare);
+        let (Some(memref), Some(close)) = (memref, close) else { return };
+        let [comma, value] = [close + 1, close + 2].map(|it| window.get(it));
+        let (Some(comma), Some(value)) = (comma, value) else { return };
+        if comma.kind != TokenKind::Comma || value.kind != TokenKind::Percent {
+            return;
+        }
+        let place = window.range(tokens[memref]).start..window.range(tokens[close]).end;
+        let old = self.source.slice(place.clone());
+        let new = window.str(value).to_owned();
+        self.say(format!("`{name}` takes the value first: `{new}, {old}`"));
+        self.help("Write the value, a comma, and the memref with its indices");
+        let behind = place.end..window.range(value).end;
+        self.propose(
+            "Write the value first",
+            vec![(place.start..place.start, format!("{new}, ")), (behind, String::new())],
+        );
+        self.sure();
+    }
+
+    /// `=>`, `==`, `:=`, and `:` instead of `->`.
+    pub(super) fn other_sign(&mut self, window: &Window, at: usize) {
+        let tokens = &window.tokens;
+        let Some(here) = window.get(at) else { return };
+        let range = window.range(here);
+        let next = window.get(at + 1).filter(|it| it.start == here.end);
+        let before = at
+            .checked_sub(1)
+            .and_then(|it| tokens.get(it).copied())
+            .filter(|it| it.end == here.start);
+        let is_function = self.ir.op(self.op).kind == OpKind::FuncFunc;
+        if here.kind == TokenKind::Equal
+            && let Some(next) = next.filter(|it| it.kind == TokenKind::Greater)
+        {
+            self.say("expected `->` before the result type, found `=>`");
+            self.help("Write `->`");
+            self.replace("Replace by `->`", range.start..window.range(next).end, "->");
+            return self.sure();
+        }
+        if here.kind == TokenKind::Equal
+            && let Some(before) =
+                before.filter(|it| matches!(it.kind, TokenKind::Equal | TokenKind::Colon))
+        {
+            let whole = window.range(before).start..range.end;
+            let written = self.source.slice(whole.clone());
+            self.say(format!("expected `=` after the name, found `{written}`"));
+            self.help("Write `=`");
+            self.replace("Replace by `=`", whole, "=");
+            return self.sure();
+        }
+        if here.kind == TokenKind::Colon && is_function {
+            self.say("expected `->` before the result type, found `:`");
+            self.help("Write `->`");
+            self.replace("Replace by `->`", range, "->");
+            return self.sure();
+        }
+        if here.kind == TokenKind::Colon && window.get(at + 1).is_none_or(|it| it.at_line_start) {
+            let op = self.ir.op_name(self.op).to_owned();
+            self.say(format!("a type is missing after the `:` of `{op}`"));
+            self.help("Write the type, such as i32");
+            let mut types = self.likely_types();
+            types.truncate(MAX_TYPES);
+            for ty in types {
+                self.insert(format!("Insert {ty}"), range.end, format!(" {ty}"));
+            }
+            let start = tokens[at - 1].end as usize + window.start;
+            self.replace("Remove the `:`", start..range.end, "");
+        }
+    }
+
+    /// `: i32, i32 -> i32` in generic form, where the types stand in parentheses.
+    pub(super) fn wrap_types(&mut self, window: &Window, at: usize) {
+        let tokens = window.tokens.get(at..).unwrap_or(&[]);
+        let arrow = tokens.iter().position(|it| it.kind == TokenKind::Arrow);
+        let (Some(first), Some(arrow)) = (tokens.first(), arrow) else { return };
+        let Some(last) = arrow.checked_sub(1).map(|it| tokens[it]) else { return };
+        self.help("In generic form the types of operands stand in parentheses");
+        let (start, end) = (window.range(*first).start, window.range(last).end);
+        self.propose(
+            "Insert parentheses",
+            vec![(start..start, "(".to_owned()), (end..end, ")".to_owned())],
+        );
+        self.sure();
+    }
+
+    /// `a: i32` and `i32 %a` in the arguments of a function.
+    pub(super) fn argument(&mut self, window: &Window, at: usize) {
+        if self.ir.op(self.op).kind != OpKind::FuncFunc {
+            return;
+        }
+        let Some(here) = window.get(at) else { return };
+        let next = window.get(at + 1);
+        if here.kind == TokenKind::Bare && next.is_some_and(|it| it.kind == TokenKind::Colon) {
+            let name = window.str(here).to_owned();
+            self.help(format!("Names of arguments begin with `%`: `%{name}`"));
+            self.rename_bare(&name);
+            self.insert(format!("Insert `%` before {name}"), window.range(here).start, "%");
+            return self.sure();
+        }
+        let Some(ty) = at.checked_sub(1).and_then(|it| window.tokens.get(it).copied()) else {
+            return;
+        };
+        if here.kind == TokenKind::Percent && matches!(ty.kind, TokenKind::Bare | TokenKind::Bang) {
+            let (name, text) = (window.str(here).to_owned(), window.str(ty).to_owned());
+            self.say(format!("the name of an argument stands before its type: `{name}: {text}`"));
+            self.help(format!("Write `{name}: {text}`"));
+            let range = window.range(ty).start..window.range(here).end;
+            self.replace("Write the name first", range, format!("{name}: {text}"));
+            self.sure();
+        }
+    }
+
+    /// Proposes `%` before all arguments of the header that lack it.
+    pub(super) fn rename_bare(&mut self, first: &str) {
+        let window = self.window();
+        let pairs = window.tokens.windows(2);
+        let found = pairs.filter(|it| {
+            it[0].kind == TokenKind::Bare
+                && it[1].kind == TokenKind::Colon
+                && !window.str(it[0]).contains('.')
+        });
+        let edits: Vec<_> = found
+            .map(|it| {
+                let start = window.range(it[0]).start;
+                (start..start, "%".to_owned())
+            })
+            .collect();
+        if edits.len() > 1 {
+            self.propose(format!("Insert `%` before {first} and the other arguments"), edits);
+        }
+    }
+
+    /// Proposes to insert what is expected, alone and with what may follow.
+    pub(super) fn missing_pieces(
+        &mut self,
+        window: &Window,
+        at: usize,
+        literals: &[String],
+        is_type: bool,
+    ) {
+        let here = window.get(at).filter(|it| !it.at_line_start);
+        let next = window.text.get(self.at.start - window.start..).and_then(|it| it.chars().next());
+        let is_apart = next.is_none_or(char::is_whitespace);
+        let mut types = self.likely_types();
+        types.truncate(MAX_TYPES);
+        let mut out: Vec<(String, usize, String)> = Vec::new();
+        // The place may be behind the blanks before the next token.
+        let end = at.checked_sub(1).and_then(|it| window.get(it)).map(|it| window.range(it).end);
+        let between = |end: usize| self.source.slice(end..self.at.start);
+        let start = match end {
+            Some(end) if end < self.at.start && between(end).trim().is_empty() => end,
+            _ => self.at.start,
+        };
+        let is_apart = is_apart || start < self.at.start;
+        for it in literals {
+            let is_closer = matches!(it.as_str(), "," | ")" | "]" | ">");
+            let is_argument = it == ":" && self.ir.op(self.op).kind == OpKind::FuncFunc;
+            let space = if is_closer || is_argument { "" } else { " " };
+            let is_closed = matches!(next, Some(')' | ',' | ']' | '>'));
+            let behind = if is_apart || is_closed || is_closer && it != "," { "" } else { " " };
+            // A keyword that is almost right.
+            if let Some(token) = here
+                && token.kind == TokenKind::Bare
+                && near::distance(window.str(token), it, 2).is_some()
+                && it.len() > 1
+            {
+                self.replace(format!("Replace by {it}"), window.range(token), it.clone());
+            }
+            if let Some(token) = here
+                && is_punctuation(token.kind)
+                && !matches!(it.as_str(), "{" | "}")
+            {
+                self.replace(format!("Replace by `{it}`"), window.range(token), it.clone());
+            }
+            if it == "[" {
+                self.brackets(window, here, start);
+                continue;
+            }
+            if it == "}" {
+                // Before the types behind the dictionary.
+                let line = window.tokens.iter().enumerate().skip(at.saturating_sub(8)).rev();
+                let colons = line.filter(|it| it.1.kind == TokenKind::Colon).take(3);
+                for (_, colon) in colons {
+                    let place = window.range(*colon).start;
+                    out.push(("Insert `}`".to_owned(), place, "} ".to_owned()));
+                }
+            }
+            if it == ")" && here.is_none() {
+                let head = self.ir.head_range(self.op);
+                let text = self.source.slice(head.start..head.end.min(head.start + 4096));
+                if let Some(brace) = text.lines().next().and_then(|it| it.rfind(" {")) {
+                    out.push(("Insert `)`".to_owned(), head.start + brace, ")".to_owned()));
+                }
+            }
+            if it == "x" && here.is_some_and(|it| it.kind == TokenKind::Greater) {
+                for ty in ["i32", "f32", "!noisy.i32"] {
+                    out.push((format!("Insert the element type {ty}"), start, format!("x{ty}")));
+                }
+            }
+            if it == "(" {
+                // `-> i32 {` of an op whose types stand in parentheses.
+                if let Some(token) = here {
+                    let range = window.range(token);
+                    self.propose(
+                        "Insert parentheses",
+                        vec![
+                            (range.start..range.start, "(".to_owned()),
+                            (range.end..range.end, ")".to_owned()),
+                        ],
+                    );
+                }
+                continue;
+            }
+            out.push((format!("Insert `{it}`"), start, format!("{space}{it}{behind}")));
+            if matches!(it.as_str(), ":" | "->" | "to" | "into" | ",") {
+                for ty in &types {
+                    out.push((
+                        format!("Insert `{it} {ty}`"),
+                        start,
+                        format!("{space}{it} {ty}{behind}"),
+                    ));
+                    if it == "->" {
+                        out.push((
+                            format!("Insert `-> ({ty})`"),
+                            start,
+                            format!(" -> ({ty}){behind}"),
+                        ));
+                    }
+                }
+                let is_cast = self.ir.op(self.op).kind.spec().syntax.len() > 4;
+                if it == ":" && (is_cast || self.is_quoted()) {
+                    self.function_types(&mut out);
+                    for from in types.iter().take(2) {
+                        for to in &types {
+                            for word in ["to", "->", "into", ","] {
+                                let text = format!(
+                                    "{from}{}{word} {to}",
+                                    if word == "," { "" } else { " " }
+                                );
+                                out.push((
+                                    format!("Insert `: {text}`"),
+                                    start,
+                                    format!(" : {text}{behind}"),
+                                ));
+                            }
+                        }
+                    }
+                }
+            }
+            if it == "," && self.ir.op(self.op).kind.spec().successors.most > 0 {
+                let region = self.ir.op(self.op).parent;
+                for label in self.ir.labels(region).take(4) {
+                    let name = self.ir.interner.str(self.ir.op(label).name);
+                    out.push((format!("Insert the block ^{name}"), start, format!(", ^{name}")));
+                }
+            }
+            if it == "," {
+                for value in self.values().into_iter().take(4) {
+                    let name = self.ir.value_text(value);
+                    out.push((format!("Insert the operand {name}"), start, format!(", {name}")));
+                }
+            }
+        }
+        if is_type && here.is_none() {
+            for ty in types {
+                out.push((format!("Insert {ty}"), start, format!(" {ty}")));
+            }
+        }
+        for (title, at, text) in out {
+            self.insert(title, at, text);
+        }
+        // One missing token in the middle of a line: nothing else can be meant.
+        if let ([_], Some(_)) = (literals, here)
+            && let Some(it) = self
+                .out
+                .proposals
+                .iter_mut()
+                .find(|it| it.title == format!("Insert `{}`", literals[0]))
+        {
+            it.is_sure = true;
+        }
+        if literals.iter().any(|it| it == ":") && here.is_none() {
+            self.only_type();
+        }
+    }
+
+    /// Where all operands have one type, the missing type can only be that.
+    pub(super) fn only_type(&mut self) {
+        let spec = self.ir.op(self.op).kind.spec();
+        if spec.name.starts_with("noisy.")
+            && !spec.name.ends_with("code")
+            && let Some(it) =
+                self.out.proposals.iter_mut().find(|it| it.title == "Insert `: !noisy.i32`")
+        {
+            it.is_sure = true;
+        }
+        let name = self.ir.op_name(self.op);
+        if let Some(form) = self.form()
+            && name.starts_with("noisy.")
+        {
+            self.help(format!("The type is missing: write the op as in `{form}`"));
+        }
+    }
+
+    /// Function types for an op in generic form.
+    pub(super) fn function_types(&self, out: &mut Vec<(String, usize, String)>) {
+        if !self.is_quoted() && self.ir.op(self.op).kind != OpKind::FuncCall {
+            return;
+        }
+        let region = self.ir.op(self.op).parent;
+        let window = self.window();
+        let n_names = self.ir.op(self.op).result_names.len();
+        let names = window.tokens.iter().filter(|it| it.kind == TokenKind::Percent).skip(n_names);
+        let types: Vec<String> = names
+            .filter_map(|&it| {
+                let name = self.ir.interner.find_name(window.str(it).trim_start_matches('%'))?;
+                let value = self.ir.visible(region, name)?;
+                self.ir.interner.written_type_text(self.type_of(value))
+            })
+            .collect();
+        let mut results: Vec<String> = match n_names {
+            0 => vec!["()".to_owned()],
+            _ => self.likely_types(),
+        };
+        results.truncate(MAX_TYPES);
+        for it in results {
+            let text = format!(": ({}) -> {it}", types.join(", "));
+            out.push((format!("Insert `{text}`"), self.at.start, format!(" {text}")));
+        }
+    }
+
+    /// Proposes to remove what stands there: a sign, or an operand too many.
+    pub(super) fn superfluous(&mut self, window: &Window, at: usize, literals: &[String]) {
+        let Some(here) = window.get(at).filter(|it| !it.at_line_start) else { return };
+        let next = window.get(at + 1);
+        let is_doubled = self.problem.message.contains("SSA");
+        if here.kind == TokenKind::Comma
+            && let Some(next) = next
+            && next.kind == TokenKind::Percent
+            && !is_doubled
+        {
+            let name = window.str(next).to_owned();
+            let range = window.range(here).start..window.range(next).end;
+            let spec = self.ir.op(self.op).kind.spec();
+            if spec.operands.least == spec.operands.most && spec.operands.most > 0 {
+                let n = super::words::count(spec.operands.most, "operand");
+                self.say(format!("`{}` takes {n}, but {name} is one more", spec.name));
+                self.help(format!("Remove {name}"));
+            }
+            self.replace(format!("Remove the operand {name}"), range, "");
+            return;
+        }
+        if is_punctuation(here.kind) && !literals.is_empty() || here.kind == TokenKind::Comma {
+            let range = window.range(here);
+            let text = window.str(here).to_owned();
+            self.replace(format!("Remove `{text}`"), range, "");
+        }
+    }
+}
+
+fn is_punctuation(kind: TokenKind) -> bool {
+    use TokenKind as K;
+    matches!(
+        kind,
+        K::Colon
+            | K::Comma
+            | K::Arrow
+            | K::Equal
+            | K::Plus
+            | K::Star
+            | K::Minus
+            | K::Slash
+            | K::Question
+            | K::Bar
+            | K::RParen
+            | K::RSquare
+            | K::Greater
+            | K::Less
+            | K::Ellipsis
+    )
+}

@@ -1,0 +1,223 @@
+//! Values, types and text around a problem.
+
+use std::ops::Range;
+
+use super::Adviser;
+use crate::lex::lex_part;
+use crate::{AttrData, Name, Op, OpKind, Region, Token, TokenKind, Traits, Type, TypeData, Value};
+
+/// At most so many items before an op are looked at for values.
+const MAX_ITEMS: usize = 256;
+/// At most so many values are considered.
+const MAX_VALUES: usize = 256;
+/// So much text before and after a problem is read, in bytes.
+const WINDOW: usize = 4096;
+
+/// Some text of the file, with its tokens.
+pub(super) struct Window {
+    pub(super) start: usize,
+    pub(super) text: String,
+    pub(super) tokens: Vec<Token>,
+}
+
+impl Window {
+    /// The place of a token in the file.
+    pub(super) fn range(&self, token: Token) -> Range<usize> {
+        self.start + token.start as usize..self.start + token.end as usize
+    }
+
+    pub(super) fn str(&self, token: Token) -> &str {
+        &self.text[token.range()]
+    }
+
+    /// The number of the first token that ends after a byte of the file.
+    pub(super) fn after(&self, at: usize) -> usize {
+        let is_before =
+            |it: &Token| self.start + it.end as usize <= at && it.kind != TokenKind::Eof;
+        self.tokens.iter().take_while(|it| is_before(it)).count()
+    }
+
+    /// A token, if there is one and it is not the end.
+    pub(super) fn get(&self, at: usize) -> Option<Token> {
+        self.tokens.get(at).copied().filter(|it| it.kind != TokenKind::Eof)
+    }
+}
+
+impl Adviser<'_> {
+    /// The text of a range, widened to whole characters and cut to the file.
+    fn cut(&self, range: Range<usize>) -> (usize, String) {
+        let rope = self.source.text();
+        let end = range.end.min(rope.len_bytes());
+        let start = range.start.min(end);
+        let start = rope.char_to_byte(rope.byte_to_char(start));
+        let end = rope.char_to_byte(rope.byte_to_char(end));
+        (start, self.source.slice(start..end))
+    }
+
+    fn window_of(&self, range: Range<usize>) -> Window {
+        let (start, text) = self.cut(range);
+        let tokens = lex_part(&text, false).tokens;
+        Window { start, text, tokens }
+    }
+
+    /// The text of the op near the problem; the line after the op is not part of it.
+    pub(super) fn window(&self) -> Window {
+        let op = self.ir.range(self.op);
+        let start = op.start.max(self.at.start.saturating_sub(WINDOW)).min(self.at.start);
+        let end = op.end.min(self.at.end + WINDOW).max(self.at.end);
+        self.window_of(start..end)
+    }
+
+    /// The whole op, if it is short.
+    pub(super) fn window_of_op(&self, op: Op) -> Option<Window> {
+        let range = self.ir.range(op);
+        (range.len() <= WINDOW).then(|| self.window_of(range))
+    }
+
+    /// The text from the problem to the end of its line, and the place where it starts.
+    pub(super) fn line(&self, at: usize) -> (usize, String) {
+        let start = self.source.line_start(at);
+        let (start, mut text) = self.cut(start..at + WINDOW);
+        if let Some(end) = text.char_indices().find(|it| start + it.0 >= at && it.1 == '\n') {
+            text.truncate(end.0);
+        }
+        (start, text)
+    }
+
+    /// Values that the op may use, nearest first: results of the ops before it, arguments, and the
+    /// same of the regions around up to an isolated one. Not all of them dominate the op.
+    pub(super) fn values(&self) -> Vec<Value> {
+        self.values_at(self.op)
+    }
+
+    pub(super) fn values_at(&self, op: Op) -> Vec<Value> {
+        let mut out: Vec<Value> = Vec::new();
+        let mut n_items = 0;
+        let mut at = op;
+        let is_header = self.ir.op(op).kind.has(Traits::ISOLATED);
+        if is_header {
+            return out;
+        }
+        loop {
+            let mut before = self.ir.prev(at);
+            while let Some(it) = before.filter(|_| n_items < MAX_ITEMS) {
+                n_items += 1;
+                #[cfg(test)]
+                crate::work::count(1);
+                out.extend(self.ir.op(it).results.iter().rev());
+                before = self.ir.prev(it);
+            }
+            let region = self.ir.op(at).parent;
+            let entry = self.ir.region(region).entry;
+            out.extend(self.ir.block(entry).args.iter());
+            let Some(parent) = self.ir.region(region).parent else { break };
+            if self.ir.op(parent).kind.has(Traits::ISOLATED) || out.len() > MAX_VALUES {
+                break;
+            }
+            at = parent;
+        }
+        out.retain(|&it| self.ir.value(it).name != Name::EMPTY);
+        out.truncate(MAX_VALUES);
+        out
+    }
+
+    /// As [`Self::values`], those of a type.
+    pub(super) fn values_of_type(&self, ty: Type) -> Vec<Value> {
+        let all = self.values();
+        all.into_iter().filter(|&it| self.is_of_type(it, ty)).collect()
+    }
+
+    pub(super) fn is_of_type(&self, value: Value, ty: Type) -> bool {
+        let found = self.type_of(value);
+        found != Type::UNKNOWN && (found == ty || self.ir.interner.is_same_type(found, ty))
+    }
+
+    /// The type of a value; [`Type::UNKNOWN`] if it is a guess.
+    pub(super) fn type_of(&self, value: Value) -> Type {
+        let data = self.ir.value(value);
+        if data.guessed { Type::UNKNOWN } else { data.ty }
+    }
+
+    /// The name of a value without `%`.
+    pub(super) fn bare_name(&self, value: Value) -> &str {
+        self.ir.interner.str(self.ir.value(value).name)
+    }
+
+    pub(super) fn show(&self, ty: Type) -> String {
+        self.ir.interner.short_type_text(ty)
+    }
+
+    /// The place of a value's name at its definition.
+    pub(super) fn definition(&self, value: Value) -> Option<Range<usize>> {
+        let site = self.ir.definition_site(value)?;
+        Some(self.ir.absolute(site, self.ir.value(value).span))
+    }
+
+    /// The operand of the op at the place of the problem.
+    pub(super) fn operand_here(&self) -> Option<(usize, Option<Value>)> {
+        let start = self.ir.start(self.op);
+        let operands = &self.ir.op(self.op).operands;
+        let is_here = |span| self.ir.absolute_at(self.op, start, span) == self.at;
+        let n = operands.iter().position(|it| is_here(it.span))?;
+        Some((n, operands[n].value))
+    }
+
+    /// The innermost function around an op.
+    pub(super) fn function(&self) -> Option<Op> {
+        let mut at = self.ir.parent_op(self.op);
+        while let Some(it) = at {
+            if self.ir.op(it).kind == OpKind::FuncFunc {
+                return Some(it);
+            }
+            at = self.ir.parent_op(it);
+        }
+        None
+    }
+
+    /// The types of the arguments and results of a function.
+    pub(super) fn signature(&self, function: Op) -> Option<(Vec<Type>, Vec<Type>)> {
+        let attr = self.ir.attr(function, "function_type")?;
+        let AttrData::Type(ty) = self.ir.interner.attr_data(attr) else { return None };
+        match self.ir.interner.type_data(*ty) {
+            TypeData::Function { inputs, results } => Some((inputs.to_vec(), results.to_vec())),
+            _ => None,
+        }
+    }
+
+    /// The place and the name of the symbol that an op defines.
+    pub(super) fn symbol(&self, op: Op) -> Option<(Range<usize>, &str)> {
+        let (name, span) = self.ir.extra(op).symbol?;
+        Some((self.ir.absolute(op, span), self.ir.interner.str(name)))
+    }
+
+    /// The place where an op stands in the text: its first token, its line and indentation.
+    pub(super) fn indentation(&self, op: Op) -> String {
+        self.source.indentation(self.ir.range(op).start)
+    }
+
+    /// The place at which an op can be added to the end of a region, and the indentation there.
+    pub(super) fn end_of_region(&self, region: Region) -> (usize, String) {
+        let last = self.ir.items(region).last();
+        match last {
+            Some(it) => (self.ir.range(it).end, self.indentation(it)),
+            None => {
+                let start = self.ir.region_start(region);
+                (start, self.source.indentation(start) + "  ")
+            }
+        }
+    }
+
+    /// A name that no value has that the op sees, such as `%sum_1` or `%7`.
+    pub(super) fn fresh(&self, name: &str) -> String {
+        let region = self.ir.op(self.op).parent;
+        let is_free = |name: &String| {
+            let id = self.ir.interner.find_name(name);
+            id.is_none_or(|it| self.ir.visible(region, it).is_none())
+        };
+        let next = match name.parse::<u32>() {
+            Ok(n) => (1..1000).map(|it| n.saturating_add(it).to_string()).find(is_free),
+            Err(_) => (1..1000).map(|it| format!("{name}_{it}")).find(is_free),
+        };
+        next.unwrap_or_else(|| format!("{name}_0"))
+    }
+}

@@ -1,0 +1,388 @@
+//! Tokens that are missing, superfluous or another one.
+
+use super::scope::Window;
+use super::syntax::near_builtin;
+use super::{Adviser, near};
+use crate::{OpKind, Token, TokenKind};
+
+/// At most so many types are tried where one is missing.
+pub(super) const MAX_TYPES: usize = 5;
+
+impl Adviser<'_> {
+    pub(super) fn expected_token(&mut self) {
+        let window = self.window_with_line();
+        let at = window.after(self.at.start);
+        let found = window.get(at);
+        let before = at.checked_sub(1).and_then(|it| window.get(it));
+        let here = found.filter(|it| !it.at_line_start);
+        let wanted = wanted(&self.problem.message);
+        self.name_found(&window, here);
+        let is_value = self.problem.message.contains("SSA value");
+        let is_type = wanted.iter().any(|it| it == "a type");
+        let literals: Vec<String> =
+            wanted.iter().filter_map(|it| literal(it)).map(str::to_owned).collect();
+        if let Some(it) = here {
+            match it.kind {
+                TokenKind::Error => {}
+                _ if is_value => self.no_value(&window, at, it),
+                _ if is_type => self.no_type(&window, it),
+                TokenKind::Bare if self.problem.message.contains("symbol name") => {
+                    let name = window.str(it).to_owned();
+                    self.help(format!("Names of symbols begin with `@`: `@{name}`"));
+                    self.insert(format!("Insert `@` before {name}"), window.range(it).start, "@");
+                    self.sure();
+                }
+                TokenKind::Bare if self.problem.message.contains("block") => {
+                    let name = window.str(it).to_owned();
+                    self.help(format!("Names of blocks begin with `^`: `^{name}`"));
+                    self.insert(format!("Insert `^` before {name}"), window.range(it).start, "^");
+                }
+                _ => {}
+            }
+        } else if is_value {
+            self.missing_operand();
+        }
+        self.after_equal(before);
+        if let Some(it) = here.filter(|_| is_value || is_type) {
+            self.all_bare(&window, at, it);
+        }
+        self.other_sign(&window, at);
+        self.swapped_store(&window, here);
+        self.argument(&window, at);
+        if self.problem.message.contains("function type") {
+            self.wrap_types(&window, at);
+        }
+        self.digit_name(&window, before, here);
+        self.missing_pieces(&window, at, &literals, is_type);
+        self.superfluous(&window, at, &literals);
+        if self.out.help.is_none() {
+            self.expected_help(&literals, here.is_none());
+        }
+    }
+
+    /// The op and the rest of its line.
+    pub(super) fn window_with_line(&self) -> Window {
+        self.window()
+    }
+
+    /// Says in which op the token is missing and what is there.
+    fn name_found(&mut self, window: &Window, here: Option<Token>) {
+        let place = match (self.op_name(), self.ir.op(self.op).kind) {
+            (Some(name), _) => format!(" in `{name}`"),
+            (None, OpKind::Label) => " in this label".to_owned(),
+            _ => String::new(),
+        };
+        let found = match here {
+            Some(it) if it.kind == TokenKind::Region => ", found `{`".to_owned(),
+            Some(it) => {
+                let text: String = window.str(it).chars().take(24).collect();
+                format!(", found `{}`", text.lines().next().unwrap_or(""))
+            }
+            None => ", found the end of the line".to_owned(),
+        };
+        self.say(format!("{}{place}{found}", self.problem.message));
+    }
+
+    fn expected_help(&mut self, literals: &[String], is_end: bool) {
+        let form = self.form();
+        let missing = match literals {
+            [one] if !is_end => Some(format!("Write `{one}` here")),
+            [one] => Some(format!("The op is not complete: write `{one}` and what follows it")),
+            _ => None,
+        };
+        match (missing, form) {
+            (Some(it), Some(form)) => self.help(format!("{it}, as in `{form}`")),
+            (Some(it), None) => self.help(it),
+            (None, Some(form)) => self.help(format!("The form of the op is `{form}`")),
+            (None, None) => self.help("Write what is expected, or remove what is superfluous"),
+        }
+    }
+
+    /// The custom syntax of the op, with examples of operands, on one line.
+    pub(super) fn form(&self) -> Option<String> {
+        let spec = self.ir.op(self.op).kind.spec();
+        if spec.name.is_empty() || self.is_quoted() {
+            return None;
+        }
+        let form = spec.template().replace(['«', '»'], "").replace("$0", "");
+        let form = form.split_whitespace().collect::<Vec<_>>().join(" ");
+        (form.len() <= 100 && form.contains(' ')).then_some(form)
+    }
+
+    /// A value is expected, and another token stands there.
+    fn no_value(&mut self, window: &Window, at: usize, it: Token) {
+        let word = window.str(it).to_owned();
+        let range = window.range(it);
+        match it.kind {
+            TokenKind::Bare => {
+                let values = self.values();
+                let all: Vec<String> =
+                    values.iter().map(|&it| self.bare_name(it).to_owned()).collect();
+                let near: Vec<String> = if all.contains(&word) {
+                    vec![word.clone()]
+                } else {
+                    near::nearest(&word, all.iter().map(String::as_str))
+                        .into_iter()
+                        .map(str::to_owned)
+                        .collect()
+                };
+                self.help(format!(
+                    "Names of values begin with `%`: `%{}`",
+                    near.first().unwrap_or(&word)
+                ));
+                for name in near.iter().take(3) {
+                    self.replace(format!("Replace by %{name}"), range.clone(), format!("%{name}"));
+                }
+                if near.len() == 1 {
+                    self.sure();
+                }
+            }
+            TokenKind::Int | TokenKind::Float | TokenKind::Minus => {
+                let is_loop = self.ir.op(self.op).kind == OpKind::ScfFor;
+                if is_loop {
+                    self.say("bounds and step of `scf.for` are values, not numbers");
+                    self.help(format!(
+                        "Define `%c{word} = arith.constant {word} : index` before the loop, or use `affine.for`, which takes numbers"
+                    ));
+                } else {
+                    self.help(format!(
+                        "Operands are values, not numbers: define `%c = arith.constant {word} : TYPE` before this op and use %c"
+                    ));
+                }
+                self.numbers(window, at);
+            }
+            TokenKind::LParen => {
+                // `noisy.add(%a, %b)`.
+                self.help("The operands of this op stand without parentheses");
+                let close = window.tokens[at..].iter().position(|it| it.kind == TokenKind::RParen);
+                if let Some(close) = close {
+                    let close = window.range(window.tokens[at + close]);
+                    self.propose(
+                        "Remove the parentheses",
+                        vec![(range, " ".to_owned()), (close, String::new())],
+                    );
+                    self.sure();
+                }
+            }
+            _ => self.missing_operand(),
+        }
+    }
+
+    /// Proposes `%` before all words from a place on that are names of values.
+    fn all_bare(&mut self, window: &Window, from: usize, first: Token) {
+        let region = self.ir.op(self.op).parent;
+        let (mut edits, mut names) = (Vec::new(), Vec::new());
+        for (n, it) in window.tokens.iter().enumerate().skip(from) {
+            if n > from && it.at_line_start || it.kind == TokenKind::Colon {
+                break;
+            }
+            let id = self.ir.interner.find_name(window.str(*it));
+            let is_value = id.is_some_and(|it| self.ir.visible(region, it).is_some());
+            if it.kind == TokenKind::Bare && is_value {
+                let start = window.range(*it).start;
+                edits.push((start..start, "%".to_owned()));
+                names.push(window.str(*it).to_owned());
+            }
+        }
+        if edits.len() > 1 && first.kind == TokenKind::Bare {
+            self.propose(format!("Insert `%` before {}", names.join(", ")), edits);
+            self.sure();
+        }
+    }
+
+    /// Proposes constants for the numbers that stand where values are expected.
+    fn numbers(&mut self, window: &Window, from: usize) {
+        let line = self.source.line_start(self.ir.range(self.op).start);
+        if !self.source.is_first_on_line(self.ir.range(self.op).start) {
+            return;
+        }
+        let indentation = self.indentation(self.op);
+        let types: Vec<String> = match self.ir.op(self.op).kind {
+            OpKind::ScfFor => vec!["index".to_owned()],
+            _ => self.likely_types(),
+        };
+        for ty in types.iter().take(MAX_TYPES) {
+            let (mut edits, mut constants, mut known) = (Vec::new(), String::new(), Vec::new());
+            for (n, token) in window.tokens.iter().enumerate().skip(from) {
+                if token.at_line_start && n > from || token.kind == TokenKind::LBrace {
+                    break;
+                }
+                let is_operand = n == from
+                    || matches!(window.tokens[n - 1].kind, TokenKind::Comma)
+                    || matches!(window.str(window.tokens[n - 1]), "to" | "step");
+                if !is_operand || !matches!(token.kind, TokenKind::Int | TokenKind::Float) {
+                    continue;
+                }
+                let number = window.str(*token).to_owned();
+                let name = format!("c{}", number.replace(['.', '+', '-'], "_"));
+                let is_new = !known.contains(&name);
+                let name = if is_new && self.is_taken(&name) { self.fresh(&name) } else { name };
+                if !known.contains(&name) {
+                    constants +=
+                        &format!("{indentation}%{name} = arith.constant {number} : {ty}\n");
+                    known.push(name.clone());
+                }
+                edits.push((window.range(*token), format!("%{name}")));
+            }
+            if edits.is_empty() {
+                return;
+            }
+            let mut all = vec![(line..line, constants)];
+            all.extend(edits);
+            self.propose(format!("Define constants of type {ty}"), all);
+        }
+    }
+
+    fn is_taken(&self, name: &str) -> bool {
+        let region = self.ir.op(self.op).parent;
+        let id = self.ir.interner.find_name(name);
+        id.is_some_and(|it| self.ir.visible(region, it).is_some())
+    }
+
+    /// A type is expected, and another token stands there.
+    fn no_type(&mut self, window: &Window, it: Token) {
+        let word = window.str(it).to_owned();
+        let range = window.range(it);
+        if it.kind == TokenKind::Bare {
+            if word.contains('.') {
+                let near = Self::near_types(&format!("!{word}"));
+                let name = near.first().cloned().unwrap_or_else(|| format!("!{word}"));
+                self.help(format!("Types of dialects begin with `!`: `{name}`"));
+                self.replace(format!("Replace by {name}"), range.clone(), name.clone());
+                if name == format!("!{word}") || !near.is_empty() {
+                    self.sure();
+                }
+                return;
+            }
+            let is_alias = self.ir.alias_names(self.op, 256).contains(&format!("!{word}"));
+            if is_alias {
+                self.help(format!("Names of type aliases begin with `!`: `!{word}`"));
+                self.insert(format!("Insert `!` before {word}"), range.start, "!");
+                return self.sure();
+            }
+            if let Some(near) = near_builtin(&word) {
+                self.help(format!(
+                    "Write `{near}`: integers are i1, i32, ..., floats f16, f32 and f64"
+                ));
+                self.replace(format!("Replace by {near}"), range, near);
+                return;
+            }
+            self.help(format!(
+                "`{word}` is no type: write a type such as i32, f32, index or `!noisy.i32`"
+            ));
+            for ty in self.likely_types().into_iter().take(MAX_TYPES) {
+                self.replace(format!("Replace by {ty}"), range.clone(), ty);
+            }
+            return;
+        }
+        for ty in self.likely_types().into_iter().take(MAX_TYPES) {
+            let space = if window.text[..it.start as usize].ends_with(' ') { "" } else { " " };
+            self.insert(
+                format!("Insert {ty}"),
+                self.at.start,
+                format!(" {ty}{}", if space.is_empty() { "" } else { " " }),
+            );
+        }
+    }
+
+    /// An operand is missing.
+    fn missing_operand(&mut self) {
+        let spec = self.ir.op(self.op).kind.spec();
+        if spec.operands.least > 0 && spec.operands.least == spec.operands.most {
+            let what = super::words::count(spec.operands.least, "operand");
+            self.help(match self.form() {
+                Some(form) => format!("The op takes {what}, as in `{form}`"),
+                None => format!("The op takes {what}"),
+            });
+        }
+        for value in self.values().into_iter().take(6) {
+            let name = self.ir.value_text(value);
+            self.insert(format!("Insert {name}"), self.at.start, format!(" {name}"));
+        }
+    }
+
+    /// `%a =` with nothing behind it: the op is missing.
+    fn after_equal(&mut self, before: Option<Token>) {
+        let is_equal = before.is_some_and(|it| it.kind == TokenKind::Equal);
+        if !is_equal || !self.problem.message.contains("operation") {
+            return;
+        }
+        self.say("an op is missing after `=`");
+        self.help("Write the op whose result has this name");
+    }
+
+    /// `%0b`: a name that starts with a digit has digits only.
+    fn digit_name(&mut self, window: &Window, before: Option<Token>, here: Option<Token>) {
+        let (Some(name), Some(rest)) = (before, here) else { return };
+        let is_number = |it: &str| it[1..].bytes().all(|it| it.is_ascii_digit());
+        if name.kind != TokenKind::Percent
+            || rest.kind != TokenKind::Bare
+            || rest.start != name.end
+            || !is_number(window.str(name))
+        {
+            return;
+        }
+        let whole = format!("{}{}", window.str(name), window.str(rest));
+        self.bad_number(&whole);
+    }
+
+    /// A value whose name is followed by letters, in an op that was read without its grammar.
+    pub(super) fn digits_and_letters(&mut self) -> bool {
+        let name = self.text_here();
+        let (start, line) = self.line(self.at.end);
+        let rest: String = line
+            .get(self.at.end - start..)
+            .unwrap_or("")
+            .chars()
+            .take_while(|it| it.is_alphanumeric() || *it == '_')
+            .collect();
+        let is_number = name.len() > 1 && name[1..].bytes().all(|it| it.is_ascii_digit());
+        if rest.is_empty() || !is_number {
+            return false;
+        }
+        self.bad_number(&format!("{name}{rest}"));
+        true
+    }
+
+    fn bad_number(&mut self, whole: &str) {
+        let fresh = format!("v{}", &whole[1..]);
+        self.say(format!("`{whole}` is no name: a name that starts with a digit has digits only"));
+        self.help(format!("Name the value %{fresh}"));
+        self.rename_text(whole, &format!("%{fresh}"));
+    }
+
+    /// Proposes to write a name in the function of the op in another way.
+    pub(super) fn rename_text(&mut self, old: &str, new: &str) {
+        let around = self.function().unwrap_or(self.op);
+        let Some(window) = self.window_of_op(around) else { return };
+        let mut edits = Vec::new();
+        for (at, _) in window.text.match_indices(old) {
+            let next = window.text[at + old.len()..].chars().next();
+            if next.is_none_or(|it| !(it.is_alphanumeric() || it == '_')) {
+                edits.push((window.start + at..window.start + at + old.len(), new.to_owned()));
+            }
+        }
+        self.propose(format!("Rename {old} to {new}"), edits);
+    }
+
+    /// Returns true if the name of the op is quoted: it is in generic form.
+    pub(super) fn is_quoted(&self) -> bool {
+        self.source.slice(self.ir.name_range(self.op)).starts_with('"')
+    }
+}
+
+/// The alternatives of a message: `expected ',' or '>'`.
+fn wanted(message: &str) -> Vec<String> {
+    let Some(rest) = message.strip_prefix("expected ") else { return Vec::new() };
+    // A comma may be quoted itself.
+    let rest = rest.replace("','", "'\u{1}'");
+    let parts = rest.split(" or ").flat_map(|it| it.split(", "));
+    parts.map(|it| it.trim().replace('\u{1}', ",")).collect()
+}
+
+/// The token of an alternative that is one: `'->'`, `'=' after the SSA name`.
+fn literal(wanted: &str) -> Option<&str> {
+    let rest = wanted.strip_prefix('\'')?;
+    let (token, _) = rest.split_once('\'')?;
+    (!token.is_empty()).then_some(token)
+}

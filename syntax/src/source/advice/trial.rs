@@ -1,0 +1,93 @@
+//! Proposals that help, found by trying them.
+
+use std::ops::Range;
+
+use super::Proposal;
+use crate::{Category, Op, Problem, Source};
+
+/// At most so many proposals are tried for one request; later problems have none.
+const MAX_TRIALS: usize = 256;
+/// Each trial lists the problems of the text; at most so many are listed for one request.
+const MAX_LISTED: usize = 200_000;
+
+/// How bad a text is.
+#[derive(Clone, Copy)]
+struct Tally {
+    n_problems: usize,
+    /// Those that keep others from being found.
+    n_blocking: usize,
+}
+
+impl Source {
+    /// Returns the proposals that help against each of some problems, those that leave the fewest
+    /// first. Each is tried on a copy of the text. One that removes a problem which hid others is
+    /// kept, unless one of those is in the changed lines.
+    pub fn proven(&self, problems: &[&(Op, Range<usize>, Problem)]) -> Vec<Vec<Proposal>> {
+        let text = self.text().to_string();
+        let mut copy: Option<Source> = None;
+        let mut n_trials = 0;
+        let before = tally(&self.problems());
+        let most = (MAX_LISTED / before.n_problems.max(1)).clamp(1, MAX_TRIALS);
+        let mut out = Vec::with_capacity(problems.len());
+        for (op, range, problem) in problems {
+            let is_in_time = n_trials < most;
+            let advice = is_in_time.then(|| self.advice(*op, range, problem));
+            let mut kept: Vec<(usize, Proposal)> = Vec::new();
+            for it in advice.map(|it| it.proposals).unwrap_or_default() {
+                let is_known = kept.iter().any(|known| known.1.edits == it.edits);
+                if is_known || !is_applicable(&it, &text) {
+                    continue;
+                }
+                n_trials += 1;
+                let copy = copy.get_or_insert_with(|| Source::new(&text));
+                if let Some(n) = copy.after(&it, &text, before) {
+                    kept.push((n, it));
+                }
+            }
+            kept.sort_by_key(|it| it.0);
+            out.push(kept.into_iter().map(|it| it.1).collect());
+        }
+        out
+    }
+
+    /// The number of problems after some edits, which are taken back; `None` if they do not help.
+    fn after(&mut self, it: &Proposal, text: &str, before: Tally) -> Option<usize> {
+        let mut n_new = 0;
+        for (range, new) in it.edits.iter().rev() {
+            self.edit(range.clone(), new);
+            n_new += new.len();
+        }
+        let problems = self.problems();
+        let after = tally(&problems);
+        let helps = after.n_problems < before.n_problems
+            || after.n_blocking < before.n_blocking && {
+                let (first, last) = (it.edits.first()?, it.edits.last()?);
+                let start = self.line_start(first.0.start);
+                let n_old: usize = it.edits.iter().map(|it| it.0.len()).sum();
+                let end = last.0.end + n_new - n_old.min(last.0.end + n_new);
+                !problems.iter().any(|it| start <= it.1.end && it.1.start <= end)
+            };
+        for (range, new) in &it.edits {
+            self.edit(range.start..range.start + new.len(), &text[range.clone()]);
+        }
+        debug_assert_eq!(self.text().len_bytes(), text.len(), "all edits are taken back");
+        helps.then_some(after.n_problems)
+    }
+}
+
+fn tally(problems: &[(Op, Range<usize>, Problem)]) -> Tally {
+    let is_blocking = |it: &&(Op, Range<usize>, Problem)| it.2.category() != Category::Structure;
+    Tally { n_problems: problems.len(), n_blocking: problems.iter().filter(is_blocking).count() }
+}
+
+/// Returns true if the edits are in order, disjoint and on character boundaries.
+fn is_applicable(it: &Proposal, text: &str) -> bool {
+    let is_at_boundary = |it: &(Range<usize>, String)| {
+        it.0.start <= it.0.end
+            && text.is_char_boundary(it.0.start)
+            && text.is_char_boundary(it.0.end)
+    };
+    !it.edits.is_empty()
+        && it.edits.iter().all(is_at_boundary)
+        && it.edits.windows(2).all(|it| it[0].0.end <= it[1].0.start)
+}

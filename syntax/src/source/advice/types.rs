@@ -1,0 +1,457 @@
+//! Types that clash with what an op takes or gives, and literals that do not fit their types.
+
+use std::ops::Range;
+
+use super::Adviser;
+use super::convert::Kind;
+use crate::{Op, OpKind, TokenKind, Type, Value};
+
+/// At most so many other values are proposed.
+const MAX_VALUES: usize = 2;
+
+impl Adviser<'_> {
+    pub(super) fn type_clash(&mut self) {
+        let Some((n, Some(value))) = self.operand_here() else { return };
+        let wanted = self.ir.op(self.op).operands[n].ty;
+        let found = self.type_of(value);
+        let written = self.text_here();
+        let (found_text, wanted_text) = (self.show(found), self.show(wanted));
+        let op = self.ir.op_name(self.op).to_owned();
+        self.say(format!("{written} has type {found_text}, but `{op}` expects {wanted_text} here"));
+        self.relate_definition(value);
+        let imposed = self.type_places(&wanted_text).into_iter().next();
+        if let Some(range) = imposed.clone() {
+            self.relate(range, format!("expected because of this type, {wanted_text}"));
+        }
+        if self.swapped_types() {
+            return;
+        }
+        let conversions = self.conversions(found, wanted);
+        self.help(match (conversions.first(), &imposed) {
+            (Some((by, _)), _) => {
+                format!("Convert {written} by `{by}`, or use a value of type {wanted_text}")
+            }
+            (None, Some(_)) => format!(
+                "Write the type {found_text} in `{op}`, or use a value of type {wanted_text}"
+            ),
+            (None, None) => format!("Use a value of type {wanted_text}"),
+        });
+        let place = self.at.clone();
+        if imposed.is_some()
+            && let Some(text) = self.ir.interner.written_type_text(found)
+        {
+            let places = self.type_places(&wanted_text);
+            if let Some(one) = places.first() {
+                self.replace(format!("Write the type {found_text}"), one.clone(), text.clone());
+            }
+            if places.len() > 1 {
+                let edits = places.into_iter().map(|it| (it, text.clone())).collect();
+                self.propose(format!("Write the type {found_text} throughout"), edits);
+            }
+        }
+        if let Some(text) = self.ir.interner.written_type_text(wanted) {
+            self.propose_conversion(&place, value, wanted, &text);
+        }
+        self.counterpart(found);
+        self.other_values(&place, wanted, value);
+    }
+
+    /// `noisy.decode %a : i5 -> !noisy.i32`: the types stand in the wrong order.
+    fn swapped_types(&mut self) -> bool {
+        if !matches!(self.ir.op_name(self.op), "noisy.decode" | "noisy.encode")
+            && !self
+                .ir
+                .op(self.op)
+                .kind
+                .spec()
+                .syntax
+                .iter()
+                .any(|it| matches!(it, crate::dialect::Element::Word("to")))
+        {
+            return false;
+        }
+        let window = self.window();
+        let Some(colon) = window.tokens.iter().position(|it| it.kind == TokenKind::Colon) else {
+            return false;
+        };
+        let types: Vec<_> = window.tokens[colon + 1..].iter().take(3).copied().collect();
+        let [a, word, b] = types[..] else { return false };
+        let Some((n, Some(value))) = self.operand_here() else { return false };
+        let is_between = word.kind == TokenKind::Arrow || window.str(word) == "to";
+        if n != 0 || !is_between || window.str(b) != self.show(self.type_of(value)) {
+            return false;
+        }
+        let (first, second) = (window.str(a).to_owned(), window.str(b).to_owned());
+        let op = self.ir.op_name(self.op).to_owned();
+        self.say(format!(
+            "the types of `{op}` are swapped: {} has type {second}",
+            self.text_here()
+        ));
+        let word = window.str(word).to_owned();
+        self.help(format!("Write `: {second} {word} {first}`"));
+        self.propose("Swap the types", vec![(window.range(a), second), (window.range(b), first)]);
+        self.sure();
+        true
+    }
+
+    fn relate_definition(&mut self, value: Value) {
+        let ty = self.show(self.type_of(value));
+        let name = self.ir.value_text(value);
+        if let Some(range) = self.definition(value) {
+            self.relate(range, format!("{name} is defined here, with type {ty}"));
+        }
+    }
+
+    /// Proposes other values of the type that is expected.
+    pub(super) fn other_values(&mut self, place: &Range<usize>, ty: Type, value: Value) {
+        let others = self.values_of_type(ty);
+        for it in others.into_iter().filter(|&it| it != value).take(MAX_VALUES) {
+            let name = self.ir.value_text(it);
+            self.replace(format!("Use {name}"), place.clone(), name);
+        }
+    }
+
+    /// The operand that a message calls by its number, `operand #1`.
+    fn operand_named(&self) -> Option<usize> {
+        let (_, rest) = self.problem.message.split_once("operand #")?;
+        let n = rest.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()?;
+        (n < self.ir.op(self.op).operands.len()).then_some(n)
+    }
+
+    pub(super) fn operand_type(&mut self) {
+        let here = self.operand_here().map(|it| it.0);
+        let Some(n) = here.or_else(|| self.operand_named()) else {
+            // Operands of different types: the first that differs.
+            return self.types_differ();
+        };
+        let data = self.ir.op(self.op);
+        let operand = data.operands[n];
+        let place = self.ir.absolute(self.op, operand.span);
+        let written = self.source.slice(place.clone());
+        let op = self.ir.op_name(self.op).to_owned();
+        let Some(value) = operand.value else { return };
+        let found = match self.type_of(value) {
+            Type::UNKNOWN => operand.ty,
+            it => it,
+        };
+        let found_text = self.show(found);
+        self.relate_definition(value);
+        if data.kind == OpKind::FuncReturn {
+            return self.returned(n, value, &place);
+        }
+        let wanted = plain(&self.problem.message);
+        let number = format!("operand #{n}");
+        let wanted = wanted.replacen(&number, &format!("operand {written} of `{op}`"), 1);
+        self.say(wanted);
+        self.help(format!("Convert {written}, or use an op for {found_text}"));
+        if let Some(other) = self.counterpart(found) {
+            self.help(format!("Use `{other}`, the op for {found_text}"));
+            if self.kind(found) == Kind::Noisy {
+                self.sure();
+            }
+        }
+        if op == "noisy.encode" {
+            self.encode_operand(value, found, &place);
+        }
+        for ty in [Type::INDEX, Type::I1] {
+            let name = self.show(ty);
+            if self.problem.message.contains(&name) {
+                self.propose_conversion(&place, value, ty, &name);
+                self.other_values(&place, ty, value);
+            }
+        }
+        if self.problem.message.contains("noisy") {
+            let text = "!noisy.i32";
+            if let Some(ty) = self.noisy_type() {
+                self.propose_conversion(&place, value, ty, text);
+                self.other_values(&place, ty, value);
+            }
+        }
+    }
+
+    fn noisy_type(&self) -> Option<Type> {
+        let all = self.values();
+        all.into_iter().map(|it| self.type_of(it)).find(|&it| self.kind(it) == Kind::Noisy)
+    }
+
+    /// `noisy.encode` of an integer of more than 5 bits.
+    fn encode_operand(&mut self, value: Value, found: Type, place: &Range<usize>) {
+        let start = self.ir.range(self.op).start;
+        let (own, name) = (self.show(found), self.ir.value_text(value));
+        let by = match self.kind(found) {
+            Kind::Int(_) => "arith.trunci",
+            Kind::Index => "arith.index_cast",
+            Kind::Float(_) => "arith.fptosi",
+            _ => return self.help("Only integers of 1 to 5 bits can be encoded"),
+        };
+        self.help(format!(
+            "Integers of 1 to 5 bits can be encoded: convert {name} to i5 by `{by}` before, if its value fits"
+        ));
+        if !self.source.is_first_on_line(start) {
+            return;
+        }
+        let indentation = self.source.indentation(start);
+        let fresh = self.fresh(self.bare_name(value));
+        let line = format!("%{fresh} = {by} {name} : {own} to i5\n{indentation}");
+        let mut edits = vec![(start..start, line), (place.clone(), format!("%{fresh}"))];
+        edits.extend(self.type_places(&own).into_iter().take(1).map(|it| (it, "i5".to_owned())));
+        self.propose(format!("Convert {name} to i5 by {by}"), edits);
+    }
+
+    /// A `return` of another type than the function declares.
+    fn returned(&mut self, n: usize, value: Value, place: &Range<usize>) {
+        let Some(function) = self.function() else { return };
+        let Some((_, results)) = self.signature(function) else { return };
+        let Some(&wanted) = results.get(n) else { return };
+        let name = self.symbol(function).map_or(String::new(), |it| format!("@{}", it.1));
+        let written = self.ir.value_text(value);
+        let (found, text) = (self.show(self.type_of(value)), self.show(wanted));
+        self.say(format!("`return` gives {written} of type {found}, but {name} returns {text}"));
+        let declared = self.result_types_range(function);
+        if let Some(range) = declared.clone() {
+            self.relate(range, format!("{name} is declared to return {text} here"));
+        }
+        self.help(format!("Return a value of type {text}, or change the type that {name} returns"));
+        let own = self.type_places(&found).into_iter().nth(0);
+        for it in self.values_of_type(wanted).into_iter().take(MAX_VALUES) {
+            let other = self.ir.value_text(it);
+            let mut edits = vec![(place.clone(), other.clone())];
+            edits.extend(own.clone().map(|it| (it, text.clone())));
+            self.propose(format!("Return {other}"), edits);
+        }
+        self.propose_conversion(place, value, wanted, &text);
+        if results.len() == 1
+            && let Some(range) = declared
+        {
+            self.replace(format!("Let {name} return {found}"), range, found);
+        }
+    }
+
+    /// The place of the result types in the header of a function.
+    pub(super) fn result_types_range(&self, function: Op) -> Option<Range<usize>> {
+        let range = self.ir.head_range(function);
+        let text = self.source.slice(range.start..range.end.min(range.start + 4096));
+        let arrow = text.rfind("->")?;
+        let from = arrow + 2 + text[arrow + 2..].len() - text[arrow + 2..].trim_start().len();
+        let rest = text[from..].trim_end().trim_end_matches('{').trim_end();
+        let rest = rest.split(" attributes").next().unwrap_or(rest).trim_end();
+        (!rest.is_empty()).then(|| range.start + from..range.start + from + rest.len())
+    }
+
+    /// Operands that must have one type.
+    fn types_differ(&mut self) {
+        let operands = &self.ir.op(self.op).operands;
+        let values: Vec<Value> = operands.iter().filter_map(|it| it.value).collect();
+        for it in values.iter().take(3) {
+            self.relate_definition(*it);
+        }
+        let message = plain(&self.problem.message);
+        self.say(message);
+        if let [a, b, ..] = values[..] {
+            let (from, to) = (self.type_of(b), self.type_of(a));
+            let names = (self.ir.value_text(a), self.ir.value_text(b));
+            self.help(format!("Convert {} or {}: both must have one type", names.0, names.1));
+            let place = self.ir.absolute(self.op, operands[1].span);
+            if let Some(text) = self.ir.interner.written_type_text(to) {
+                self.propose_conversion(&place, b, to, &text);
+            }
+            let place = self.ir.absolute(self.op, operands[0].span);
+            if let Some(text) = self.ir.interner.written_type_text(from) {
+                self.propose_conversion(&place, a, from, &text);
+            }
+        }
+    }
+
+    pub(super) fn result_type(&mut self) {
+        let message = plain(&self.problem.message);
+        self.say(message);
+        for operand in self.ir.op(self.op).operands.clone().into_iter().take(2) {
+            if let Some(value) = operand.value {
+                self.relate_definition(value);
+            }
+        }
+        let results = self.ir.op(self.op).results.clone();
+        for value in results.into_iter().take(1) {
+            let own = self.show(self.type_of(value));
+            self.help(format!(
+                "Write another type than {own} for the result of `{}`",
+                self.ir.op_name(self.op)
+            ));
+            let place = self.type_places(&own).pop();
+            let mut types = self.likely_types();
+            types.extend(["i5", "i1", "!noisy.i32", "f64"].map(str::to_owned));
+            // The types that the message quotes come first.
+            let quoted = self.problem.message.split('\'').skip(1).step_by(2).map(str::to_owned);
+            let mut all: Vec<String> = quoted.collect();
+            if self.ir.op_name(self.op) == "noisy.decode" {
+                all.insert(0, "i5".to_owned());
+            }
+            all.extend(types);
+            if let Some(place) = place {
+                for ty in all.into_iter().filter(|it| *it != own).take(10) {
+                    self.replace(format!("Write the type {ty}"), place.clone(), ty);
+                }
+            }
+        }
+        let found = self.ir.op(self.op).operands.first().and_then(|it| it.value);
+        if let Some(value) = found {
+            self.counterpart(self.type_of(value));
+        }
+    }
+
+    /// A cast in the wrong direction, or between other types.
+    pub(super) fn cast(&mut self) {
+        let data = self.ir.op(self.op);
+        let Some(value) = data.operands.first().and_then(|it| it.value) else { return };
+        let from = self.type_of(value);
+        let Some(&result) = data.results.first() else { return };
+        let to = self.type_of(result);
+        self.relate_definition(value);
+        let name = self.ir.value_text(value);
+        let message = format!(
+            "{} (operand {name} of `{}`)",
+            plain(&self.problem.message),
+            self.ir.op_name(self.op)
+        );
+        self.say(message);
+        let range = self.ir.name_range(self.op);
+        let own = self.ir.op_name(self.op).to_owned();
+        let others = self.conversions(from, to);
+        let names: Vec<String> = others.iter().map(|it| format!("`{}`", it.0)).collect();
+        if names.is_empty() {
+            return self.help("Write other types, or use no cast");
+        }
+        self.help(format!("Use {}", super::words::alternatives(&names)));
+        for (op, _) in others.into_iter().filter(|it| it.0 != own) {
+            self.replace(format!("Replace by {op}"), range.clone(), op);
+        }
+    }
+
+    pub(super) fn literal_type(&mut self) {
+        let (start, line) = self.line(self.at.start);
+        let offset = self.at.start - start;
+        let literal: String = if self.at.is_empty() { String::new() } else { self.text_here() };
+        let types: Vec<String> = Self::types_behind(&line, offset);
+        let ty = types.first().cloned().unwrap_or_default();
+        let width: Option<u32> = ty.strip_prefix('i').and_then(|it| it.parse().ok());
+        let number: Option<i128> = literal.trim().parse().ok();
+        let place = line
+            .get(offset..)
+            .and_then(|it| it.find(&format!(": {ty}")))
+            .filter(|_| !ty.is_empty())
+            .map(|it| {
+                let at = start + offset + it + 2;
+                at..at + ty.len()
+            });
+        if self.problem.message.contains("out of range")
+            && let (Some(width), Some(number)) = (width, number)
+        {
+            let (low, high) = range_of(width);
+            self.say(format!("{number} is out of range for {ty}, which holds {low} to {high}"));
+            let needed = (1..=128).find(|&it| {
+                let (low, high) = range_of(it);
+                low <= number && number <= high
+            });
+            let wider = [8, 16, 32, 64].into_iter().find(|it| Some(*it) >= needed).unwrap_or(128);
+            self.help(format!(
+                "Write a number from {low} to {high}, or a wider type such as i{wider}"
+            ));
+            let limit = if number < 0 { low } else { high };
+            self.replace(
+                format!("Write {limit}, the limit of {ty}"),
+                self.at.clone(),
+                limit.to_string(),
+            );
+            if let Some(place) = place {
+                self.replace(format!("Write the type i{wider}"), place, format!("i{wider}"));
+            }
+            return;
+        }
+        let is_float = |it: &str| it.starts_with('f') || it == "bf16";
+        if !literal.is_empty() {
+            let (message, text) = (self.problem.message.clone(), literal.clone());
+            if !message.contains(&text) {
+                self.say(format!("{message}: `{text}`"));
+            }
+        }
+        if is_float(&ty) && number.is_some() {
+            self.help(format!("Floats have a point: write `{literal}.0`"));
+            self.insert(format!("Write {literal}.0"), self.at.end, ".0");
+            self.sure();
+        } else if self.problem.message.contains("floating point value")
+            || literal.contains('.') && width.is_some()
+        {
+            self.help("Write a float type such as f32, or an integer".to_owned());
+            if let Some(place) = place.clone() {
+                self.replace("Write the type f32", place, "f32");
+            }
+            if let Some((whole, _)) = literal.split_once('.') {
+                self.replace(format!("Write {whole}"), self.at.clone(), whole);
+            }
+        } else if let Some((list, shape)) = self.shapes() {
+            self.help(format!(
+                "Write {list} as the shape of the type, or as many elements as {shape}"
+            ));
+            let dims: Vec<&str> = list.trim_matches(['[', ']']).split(", ").collect();
+            if let Some(at) = self.shaped_type() {
+                let text = self.source.slice(at.clone());
+                if let Some((head, rest)) = text.split_once('<') {
+                    let element = rest.rsplit('x').next().unwrap_or("i32>");
+                    let new = format!("{head}<{}x{element}", dims.join("x"));
+                    self.replace(format!("Write the type {new}"), at, new);
+                }
+            }
+        } else if number.is_some() || matches!(literal.as_str(), "true" | "false") {
+            self.help("Write a type that the value fits");
+            if let Some(place) = place {
+                for it in ["i32", "f32", "i1", "index"] {
+                    self.replace(format!("Write the type {it}"), place.clone(), it);
+                }
+            }
+        }
+    }
+
+    /// The type at the end of a literal: the word behind its `:`.
+    fn types_behind(line: &str, offset: usize) -> Vec<String> {
+        let rest = line.get(offset..).unwrap_or("");
+        let parts = rest.split(": ").skip(1);
+        parts
+            .map(|it| {
+                it.chars()
+                    .take_while(|it| it.is_alphanumeric() || matches!(it, '!' | '.' | '_'))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// The shapes of a literal and of its type, as the message states them.
+    fn shapes(&self) -> Option<(String, String)> {
+        let mut parts = self.problem.message.split(['(', ')']).skip(1).step_by(2);
+        Some((parts.next()?.to_owned(), parts.next()?.to_owned()))
+    }
+
+    /// The shaped type on the line of the problem.
+    fn shaped_type(&self) -> Option<Range<usize>> {
+        let (start, line) = self.line(self.at.start);
+        let offset = ["tensor<", "vector<"].iter().filter_map(|it| line.rfind(it)).max()?;
+        let end = line[offset..].find('>')? + offset + 1;
+        Some(start + offset..start + end)
+    }
+}
+
+/// The numbers that a signless integer of some bits may be written as.
+fn range_of(width: u32) -> (i128, i128) {
+    if width == 0 || width >= 127 {
+        return (i128::MIN, i128::MAX);
+    }
+    (-(1 << (width - 1)), (1 << width) - 1)
+}
+
+/// A message with plain words instead of those of MLIR's type constraints.
+fn plain(message: &str) -> String {
+    message
+        .replace("signless-integer-like", "an integer or index")
+        .replace("signless-fixed-width-integer-like", "an integer of fixed width")
+        .replace("floating-point-like", "a float")
+        .replace("bool-like", "i1, or a vector or tensor of it")
+}

@@ -1,0 +1,70 @@
+//! Words of messages that hold for any problem.
+
+use crate::Code;
+
+/// Returns true if a message names something of the program: a value, a symbol, a label, an alias,
+/// an op, or a quoted word.
+fn has_subject(message: &str) -> bool {
+    let starts_name = |at: usize, it: char| {
+        matches!(it, '%' | '@' | '^')
+            && message[at + 1..].starts_with(|it: char| it.is_alphanumeric() || it == '_')
+    };
+    let has_name = message.char_indices().any(|(at, it)| starts_name(at, it));
+    let is_quoted = |quote: char| {
+        let mut parts = message.split(quote).skip(1).step_by(2);
+        parts.any(|it| it.contains(|it: char| it.is_alphanumeric() || it == '_'))
+    };
+    has_name || is_quoted('`')
+}
+
+/// A message with the op as its subject; `None` if it has a subject.
+pub(super) fn with_subject(message: &str, op: Option<&str>) -> Option<String> {
+    let op = op?;
+    if has_subject(message) {
+        return None;
+    }
+    // These go on after the name of the op; others are sentences of their own.
+    let verbs = [
+        "has ",
+        "must ",
+        "expects ",
+        "passes ",
+        "gives ",
+        "needs ",
+        "uses ",
+        "takes ",
+        "moves ",
+        "requires ",
+        "cannot ",
+        "can ",
+        "does ",
+        "may ",
+        "is ",
+    ];
+    if verbs.iter().any(|it| message.starts_with(it)) {
+        return Some(format!("`{op}` {message}"));
+    }
+    Some(format!("{message} (in `{op}`)"))
+}
+
+/// The remedy that the page of a code states between its examples.
+pub(super) fn remedy(code: Code) -> Option<String> {
+    let after = code.docs().split("```mlir").nth(1)?.split("```").nth(1)?;
+    let text = after.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text.trim_end_matches('.');
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// A number of things: `1 operand`, `2 operands`.
+pub(super) fn count(n: usize, thing: &str) -> String {
+    if n == 1 { format!("{n} {thing}") } else { format!("{n} {thing}s") }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub(super) fn alternatives(all: &[String]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
+}
