@@ -148,8 +148,10 @@ fn replaced(template: &str, with: &mut dyn FnMut(&str, Role) -> String) -> Strin
 fn choose(class: TypeClass, scope: &Scope, chosen: &[Option<Operand>]) -> Option<Operand> {
     let others = || chosen.iter().flatten().filter(|it| !it.is_fixed);
     let is_fixed = is_fixed(class);
-    // Operands of one op mostly have one type.
-    let is_same = |ty: &str| is_fixed || others().all(|it| it.ty == ty);
+    // Operands of one kind mostly have one type.
+    let is_like = |it: &&Operand, ty: &str| family(&it.ty) == family(ty);
+    let is_same =
+        |ty: &str| is_fixed || others().filter(|it| is_like(it, ty)).all(|it| it.ty == ty);
     let mut fitting = scope.0.iter().filter(|it| fits(class, &it.1) && is_same(&it.1));
     let first = fitting.clone().next()?;
     let is_new = |it: &&(String, String)| chosen.iter().flatten().all(|other| other.name != it.0);
