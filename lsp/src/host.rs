@@ -2,7 +2,7 @@
 //! are those of the standard library in both.
 //!
 //! *Law.* Everything that differs between a program and a web worker is here, in
-//! [`crate::server::run`] or [`crate::server::web`], and in `noisy-solver`.
+//! [`crate::server::run`] or `crate::server::web`, and in `noisy-solver`.
 
 #[cfg(not(target_family = "wasm"))]
 mod native;

@@ -14,6 +14,9 @@ struct Log {
 static LOG: OnceLock<Log> = OnceLock::new();
 
 /// Empties a file and starts logging to it.
+///
+/// # Errors
+/// The file cannot be written.
 pub fn start(path: &Path) -> std::io::Result<()> {
     let file = Mutex::new(File::create(path)?);
     // `main` makes the only call.

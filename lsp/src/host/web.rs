@@ -1,4 +1,4 @@
-//! One thread without timers: tasks run in the turns of [`crate::server::web`], and the page is
+//! One thread without timers: tasks run in the turns of `crate::server::web`, and the page is
 //! told when the next one is due. Work for another thread is done at once, except that of
 //! [`elsewhere`], which goes to another worker.
 
@@ -159,7 +159,7 @@ impl Drop for Search {
     }
 }
 
-/// Has another worker search ([`crate::server::web::search`]); its reports go to `report`. `None`
+/// Has another worker search (`crate::server::web::search`); its reports go to `report`. `None`
 /// if the worker ended before it had an answer.
 pub(crate) async fn elsewhere(
     wanted: Vec<u8>,

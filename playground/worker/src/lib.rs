@@ -2,7 +2,7 @@
 //! is the other half. Clock, files, randomness and standard error are those of WASI, which the page
 //! provides.
 //!
-//! A message is written to memory from [`noisy_alloc`] and passed with its length; the callee takes
+//! A message is written to memory from `noisy_alloc` and passed with its length; the callee takes
 //! the memory. The module holds one server, or searches for the server of another worker.
 #![cfg(target_family = "wasm")]
 #![allow(unsafe_code, reason = "the interface of WebAssembly has pointers only")]

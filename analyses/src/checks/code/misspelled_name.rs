@@ -87,7 +87,8 @@ fn places(program: &Program, op: Op, name: &str, is_attribute: bool) -> Vec<Rang
     if !is_attribute {
         let range = ir.name_range(op);
         let quotes = usize::from(source.slice(range.clone()).starts_with('"'));
-        return vec![range.start + quotes..range.end - quotes];
+        let inside = range.start + quotes..range.end - quotes;
+        return Vec::from([inside]);
     }
     let range = ir.head_range(op);
     if range.len() > MAX_HEADER {
