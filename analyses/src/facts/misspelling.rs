@@ -27,7 +27,7 @@ const ATTRIBUTES: [&str; 13] = [
 const LISTED: [&str; 4] = ["scf", "affine", "memref", "math"];
 
 /// Ops of these dialects that are near another one, and exist.
-const EXISTING: [&str; 1] = ["math.erfc"];
+const EXISTING: [&str; 2] = ["math.erfc", "memref.realloc"];
 
 /// The name of an op or attribute that is probably meant.
 pub(crate) fn meant(name: &str, is_attribute: bool) -> Option<String> {
@@ -120,6 +120,7 @@ mod tests {
             ("torch.add", None),
             ("linalg.matmull", None),
             ("math.erfc", None),
+            ("memref.realloc", None),
             ("noisy.add", None),
             // An error of its own.
             ("noisy.ad", None),
