@@ -141,7 +141,7 @@ fn noise_is_told_with_what_is_left() {
         ```mlir
         %2 : i16
         ```
-        level 0 of 0 (0 used, 1 available), 2 polynomials  
+        level 0, 0 of 1 level used, 2 polynomials  
         noise 65.04 bits, **6.04 over the 59.00 bits of its level** (bgv-noise-kpz21)
 
         multiplicative depth 1
@@ -172,7 +172,7 @@ fn hovers_tell_where_it_comes_from() {
         ```mlir
         %5 : tensor<8xf32>
         ```
-        level 0 of 2 (2 used, 3 available), 2 polynomials, scale 2^45
+        level 0, 2 of 3 levels used, 2 polynomials, scale 2^45
 
         multiplicative depth 2
 
@@ -191,7 +191,7 @@ fn hovers_tell_where_it_comes_from() {
         ========
         **mgmt.modreduce**
 
-        level 0 of 2 (2 used, 3 available), 2 polynomials, scale 2^45
+        level 0, 2 of 3 levels used, 2 polynomials, scale 2^45
 
         Uses 1 level.
 
@@ -218,7 +218,7 @@ fn hovers_tell_where_it_comes_from() {
         ```mlir
         %a : tensor<8xf32>
         ```
-        level 2 of 2 (0 used, 3 available), 2 polynomials, scale 2^45
+        level 2, 0 of 3 levels used, 2 polynomials, scale 2^45
 
         ```text
         %x  L2 D2 s45  argument of @f, taken to be fresh
@@ -396,5 +396,5 @@ fn the_hover_names_the_levels_that_the_lens_counts() {
     assert!(lenses.iter().any(|it| it.1.contains("2 of 3 levels used")), "{lenses:?}");
     let hover = client.at("hover", URI, 9, 7);
     let text = hover["contents"]["value"].as_str().unwrap_or_default().to_owned();
-    assert!(text.contains("level 0 of 2 (2 used, 3 available)"), "{text}");
+    assert!(text.contains("level 0, 2 of 3 levels used"), "{text}");
 }

@@ -98,7 +98,7 @@ async function run() {
   });
 
   await step("the hover tells where the numbers come from", async () => {
-    const hover = page.locator(".monaco-hover", { hasText: "level 0 of 2 (2 used)" });
+    const hover = page.locator(".monaco-hover", { hasText: "level 0, 2 of 3 levels used" });
     await eventually("a hover", async () => {
       await definition("%11").locator("span", { hasText: "mgmt.modreduce" }).last().hover();
       return appears(hover.first());

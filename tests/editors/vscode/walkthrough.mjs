@@ -32,9 +32,9 @@ assert.ok(values.vsix, "--vsix names the packaged extension");
 const PAGES = [
   ["Open a program", "Any .mlir file works"],
   ["See the noise", "A freshly encoded value"],
-  ["Fix it", "brings noise back to 12 bits"],
+  ["Fix it", "lowers noise to 12 bits"],
   ["Look at the graph", "a node for each value"],
-  ["Make it yours", "counts for everyone and for CI"],
+  ["Make it yours", "applies to all editors and to CI"],
 ];
 
 async function run() {

@@ -55,10 +55,8 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     let mut parts = vec![match (it.level, it.used) {
         (Some(level), Some(used)) => {
             let all = level.saturating_add(used);
-            let most = heir.available(document.ir(), document.model().heir, value);
-            let most = most.filter(|&most| most != all);
-            let most = most.map_or(String::new(), |most| format!(", {most} available"));
-            format!("level {level} of {all} ({used} used{most})")
+            let most = heir.available(document.ir(), document.model().heir, value).unwrap_or(all);
+            format!("level {level}, {used} of {} used", count(most.into(), "level"))
         }
         _ if it.is_unplaced => match words::depth(document.depth(value)) {
             Some(depth) => format!("multiplicative {depth} so far, levels not placed yet"),
