@@ -406,7 +406,7 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
                 let kept = match waterline {
                     _ if waterline >= budget => {
                         return format!(
-                            "no placement is possible: `heir.bootstrap-waterline` keeps {waterline} of the {budget} levels of `heir.level-budget`, so no product has one; set a waterline below the budget"
+                            "no placement is possible: `heir.bootstrap-waterline` keeps {waterline} of the {budget} levels of `heir.level-budget`, so no level is left for products; set a waterline below the budget"
                         );
                     }
                     0 => String::new(),
@@ -446,15 +446,13 @@ fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Ve
         let name = format!("%{}", layout::fresh_name(ir, value, &mut names));
         let (operand, ty) = (ir.value_text(value), ir.interner.type_text(type_of(ir, value)));
         let op = stage.op();
-        let drop = drops.map(|it| format!("levelToDrop = {it} : i64"));
-        let attributes: Vec<String> =
-            drop.into_iter().chain(annotation(program, heir, value, stage, drops)).collect();
-        let dict = match attributes.as_slice() {
-            [] => String::new(),
-            all => format!(" {{{}}}", all.join(", ")),
-        };
-        let line = if layout::definition_is_generic(ir, value) {
-            format!("{name} = \"{op}\"({operand}){dict} : ({ty}) -> {ty}")
+        let dict = annotation(program, heir, value, stage, drops)
+            .map_or(String::new(), |it| format!(" {{{it}}}"));
+        // HEIR reads properties in the generic form only, from 2026.10.1 on.
+        let properties = drops.map(|it| format!(" <{{levelToDrop = {it} : i64}}>"));
+        let line = if properties.is_some() || layout::definition_is_generic(ir, value) {
+            let properties = properties.unwrap_or_default();
+            format!("{name} = \"{op}\"({operand}){properties}{dict} : ({ty}) -> {ty}")
         } else {
             format!("{name} = {op} {operand}{dict} : {ty}")
         };

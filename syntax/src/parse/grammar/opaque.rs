@@ -13,7 +13,7 @@
 
 use smallvec::SmallVec;
 
-use super::reader::{Reader, Res};
+use super::reader::{Broken, Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
 use crate::namespace::{SECRET_GENERIC, SECRET_YIELD};
 use crate::string::unquoted;
@@ -66,7 +66,15 @@ impl Reader<'_, '_> {
             match self.peek() {
                 TokenKind::LBrace if depth == 0 && self.opaque_attrs() => continue,
                 TokenKind::LBrace if depth == 1 && self.listed_attrs(listed.as_mut()) => continue,
-                // Properties.
+                // Properties, `<name = value>` or `<{name = value}>`.
+                TokenKind::Less
+                    if depth == 0
+                        && self.peek_at(1) == TokenKind::Bare
+                        && self.peek_at(2) == TokenKind::Equal
+                        && self.opaque_attrs() =>
+                {
+                    continue;
+                }
                 TokenKind::Less if depth == 0 && self.peek_at(1) == TokenKind::LBrace => {
                     self.at += 1;
                     if !self.opaque_attrs() || !self.eat(TokenKind::Greater) {
@@ -295,7 +303,10 @@ impl Reader<'_, '_> {
     fn opaque_attrs(&mut self) -> bool {
         let (start, n_problems) = (self.at, self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);
-        let is_read = self.attr_dict().is_ok();
+        let is_read = match self.peek() {
+            TokenKind::Less => self.angled_attrs().is_ok(),
+            _ => self.attr_dict().is_ok(),
+        };
         self.is_quiet = was_quiet;
         if is_read {
             return true;
@@ -322,6 +333,22 @@ impl Reader<'_, '_> {
             }
         }
         false
+    }
+
+    /// `<name = value, ..>`, as HEIR prints properties from 2026.10.1 on.
+    fn angled_attrs(&mut self) -> Res {
+        self.at += 1;
+        loop {
+            let key = self.word().to_owned();
+            if !(self.eat(TokenKind::Bare) && self.eat(TokenKind::Equal)) {
+                return Err(Broken);
+            }
+            let attr = self.attr()?;
+            self.set_attr(&key, attr);
+            if !self.eat(TokenKind::Comma) {
+                return if self.eat(TokenKind::Greater) { Ok(()) } else { Err(Broken) };
+            }
+        }
     }
 
     /// Returns true if the op surely defines nothing: a terminator that hands values over, a

@@ -209,7 +209,7 @@ fn a_waterline_keeps_levels() {
             panic!("{outcome:?}")
         };
         let wanted = format!(
-            "no placement is possible: `heir.bootstrap-waterline` keeps {waterline} of the 2 levels of `heir.level-budget`, so no product has one; set a waterline below the budget"
+            "no placement is possible: `heir.bootstrap-waterline` keeps {waterline} of the 2 levels of `heir.level-budget`, so no level is left for products; set a waterline below the budget"
         );
         assert_eq!(*why, wanted);
     }
@@ -322,7 +322,7 @@ fn a_loop_drops_levels_where_a_bootstrap_uses_them() {
     // HEIR's greedy pass places one, too.
     assert_eq!(inserted, [1, 1, 1], "{after}");
     assert!(
-        after.contains("mgmt.level_reduce %v0 {levelToDrop = 4 : i64} : tensor<8xf32>"),
+        after.contains("\"mgmt.level_reduce\"(%v0) <{levelToDrop = 4 : i64}> : (tensor<8xf32>)"),
         "{after}"
     );
     assert_eq!(staged(&after, 1), (vec![0, 0, 0], after.clone()));
@@ -430,17 +430,17 @@ fn effects_of_calls_on_ciphertexts_are_not_guessed() {
     assert!(of("arith.mulf %y, %e", insert_relinearizations).ends_with(" inserted"));
     let refused = |why: &str| format!("%2 is returned by a call: @g {why}");
     let levels = |by: &str| {
-        refused(&format!("moves levels by {by}, and levels are not placed across calls"))
+        refused(&format!("changes levels by {by}, and levels are not placed across calls"))
     };
     for op in ["arith.mulf %y, %e", "arith.mulf %y, %y"] {
         assert_eq!(of(op, insert_bootstraps), levels("%4 = arith.mulf in @g"));
     }
     assert_eq!(of("func.call @m(%y)", insert_bootstraps), levels("%6 = arith.mulf in @m"));
     let wide = |it: &str| {
-        format!("makes {it} of more than 2 polynomials, and has no place to relinearize it")
+        format!("computes {it} with more than 2 polynomials, and has no position to relinearize it")
     };
     assert_eq!(of("arith.mulf %y, %y", insert_relinearizations), refused(&wide("%4")));
-    let through = format!("is not understood: %4 is returned by a call: @m {}", wide("%6"));
+    let through = format!("cannot be analyzed: %4 is returned by a call: @m {}", wide("%6"));
     assert_eq!(of("func.call @m(%y)", insert_relinearizations), refused(&through));
 }
 

@@ -41,6 +41,31 @@ fn unknown_ops_are_guessed_at() {
 }
 
 #[test]
+fn properties_in_angle_brackets_are_attributes() {
+    check(
+        "%1 = mgmt.level_reduce %x <levelToDrop = 2, id = 7 : i64> {y} : f32",
+        &expect![[r#"
+            Unknown Opaque mgmt.level_reduce
+              results: f32 (guessed)
+              %x#0: ?
+              id = 7 : i64
+              levelToDrop = 2 : i64
+              y = unit
+        "#]],
+    );
+    // A value that cannot be read leaves the attribute unknown.
+    check(
+        "%1 = mgmt.level_reduce %x <levelToDrop = > : f32",
+        &expect![[r#"
+            Unknown Opaque mgmt.level_reduce
+              results: f32 (guessed)
+              %x#0: ?
+              levelToDrop = unknown
+        "#]],
+    );
+}
+
+#[test]
 fn attributes_of_operands_and_results_are_listed() {
     check(
         "%0:2 = secret.generic(%a: !s<i8> {x = [{}, 2]}, %b: i8, %c: i8 {y}) attrs = {z = 3} {} -> (i8, !s<i8> {x = 4})",
