@@ -62,4 +62,4 @@ pub use verdict::levels::UnequalLevels;
 pub use verdict::modulus::OverModulus;
 pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
-pub use verdict::scales::UnequalScales;
+pub use verdict::scales::{Raised, UnequalScales};

@@ -1,10 +1,17 @@
-//! Scales of CKKS ciphertexts, as logarithms to base 2, by dataflow.
+//! Scales of CKKS ciphertexts, as logarithms to base 2, by dataflow: as the text has them, and as
+//! `--populate-scale-ckks` will leave them.
 //!
 //! *Facts.* A fresh ciphertext, and the result of a bootstrap, has the default scale of the
 //! parameters. A product has the sum of the scales of its operands, a modulus switch takes off the
 //! rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the
 //! scale in their `mgmt.mgmt`. Sums have the largest, other ops pass on the first. *Source.* HEIR,
 //! `lib/Analysis/ScaleAnalysis`.
+//!
+//! *Populated scales.* HEIR computes all scales once, taking each product to reach its target, and
+//! then raises operands by these: the smaller factor of a product below its target, the operand of
+//! a modulus switch whose result is below the default, the smaller operands of a sum. It takes no
+//! note of what the raised operand of a modulus switch does to later scales. *Source.* HEIR,
+//! `lib/Transforms/PopulateScale/PopulateScaleCKKS.cpp`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,10 +38,69 @@ pub enum Scale {
     Bottom,
     /// No scale is set: a plaintext that is not encoded.
     Plain,
-    /// The logarithm to base 2.
-    Log2(i64),
+    /// Logarithms to base 2.
+    Log2(Bits),
     /// Not known.
     Unknown,
+}
+
+/// The logarithms to base 2 of the scales of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bits {
+    /// The scale that follows from the text.
+    pub written: i64,
+    /// The scale by which HEIR decides what it raises.
+    pub assumed: i64,
+    /// The scale after HEIR has raised operands.
+    pub populated: i64,
+}
+
+impl Bits {
+    const fn all(bits: i64) -> Self {
+        Self { written: bits, assumed: bits, populated: bits }
+    }
+
+    fn map(self, other: Self, f: impl Fn(i64, i64) -> i64) -> Self {
+        Self {
+            written: f(self.written, other.written),
+            assumed: f(self.assumed, other.assumed),
+            populated: f(self.populated, other.populated),
+        }
+    }
+
+    /// The scales of a product of different values; HEIR raises a factor if it is below `target`.
+    fn product(self, other: Self, target: i64) -> Self {
+        let sum = self.map(other, i64::saturating_add);
+        if sum.assumed >= target {
+            return sum;
+        }
+        let (small, large) =
+            if self.assumed < other.assumed { (self, other) } else { (other, self) };
+        let raised = target - large.assumed;
+        debug_assert!(raised > small.assumed);
+        Self { assumed: target, populated: large.populated.saturating_add(raised), ..sum }
+    }
+
+    /// The scales of a square; see [`Bits::product`].
+    fn square(self, target: i64) -> Self {
+        let sum = self.map(self, i64::saturating_add);
+        if sum.assumed >= target {
+            return sum;
+        }
+        let raised = 2 * ((target + 1) / 2);
+        Self { assumed: raised, populated: raised, ..sum }
+    }
+
+    /// The scales behind a modulus switch by a modulus of so many bits.
+    fn switched(self, modulus: i64, default: i64) -> Self {
+        let all = self.map(Self::all(modulus), i64::saturating_sub);
+        if all.assumed < default { Self { populated: default, ..all } } else { all }
+    }
+
+    /// The populated scale of an operand of a sum whose largest assumed scale is `most`.
+    pub(crate) fn summand(self, most: i64) -> i64 {
+        if self.assumed < most { most } else { self.populated }
+    }
 }
 
 impl Domain for Scale {
@@ -54,7 +120,7 @@ impl Lattice for Scale {
             (Scale::Bottom, it) | (it, Scale::Bottom) => it,
             (Scale::Unknown, _) | (_, Scale::Unknown) => Scale::Unknown,
             (Scale::Plain, it) | (it, Scale::Plain) => it,
-            (Scale::Log2(a), Scale::Log2(b)) => Scale::Log2(a.max(b)),
+            (Scale::Log2(a), Scale::Log2(b)) => Scale::Log2(a.map(b, i64::max)),
         };
         Changed::when(*self != before)
     }
@@ -65,7 +131,7 @@ impl fmt::Display for Scale {
         match self {
             Scale::Bottom => f.write_str("unreached"),
             Scale::Plain => f.write_str("plaintext"),
-            Scale::Log2(bits) => write!(f, "{bits}"),
+            Scale::Log2(bits) => write!(f, "{}", bits.written),
             Scale::Unknown => f.write_str("unknown"),
         }
     }
@@ -76,8 +142,14 @@ impl fmt::Display for Scale {
 pub struct Scales<'a>(pub &'a Sparse<ScaleBits>);
 
 impl Scales<'_> {
-    /// The logarithm to base 2 of the scale of a value; `None` if it has none or it is not known.
+    /// The logarithm to base 2 of the scale of a value, by the text; `None` if it has none or it is
+    /// unknown.
     pub fn log2(&self, value: Value) -> Option<i64> {
+        self.bits(value).map(|it| it.written)
+    }
+
+    /// All scales of a value.
+    pub(crate) fn bits(&self, value: Value) -> Option<Bits> {
         match self.0.fact(value)? {
             Scale::Log2(bits) => Some(*bits),
             _ => None,
@@ -113,7 +185,7 @@ fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
 /// The scale that is written, else another; what cannot be read is not known.
 fn written(said: Said, otherwise: Scale) -> Scale {
     match said {
-        Said::Number(bits) => Scale::Log2(bits.into()),
+        Said::Number(bits) => Scale::Log2(Bits::all(bits.into())),
         Said::Nothing => otherwise,
         Said::Unreadable => Scale::Unknown,
     }
@@ -142,7 +214,7 @@ impl SparseForward for ScaleBits {
             if known.is_lowered {
                 return None;
             }
-            let default = Scale::Log2(default * self.fresh);
+            let default = Scale::Log2(Bits::all(default * self.fresh));
             Some(written(annotation::on_argument(ir, op, index, "scale"), default))
         };
         ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh)
@@ -161,12 +233,15 @@ impl SparseForward for ScaleBits {
         };
         match name {
             "mgmt.init" => {
-                return written(annotation::on_result(ir, op, "scale"), Scale::Log2(default));
+                let default = Scale::Log2(Bits::all(default));
+                return written(annotation::on_result(ir, op, "scale"), default);
             }
             "mgmt.adjust_scale" => {
                 return written(annotation::on_result(ir, op, "scale"), Scale::Unknown);
             }
-            "mgmt.bootstrap" | "secret.conceal" => return Scale::Log2(default * self.fresh),
+            "mgmt.bootstrap" | "secret.conceal" => {
+                return Scale::Log2(Bits::all(default * self.fresh));
+            }
             _ => {}
         }
         if rules::decrypts(name) {
@@ -189,21 +264,39 @@ impl SparseForward for ScaleBits {
         match name {
             // A plaintext that is not encoded yet will have the scale of the other factor.
             "arith.mulf" | "arith.muli" => {
-                Scale::Log2(first.saturating_add(scales.next().unwrap_or(first)))
+                let other = scales.next();
+                let sum = || first.map(other.unwrap_or(first), i64::saturating_add);
+                let result = ir.op(op).results.first().and_then(|&it| ir.known(it).left);
+                let (true, Some(level)) = (name == "arith.mulf", result) else {
+                    return Scale::Log2(sum());
+                };
+                let target = default + modulus_at(params, level, default);
+                let factors = &ir.op(op).operands;
+                let is_square = factors.len() == 2 && factors[0].value == factors[1].value;
+                Scale::Log2(match other {
+                    Some(other) if !is_square => first.product(other, target),
+                    _ if is_square => first.square(target),
+                    _ => sum(),
+                })
             }
             "arith.addf"
             | "arith.addi"
             | "arith.subf"
             | "arith.subi"
             | "tensor.insert"
-            | "tensor.insert_slice" => Scale::Log2(scales.fold(first, i64::max)),
+            | "tensor.insert_slice" => {
+                let all: Vec<Bits> = std::iter::once(first).chain(scales).collect();
+                let most = all.iter().map(|it| it.assumed).max().unwrap_or(first.assumed);
+                let populated = all.iter().map(|it| it.summand(most)).max();
+                let highest = all.iter().fold(first, |sum, &it| sum.map(it, i64::max));
+                Scale::Log2(Bits { populated: populated.unwrap_or(most), ..highest })
+            }
             "mgmt.modreduce" => {
                 let from = ir.op(op).operands.first().and_then(|it| it.value);
                 let Some(level) = from.and_then(|it| ir.known(it).left) else {
                     return Scale::Unknown;
                 };
-                let modulus = params.q.get(level).map_or(default, |&q| modulus_bits(q));
-                Scale::Log2(first - modulus)
+                Scale::Log2(first.switched(modulus_at(params, level, default), default))
             }
             _ if rules::contracts(name) && scales.next().is_some() => Scale::Unknown,
             _ => Scale::Log2(first),
@@ -213,7 +306,10 @@ impl SparseForward for ScaleBits {
     fn unbounded(&self, fact: &Scale) -> Option<Scale> {
         match fact {
             // No modulus is that large.
-            Scale::Log2(bits) => (*bits > 1 << 16).then_some(Scale::Unknown),
+            Scale::Log2(bits) => {
+                let most = bits.written.max(bits.assumed).max(bits.populated);
+                (most > 1 << 16).then_some(Scale::Unknown)
+            }
             Scale::Unknown => Some(Scale::Unknown),
             Scale::Bottom | Scale::Plain => None,
         }
@@ -225,6 +321,11 @@ impl SparseForward for ScaleBits {
 fn is_without_rule(name: &str) -> bool {
     let dialect = name.split_once('.').map_or("", |it| it.0);
     matches!(dialect, "bgv" | "ckks" | "lwe" | "openfhe" | "lattigo" | "kernel" | "orion")
+}
+
+/// The bits of the modulus of a level.
+fn modulus_at(params: &SchemeParams, level: usize, default: i64) -> i64 {
+    params.q.get(level).map_or(default, |&q| modulus_bits(q))
 }
 
 /// The logarithm to base 2 of a modulus, rounded.

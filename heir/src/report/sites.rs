@@ -30,7 +30,7 @@ use crate::verdict::liveness::Liveness;
 use crate::verdict::modulus::{self, OverModulus};
 use crate::verdict::plaintexts::{self, Unencoded};
 use crate::verdict::requirements::Outcome;
-use crate::verdict::scales::{self as verdict_scales, UnequalScales};
+use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
 use noisy_dataflow::flow;
 
 /// The inputs of the rules.
@@ -67,6 +67,8 @@ pub struct Sites {
     unencoded: FxHashSet<Op>,
     /// Ops that give the first ciphertext with a scale over its modulus.
     over_modulus: FxHashSet<Op>,
+    /// Sums with operands at different scales.
+    unequal_scales: FxHashSet<Op>,
     over_budget: FxHashSet<Op>,
     over_moduli: FxHashSet<Op>,
     over_noise: FxHashSet<Op>,
@@ -166,6 +168,7 @@ impl Sites {
             &mut self.unequal,
             &mut self.unencoded,
             &mut self.over_modulus,
+            &mut self.unequal_scales,
             &mut self.over_budget,
             &mut self.over_moduli,
             &mut self.over_noise,
@@ -197,6 +200,8 @@ impl Sites {
         put(&mut self.unencoded, op, plaintexts::unencoded(ir, heir, op).is_some());
         let is_over = results().any(|it| first_over_modulus(at, it).is_some());
         put(&mut self.over_modulus, op, is_over);
+        let differ = verdict_scales::differ(ir, heir, at.scales, op);
+        put(&mut self.unequal_scales, op, differ);
         let most = |it: Value| heir.budget(ir, at.options, it);
         let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
         put(&mut self.over_budget, op, is_over);
@@ -368,18 +373,39 @@ impl Sites {
 
     /// The ops that HEIR refuses because of their scales, in textual order: at most one of each
     /// generic.
-    pub fn unequal_scales(&self, ir: &Ir, heir: &Heir, options: Options) -> Vec<UnequalScales> {
+    pub fn unequal_scales(&self, at: &Sight<'_>) -> Vec<UnequalScales> {
+        let (ir, heir) = (at.ir, at.heir);
         let mut liveness = Liveness::default();
         let is_managed = |it: Op| {
             let stage = self.stage(ir.function_of(it));
             stage.uses_levels || stage.is_relinearized
         };
         let generics = self.holders.iter().copied();
-        generics
-            .filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && is_managed(it))
-            .filter_map(|it| verdict_scales::unequal(ir, heir, options, it))
-            .filter(|it| liveness.is_live(ir, it.op))
-            .collect()
+        let generics =
+            generics.filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && is_managed(it));
+        let mut sums: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
+        for op in in_order(ir, &self.unequal_scales) {
+            sums.entry(ir.parent_op(op).unwrap_or(op)).or_default().push(op);
+        }
+        let mut found: Vec<UnequalScales> = Vec::new();
+        for generic in generics {
+            match verdict_scales::first_op(ir, heir, at.options, generic) {
+                FirstOp::Raised(it) => found.extend(it.filter(|it| liveness.is_live(ir, it.op))),
+                FirstOp::Kept => {
+                    let sums = sums.get(&generic).into_iter().flatten();
+                    let mut sums = sums.filter(|&&it| liveness.is_live(ir, it));
+                    let Some(&first) = sums.next() else { continue };
+                    let mut inside = ir.op(generic).regions.iter().flat_map(|it| ir.items(it.1));
+                    if inside.any(|it| !ir.op(it).regions.is_empty()) {
+                        continue;
+                    }
+                    let scales = at.scales;
+                    found
+                        .extend(scales.and_then(|it| verdict_scales::unequal(ir, heir, it, first)));
+                }
+            }
+        }
+        found
     }
 
     /// Returns true if HEIR lowers an op next: it has placed ops that use levels or relinearize, or

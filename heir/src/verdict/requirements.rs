@@ -1,7 +1,8 @@
 //! The requirements of HEIR's lowering, and of the libraries, on the operands of ops.
 //!
 //! *Law.* A row says what happens to a program that does not meet it. Each row names HEIR's message
-//! and the file that gives it; for a library, the reason. `docs/heir.md` lists the rows.
+//! and the file that gives it; for a library, the reason. `docs/heir-reference.md` lists the
+//! rows.
 
 /// The demand on the ciphertexts that an op takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

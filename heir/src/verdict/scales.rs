@@ -1,21 +1,25 @@
 //! Operands at different scales.
 //!
 //! `--populate-scale-ckks` raises the smaller scale of the operands of a sum, so it mends nearly
-//! all programs. One case is left: where it raises the scale of an operand of the first op of a
-//! block, it takes the rest of the block for dead, and raises nothing there.
+//! all programs. Two cases are left. Where it raises the scale of an operand of the first op of a
+//! block, it takes the rest of the block for dead, and raises nothing there. Where it raises the
+//! operand of a modulus switch, it decides about later ops by the scales without that: of two such
+//! factors it raises one too far.
 //!
-//! *Law.* A generic is judged if the operands of its first op are arguments of a function or
-//! encoded plaintexts: their scales are known. Of an op that is not understood the scale is not
-//! known, and nothing follows from it. *Cost.* That of the first op, and where it is adjusted, that
-//! of the generic. *Source.* HEIR, `lib/Transforms/PopulateScale/PopulateScaleCKKS.cpp`, where
-//! `isBlockLive` asks about the point before the first op; measured with HEIR 2026.9.1.
+//! *Law.* A generic is judged by its first op if the operands of that are arguments of a function
+//! or encoded plaintexts: their scales are known. Else a sum is judged by its facts, in generics
+//! without inner regions. Of an op that is not understood the scale is unknown, and nothing follows
+//! from it. *Cost.* That of the sum, and of the ops that it is made of where it is refused; that of
+//! the generic where its first op is adjusted. *Source.* HEIR,
+//! `lib/Transforms/PopulateScale/PopulateScaleCKKS.cpp`, where `isBlockLive` asks about the point
+//! before the first op; measured with HEIR 2026.9.1.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::ciphertext::Ciphertext;
 use crate::facts::known::Heir;
-use crate::facts::scale::modulus_bits;
+use crate::facts::scale::{Bits, Scales, modulus_bits};
 use crate::options::Options;
 use crate::text::annotation::{self, Said};
 use crate::text::params::SchemeParams;
@@ -30,40 +34,158 @@ pub struct UnequalScales {
     /// Its ciphertexts with the logarithms to base 2 of their scales; one for a modulus switch
     /// behind another.
     pub values: Vec<(Value, i64)>,
-    /// The first op of the block, whose operand HEIR adjusts.
-    pub first: Op,
-    /// The operand that it adjusts.
-    pub adjusted: Value,
+    /// The operands that HEIR raises, in textual order; raised by hand they are no cause any more.
+    /// None for a modulus switch that HEIR merges with another one.
+    pub raised: Vec<Raised>,
+    /// True if HEIR raises an operand of the first op of the block, and none behind it.
+    pub is_behind_first: bool,
+}
+
+/// An operand whose scale HEIR raises.
+#[derive(Clone, Copy, Debug)]
+pub struct Raised {
+    /// The op.
+    pub op: Op,
+    /// The operand.
+    pub value: Value,
     /// The logarithm to base 2 of the scale that the operand gets.
     pub to: i64,
     /// The level that is left for the operand.
     pub level: u32,
 }
 
-/// The first op of a generic that HEIR refuses because of its scales.
-pub(crate) fn unequal(
+/// The ciphertexts and encoded plaintexts that a sum takes, with their scales after HEIR has raised
+/// the smaller ones.
+fn summands(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<Vec<(Value, i64)>> {
+    if !is_sum(ir.op_name(op)) {
+        return None;
+    }
+    let values = scaled(ir, heir, op);
+    let bits: Option<Vec<Bits>> = values.iter().map(|&it| scales.bits(it)).collect();
+    let bits = bits?;
+    let most = bits.iter().map(|it| it.assumed).max()?;
+    Some(values.into_iter().zip(bits.iter().map(|it| it.summand(most))).collect())
+}
+
+fn is_sum(name: &str) -> bool {
+    matches!(name, "arith.addf" | "arith.addi" | "arith.subf" | "arith.subi")
+}
+
+/// The operand of a modulus switch right behind another one, if HEIR does not adjust its scale: the
+/// canonicalizer merges the two, and the scale of the result is wrong.
+fn merged(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<(Value, i64)> {
+    if ir.op_name(op) != "mgmt.modreduce" {
+        return None;
+    }
+    let &[value] = scaled(ir, heir, op).as_slice() else { return None };
+    let before = ir.defining_op(value).filter(|_| ir.value(value).uses.len() == 1)?;
+    let (_, default) = params(heir, op)?;
+    let &result = ir.op(op).results.first()?;
+    let is_kept = scales.bits(result)?.assumed >= default;
+    let is_behind = ir.op_name(before) == "mgmt.modreduce" && is_kept;
+    is_behind.then_some((value, scales.bits(value)?.populated))
+}
+
+/// Returns true if a sum takes different scales after HEIR has raised the smaller ones, or HEIR
+/// merges a modulus switch with the one before it.
+pub(crate) fn differ(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op: Op) -> bool {
+    let Some(scales) = scales else { return false };
+    if merged(ir, heir, scales, op).is_some() {
+        return true;
+    }
+    let values = summands(ir, heir, scales, op).unwrap_or_default();
+    values.iter().any(|it| it.1 != values[0].1)
+}
+
+/// A sum that takes different scales, with the modulus switches whose operands HEIR raises before
+/// it; or a modulus switch that HEIR merges with the one before it.
+pub(crate) fn unequal(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<UnequalScales> {
+    if let Some(value) = merged(ir, heir, scales, op) {
+        let (values, raised) = (vec![value], Vec::new());
+        return Some(UnequalScales { op, values, raised, is_behind_first: false });
+    }
+    let values = summands(ir, heir, scales, op)?;
+    let is_off = |value: Value| scales.bits(value).is_some_and(|it| it.assumed != it.populated);
+    let (mut stack, mut seen) = (vec![op], FxHashSet::default());
+    let mut raised = Vec::new();
+    while let Some(op) = stack.pop() {
+        for value in scaled(ir, heir, op).into_iter().filter(|&it| is_off(it)) {
+            let Some(from) = ir.defining_op(value).filter(|&it| seen.insert(it)) else { continue };
+            let before = scaled(ir, heir, from);
+            match before.as_slice() {
+                &[operand] if ir.op_name(from) == "mgmt.modreduce" && !is_off(operand) => {
+                    let (params, default) = params(heir, from)?;
+                    let level = u32::try_from(heir.left(operand)?).ok()?;
+                    let to = default + modulus_at(params, level, default);
+                    raised.push(Raised { op: from, value: operand, to, level });
+                }
+                _ => stack.push(from),
+            }
+        }
+    }
+    raised.sort_by_key(|it| ir.start(it.op));
+    (!raised.is_empty()).then_some(UnequalScales { op, values, raised, is_behind_first: false })
+}
+
+/// The parameters of CKKS of the module of an op, and the default scale.
+fn params(heir: &Heir, op: Op) -> Option<(&SchemeParams, i64)> {
+    let (scheme, params) = annotation::params(heir.setting_of(op)?)?;
+    Some((params, params.log_default_scale.filter(|_| scheme == Scheme::Ckks)?.into()))
+}
+
+/// The bits of the modulus of a level.
+fn modulus_at(params: &SchemeParams, level: u32, default: i64) -> i64 {
+    params.q.get(level as usize).map_or(default, |&q| modulus_bits(q))
+}
+
+/// True if a value has a scale for HEIR: ciphertexts and encoded plaintexts.
+fn has_scale(ir: &Ir, heir: &Heir, value: Value) -> bool {
+    let is_init = ir.defining_op(value).is_some_and(|it| ir.op_name(it) == "mgmt.init");
+    is_init || matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
+}
+
+/// The operands with scales.
+fn scaled(ir: &Ir, heir: &Heir, op: Op) -> Vec<Value> {
+    let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
+    operands.filter(|&it| has_scale(ir, heir, it)).collect()
+}
+
+/// The treatment of the first op of a generic.
+pub(crate) enum FirstOp {
+    /// It raises nothing there.
+    Kept,
+    /// It raises an operand; the first op behind it that HEIR refuses because of its scales.
+    Raised(Option<UnequalScales>),
+}
+
+/// Follows a generic whose first op has an operand that HEIR raises.
+pub(crate) fn first_op(ir: &Ir, heir: &Heir, options: Options, generic: Op) -> FirstOp {
+    raised_first(ir, heir, options, generic).map_or(FirstOp::Kept, FirstOp::Raised)
+}
+
+fn raised_first(
     ir: &Ir,
     heir: &Heir,
     options: Options,
     generic: Op,
-) -> Option<UnequalScales> {
-    let (scheme, params) = annotation::params(heir.setting_of(generic)?)?;
-    let default = i64::from(params.log_default_scale.filter(|_| scheme == Scheme::Ckks)?);
+) -> Option<Option<UnequalScales>> {
+    let (params, default) = params(heir, generic)?;
     let fresh = if options.before_mul_include_first_mul { 2 * default } else { default };
     let &(_, region) = ir.op(generic).regions.first()?;
     let block = flow::entry_block(ir, region);
     let mut walk = Walk { ir, heir, params, default, fresh, known: FxHashMap::default() };
     let mut ops = ir.block_ops(block);
     let first = ops.next()?;
-    let Adjusted { value: adjusted, to, result } = walk.adjusted(first)?;
-    let level = walk.level(adjusted)?;
+    let Adjusted { value, to, result } = walk.adjusted(first)?;
+    let level = walk.level(value)?;
     walk.known.insert(*ir.op(first).results.first()?, result);
     for op in ops {
         if let Err(values) = walk.follow(op) {
-            return Some(UnequalScales { op, values, first, adjusted, to, level });
+            let raised = vec![Raised { op: first, value, to, level }];
+            return Some(Some(UnequalScales { op, values, raised, is_behind_first: true }));
         }
     }
-    None
+    Some(None)
 }
 
 /// The adjustment of an op.
@@ -95,8 +217,7 @@ impl Walk<'_> {
 
     /// The bits of the modulus of the level of a value.
     fn modulus(&self, value: Value) -> Option<i64> {
-        let level = self.level(value)? as usize;
-        Some(self.params.q.get(level).map_or(self.default, |&q| modulus_bits(q)))
+        Some(modulus_at(self.params, self.level(value)?, self.default))
     }
 
     /// The scale of a value.
@@ -128,23 +249,10 @@ impl Walk<'_> {
         }
     }
 
-    /// True if a value has a scale for HEIR: ciphertexts and encoded plaintexts.
-    fn has_scale(&self, value: Value) -> bool {
-        let is_init =
-            self.ir.defining_op(value).is_some_and(|it| self.ir.op_name(it) == "mgmt.init");
-        is_init || matches!(self.heir.ciphertext(value), Ciphertext::Encrypted { .. })
-    }
-
-    /// The operands with scales.
-    fn scaled(&self, op: Op) -> Vec<Value> {
-        let operands = self.ir.op(op).operands.iter().filter_map(|it| it.value);
-        operands.filter(|&it| self.has_scale(it)).collect()
-    }
-
     /// The adjustment that HEIR makes at an op, if it makes one.
     fn adjusted(&self, op: Op) -> Option<Adjusted> {
         let &result = self.ir.op(op).results.first()?;
-        match (self.ir.op_name(op), self.scaled(op).as_slice()) {
+        match (self.ir.op_name(op), scaled(self.ir, self.heir, op).as_slice()) {
             ("mgmt.modreduce", &[value]) => {
                 let bits = self.modulus(value)?;
                 let is_low = self.scale(value)? - bits < self.default;
@@ -175,13 +283,13 @@ impl Walk<'_> {
     fn follow(&mut self, op: Op) -> Result<(), Vec<(Value, i64)>> {
         let ir = self.ir;
         let &[result] = ir.op(op).results.as_slice() else { return Ok(()) };
-        let values = self.scaled(op);
+        let values = scaled(self.ir, self.heir, op);
         let scales: Option<Vec<(Value, i64)>> =
             values.iter().map(|&it| Some((it, self.scale(it)?))).collect();
         let Some(scales) = scales else { return Ok(()) };
         let Some(&(value, first)) = scales.first() else { return Ok(()) };
         let scale = match ir.op_name(op) {
-            "arith.addf" | "arith.addi" | "arith.subf" | "arith.subi" => {
+            name if is_sum(name) => {
                 if scales.iter().any(|it| it.1 != first) {
                     return Err(scales);
                 }

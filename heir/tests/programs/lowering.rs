@@ -102,6 +102,67 @@ fn heir_refuses_what_the_documentation_calls_an_error() {
     }
 }
 
+/// A CKKS program with the ops of a generic, whose last value is `%r`.
+fn ckks_program(lines: &[&str]) -> String {
+    let lines: String = lines.iter().map(|it| format!("      {it} : tensor<8xf32>\n")).collect();
+    format!(
+        "module attributes {{{CKKS}}} {{
+  func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {{
+    %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {{
+    ^body(%a: tensor<8xf32>):
+{lines}      secret.yield %r : tensor<8xf32>
+    }} -> (!secret.secret<tensor<8xf32>>)
+    return %0 : !secret.secret<tensor<8xf32>>
+  }}
+}}
+"
+    )
+}
+
+/// The factors `%r1` and `%4` are results of modulus switches whose operands HEIR raises.
+const RAISED: [&str; 10] = [
+    "%1 = arith.mulf %a, %a",
+    "%2 = mgmt.relinearize %1",
+    "%s = mgmt.modreduce %2",
+    "%3 = mgmt.modreduce %a",
+    "%4 = mgmt.modreduce %s",
+    "%r1 = mgmt.level_reduce %3",
+    "%5 = arith.mulf %r1, %4",
+    "%6 = mgmt.relinearize %5",
+    "%r2 = mgmt.level_reduce %3",
+    "%r = arith.addf %r2, %6",
+];
+
+#[test]
+fn heir_refuses_scales_that_it_raises_too_far() {
+    let text = ckks_program(&RAISED);
+    assert_eq!(errors(&text), ["unequal-scales"], "{text}");
+    let after = fixed(&text);
+    assert!(errors(&after).is_empty(), "{after}");
+    let Some(heir_opt) = heir_opt() else { return };
+    let said = refusal(&heir_opt, &text).expect("a refusal");
+    assert!(said.contains("to have the same plaintextSpace"), "{said}");
+    assert_eq!(refusal(&heir_opt, &after), None, "{after}");
+}
+
+#[test]
+fn heir_merges_modulus_switches() {
+    let lines = [
+        "%1 = arith.mulf %a, %a",
+        "%2 = mgmt.relinearize %1",
+        "%3 = arith.mulf %2, %2",
+        "%4 = mgmt.relinearize %3",
+        "%5 = mgmt.modreduce %4",
+        "%r = mgmt.modreduce %5",
+    ];
+    let text = ckks_program(&lines);
+    assert_eq!(errors(&text), ["unequal-scales"], "{text}");
+    let Some(heir_opt) = heir_opt() else { return };
+    let said = refusal(&heir_opt, &text).expect("a refusal");
+    assert!(said.contains("output plaintext space does not match"), "{said}");
+    assert_eq!(refusal(&heir_opt, &fixed(&text)), None);
+}
+
 #[test]
 fn heir_refuses_the_example_until_it_is_fixed() {
     let Some(heir_opt) = heir_opt() else { return };
@@ -145,7 +206,7 @@ fn heir_lowers_what_only_costs_time_or_goes_wrong_later() {
 
 #[test]
 fn the_guide_lists_each_requirement() {
-    let guide = include_str!("../../../docs/heir.md");
+    let guide = include_str!("../../../docs/heir-reference.md");
     for it in noisy_heir::requirements::ALL {
         for part in [it.message, it.source] {
             assert!(guide.contains(part), "{part} of {:?}", it.ops);

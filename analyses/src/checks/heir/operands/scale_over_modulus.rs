@@ -1,9 +1,9 @@
 //! scale-over-modulus: a scale larger than the modulus
 //!
 //! A CKKS ciphertext carries its message times its scale, modulo the product of the moduli at its
-//! level. If the scale is larger than that, the message wraps around: it decrypts to garbage,
-//! although HEIR lowers the program and no library complains. Reported at the first such value,
-//! with the number of bits that are missing, where HEIR has placed its `mgmt` ops, and after
+//! level. If the scale is larger than this product, the message wraps around and decrypts to
+//! garbage. HEIR lowers such a program, and no library reports an error. The first such value is
+//! reported with the number of missing bits, after HEIR has placed its `mgmt` ops and after
 //! lowering.
 //!
 //! ```mlir
@@ -23,8 +23,8 @@
 //! }
 //! ```
 //!
-//! Choose parameters with one modulus more for each product in a row, and switch the modulus behind
-//! each.
+//! Choose parameters with one more modulus for each consecutive product, and switch the modulus
+//! after each product.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797017456641, 35184372121601, 35184372744193], P = [1152921504607338497], logDefaultScale = 45>, scheme.ckks} {

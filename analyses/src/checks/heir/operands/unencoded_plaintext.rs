@@ -1,8 +1,8 @@
 //! unencoded-plaintext: a plaintext without an encoding
 //!
-//! HEIR encodes a plaintext where `mgmt.init` says so. A sum, a difference or a product of a
-//! ciphertext and any other plaintext is refused (`must be lwe-ciphertext-like`). Reported for
-//! constants and arguments of functions, in modules with parameters.
+//! HEIR encodes only plaintexts that are operands of `mgmt.init`. It refuses a sum, a difference or
+//! a product of a ciphertext and any other plaintext (`must be lwe-ciphertext-like`). Constants and
+//! arguments of functions are reported, in modules with parameters.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! Encode it. The fix does so.
+//! Insert `mgmt.init`. The fix does so.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {

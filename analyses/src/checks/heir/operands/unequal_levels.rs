@@ -1,11 +1,12 @@
 //! unequal-levels: operands at different levels
 //!
-//! The level of a ciphertext becomes the ring in its type. A sum, a difference and a product of
-//! ciphertexts take one ring: HEIR refuses to lower any other (`requires all operands and results
-//! to have the same rings`), at an op that no longer has the names of the program. Reported at the
-//! op, for the operand with the fewest used levels, in modules with parameters: HEIR chooses these
-//! after it has placed its `mgmt` ops. A warning after lowering to `OpenFHE`, which refuses such
-//! operands when the program runs and scales by hand.
+//! The level of a ciphertext becomes the ring in its type. The operands of a sum, a difference or a
+//! product of ciphertexts must have the same ring. HEIR refuses to lower other ops (`requires all
+//! operands and results to have the same rings`), and its error no longer has the names of the
+//! program. This diagnostic is reported at the op, for the operand with the fewest used levels. The
+//! module must have parameters, because HEIR chooses them after it has placed its `mgmt` ops. After
+//! lowering to `OpenFHE` it is a warning: `OpenFHE` refuses such operands at run time, and only
+//! with manual scaling.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -23,7 +24,7 @@
 //! }
 //! ```
 //!
-//! Drop levels of the other operand. The fix inserts the ops.
+//! Drop levels of the operand with more levels left. The fix inserts the ops.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -102,8 +103,13 @@ fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec
 }
 
 /// Returns true if the operand that has used fewer levels is a product whose scale no modulus
-/// switch has brought down.
+/// switch has brought down, and another switch would not be the second of two in a row, which HEIR
+/// merges.
 fn is_unscaled(program: &Program, it: &UnequalLevels) -> bool {
+    let ir = program.ir();
+    if it.by == 1 && ir.defining_op(it.value).is_some_and(|it| ir.op_name(it) == "mgmt.modreduce") {
+        return false;
+    }
     let default = || {
         let setting = program.heir()?.setting_of(it.op)?;
         setting.params.as_ref()?.as_ref().ok()?.log_default_scale

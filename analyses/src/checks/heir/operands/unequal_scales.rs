@@ -1,11 +1,17 @@
 //! unequal-scales: operands at different scales
 //!
-//! A sum of CKKS ciphertexts takes one scale. HEIR's `--populate-scale-ckks` raises the smaller one
-//! of two, unless it has raised the scale of an operand of the first op in the same block: then it
-//! raises nothing behind that op, and refuses the program later (`requires all operands and results
-//! to have the same plaintextSpace`). The first op is adjusted if it switches the modulus of an
-//! argument, or is a product of arguments at level 0, whose modulus is larger than the others.
-//! Reported at the first op that HEIR refuses.
+//! The operands of a sum of CKKS ciphertexts must have the same scale. HEIR's
+//! `--populate-scale-ckks` raises the smaller one of two scales, except in these cases. HEIR then
+//! refuses the program later (`requires all operands and results to have the same plaintextSpace`,
+//! or `output plaintext space does not match`). The error is reported at the first op that HEIR
+//! refuses.
+//!
+//! - HEIR has raised the scale of an operand of the first op in the block: it raises no scale after
+//!   that op. The first op is adjusted if it switches the modulus of an argument, or is a product
+//!   of arguments at level 0, whose modulus is larger than the others.
+//! - HEIR has raised the operands of two modulus switches, and their results are multiplied: it
+//!   computes the scale of the product without that, and raises one of the factors too far.
+//! - A modulus switch follows another one: HEIR merges them.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -24,7 +30,7 @@
 //! }
 //! ```
 //!
-//! Adjust the operand of the first op by hand. The fix does so.
+//! Adjust the scales by hand that HEIR raises. The fix does so.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -44,11 +50,13 @@
 //! }
 //! ```
 
+use noisy_heir::Raised;
+
 use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
-use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Related};
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Related, TextEdit};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "unequal-scales",
@@ -59,51 +67,82 @@ pub(in crate::checks) const CHECK: Check = Check {
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    for it in sites.unequal_scales(ir, heir, program.model().heir) {
+    let Some((ir, _, sites)) = index.sites_of(program) else { return };
+    let Some(at) = program.sight() else { return };
+    for it in sites.unequal_scales(&at) {
         let named =
             |&(value, bits): &(_, i64)| format!("{} has scale 2^{bits}", ir.value_text(value));
-        let adjusted = ir.value_text(it.adjusted);
         let message = match it.values.as_slice() {
             [left, right, ..] => {
                 let name = ir.op_name(it.op);
                 format!("{} and {}, but {name} takes one scale", named(left), named(right))
             }
-            _ => "HEIR makes one modulus switch of two whose scales it does not adjust".to_owned(),
+            _ => "HEIR merges two modulus switches and does not adjust their scales".to_owned(),
         };
         let mut found = CHECK.at(core_range(ir, it.op), message);
-        let message =
-            format!("HEIR raises the scale of {adjusted} here, and no scale behind this op");
-        found.related = vec![Related { range: core_range(ir, it.first), message }];
+        let but = if it.is_behind_first {
+            "and no scale after this op"
+        } else {
+            "but decides about later ops by the scale before"
+        };
+        found.related = Vec::new();
+        for raised in &it.raised {
+            let adjusted = ir.value_text(raised.value);
+            let message = format!("HEIR raises the scale of {adjusted} here, {but}");
+            found.related.push(Related { range: core_range(ir, raised.op), message });
+        }
         found.related.extend(it.values.iter().map(|it| {
             let message = named(it);
             Related { range: value_range(ir, it.0), message }
         }));
-        found.help = Some(format!("Adjust the scale of {adjusted} to 2^{} by hand", it.to));
+        let mut all = it.raised.iter();
+        let adjust = |it: &Raised| format!("{} to 2^{}", ir.value_text(it.value), it.to);
+        found.help = Some(match all.next().map(adjust) {
+            Some(first) => {
+                let all = all.fold(first, |all, it| format!("{all}, that of {}", adjust(it)));
+                format!("Adjust the scale of {all} by hand")
+            }
+            None => "Replace one of the two modulus switches by mgmt.level_reduce".into(),
+        });
         out.push(found);
     }
 }
 
 fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
-    let (Some(heir), Some(sites)) = (program.heir(), program.sites()) else {
+    let (Some(at), Some(sites)) = (program.sight(), program.sites()) else {
         return vec![None; diagnostics.len()];
     };
     let ir = program.ir();
-    let all = sites.unequal_scales(ir, heir, program.model().heir);
+    let all = sites.unequal_scales(&at);
     let mut names = NewNames::default();
     let mut number = n_adjusted(ir);
     let mut fix = |found: &&Diagnostic| {
         let op = ir.item_at(found.range.start).filter(|&it| !ir.is_broken(it))?;
         let it = all.iter().find(|it| it.op == op)?;
-        let attributes = format!("mgmt.mgmt = #mgmt.mgmt<level = {}, scale = {}>", it.level, it.to);
-        let new = [NewOp {
-            name: "mgmt.adjust_scale",
-            properties: Some(format!("id = {number} : i64")),
-            attributes: Some(attributes),
-        }];
-        number += 1;
-        let edits = inserted(program, (it.first, it.adjusted), &new, &mut names)?;
-        let title = format!("Adjust the scale of {}", ir.value_text(it.adjusted));
+        let mut edits = Vec::new();
+        for &Raised { op, value, to, level } in &it.raised {
+            let attributes = format!("mgmt.mgmt = #mgmt.mgmt<level = {level}, scale = {to}>");
+            let new = [NewOp {
+                name: "mgmt.adjust_scale",
+                properties: Some(format!("id = {number} : i64")),
+                attributes: Some(attributes),
+            }];
+            number += 1;
+            edits.extend(inserted(program, (op, value), &new, &mut names)?);
+        }
+        if edits.is_empty() {
+            let range = ir.name_range(op);
+            let name = program.source().slice(range.clone());
+            let text = name.replace("mgmt.modreduce", "mgmt.level_reduce");
+            let title = format!("Replace by {}", text.trim_matches('"'));
+            edits.push(TextEdit { range, text });
+            // The scale stays larger.
+            return Some(Fix { title, applicability: Applicability::Unsafe, edits });
+        }
+        let title = match it.raised.as_slice() {
+            [one] => format!("Adjust the scale of {}", ir.value_text(one.value)),
+            all => format!("Adjust the scales of {} values", all.len()),
+        };
         Some(Fix { title, applicability: Applicability::Safe, edits })
     };
     diagnostics.iter().map(&mut fix).collect()
