@@ -1,8 +1,9 @@
 //! invalid-contract: `noisy.bound` is not a number of bits within the budget
 //!
 //! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget, in
-//! bits. If it is not an integer, the noise is unknown. If it is over the budget, the analysis uses
-//! it as it is. Later ops report no further errors because of it.
+//! bits. If it is not an integer, the noise is unknown. If it is over the budget, the analysis
+//! still uses it. Later ops report no further errors because of this bound. A bound on a number
+//! that carries no noise, such as an `i5`, has no effect, which is a hint.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64}) -> i5 { // more than the budget of 26
@@ -11,7 +12,7 @@
 //! }
 //! ```
 //!
-//! Declare a bound that the callers keep.
+//! Declare a bound that all callers satisfy.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}) -> i5 {
@@ -20,10 +21,12 @@
 //! }
 //! ```
 
+use noisy_syntax::{Op, TypeData};
+
 use crate::checks::{Check, Index};
-use crate::facts::noise::contract::{self, Contract};
+use crate::facts::noise::contract::{self, Contract, Side};
 use crate::program::Program;
-use crate::report::diagnostic::Diagnostic;
+use crate::report::diagnostic::{Diagnostic, Severity};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "invalid-contract",
@@ -39,6 +42,17 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     for &function in &index.bound {
         for (side, index, stated) in contract::all(ir, function) {
             let message = match stated {
+                Contract::Bound(_) if is_number(program, function, side, index) => {
+                    let ty = contract::types(ir, function, side)[index];
+                    let ty = ir.interner.type_text(ty);
+                    let message =
+                        format!("{} has no effect on a value of type {ty}", contract::NAME);
+                    let mut it = CHECK.at(ranges.of(function, side, index), message);
+                    it.severity = Severity::Hint;
+                    it.help = Some("Remove it, or declare it for a ciphertext".into());
+                    out.push(it);
+                    continue;
+                }
                 Contract::Bound(bound) if bound <= budget => continue,
                 Contract::Bound(bound) => {
                     let over = bound - budget;
@@ -55,4 +69,15 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             out.push(it);
         }
     }
+}
+
+/// Returns true for a built-in number, unless the configuration has its type carry noise.
+fn is_number(program: &Program, function: Op, side: Side, index: usize) -> bool {
+    let interner = &program.ir().interner;
+    let Some(&ty) = contract::types(program.ir(), function, side).get(index) else { return false };
+    let is_number = matches!(
+        interner.type_data(ty),
+        TypeData::Int { .. } | TypeData::Index | TypeData::Float(_)
+    );
+    is_number && !program.model().is_noisy(interner, ty)
 }

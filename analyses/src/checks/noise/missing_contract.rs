@@ -35,9 +35,10 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             continue;
         }
         let is_noisy = |ty| program.model().is_noisy(&ir.interner, ty);
-        let noisy = contract::results_of_type(ir, function, &is_noisy);
+        let results = contract::types(ir, function, Side::Result).iter().enumerate();
+        let noisy = results.filter(|it| is_noisy(*it.1)).map(|it| it.0);
         let mut lacking =
-            noisy.into_iter().filter(|&it| contract::of(ir, function, Side::Result, it).is_none());
+            noisy.filter(|&it| contract::of(ir, function, Side::Result, it).is_none());
         let Some(first) = lacking.next() else { continue };
         let symbol = ir.extra(function).symbol.map(|it| ir.absolute(function, it.1));
         let name = program.function_name(function);

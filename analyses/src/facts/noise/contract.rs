@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use noisy_dataflow::attributes::{dictionaries, dictionary, listed_attributes};
-use noisy_syntax::{Attr, AttrData, Ir, Op, Source, TypeData};
+use noisy_syntax::{Attr, AttrData, Ir, Op, Source, Type, TypeData};
 use rustc_hash::FxHashMap;
 
 use noisy_dataflow::view::View;
@@ -56,16 +56,15 @@ pub(crate) fn is_stated(ir: &Ir, function: Op) -> bool {
     ir.interner.find_name(NAME).is_some() && !all(ir, function).is_empty()
 }
 
-/// The indices of the results of a function that are of a type for which `holds`.
-pub(crate) fn results_of_type(
-    ir: &Ir,
-    function: Op,
-    holds: &dyn Fn(noisy_syntax::Type) -> bool,
-) -> Vec<usize> {
-    let Some(attr) = ir.attr(function, "function_type") else { return Vec::new() };
-    let AttrData::Type(ty) = ir.interner.attr_data(attr) else { return Vec::new() };
-    let TypeData::Function { results, .. } = ir.interner.type_data(*ty) else { return Vec::new() };
-    results.iter().enumerate().filter(|it| holds(*it.1)).map(|it| it.0).collect()
+/// The types of the arguments or results of a function; none if its type is unknown.
+pub(crate) fn types(ir: &Ir, function: Op, side: Side) -> &[Type] {
+    let Some(attr) = ir.attr(function, "function_type") else { return &[] };
+    let AttrData::Type(ty) = ir.interner.attr_data(attr) else { return &[] };
+    match (ir.interner.type_data(*ty), side) {
+        (TypeData::Function { inputs, .. }, Side::Argument) => inputs,
+        (TypeData::Function { results, .. }, Side::Result) => results,
+        _ => &[],
+    }
 }
 
 /// Ranges of contracts. *Cost.* The text of a function is read once for all questions about it that

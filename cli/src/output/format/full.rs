@@ -183,11 +183,20 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     match own {
         Some(at) => out[at].is_primary = true,
         None => {
-            let title = Rule::find(it.code).map_or("", Rule::title);
-            out.push(mark(&it.range, title, true));
+            out.push(mark(&it.range, label(it), true));
         }
     }
     out
+}
+
+/// The label of a diagnostic without a chain: the title of its rule, where that is about this text.
+fn label(it: &Diagnostic) -> &'static str {
+    match it.code {
+        "unknown-op" if !it.message.starts_with("unknown op") => "not expected here",
+        "unexpected-character" if it.message.contains("string") => "the string begins here",
+        "expected-token" if it.range.is_empty() => "something is missing here",
+        code => Rule::find(code).map_or("", Rule::title),
+    }
 }
 
 /// The offset after the last character of a line, without its line break.

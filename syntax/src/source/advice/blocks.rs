@@ -374,7 +374,7 @@ impl Adviser<'_> {
         self.say(format!(
             "the label `{name}` cannot stand at the start of a body whose arguments have names"
         ));
-        self.help("Remove the label: the first block is that of the arguments");
+        self.help("Remove the label: the function header labels the first block");
         if let Some(parent) = self.ir.parent_op(self.op) {
             let range = self.ir.name_range(parent);
             self.relate(range, "the arguments are named here");

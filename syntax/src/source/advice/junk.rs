@@ -67,7 +67,7 @@ impl Adviser<'_> {
             }
             '"' => self.open_string(at, &rest),
             '^' => {
-                self.help("A label begins a block: it stands inside the body of a function");
+                self.help("Labels begin blocks and belong inside the body of a function");
                 self.say(format!(
                     "the label `{}` cannot stand here",
                     rest.split(['(', ':']).next().unwrap_or("")

@@ -67,11 +67,18 @@ impl Adviser<'_> {
             self.help("Correct the name, or define the value before this op");
             return self.suggest(&near, &place);
         }
-        let typed: Vec<Value> =
-            values.into_iter().filter(|&it| self.is_of_type(it, wanted)).take(3).collect();
+        if self.unnamed_result(&name, wanted) {
+            return;
+        }
+        let mut typed: Vec<Value> =
+            values.into_iter().filter(|&it| self.is_of_type(it, wanted)).collect();
+        // A value without a use is the likeliest.
+        typed.sort_by_key(|&it| !self.ir.value(it).uses.is_empty());
+        typed.truncate(3);
         if wanted != Type::UNKNOWN && !typed.is_empty() {
             let ty = self.show(wanted);
-            let names: Vec<String> = typed.iter().map(|&it| self.ir.value_text(it)).collect();
+            let mut names: Vec<String> = typed.iter().map(|&it| self.ir.value_text(it)).collect();
+            names.dedup();
             self.help(format!(
                 "Define %{name} before this op. Values of type {ty} here: {}",
                 names.join(", ")
@@ -82,6 +89,24 @@ impl Adviser<'_> {
         } else {
             self.help(format!("Define %{name} before this op, or pass it in as an argument"));
         }
+    }
+
+    /// An op before in the same region whose result has no name: the value that is meant.
+    fn unnamed_result(&mut self, name: &str, wanted: Type) -> bool {
+        let before = std::iter::successors(self.ir.prev(self.op), |&it| self.ir.prev(it));
+        let is_unnamed = |it: &Op| match self.ir.op(*it).results[..] {
+            [one] => self.ir.value(one).name == Name::EMPTY && self.is_of_type(one, wanted),
+            _ => false,
+        };
+        let mut found = before.take(MAX_REGIONS).filter(is_unnamed);
+        let (Some(op), None) = (found.next(), found.next()) else { return false };
+        let range = self.ir.range(op);
+        let op = self.ir.op_name(op).to_owned();
+        self.help(format!("The result of `{op}` has no name: write `%{name} =` before it"));
+        self.relate(range.clone(), "the result of this op has no name");
+        self.insert(format!("Name the result of {op} %{name}"), range.start, format!("%{name} = "));
+        self.sure();
+        true
     }
 
     /// The type that the op gives the operand at the place.
@@ -131,7 +156,7 @@ impl Adviser<'_> {
         }
         let example = if is_type { "i32" } else { "affine_map<(d0) -> (d0)>" };
         self.help(format!(
-            "Define it at the top of the file, such as `{written} = {example}`, or write what it stands for"
+            "Define the alias at the top of the file, such as `{written} = {example}`, or write its value"
         ));
     }
 

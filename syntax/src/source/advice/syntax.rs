@@ -1,5 +1,7 @@
 //! Names of ops, types and keywords that do not exist.
 
+use std::ops::Range;
+
 use super::near::{distance, nearest};
 use super::{Adviser, words};
 use crate::dialect::ops;
@@ -183,7 +185,7 @@ impl Adviser<'_> {
             return;
         }
         if is_at_top && bare == "return" {
-            return self.help("`return` stands at the end of a function: move it into one");
+            return self.help("Move `return` to the end of a function");
         }
         if let Some((dialect, _)) = bare.split_once('.') {
             let prefix = format!("{dialect}.");
@@ -201,17 +203,22 @@ impl Adviser<'_> {
 
     /// A keyword within a line that is almost right, such as `attribute {`.
     fn keyword(&mut self) -> bool {
-        const KEYWORDS: [&str; 8] =
-            ["attributes", "iter_args", "else", "step", "private", "nested", "public", "to"];
         if self.source.is_first_on_line(self.at.start) {
             return false;
         }
         let written = self.text_here();
-        let near = nearest(&written, KEYWORDS);
+        self.near_keyword(&written, self.at.clone())
+    }
+
+    /// A word that is almost a keyword.
+    pub(super) fn near_keyword(&mut self, written: &str, place: Range<usize>) -> bool {
+        const KEYWORDS: [&str; 8] =
+            ["attributes", "iter_args", "else", "step", "private", "nested", "public", "to"];
+        let near = nearest(written, KEYWORDS);
         let [one] = near[..] else { return false };
         self.say(format!("unexpected `{written}`; did you mean `{one}`?"));
         self.help(format!("Write `{one}`"));
-        self.replace(format!("Replace by {one}"), self.at.clone(), one);
+        self.replace(format!("Replace by {one}"), place, one);
         self.sure();
         true
     }
@@ -222,6 +229,16 @@ impl Adviser<'_> {
         let behind = line.get(self.at.end - start..).unwrap_or("").trim_start();
         let Some(meaning) = behind.strip_prefix('=') else { return false };
         let written = self.text_here();
+        let word = meaning.trim_start().trim_start_matches('"');
+        let end = word.find(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '.')));
+        let word = &word[..end.unwrap_or(word.len())];
+        if OpKind::of(word) != OpKind::Unknown && word.contains('.') {
+            self.say(format!("expected the name of a value before `=`, found `{written}`"));
+            self.help(format!("Names of values begin with `%`: `%{written}`"));
+            self.insert(format!("Insert `%` before {written}"), self.at.start, "%");
+            self.sure();
+            return true;
+        }
         self.say(format!("`{written}` is no name of an alias"));
         self.help("Names of type aliases begin with `!`, those of attribute aliases with `#`");
         let is_attribute = ["affine_", "dense", "#", "{", "[", "\""];

@@ -22,6 +22,13 @@ impl Adviser<'_> {
         let literals: Vec<String> =
             wanted.iter().filter_map(|it| literal(it)).map(str::to_owned).collect();
         if let Some(it) = here {
+            let is_keyword = it.kind == TokenKind::Bare
+                && !is_value
+                && !is_type
+                && self.near_keyword(&window.str(it).to_owned(), window.range(it));
+            if is_keyword {
+                return;
+            }
             match it.kind {
                 TokenKind::Error => {}
                 _ if is_value => self.no_value(&window, at, it),
@@ -93,6 +100,11 @@ impl Adviser<'_> {
         match (missing, form) {
             (Some(it), Some(form)) => self.help(format!("{it}, as in `{form}`")),
             (Some(it), None) => self.help(it),
+            (None, form) if self.out.proposals.len() == 1 => {
+                let title = self.out.proposals[0].title.clone();
+                let form = form.map_or(String::new(), |it| format!(", as in `{it}`"));
+                self.help(format!("{title}{form}"));
+            }
             (None, Some(form)) => self.help(format!("The form of the op is `{form}`")),
             (None, None) => self.help("Write what is expected, or remove what is superfluous"),
         }

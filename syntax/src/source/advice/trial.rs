@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::Proposal;
-use crate::{Category, Op, Problem, Source};
+use crate::{Category, Code, Op, Problem, Source};
 
 /// At most so many proposals are tried for one request; later problems have none.
 const MAX_TRIALS: usize = 256;
@@ -22,17 +24,22 @@ impl Source {
     /// Returns the proposals that help against each of some problems, those that leave the fewest
     /// first. Each is tried on a copy of the text. One that removes a problem which hid others is
     /// kept, unless one of those is in the changed lines.
+    ///
+    /// A problem that the best proposal of an earlier one removes has no own proposals: both
+    /// together would change correct text. A sure proposal does not give way to a guess.
     pub fn proven(&self, problems: &[&(Op, Range<usize>, Problem)]) -> Vec<Vec<Proposal>> {
         let text = self.text().to_string();
         let mut copy: Option<Source> = None;
         let mut n_trials = 0;
         let before = tally(&self.problems());
         let most = (MAX_LISTED / before.n_problems.max(1)).clamp(1, MAX_TRIALS);
-        let mut out = Vec::with_capacity(problems.len());
-        for (op, range, problem) in problems {
+        let mut out: Vec<Vec<Proposal>> = Vec::with_capacity(problems.len());
+        // The problems that an earlier proposal removes, and whether that is sure.
+        let mut removed: FxHashMap<usize, bool> = FxHashMap::default();
+        for (n, (op, range, problem)) in problems.iter().enumerate() {
             let is_in_time = n_trials < most;
             let advice = is_in_time.then(|| self.advice(*op, range, problem));
-            let mut kept: Vec<(usize, Proposal)> = Vec::new();
+            let mut kept: Vec<(usize, Proposal, Vec<usize>)> = Vec::new();
             for it in advice.map(|it| it.proposals).unwrap_or_default() {
                 let is_known = kept.iter().any(|known| known.1.edits == it.edits);
                 if is_known || !is_applicable(&it, &text) {
@@ -40,18 +47,34 @@ impl Source {
                 }
                 n_trials += 1;
                 let copy = copy.get_or_insert_with(|| Source::new(&text));
-                if let Some(n) = copy.after(&it, &text, before) {
-                    kept.push((n, it));
+                if let Some((left, gone)) = copy.after(&it, &text, before, &problems[n + 1..]) {
+                    kept.push((left, it, gone));
                 }
             }
             kept.sort_by_key(|it| it.0);
+            let has_sure = kept.iter().any(|it| it.1.is_sure);
+            if removed.get(&n).is_some_and(|&is_sure| is_sure || !has_sure) {
+                kept.clear();
+            }
+            if let Some((_, best, gone)) = kept.first() {
+                for at in gone {
+                    *removed.entry(n + 1 + at).or_default() |= best.is_sure;
+                }
+            }
             out.push(kept.into_iter().map(|it| it.1).collect());
         }
         out
     }
 
-    /// The number of problems after some edits, which are taken back; `None` if they do not help.
-    fn after(&mut self, it: &Proposal, text: &str, before: Tally) -> Option<usize> {
+    /// The number of problems after some edits, which are taken back, and the numbers of those of
+    /// `others` that are gone then; `None` if the edits do not help.
+    fn after(
+        &mut self,
+        it: &Proposal,
+        text: &str,
+        before: Tally,
+        others: &[&(Op, Range<usize>, Problem)],
+    ) -> Option<(usize, Vec<usize>)> {
         let mut n_new = 0;
         for (range, new) in it.edits.iter().rev() {
             self.edit(range.clone(), new);
@@ -71,7 +94,15 @@ impl Source {
             self.edit(range.start..range.start + new.len(), &text[range.clone()]);
         }
         debug_assert_eq!(self.text().len_bytes(), text.len(), "all edits are taken back");
-        helps.then_some(after.n_problems)
+        helps.then(|| {
+            let left: FxHashSet<(Code, &str)> =
+                problems.iter().map(|it| (it.2.code, it.2.message.as_str())).collect();
+            let is_gone = |at: &usize| {
+                let other = &others[*at].2;
+                !left.contains(&(other.code, other.message.as_str()))
+            };
+            (after.n_problems, (0..others.len()).filter(is_gone).collect())
+        })
     }
 }
 

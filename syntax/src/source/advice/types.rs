@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Adviser;
 use super::convert::Kind;
-use crate::{Op, OpKind, TokenKind, Type, Value};
+use crate::{Def, Op, OpKind, TokenKind, Type, Value};
 
 /// At most so many other values are proposed.
 const MAX_VALUES: usize = 2;
@@ -213,11 +213,18 @@ impl Adviser<'_> {
         }
         self.help(format!("Return a value of type {text}, or change the type that {name} returns"));
         let own = self.type_places(&found).into_iter().nth(0);
+        let mut others = Vec::new();
         for it in self.values_of_type(wanted).into_iter().take(MAX_VALUES) {
             let other = self.ir.value_text(it);
             let mut edits = vec![(place.clone(), other.clone())];
             edits.extend(own.clone().map(|it| (it, text.clone())));
-            self.propose(format!("Return {other}"), edits);
+            others.push((format!("Return {other}"), edits));
+        }
+        // Another value in the place of a result that has no other use drops what computes it.
+        let is_dropped = self.ir.value(value).uses.len() == 1
+            && matches!(self.ir.value(value).def, Def::Result(..));
+        if !is_dropped {
+            others.drain(..).for_each(|(title, edits)| self.propose(title, edits));
         }
         self.propose_conversion(place, value, wanted, &text);
         if results.len() == 1
@@ -225,6 +232,7 @@ impl Adviser<'_> {
         {
             self.replace(format!("Let {name} return {found}"), range, found);
         }
+        others.into_iter().for_each(|(title, edits)| self.propose(title, edits));
     }
 
     /// The place of the result types in the header of a function.
