@@ -135,14 +135,14 @@ class Walk:
     def row(self, row, place):
         if "core" in row:
             core = places(row["core"], len(self.decided))
-            need(self.noise.is_over_without(core), f"{place}: is no core: all other sites suffice")
+            need(self.noise.is_over_without(core), f"{place}: is not a core: all other sites suffice")
             return
         if "core_where" in row:
             it = row["core_where"]
             core = places(it["core"], len(self.decided))
             for v, level in it["below"] + it["least"]:
                 need(number(v) < len(self.noise.nodes) and number(level) >= 0, f"{place}: there is no such node")
-            need(self.noise.is_over_without(core, it["below"], it["least"]), f"{place}: is no core there: all other sites suffice")
+            need(self.noise.is_over_without(core, it["below"], it["least"]), f"{place}: is not a core there: all other sites suffice")
             return
         cut = row["cut"]
         weights = {s: number(weight) for s, weight in cut["terms"]}

@@ -83,7 +83,7 @@ impl<'a> ProofWalk<'a> {
                     ));
                 }
                 if !self.noise.is_over_without(sites) {
-                    return Err(wrong("is no core: all other sites suffice".into()));
+                    return Err(wrong("is not a core: all other sites suffice".into()));
                 }
             }
             Row::CoreWhere { core, below, least } => {
@@ -97,7 +97,7 @@ impl<'a> ProofWalk<'a> {
                     return Err(wrong(format!("there is no node {}", it.0)));
                 }
                 if !self.noise.is_none_where(core, below, least) {
-                    return Err(wrong("is no core there: all other sites suffice".into()));
+                    return Err(wrong("is not a core there: all other sites suffice".into()));
                 }
             }
             Row::Cut { terms, least, proof } => {

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i
         Ok(it) => it,
         Err(why) => {
             let name = shown_line(&args.certificate.to_string_lossy()).into_owned();
-            complain(&format!("noisy-check: {name}: this file is no certificate: {why}"));
+            complain(&format!("noisy-check: {name}: this file is not a certificate: {why}"));
             return Ok(FAILED);
         }
     };

@@ -60,7 +60,7 @@ export class Client {
   async run(): Promise<void> {
     if (typeof WebAssembly !== "object" || typeof Worker !== "function") {
       this.told.ended(
-        "this browser runs no WebAssembly, so no program is checked. Use another browser.",
+        "this browser does not support WebAssembly. Use another browser to check programs.",
         false,
       );
       return;

@@ -54,7 +54,7 @@ impl Overrides {
     pub fn add_toml(&mut self, text: &str) -> Result<(), Vec<Problem>> {
         let table = known(text)?;
         if let Some((key, _)) = table.iter().find(|it| TOP.contains(&it.0.get_ref().as_ref())) {
-            let message = format!("`{}` can be set in a file only", key.get_ref());
+            let message = format!("`{}` can only be set in a file", key.get_ref());
             return Err(vec![Problem::new(text, key.span(), message)]);
         }
         deserialize(text, table)?;

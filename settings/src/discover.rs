@@ -244,12 +244,12 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
             let circle = out[first..].iter().map(|it| shown(&it.0).display().to_string());
             let circle = circle.collect::<Vec<_>>().join(" extends ");
             return wrong(format!(
-                "files extend each other in a circle: {circle} extends {}",
+                "files extend each other in a cycle: {circle} extends {}",
                 shown(&out[first].0).display()
             ));
         }
         if out.len() == MOST_FILES {
-            return wrong(format!("at most {MOST_FILES} files may extend each other in a row"));
+            return wrong(format!("at most {MOST_FILES} files may form a chain of `extends`"));
         }
         if fs::metadata(&next).is_ok_and(|it| !it.is_file()) {
             // Reading a pipe could block for ever.
@@ -466,11 +466,11 @@ mod tests {
         };
         assert_eq!(
             wrong("here/a.toml"),
-            "here/../b.toml:1:11: `extends`: files extend each other in a circle: here/a.toml extends here/../b.toml extends here/a.toml"
+            "here/../b.toml:1:11: `extends`: files extend each other in a cycle: here/a.toml extends here/../b.toml extends here/a.toml"
         );
         assert_eq!(
             wrong("self.toml"),
-            "self.toml:1:11: `extends`: files extend each other in a circle: self.toml extends self.toml"
+            "self.toml:1:11: `extends`: files extend each other in a cycle: self.toml extends self.toml"
         );
         assert_eq!(
             wrong("none.toml"),
@@ -490,7 +490,7 @@ mod tests {
         );
         assert_eq!(
             wrong("0.toml"),
-            "15.toml:1:11: `extends`: at most 16 files may extend each other in a row"
+            "15.toml:1:11: `extends`: at most 16 files may form a chain of `extends`"
         );
         let together = wrong("low.toml");
         assert!(together.starts_with("low.toml:1:1: `model`: "), "{together}");

@@ -75,7 +75,7 @@ export function startFailure(error: unknown): Failure {
 /** For a server that stops again and again. */
 export function stopsOften(times: number, minutes: number): Failure {
   return {
-    message: `The Noisy server stopped ${String(times)} times within ${String(minutes)} minutes and is not started again by itself.`,
+    message: `The Noisy server stopped ${String(times)} times within ${String(minutes)} minutes and is not restarted automatically.`,
     buttons: ["Restart", "Show Logs"],
   };
 }

@@ -28,7 +28,7 @@ const MOST_STOPS = 4;
 const MINUTES = 3;
 
 const NEEDS_MACHINE =
-  "This needs noisy-check, which is a program: open the folder in VS Code on a machine, over SSH, in a container or in a codespace.";
+  "This needs the program noisy-check, which cannot run in a browser: open the folder in VS Code on a machine, over SSH, in a container or in a codespace.";
 
 class WebSession implements Asked {
   private client: LanguageClient | undefined;

@@ -104,8 +104,8 @@ mod tests {
     /// All rules in Markdown: `docs/diagnostics.md`.
     fn book() -> String {
         let mut out = "# Diagnostics\n\n\
-                       All codes: first what the noise analysis and the lints report, then what reading and verifying does. The first example of each is \
-                       reported, the second is not. `noisy-check explain CODE` says the same. Made from the comments at the top of the files in \
+                       This page lists all codes: first those of the noise analysis and the lints, then those of parsing and verifying. The first example of each code is \
+                       reported, the second is not. `noisy-check explain CODE` prints the same text. A test generates this page from the comments at the top of the files in \
                        `analyses/src/checks/`, and from `syntax/src/catalogue.md`.\n"
             .to_owned();
         for rule in Rule::all() {

@@ -1,8 +1,8 @@
 //! unused-suppression: unused suppression comment
 //!
 //! `// noisy: allow(code)` on the line of an op, or on a line of its own before it, suppresses
-//! diagnostics of that code there; several codes are separated by commas. A comment that suppresses
-//! nothing, or that names an unknown code, is reported.
+//! diagnostics of that code on that line. Several codes are separated by commas. A comment that
+//! suppresses nothing, or that names an unknown code, is reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {

@@ -494,7 +494,7 @@ pub(crate) enum Format {
     Checkstyle,
     /// Reviewdog Diagnostic Format, one object
     Rdjson,
-    /// A page that steps through the visits of the solver: with --dump trace alone
+    /// A page that steps through the visits of the solver; only with --dump trace
     #[value(hide = true)]
     Html,
 }

@@ -199,11 +199,11 @@ impl IgnoreFiles {
         *n_bytes += n;
         let all = self.all.fetch_add(n, Ordering::Relaxed) + n;
         if *n_bytes > MOST {
-            let why = "with the ignore files above it this one is larger than 512 KiB";
+            let why = "this ignore file and those above it are larger than 512 KiB together";
             return Err(refused(path.to_owned(), why));
         }
         if all > MOST_OF_ALL {
-            let why = "with the ignore files before it this one is larger than 16 MiB";
+            let why = "this ignore file and those before it are larger than 16 MiB together";
             return Err(refused(path.to_owned(), why));
         }
         Ok(())
@@ -310,7 +310,8 @@ mod tests {
         for name in ["a/.gitignore", "a/b/c/.ignore", "a/b/c/.gitignore", "d/e/.ignore"] {
             write(root.join(name), &half);
         }
-        let too_large = Some("with the ignore files above it this one is larger than 512 KiB");
+        let too_large =
+            Some("this ignore file and those above it are larger than 512 KiB together");
         let (files, above) = IgnoreFiles::above(root).expect("nothing is above");
         let enter = |folders: &[&str]| {
             let mut folders = folders.iter().map(|it| root.join(it));
@@ -340,7 +341,7 @@ mod tests {
         };
         let entered: Vec<_> = (0..40).map(enter).collect();
         assert_eq!(entered.iter().filter(|it| it.is_ok()).count(), 33);
-        let too_large = "with the ignore files before it this one is larger than 16 MiB";
+        let too_large = "this ignore file and those before it are larger than 16 MiB together";
         assert_eq!(why(&entered[39]), Some(too_large));
     }
 

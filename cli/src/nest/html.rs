@@ -54,9 +54,9 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
             let words = match (&it.verdict, it.backward.is_empty()) {
                 (Ok(()), _) => "Allowed: every dependence still points forward.".to_owned(),
                 (Err(why), false) => format!("Refused, {why}: red arrows point backward."),
-                (Err(why), true) => format!(
-                    "Refused, {why}; no pair of the iterations that are drawn is in the wrong order."
-                ),
+                (Err(why), true) => {
+                    format!("Refused, {why}; all drawn iterations are in the right order.")
+                }
             };
             let figure = svg::figure(space, Some(it), &format!("b{n}"));
             let _ = writeln!(

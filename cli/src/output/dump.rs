@@ -30,7 +30,7 @@ pub(crate) fn run(
 ) -> io::Result<i32> {
     let mut code = 0;
     if format == Format::Html && inputs.len() > 1 {
-        complain("noisy-check: a page is made of one file");
+        complain("noisy-check: --output-format html works with one file only");
         return Ok(FAILED);
     }
     for it in unreadable {

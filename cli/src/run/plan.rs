@@ -209,7 +209,7 @@ fn chosen_format(args: &Check) -> Result<Format, String> {
     let format = wanted_format(args)?;
     let is_traced = args.show.trace_solver || args.show.dump == Some(Stage::Trace);
     if format == Format::Html && !is_traced {
-        return Err("the format 'html' is one of `--dump trace` alone".to_owned());
+        return Err("the format 'html' needs `--dump trace`".to_owned());
     }
     Ok(format)
 }

@@ -335,7 +335,7 @@ fn a_certificate_is_verified_against_the_program_before() {
     );
     folder.write("forged.json", &proof[..proof.len() / 2]);
     let run = folder.run(&["verify-certificate", "forged.json", "before.mlir"]);
-    assert!(run.code == 2 && run.err.contains("this file is no certificate"), "{run:?}");
+    assert!(run.code == 2 && run.err.contains("this file is not a certificate"), "{run:?}");
     let forge = |from: &str, to: &str, why: &str| {
         assert!(proof.contains(from), "{from}: {proof}");
         refused(&proof.replacen(from, to, 1), "before.mlir", why);

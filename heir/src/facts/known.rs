@@ -231,7 +231,7 @@ impl Heir {
         self.facts.n_visits()
     }
 
-    /// The numbers of a value that are not checked (see `docs/heir.md`).
+    /// The numbers of a value that are not checked (see `docs/heir-reference.md`).
     pub fn unchecked(&self, value: Value) -> Unchecked {
         self.facts.fact(value).map(|it| it.unchecked()).unwrap_or_default()
     }

@@ -110,19 +110,19 @@ fn a_recursion_that_varies_is_told_at_its_call() {
     assert_eq!(of(&round("g", "", "%x", "%d = arith.addi %c,"), "g"), "");
     assert_eq!(
         of(&round("g", "", "%x", "%d = mgmt.modreduce"), "g"),
-        "4 %c: a recursive call of @g gives another level each time"
+        "4 %c: each recursive call of @g returns a different level"
     );
     assert_eq!(
         of(&round("g", "%m = mgmt.modreduce %x : i16", "%m", "%d = arith.addi %c,"), "g"),
-        "4 %m: passed to a recursive call of @g at another level each time"
+        "4 %m: each recursive call of @g gets a different level"
     );
     // Through another function, where each call is one of the recursion.
     assert_eq!(
         of(&round("h", "", "%x", "%d = mgmt.modreduce"), "h"),
-        "4 %c: a recursive call of @h gives another level each time, 21 %0: a recursive call of @g gives another level each time"
+        "4 %c: each recursive call of @h returns a different level, 21 %0: each recursive call of @g returns a different level"
     );
     assert_eq!(
         of("%r = func.call @g(%x, %b) : (i16, i1) -> i16", "g"),
-        "2 %r: @g calls itself before it returns, so there is no level"
+        "2 %r: @g calls itself before it returns, so its result has no level"
     );
 }

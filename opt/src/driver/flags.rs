@@ -29,12 +29,12 @@ enum Takes {
 const FLAGS: &[(&str, Takes, &str)] = &[
     ("allow-unregistered-dialect", Takes::Bool, "Allow ops of unknown dialects"),
     ("bisect", Takes::Value, "Find the first step after which COMMAND fails on the program"),
-    ("bisect-limit", Takes::Value, "Stop after N steps: runs of passes, and the rewrites in them"),
+    ("bisect-limit", Takes::Value, "Stop after N steps (pass runs and rewrites)"),
     ("dump-pass-pipeline", Takes::Bool, "Print the pipeline that will be run, on stderr"),
     (
         "force",
         Takes::Bool,
-        "Replace an output file even if it is of another kind, such as a program by a page",
+        "Replace an output file even if it is of another kind, such as a program",
     ),
     ("h", Takes::Bool, "Print this help, like --help"),
     ("help", Takes::Bool, "Print this help"),

@@ -27,7 +27,7 @@ const MAX_LOOKED: usize = 10_000_000;
 const FEW_VALUES: usize = 8;
 
 /// The name of a step outside of passes.
-const REST: &str = "the rest of what the pass did";
+const REST: &str = "the remaining changes of the pass";
 
 /// A recording under construction, shared with its owner.
 #[derive(Debug)]

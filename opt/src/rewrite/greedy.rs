@@ -129,7 +129,7 @@ pub(crate) fn rewrite_region(
         let before = rewriter.n_changes();
         fill(&mut rewriter, region, config);
         if rewriter.n_changes() != before {
-            actions.step(rewriter.ir, "constants are made one", || at(rewriter.ir));
+            actions.step(rewriter.ir, "equal constants are merged", || at(rewriter.ir));
         }
         let frozen = cycles::in_cycles(rewriter.ir, region);
         let n_frozen = frozen.len();

@@ -251,7 +251,7 @@ fn wrong_overrides_are_errors() {
     expect!["expected KEY=VALUE"].assert_eq(&of("placement"));
     expect![[r#"expected `true` or `false`, not "maybe""#]]
         .assert_eq(&of("placement.replace=maybe"));
-    expect!["`exclude` can be set in a file only"].assert_eq(&of("exclude=[]"));
+    expect!["`exclude` can only be set in a file"].assert_eq(&of("exclude=[]"));
     expect!["key with no value, expected `=`"].assert_eq(&of("a b = 3"));
 }
 

@@ -78,7 +78,7 @@ pub(super) const FORGERIES: &[(&str, Forgery)] = &[
         let terms = terms.find(|it| it.iter().any(|it| it[1] != 1));
         terms.map(|it| it.iter_mut().for_each(|it| it[1] = 1.into())).is_some()
     }),
-    ("is no core", |it| {
+    ("is not a core", |it| {
         forge_cut(it, |cut| {
             let rows = cut["proof"]["rows"].as_array_mut().unwrap();
             for row in rows {
@@ -101,7 +101,7 @@ pub(super) const FORGERIES: &[(&str, Forgery)] = &[
         part["bound"] = (part["bound"].as_u64().unwrap() + 1_000_000).into();
         true
     }),
-    ("is no core", |it| forge_core(it, Vec::clear)),
+    ("is not a core", |it| forge_core(it, Vec::clear)),
     ("not increasing", |it| forge_core(it, |core| core.push(core[0].clone()))),
     ("there is no such site", |it| forge_core(it, |core| core.push(1_000_000.into()))),
     ("is in part", |it| {

@@ -283,14 +283,14 @@ fn levels_are_verified_twice_and_forged_ones_refused_twice() {
     };
     assert_eq!(say(&proven_by_level()), (true, String::new(), None));
     let forgeries: &[(&str, &str, Value)] = &[
-        ("/rows/0/core_where/core", "is no core there", json!([])),
+        ("/rows/0/core_where/core", "is not a core there", json!([])),
         ("/rows/0/core_where/core", "there is no such site", json!([9])),
-        ("/rows/0/core_where/below", "is no core there", json!([])),
-        ("/rows/0/core_where/below", "is no core there", json!([[1, 14]])),
+        ("/rows/0/core_where/below", "is not a core there", json!([])),
+        ("/rows/0/core_where/below", "is not a core there", json!([[1, 14]])),
         ("/rows/0/core_where/below", "there is no", json!([[9, 13]])),
-        ("/rows/1/core_where/core", "is no core there", json!([2])),
-        ("/rows/1/core_where/least", "is no core there", json!([])),
-        ("/rows/1/core_where/least", "is no core there", json!([[1, 12]])),
+        ("/rows/1/core_where/core", "is not a core there", json!([2])),
+        ("/rows/1/core_where/least", "is not a core there", json!([])),
+        ("/rows/1/core_where/least", "is not a core there", json!([[1, 12]])),
         ("/rows/1/core_where/least", "does not hold here", json!([[1, 14]])),
         ("/steps/0/level", "does not hold here", json!([1, 14])),
         ("/steps/0/level", "does not hold here", json!([1, 12])),

@@ -1,7 +1,7 @@
 //! dead-store: a store that nothing reads
 //!
 //! The stored value is overwritten before anything may read it, in the same block and at the same
-//! indices; or nothing outside of the function sees the buffer, and nothing reads it after the
+//! indices. Or the buffer is not visible outside of the function, and nothing reads it after the
 //! store. Other buffers may share elements, except those that the function allocates and never
 //! passes on.
 //!

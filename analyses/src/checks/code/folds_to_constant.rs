@@ -1,8 +1,8 @@
 //! folds-to-constant: a computed value that is always one number
 //!
-//! The known constants and ranges of its operands leave only one result of the op; the arguments of
-//! a private function are those of all its calls. The passes `sccp` and `canonicalize` fold such
-//! ops.
+//! With the known constants and ranges of its operands, the op has only one possible result. The
+//! arguments of a private function are known from all its calls. The passes `sccp` and
+//! `canonicalize` fold such ops.
 //!
 //! ```mlir
 //! func.func @f(%a: i32) -> i32 {

@@ -63,7 +63,7 @@ pub(in crate::checks) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fi
     let name = ir.value_text(ir.op(op).results[0]);
     let title = match moved.len() - 1 {
         0 => format!("Move {name} before the loop"),
-        n => format!("Move {name} before the loop, with {n} that it needs"),
+        n => format!("Move {name} and {n} of its operands before the loop"),
     };
     Some(Fix { title, applicability: Applicability::Safe, edits })
 }

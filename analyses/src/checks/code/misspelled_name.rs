@@ -1,10 +1,10 @@
 //! misspelled-name: a name that is almost one that is known
 //!
-//! An op of an unknown dialect is no mistake: programs mix dialects. But where the name of a
-//! dialect, an op or an attribute is within two letters of a known one, it is probably misspelled.
-//! Nothing is known of such an op, so the noise of all that follows it is not checked, and such an
-//! attribute has no effect. An unknown dialect is reported only if the dialect that is meant has
-//! such an op.
+//! Ops of unknown dialects are allowed, because programs mix dialects. But if the name of a
+//! dialect, an op or an attribute differs from a known name by at most two letters, it is probably
+//! misspelled. The effects of a misspelled op are unknown, so the noise of everything computed from
+//! it is not checked. A misspelled attribute has no effect. An unknown dialect is reported only if
+//! the similar known dialect has such an op.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32) -> !noisy.i32 {
@@ -13,8 +13,8 @@
 //! }
 //! ```
 //!
-//! Write the name that is meant. If the name is right, turn the rule off:
-//! `misspelled-name = "off"` under `[rules]`.
+//! Correct the name. If the name is right, turn the rule off: `misspelled-name = "off"` under
+//! `[rules]`.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32) -> !noisy.i32 {

@@ -1,8 +1,8 @@
 //! same-value: an op that computes what another one has computed
 //!
-//! The op computes the same from the same operands as another one that has run whenever this one
-//! runs; nothing has written in between to the memory that it reads. The pass `cse` merges such
-//! ops. Equal constants are not reported.
+//! Another op computes the same value from the same operands, and it always runs before this op. No
+//! op in between writes to the memory that both read. The pass `cse` merges such ops. Equal
+//! constants are not reported.
 //!
 //! ```mlir
 //! func.func @f(%a: i32, %b: i32) -> i32 {

@@ -1,7 +1,7 @@
 //! unreachable-code: code that never runs
 //!
-//! No reachable op branches to the block, or its op never runs the region because a condition or a
-//! trip count is constant.
+//! No reachable op branches to the block, or the enclosing op never runs the region because a
+//! condition or a trip count is constant.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {

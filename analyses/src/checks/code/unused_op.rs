@@ -1,7 +1,7 @@
 //! unused-op: an op whose results nothing uses
 //!
 //! The op has no side effect, and no result of it is used. A `reduce_noise` or `mul` without a use
-//! costs time for nothing.
+//! only costs time.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {

@@ -1,9 +1,9 @@
 //! dimension-mismatch: the number of polynomials in `mgmt.mgmt` is wrong
 //!
-//! HEIR writes the number of polynomials of a ciphertext into `mgmt.mgmt`, except if it is two. The
-//! number follows from the ops: a product of two ciphertexts has one more, and `mgmt.relinearize`
-//! gives two. It later becomes part of the type of the ciphertext. Two are not reported in
-//! functions that HEIR has not relinearized yet.
+//! HEIR writes the number of polynomials of a ciphertext into `mgmt.mgmt`, unless it is two. The
+//! number follows from the ops: a product of two ciphertexts has one more, and the result of
+//! `mgmt.relinearize` has two. The number later becomes part of the type of the ciphertext. The
+//! number two is not reported in functions that HEIR has not relinearized yet.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
@@ -17,7 +17,7 @@
 //! }
 //! ```
 //!
-//! The fix writes the number that follows.
+//! The fix writes the inferred number.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

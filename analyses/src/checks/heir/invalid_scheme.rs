@@ -1,9 +1,9 @@
 //! invalid-scheme: unusable scheme attributes of a module
 //!
-//! The attributes of a module state the scheme, the library and the parameters of the program.
-//! Reported are contradictions between them, parameters that are missing, repeated, of another
-//! scheme or none, or unreadable, unknown libraries, and levels of a bootstrap that are no number;
-//! with the value that is used instead, or the facts that are then unknown.
+//! The attributes of a module state the scheme, the library and the parameters of the program. The
+//! diagnostic reports contradictions between them, unknown libraries, bootstrap levels that are not
+//! numbers, and parameters that are missing, repeated, unreadable, or of another scheme or no
+//! scheme. The message states the value that is used instead, or the facts that are then unknown.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761]>, scheme.bgv} {   // without a plaintext modulus

@@ -2,8 +2,8 @@
 //!
 //! HEIR writes the remaining levels of a ciphertext into `mgmt.mgmt`. The used levels follow from
 //! the ops, and used and remaining levels must have the same sum everywhere. The level later
-//! becomes part of the type of the ciphertext. Levels of operands and results of a `secret.generic`
-//! that HEIR has not managed yet are goals, and not reported.
+//! becomes part of the type of the ciphertext. A `secret.generic` without `mgmt` ops has target
+//! levels on its operands and results; they are not reported.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! The fix writes the level that follows.
+//! The fix writes the inferred level.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {

@@ -1,7 +1,7 @@
 //! level-underflow: more levels are used than available
 //!
 //! Each modulus switch uses one level. `heir.level-budget` states the number of levels, and after
-//! `mgmt.level_reduce_min` none is left. Reported at the first op without a level left.
+//! `mgmt.level_reduce_min` none is left. The first op without a remaining level is reported.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -15,7 +15,8 @@
 //! }
 //! ```
 //!
-//! Bootstrap before; `--fix` with the setting `heir.level-budget` places the cheapest.
+//! Bootstrap before this op; `--fix` with the setting `heir.level-budget` places the cheapest
+//! bootstraps.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {

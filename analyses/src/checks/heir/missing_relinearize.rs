@@ -1,13 +1,14 @@
 //! missing-relinearize: a ciphertext with too many polynomials
 //!
-//! A product of two ciphertexts has three polynomials. A rotation takes a ciphertext of two: HEIR
-//! refuses to lower any other (`x.dim == 2 does not hold`). A loop must yield as many polynomials
-//! as it takes, or their types differ. What HEIR lowers is no error: a bootstrap of three
-//! polynomials, and a rotation that is lowered to a library already, go wrong when the program runs
-//! (a warning); a modulus switch of three polynomials, and a result, only cost time (a hint).
-//! Reported at the first op of each gravity, in functions into which HEIR has placed its `mgmt` ops
-//! and in modules with parameters. A warning at a rotation if HEIR may still place
-//! relinearizations, and at loops, which it may unroll.
+//! A product of two ciphertexts has three polynomials, but a rotation takes a ciphertext with two
+//! polynomials. HEIR refuses to lower other rotations (`x.dim == 2 does not hold`). A loop must
+//! yield as many polynomials as it takes, because their types must match. Programs that HEIR lowers
+//! get no error. A bootstrap of three polynomials, and a rotation that is already lowered to a
+//! library, go wrong at run time and get a warning. A modulus switch of three polynomials, and a
+//! result with three polynomials, only cost time and get a hint. A rotation gets a warning if HEIR
+//! may still place relinearizations. A loop gets a warning, because HEIR may unroll it. The first
+//! op of each severity is reported, in functions into which HEIR has placed its `mgmt` ops and in
+//! modules with parameters.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
@@ -24,7 +25,7 @@
 //! }
 //! ```
 //!
-//! Relinearize before. `--fix` places the fewest.
+//! Relinearize the ciphertext before this op. `--fix` inserts the fewest relinearizations.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
@@ -64,10 +65,10 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let (dimension, taken) = (it.dimension, it.taken);
         let message = match it.is_carried {
             true if flow::is_yield(ir, it.op) => format!(
-                "{value} has {dimension} polynomials, but the next round of the loop takes {taken}"
+                "{value} has {dimension} polynomials, but the next iteration of the loop takes {taken}"
             ),
             true => format!(
-                "{value} has {dimension} polynomials, but the next round of the loop gets {taken}"
+                "{value} has {dimension} polynomials, but the next iteration of the loop gets {taken}"
             ),
             false => match it.outcome {
                 Outcome::Refused => {
@@ -76,9 +77,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
                 Outcome::Wrong => format!(
                     "{value} has {dimension} polynomials, but {name} takes {taken} when the program runs"
                 ),
-                Outcome::Slow => format!(
-                    "{value} has {dimension} polynomials, and {name} takes longer than with {taken}"
-                ),
+                Outcome::Slow => {
+                    format!("{value} has {dimension} polynomials; {name} is faster with {taken}")
+                }
             },
         };
         let mut found = CHECK.at(core_range(ir, it.op), message);

@@ -1,7 +1,7 @@
 //! missing-scale: a ciphertext without a scale
 //!
 //! A secret argument, or a result of a `secret.generic`, has no scale in its `mgmt.mgmt`, although
-//! the module has CKKS parameters. HEIR can then check no scales. Only the first one is reported:
+//! the module has CKKS parameters. HEIR then cannot check scales. Only the first one is reported:
 //! as a warning if other scales are written, else as a hint that scales have not been populated
 //! yet.
 //!
@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! Write it, or let HEIR populate scales (`--populate-scale-ckks`).
+//! Write the scale, or let HEIR populate scales (`--populate-scale-ckks`).
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {

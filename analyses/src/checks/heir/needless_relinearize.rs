@@ -1,7 +1,7 @@
 //! needless-relinearize: a relinearization of two polynomials
 //!
-//! Relinearization brings a ciphertext back to two polynomials. If it has two already, the op costs
-//! the time of a key switch and adds its noise, for nothing.
+//! Relinearization reduces a ciphertext to two polynomials. If the ciphertext already has two, the
+//! op has no benefit: it costs the time of a key switch and adds its noise.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

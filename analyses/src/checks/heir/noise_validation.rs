@@ -1,9 +1,9 @@
 //! noise-validation: a ciphertext of HEIR has more noise than its modulus bears
 //!
-//! HEIR's `--validate-noise` reports that a module fails, but not where. Reported is the first
-//! value whose noise exceeds the bits available at the level of the ciphertext, under the model of
-//! the setting `heir.noise-model`; without that setting as a warning under `bgv-noise-kpz21` or
-//! `bfv-noise-kpz21`. The module must have scheme parameters.
+//! HEIR's `--validate-noise` reports that a module fails, but not where. This diagnostic reports
+//! the first value whose noise exceeds the bits available at the level of the ciphertext, under the
+//! model of the setting `heir.noise-model`. Without that setting it is a warning under
+//! `bgv-noise-kpz21` or `bfv-noise-kpz21`. The module must have scheme parameters.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! Use larger moduli, or more of them and switch the modulus before.
+//! Use larger moduli, or use more moduli and switch the modulus before this op.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
@@ -74,9 +74,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             Some(Related { range: value_range(ir, it), message })
         };
         found.related = from.into_iter().filter_map(operand).collect();
-        found.help = Some(
-            "Take larger moduli, or more of them and switch the modulus before this op".into(),
-        );
+        found.help =
+            Some("Use larger moduli, or use more and switch the modulus before this op".into());
         out.push(found);
     }
 }

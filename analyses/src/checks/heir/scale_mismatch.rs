@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! Write the scale that follows, or let HEIR populate scales again.
+//! Write the inferred scale, or let HEIR populate scales again.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {

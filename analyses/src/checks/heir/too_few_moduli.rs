@@ -1,8 +1,8 @@
 //! too-few-moduli: more levels are used than the parameters have moduli for
 //!
 //! Each modulus switch uses one level, and the parameters of the module have moduli for fewer
-//! levels. Reported at the first op without a modulus left, with the number of levels that the
-//! whole program needs. A warning, because HEIR may still choose other parameters.
+//! levels. The first op without a remaining modulus is reported, with the number of levels that the
+//! whole program needs. This is a warning, because HEIR may still choose other parameters.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
@@ -20,8 +20,8 @@
 //! }
 //! ```
 //!
-//! Bootstrap before (`--fix` with the setting `heir.level-budget` places the cheapest), or use more
-//! moduli.
+//! Bootstrap before this op (`--fix` with the setting `heir.level-budget` places the cheapest
+//! bootstraps), or use more moduli.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {

@@ -1,9 +1,9 @@
 //! unknown-heir-op: an op of HEIR's that is not in the catalogue
 //!
 //! The effects of ops on levels and polynomials are in a catalogue made from one version of HEIR.
-//! An op of a HEIR dialect that is missing there is of another version (or misspelled): its
-//! results, and the values computed from them, are unknown. Reported once in a file, at the first
-//! such op.
+//! An op of a HEIR dialect that is not in the catalogue is misspelled or from another version. Its
+//! results, and the values computed from them, are unknown. Only the first such op in a file is
+//! reported.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! Use ops of that version, or a version of this tool that knows yours.
+//! Check the spelling. For ops of another HEIR version, use a version of noisy that supports it.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -49,7 +49,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     found.retain(|&it| misspelling::meant(ir.op_name(it), false).is_none());
     let Some(&first) = found.first() else { return };
     let (name, version) = (ir.op_name(first), noisy_heir::version());
-    let mut message = format!("HEIR {version} has no `{name}`; what it does to levels is unknown");
+    let mut message = format!("HEIR {version} has no `{name}`; its effect on levels is unknown");
     match found.len() - 1 {
         0 => {}
         1 => message.push_str(", as is that of one op below"),

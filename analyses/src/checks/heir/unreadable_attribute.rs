@@ -1,9 +1,10 @@
 //! unreadable-attribute: an attribute that levels depend on cannot be read
 //!
-//! An op states in an attribute how many levels it drops or which polynomial it evaluates, or lists
-//! annotations of its operands and results, or states in one the number of polynomials or the scale
-//! of a ciphertext, and the value has the wrong form; or an op that evaluates a polynomial has no
-//! coefficients. The facts that follow from it are unknown; no default is used instead.
+//! An attribute of an op has the wrong form. The attribute states the number of levels that the op
+//! drops, the polynomial that it evaluates, or annotations of its operands and results: the number
+//! of polynomials or the scale of a ciphertext. An op that evaluates a polynomial without
+//! coefficients is reported too. The facts that follow from the attribute are unknown; no default
+//! is used instead.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

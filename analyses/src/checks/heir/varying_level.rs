@@ -1,9 +1,9 @@
 //! varying-level: a loop-carried ciphertext changes its level
 //!
-//! The level becomes part of the type of a ciphertext, so a loop must pass to its next iteration
-//! the level that it took, whatever its trip count. Otherwise the carried value has no level.
-//! Reported at the passed value. A function that calls itself must also take and return one level.
-//! Reported at the call within the recursion.
+//! The level becomes part of the type of a ciphertext. So a loop must pass the same level to every
+//! iteration; otherwise the carried value has no level. The passed value is reported. A recursive
+//! function must also take and return the same level in every call. The call within the recursion
+//! is reported.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -108,22 +108,22 @@ fn recursive(program: &Program, it: Recursion) -> Diagnostic {
     let (range, message) = match why {
         Unsettled::Passed => (
             core_range(ir, op),
-            format!("{name}: passed to a recursive call of @{called} at another level each time"),
+            format!("{name}: each recursive call of @{called} gets a different level"),
         ),
         Unsettled::Given => (
             value_range(ir, value),
-            format!("{name}: a recursive call of @{called} gives another level each time"),
+            format!("{name}: each recursive call of @{called} returns a different level"),
         ),
         Unsettled::Endless => (
             value_range(ir, value),
-            format!("{name}: @{called} calls itself before it returns, so there is no level"),
+            format!("{name}: @{called} calls itself before it returns, so its result has no level"),
         ),
     };
     let mut found = CHECK.at(range, message);
     found.repair = bootstrapping(program);
     found.help = Some(match why {
         Unsettled::Endless => "Return without a call in some case, or write a loop".into(),
-        _ => "Bootstrap what is carried to one level, or write a loop".into(),
+        _ => "Bootstrap the passed values to one level, or write a loop".into(),
     });
     found
 }

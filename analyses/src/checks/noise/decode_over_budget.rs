@@ -1,6 +1,6 @@
 //! decode-over-budget: a value over the budget is decoded
 //!
-//! The decoded value may have more noise than the budget, so that the plaintext may be wrong.
+//! The decoded value may have more noise than the budget, and the plaintext may then be wrong.
 //! Normally this is part of the error at the op that first exceeds the budget. It is reported at
 //! the decode itself if that error is suppressed by a comment.
 //!

@@ -1,10 +1,10 @@
 //! noise-grows: noise grows with each iteration of a loop
 //!
-//! A loop without a known limit to its iterations adds noise to a carried value in each of them, so
-//! that after enough iterations the noise exceeds the budget. Reported at the operand that the loop
-//! carries into the next iteration, or that a branch passes back to an earlier block, with the
-//! first iteration at which the budget is exceeded. A loop known to run fewer iterations is legal
-//! and not reported.
+//! Each iteration of a loop adds noise to a carried value, and the number of iterations has no
+//! known limit. After enough iterations the noise exceeds the budget. The error is reported at the
+//! operand that the loop carries into the next iteration, or that a branch passes back to an
+//! earlier block, with the first iteration over the budget. Loops that are known to run fewer
+//! iterations are legal and not reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5, %from: index, %to: index, %step: index) -> i5 {

@@ -1,9 +1,9 @@
 //! noise-overflow: noise over the budget
 //!
-//! The noise of a value may exceed the budget, so that decoding it, or a value computed from it,
-//! may give a wrong plaintext. The error is reported once, at the first op of a chain that exceeds
-//! the budget; later values that exceed it because of this one are counted. The related locations
-//! are the ops from which the noise comes.
+//! The noise of a value may exceed the budget. Decoding this value, or a value computed from it,
+//! may then give a wrong plaintext. The error is reported once, at the first op of a chain that
+//! exceeds the budget. The message counts the later values that exceed the budget because of this
+//! one. The related locations are the ops from which the noise comes.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {
@@ -168,7 +168,7 @@ fn help(program: &Program, value: Value, n_spoilt: usize) -> String {
             let (op, name) = (&program.model().reset_op, program.ir().value_text(operand));
             format!("Insert {op} for {name} before this op, or use the quick fix (--fix)")
         }
-        None => "Lower the noise of what comes in here".to_owned(),
+        None => "Reduce the noise of the value passed in here".to_owned(),
     };
     let _ = match n_spoilt {
         0 => Ok(()),

@@ -1,7 +1,7 @@
 //! redundant-reduce: a `reduce_noise` that lowers nothing
 //!
-//! The operand of a `reduce_noise` already has no more noise than the op leaves. The op costs a
-//! bootstrapping and changes nothing.
+//! The operand of a `reduce_noise` has at most the noise of the result. The op costs a
+//! bootstrapping and has no effect.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
@@ -11,7 +11,7 @@
 //! }
 //! ```
 //!
-//! The fix replaces the result by the operand and removes the op. No noise bound grows by that.
+//! The fix replaces the result by the operand and removes the op. The fix raises no noise bound.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {

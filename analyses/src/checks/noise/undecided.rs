@@ -2,8 +2,8 @@
 //!
 //! The analysis follows a loop iteration by iteration, and inner loops again in each iteration. If
 //! that takes too many steps, the noise of the values that the outermost loop carries is unknown,
-//! so is the noise of all that is computed from them, and overflows that depend on it are not
-//! reported. All other values are checked as usual. The same holds for cycles of blocks, for
+//! and so is the noise of everything computed from them. Overflows that depend on this noise are
+//! not reported. All other values are checked as usual. The same holds for cycles of blocks, for
 //! reductions, and for recursion.
 //!
 //! ```mlir
@@ -46,7 +46,7 @@
 //! }
 //! ```
 //!
-//! Reduce the carried value in each iteration, so that all iterations are alike, or move the inner
+//! Reduce the carried value in each iteration (all iterations are then alike), or move the inner
 //! loops into a function that declares a bound (`noisy.bound`) on its result.
 //!
 //! ```mlir

@@ -18,7 +18,7 @@ const FAILURES: [(&str, &str); 4] = [
     ("internal-error", "The program has a defect. The file was not checked; please report this."),
     (
         "invalid-configuration",
-        "The configuration cannot be used. No file that it counts for was checked.",
+        "The configuration cannot be used. No file that it applies to was checked.",
     ),
     ("invalid-utf8", "The file is not valid UTF-8 from this place on. It was not checked."),
     ("io-error", "The file cannot be read or written. It was not checked, or stays as it was."),

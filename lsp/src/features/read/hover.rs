@@ -301,11 +301,11 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
         verdict(document, value, &mut out);
         let rule = match growth {
             Growth::Fresh(level) => format!("{level} bits, freshly encoded"),
-            Growth::Max(0) => "that of the noisiest operand".to_owned(),
-            Growth::Max(k) => format!("that of the noisiest operand + {k}"),
+            Growth::Max(0) => "the noise of the noisiest operand".to_owned(),
+            Growth::Max(k) => format!("the noise of the noisiest operand + {k}"),
             Growth::Sum(0) => "the sum of the operands' noise".to_owned(),
             Growth::Sum(k) => format!("the sum of the operands' noise + {k}"),
-            Growth::Reset(level) => format!("{level} bits, whatever the operand has"),
+            Growth::Reset(level) => format!("{level} bits, independent of the operand"),
         };
         // The noise model, which may be the user's own, describes the noise; the documentation
         // would repeat it.
@@ -327,7 +327,7 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
         let _ = writeln!(out, "\n{carried}");
     }
     if ir.op(op).kind.is_op() && !document.integers().is_live(ir, op) {
-        out.push_str("\nNever reached: control does not come here.\n");
+        out.push_str("\nUnreachable: no execution reaches this op.\n");
     }
     out
 }

@@ -89,10 +89,7 @@ pub(crate) fn offered(
             }
         }
         if clean::is_possible(document, function) {
-            offer(
-                Kind::Clean,
-                format!("Clean up @{name}: fold, merge and remove what is not needed"),
-            );
+            offer(Kind::Clean, format!("Clean up @{name}: fold, merge and remove redundant ops"));
         }
         if contract::is_possible(document, function) {
             offer(

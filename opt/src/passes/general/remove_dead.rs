@@ -50,7 +50,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         if n_gone == 0 {
             break;
         }
-        let what = "arguments and results that nothing needs go";
+        let what = "unneeded arguments and results are removed";
         let at = cx.actions.target(cx.ir, op);
         cx.actions.step(cx.ir, what, || at);
     }

@@ -46,7 +46,7 @@ pub(super) fn adopt(
         work.extend(inner.into_iter().rev());
     }
     let gone = std::mem::take(&mut adoption.gone);
-    ir.erase_ops(&gone).map_err(|_| "what goes is used")?;
+    ir.erase_ops(&gone).map_err(|_| "a removed op is still used")?;
     Ok(adoption.n_new)
 }
 

@@ -178,7 +178,7 @@ fn dominance(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     }
     let n = blocks.len();
     if n > MOST_BLOCKS {
-        let text = format!("{n} blocks: the pairs of more than {MOST_BLOCKS} are not printed");
+        let text = format!("{n} blocks: pairs are printed only up to {MOST_BLOCKS} blocks");
         return Err(Failure(Some(text)));
     }
     let mut trees = Trees { ir, trees: FxHashMap::default() };

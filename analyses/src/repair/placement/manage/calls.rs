@@ -77,10 +77,12 @@ impl Calls {
     fn stands(&self, program: &Program, heir: &Heir, function: Op) -> Result<(), String> {
         let crossing = |it: Op| self.crossing(program, heir, it);
         let question = asked(program, heir, function, self.placed, Objective::Count, &crossing);
-        let question = question.map_err(|why| format!("is not understood: {why}"))?;
+        let question = question.map_err(|why| format!("cannot be analyzed: {why}"))?;
         let Some(value) = question.oversized() else { return Ok(()) };
         let name = program.ir().value_text(value);
-        Err(format!("makes {name} of more than 2 polynomials, and has no place to relinearize it"))
+        Err(format!(
+            "computes {name} with more than 2 polynomials, and has no position to relinearize it"
+        ))
     }
 
     /// Returns an error, in words, unless a call preserves the level or degree of its argument.
@@ -94,7 +96,7 @@ impl Calls {
         if self.placed == Placed::Relinearize {
             let known = self.known.get(&callee).cloned();
             return known
-                .unwrap_or_else(|| Err(format!("@{name} makes products and calls itself")));
+                .unwrap_or_else(|| Err(format!("@{name} computes products and is recursive")));
         }
         let ir = program.ir();
         let by = heir.changing_functions(ir, self.placed).get(&callee).and_then(|&it| {
@@ -103,6 +105,6 @@ impl Calls {
             Some(format!(" by {value} = {} in @{function}", ir.op_name(it)))
         });
         let by = by.unwrap_or_default();
-        Err(format!("@{name} moves levels{by}, and levels are not placed across calls"))
+        Err(format!("@{name} changes levels{by}, and levels are not placed across calls"))
     }
 }

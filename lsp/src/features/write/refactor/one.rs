@@ -72,7 +72,7 @@ pub(super) fn edits(
 ) -> Result<Vec<TextEdit>, String> {
     let op = document.ir().item_at(offset).ok_or("the op no longer exists")?;
     let mut remarks = document.remarks_on(op).into_iter();
-    let remark = remarks.find(|it| kind(*it) == wanted).ok_or("the op is another one now")?;
+    let remark = remarks.find(|it| kind(*it) == wanted).ok_or("the op has changed")?;
     let fix = document.fix_of(op, remark).ok_or("the result would have an error")?;
     Ok(fix.edits)
 }

@@ -34,8 +34,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let body = Body::new(cx.ir, function);
         let n = body.accesses.len();
         if n > MOST_PAIRED {
-            let text =
-                format!("{n} accesses: the pairs of more than {MOST_PAIRED} are not printed");
+            let text = format!("{n} accesses: pairs are printed only up to {MOST_PAIRED} accesses");
             return Err(Failure(Some(text)));
         }
         let limits = Limits { aliasing: cx.aliasing, ..Limits::default() };

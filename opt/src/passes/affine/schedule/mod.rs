@@ -42,7 +42,7 @@ const SMALL_LOOP: OptionInfo = OptionInfo {
     name: "small-loop",
     default: "8",
     kind: OptionKind::Int,
-    summary: "Innermost loops of up to so many iterations stay as they are",
+    summary: "Do not change innermost loops with up to N iterations",
 };
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[
@@ -56,7 +56,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
                 name: "cache-size",
                 default: "256",
                 kind: OptionKind::Int,
-                summary: "Memrefs up to this size in KiB are not tiled for; 0 tiles whatever is gained",
+                summary: "Do not tile for memrefs up to this size in KiB; 0 always tiles",
             },
             OptionInfo {
                 name: "tile-size",
@@ -74,7 +74,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
                 name: "jam-size",
                 default: "8",
                 kind: OptionKind::Int,
-                summary: "How many iterations of a loop run side by side in an innermost loop that carries a dependence; 1 leaves such loops alone",
+                summary: "Number of outer iterations to interleave in an innermost loop that carries a dependence; 1 disables interleaving",
             },
             SMALL_LOOP,
         ],
