@@ -149,7 +149,7 @@ impl Scales<'_> {
     }
 
     /// All scales of a value.
-    pub(crate) fn bits(&self, value: Value) -> Option<Bits> {
+    pub(crate) fn bits(self, value: Value) -> Option<Bits> {
         match self.0.fact(value)? {
             Scale::Log2(bits) => Some(*bits),
             _ => None,

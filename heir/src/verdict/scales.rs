@@ -160,32 +160,35 @@ pub(crate) enum FirstOp {
 
 /// Follows a generic whose first op has an operand that HEIR raises.
 pub(crate) fn first_op(ir: &Ir, heir: &Heir, options: Options, generic: Op) -> FirstOp {
-    raised_first(ir, heir, options, generic).map_or(FirstOp::Kept, FirstOp::Raised)
+    let Some((mut walk, raised)) = raised_first(ir, heir, options, generic) else {
+        return FirstOp::Kept;
+    };
+    let region = ir.op(raised.op).parent;
+    let mut behind = ir.block_ops(flow::entry_block(ir, region)).skip(1);
+    let refused = behind.find_map(|op| Some((op, walk.follow(op).err()?)));
+    FirstOp::Raised(refused.map(|(op, values)| {
+        let raised = vec![raised];
+        UnequalScales { op, values, raised, is_behind_first: true }
+    }))
 }
 
-fn raised_first(
-    ir: &Ir,
-    heir: &Heir,
+/// The operand of the first op of a generic that HEIR raises, and the state behind that op.
+fn raised_first<'a>(
+    ir: &'a Ir,
+    heir: &'a Heir,
     options: Options,
     generic: Op,
-) -> Option<Option<UnequalScales>> {
+) -> Option<(Walk<'a>, Raised)> {
     let (params, default) = params(heir, generic)?;
     let fresh = if options.before_mul_include_first_mul { 2 * default } else { default };
     let &(_, region) = ir.op(generic).regions.first()?;
     let block = flow::entry_block(ir, region);
     let mut walk = Walk { ir, heir, params, default, fresh, known: FxHashMap::default() };
-    let mut ops = ir.block_ops(block);
-    let first = ops.next()?;
-    let Adjusted { value, to, result } = walk.adjusted(first)?;
+    let op = ir.block_ops(block).next()?;
+    let Adjusted { value, to, result } = walk.adjusted(op)?;
     let level = walk.level(value)?;
-    walk.known.insert(*ir.op(first).results.first()?, result);
-    for op in ops {
-        if let Err(values) = walk.follow(op) {
-            let raised = vec![Raised { op: first, value, to, level }];
-            return Some(Some(UnequalScales { op, values, raised, is_behind_first: true }));
-        }
-    }
-    Some(None)
+    walk.known.insert(*ir.op(op).results.first()?, result);
+    Some((walk, Raised { op, value, to, level }))
 }
 
 /// The adjustment of an op.

@@ -104,7 +104,9 @@ fn heir_refuses_what_the_documentation_calls_an_error() {
 
 /// A CKKS program with the ops of a generic, whose last value is `%r`.
 fn ckks_program(lines: &[&str]) -> String {
-    let lines: String = lines.iter().map(|it| format!("      {it} : tensor<8xf32>\n")).collect();
+    let lines: Vec<String> =
+        lines.iter().map(|it| format!("      {it} : tensor<8xf32>\n")).collect();
+    let lines = lines.concat();
     format!(
         "module attributes {{{CKKS}}} {{
   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {{

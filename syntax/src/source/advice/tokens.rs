@@ -25,7 +25,7 @@ impl Adviser<'_> {
             let is_keyword = it.kind == TokenKind::Bare
                 && !is_value
                 && !is_type
-                && self.near_keyword(&window.str(it).to_owned(), window.range(it));
+                && self.near_keyword(window.str(it), window.range(it));
             if is_keyword {
                 return;
             }

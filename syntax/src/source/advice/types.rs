@@ -224,7 +224,9 @@ impl Adviser<'_> {
         let is_dropped = self.ir.value(value).uses.len() == 1
             && matches!(self.ir.value(value).def, Def::Result(..));
         if !is_dropped {
-            others.drain(..).for_each(|(title, edits)| self.propose(title, edits));
+            for (title, edits) in others.drain(..) {
+                self.propose(title, edits);
+            }
         }
         self.propose_conversion(place, value, wanted, &text);
         if results.len() == 1
@@ -232,7 +234,9 @@ impl Adviser<'_> {
         {
             self.replace(format!("Let {name} return {found}"), range, found);
         }
-        others.into_iter().for_each(|(title, edits)| self.propose(title, edits));
+        for (title, edits) in others {
+            self.propose(title, edits);
+        }
     }
 
     /// The place of the result types in the header of a function.
