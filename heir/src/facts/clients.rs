@@ -4,7 +4,7 @@
 //! of `@f`, so its argument has the level and the polynomials of that result. Source: HEIR,
 //! `lib/Dialect/Mgmt/Transforms/Utils.cpp`.
 
-use noisy_syntax::{AttrData, Ir, Op, Value};
+use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use crate::facts::ciphertext::{Ciphertext, Ciphertexts, Fact};
@@ -32,7 +32,7 @@ pub(crate) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, us
 
 /// The client functions that decrypt a result of another function, each with the returned values.
 pub(crate) fn given(ir: &Ir, settings: &Settings) -> Vec<(Op, Vec<Value>)> {
-    let functions = ir.functions();
+    let functions = functions(ir);
     let of = |&client: &Op| {
         let (name, index) = decrypted(ir, client)?;
         let is_it = |it: &&Op| {
@@ -63,4 +63,22 @@ fn decrypted(ir: &Ir, function: Op) -> Option<(&str, usize)> {
         }
         _ => None,
     }
+}
+
+/// The functions outside of other functions, in program order. *Cost.* Their bodies are not
+/// visited: this runs after each edit.
+fn functions(ir: &Ir) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut stack: Vec<Op> = ir.items(ir.root()).collect();
+    stack.reverse();
+    while let Some(op) = stack.pop() {
+        if ir.op(op).kind == OpKind::FuncFunc {
+            out.push(op);
+            continue;
+        }
+        let from = stack.len();
+        stack.extend(ir.op(op).regions.iter().flat_map(|it| ir.items(it.1)));
+        stack[from..].reverse();
+    }
+    out
 }
