@@ -177,7 +177,7 @@ impl ScaleBits {
 }
 
 /// The parameters of CKKS of a module, and the default scale.
-fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
+pub(crate) fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
     let (scheme, params) = annotation::params(setting)?;
     Some((params, (scheme == Scheme::Ckks).then_some(params.log_default_scale?)?.into()))
 }
@@ -324,7 +324,7 @@ fn is_without_rule(name: &str) -> bool {
 }
 
 /// The bits of the modulus of a level.
-fn modulus_at(params: &SchemeParams, level: usize, default: i64) -> i64 {
+pub(crate) fn modulus_at(params: &SchemeParams, level: usize, default: i64) -> i64 {
     params.q.get(level).map_or(default, |&q| modulus_bits(q))
 }
 

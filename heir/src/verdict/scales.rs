@@ -19,11 +19,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::ciphertext::Ciphertext;
 use crate::facts::known::Heir;
-use crate::facts::scale::{Bits, Scales, modulus_bits};
+use crate::facts::scale::{Bits, Scales, modulus_at, params};
 use crate::options::Options;
 use crate::text::annotation::{self, Said};
 use crate::text::params::SchemeParams;
-use crate::text::setting::Scheme;
 use noisy_dataflow::flow;
 
 /// An op that HEIR refuses because of its scales.
@@ -79,7 +78,7 @@ fn merged(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<(Value, i6
     }
     let &[value] = scaled(ir, heir, op).as_slice() else { return None };
     let before = ir.defining_op(value).filter(|_| ir.value(value).uses.len() == 1)?;
-    let (_, default) = params(heir, op)?;
+    let (_, default) = params(heir.setting_of(op)?)?;
     let &result = ir.op(op).results.first()?;
     let is_kept = scales.bits(result)?.assumed >= default;
     let is_behind = ir.op_name(before) == "mgmt.modreduce" && is_kept;
@@ -114,9 +113,10 @@ pub(crate) fn unequal(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Optio
             let before = scaled(ir, heir, from);
             match before.as_slice() {
                 &[operand] if ir.op_name(from) == "mgmt.modreduce" && !is_off(operand) => {
-                    let (params, default) = params(heir, from)?;
-                    let level = u32::try_from(heir.left(operand)?).ok()?;
-                    let to = default + modulus_at(params, level, default);
+                    let (params, default) = params(heir.setting_of(from)?)?;
+                    let left = heir.left(operand)?;
+                    let to = default + modulus_at(params, left, default);
+                    let level = u32::try_from(left).ok()?;
                     raised.push(Raised { op: from, value: operand, to, level });
                 }
                 _ => stack.push(from),
@@ -125,17 +125,6 @@ pub(crate) fn unequal(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Optio
     }
     raised.sort_by_key(|it| ir.start(it.op));
     (!raised.is_empty()).then_some(UnequalScales { op, values, raised, is_behind_first: false })
-}
-
-/// The parameters of CKKS of the module of an op, and the default scale.
-fn params(heir: &Heir, op: Op) -> Option<(&SchemeParams, i64)> {
-    let (scheme, params) = annotation::params(heir.setting_of(op)?)?;
-    Some((params, params.log_default_scale.filter(|_| scheme == Scheme::Ckks)?.into()))
-}
-
-/// The bits of the modulus of a level.
-fn modulus_at(params: &SchemeParams, level: u32, default: i64) -> i64 {
-    params.q.get(level as usize).map_or(default, |&q| modulus_bits(q))
 }
 
 /// True if a value has a scale for HEIR: ciphertexts and encoded plaintexts.
@@ -179,7 +168,7 @@ fn raised_first<'a>(
     options: Options,
     generic: Op,
 ) -> Option<(Walk<'a>, Raised)> {
-    let (params, default) = params(heir, generic)?;
+    let (params, default) = params(heir.setting_of(generic)?)?;
     let fresh = if options.before_mul_include_first_mul { 2 * default } else { default };
     let &(_, region) = ir.op(generic).regions.first()?;
     let block = flow::entry_block(ir, region);
@@ -220,7 +209,7 @@ impl Walk<'_> {
 
     /// The bits of the modulus of the level of a value.
     fn modulus(&self, value: Value) -> Option<i64> {
-        Some(modulus_at(self.params, self.level(value)?, self.default))
+        Some(modulus_at(self.params, self.level(value)? as usize, self.default))
     }
 
     /// The scale of a value.

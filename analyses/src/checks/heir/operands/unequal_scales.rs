@@ -85,7 +85,6 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         } else {
             "but decides about later ops by the scale before"
         };
-        found.related = Vec::new();
         for raised in &it.raised {
             let adjusted = ir.value_text(raised.value);
             let message = format!("HEIR raises the scale of {adjusted} here, {but}");
