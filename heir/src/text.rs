@@ -2,6 +2,7 @@
 
 pub(crate) mod annotation;
 pub(crate) mod entries;
+pub(crate) mod faults;
 pub(crate) mod params;
 pub(crate) mod places;
 pub(crate) mod setting;

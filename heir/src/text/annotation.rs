@@ -131,9 +131,22 @@ fn in_dictionary(ir: &impl View, dict: Attr) -> Option<Attr> {
     Some(found.1)
 }
 
+/// The keys of an annotation.
+pub(crate) const KEYS: [&str; 3] = ["level", "dimension", "scale"];
+
 /// Returns true if an op has an annotation without a readable level, of its own or in a list.
-pub(crate) fn is_unreadable(ir: &Ir, op: Op) -> bool {
+pub fn lacks_level(ir: &Ir, op: Op) -> bool {
     annotations(ir, op).any(|(_, attr)| !matches!(said(ir, attr, "level"), Said::Number(_)))
+}
+
+/// Returns true if an op has an annotation without a readable level or with an unknown key.
+pub(crate) fn is_unreadable(ir: &Ir, op: Op) -> bool {
+    let has_unknown_key = |attr: Attr| {
+        let AttrData::Text(text, _) = ir.interner.attr_data(attr) else { return false };
+        let body = body(ir.interner.str(*text));
+        body.is_some_and(|it| entries(it).any(|it| !KEYS.contains(&it.key)))
+    };
+    lacks_level(ir, op) || annotations(ir, op).any(|it| has_unknown_key(it.1))
 }
 
 /// All `mgmt.mgmt` of an op, its own and those that it lists, each with what holds it.

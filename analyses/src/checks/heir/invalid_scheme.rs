@@ -44,8 +44,10 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     // Of the module before.
     let mut known = None;
     for (module, fault) in heir.scheme_faults() {
-        // One that is almost known is reported as that.
-        if misspelling::meant(&fault.key, true).is_some() {
+        // One that is almost known is reported as that, and a mistake in an entry by its own check.
+        if misspelling::meant(&fault.key, true).is_some()
+            || !noisy_heir::entry_faults(program.source(), module).is_empty()
+        {
             continue;
         }
         if known.as_ref().is_none_or(|it: &(Op, _)| it.0 != module) {

@@ -43,7 +43,7 @@ use crate::checks::{Check, Fixing, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
-use noisy_heir::{Holder, Mismatch, NumberKind, Places};
+use noisy_heir::{Holder, Mismatch, NumberKind, Places, entry_faults};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "level-mismatch",
@@ -56,6 +56,10 @@ pub(in crate::checks) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for op in sites.unreadable(ir) {
+        // A mistake in its entries is reported there.
+        if !noisy_heir::lacks_level(ir, op) || !entry_faults(program.source(), op).is_empty() {
+            continue;
+        }
         let message = "`mgmt.mgmt` has no level that can be read";
         let mut found = CHECK.at(core_range(ir, op), message.to_owned());
         found.help = Some(

@@ -42,6 +42,9 @@ pub(in crate::checks) const CHECK: Check = Check {
     ..Check::HINT
 };
 
+/// At most so many ops of a dialect are listed.
+const MAX_LISTED: usize = 16;
+
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
     // One that is almost known is reported as that.
@@ -55,5 +58,13 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         1 => message.push_str(", as is that of one op below"),
         more => message.push_str(&format!(", as is that of {more} ops below")),
     }
-    out.push(CHECK.at(ir.head_range(first), message));
+    let mut it = CHECK.at(ir.name_range(first), message);
+    let dialect = name.split_once('.').map_or("", |it| it.0);
+    let own =
+        noisy_heir::op_names().filter(|it| it.split_once('.').is_some_and(|it| it.0 == dialect));
+    let own: Vec<&str> = own.collect();
+    if (1..=MAX_LISTED).contains(&own.len()) {
+        it.help = Some(format!("HEIR's ops of `{dialect}`: {}", own.join(", ")));
+    }
+    out.push(it);
 }

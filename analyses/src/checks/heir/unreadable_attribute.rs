@@ -2,7 +2,8 @@
 //!
 //! An attribute of an op has the wrong form. The attribute states the number of levels that the op
 //! drops, the polynomial that it evaluates, or annotations of its operands and results: the number
-//! of polynomials or the scale of a ciphertext. An op that evaluates a polynomial without
+//! of polynomials or the scale of a ciphertext. A misspelled key, `:` for `=` and a missing comma in
+//! an annotation or in the parameters of a scheme are reported with a fix. An op that evaluates a polynomial without
 //! coefficients is reported too. The facts that follow from the attribute are unknown; no default
 //! is used instead.
 //!
@@ -30,23 +31,59 @@
 //! }
 //! ```
 
-use crate::checks::{Check, Index};
+use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::Diagnostic;
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
+use noisy_heir::entry_faults;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "unreadable-attribute",
     header: header!("unreadable_attribute.rs"),
     run: check,
+    fix: Some(Fixing::Each(fix)),
     ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
+    let mut faulty = sites.unreadable(ir);
+    if let Some(heir) = index.heir_of(program) {
+        faulty.extend(heir.scheme_faults().iter().map(|it| it.0));
+    }
+    faulty.sort_unstable();
+    faulty.dedup();
+    for op in faulty {
+        for it in entry_faults(program.source(), op) {
+            let mut found = CHECK.at(it.range, it.message);
+            found.help = Some(format!("Write `{}`", it.text.trim()));
+            out.push(found);
+        }
+    }
     for (op, it) in sites.garbled(ir) {
+        // Reported with its correction.
+        if !entry_faults(program.source(), op).is_empty() {
+            continue;
+        }
         let place = it.place(program.source(), op);
         let range = place.unwrap_or_else(|| core_range(ir, op));
         out.push(CHECK.at(range, format!("`{}` {}", it.key, it.message)));
     }
+}
+
+/// The correction of a mistake in an entry.
+fn fix(program: &Program, it: &Diagnostic) -> Option<Fix> {
+    let op = program.ir().item_at(it.range.start)?;
+    let around = std::iter::successors(Some(op), |&it| program.ir().parent_op(it));
+    let mut faults = around.flat_map(|op| entry_faults(program.source(), op));
+    let fault = faults.find(|fault| fault.range == it.range)?;
+    let title = match fault.text.trim() {
+        "," => "Insert `,`".to_owned(),
+        text => format!("Replace by {text}"),
+    };
+    Some(Fix {
+        title,
+        applicability: Applicability::Safe,
+        edits: vec![TextEdit { range: fault.replaced, text: fault.text.to_owned() }],
+    })
 }
