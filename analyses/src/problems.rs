@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{Category as ProblemCategory, Code, Op, Problem, Proposal};
+use noisy_syntax::{Code, Op, OpKind, Problem, Proposal};
 use rustc_hash::FxHashMap;
 
 use crate::program::Program;
@@ -46,7 +46,10 @@ pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool)
         all if all.iter().any(|it| it.is_sure) => Repair::Edits,
         _ => Repair::Choice,
     };
-    if out.message != problem.message {
+    let ir = program.ir();
+    // `mlir-opt` does not know HEIR's ops.
+    let is_of_mlir = !noisy_heir::has_op(ir.op_name(op));
+    if out.message != problem.message && is_of_mlir {
         out.mlir_wording = Some(problem.message);
     }
     out
@@ -91,8 +94,8 @@ fn fix(it: Proposal) -> Fix {
     }
 }
 
-/// Removes the hints that something is not needed where a name or the syntax is wrong: what is
-/// written there is not what is meant.
+/// Removes the hints that something is not needed from functions with problems: the text that
+/// needs it may be wrong. Text outside of functions counts as one.
 pub(crate) fn keep_plausible(
     program: &Program,
     problems: &[PlacedProblem],
@@ -104,16 +107,22 @@ pub(crate) fn keep_plausible(
         return;
     }
     let ir = program.ir();
-    let hides = |it: &&PlacedProblem| {
-        matches!(it.2.category(), ProblemCategory::Syntax | ProblemCategory::Name)
+    let function = |it: Op| match ir.op(it).kind {
+        OpKind::FuncFunc => Some(it),
+        _ => ir.function_of(it),
     };
-    let mut broken: Vec<Op> =
-        problems.iter().filter(hides).map(|it| ir.function_of(it.0).unwrap_or(it.0)).collect();
+    let mut broken: Vec<Option<Op>> = problems.iter().map(|it| function(it.0)).collect();
+    // A brace that is wrong ends a function too early.
+    broken.extend(problems.iter().map(|it| ir.item_at(it.1.start).and_then(function)));
+    broken.sort_unstable();
     broken.dedup();
-    let mut broken: Vec<Range<usize>> = broken.into_iter().map(|it| ir.range(it)).collect();
-    broken.sort_by_key(|it| (it.start, it.end));
+    // A header whose body is outside.
+    let is_outside = broken.iter().flatten().any(|&it| ir.op(it).regions.is_empty());
     found.retain(|it| {
-        let n = broken.partition_point(|of| of.start <= it.range.start);
-        !is_unsure(it) || n == 0 || it.range.start >= broken[n - 1].end
+        !is_unsure(it)
+            || match ir.item_at(it.range.start).and_then(function) {
+                None => !is_outside && broken.first() != Some(&None),
+                inside => broken.binary_search(&inside).is_err(),
+            }
     });
 }

@@ -14,6 +14,26 @@ pub(crate) const SECRET_YIELD: &str = "secret.yield";
 pub(crate) const OF_OPERANDS: [&str; 8] =
     ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
 
+/// Ops of HEIR without regions, and the number of their operands.
+pub(crate) const OPERANDS: [(&str, usize); 10] = [
+    ("mgmt.adjust_scale", 1),
+    ("mgmt.bootstrap", 1),
+    ("mgmt.init", 1),
+    ("mgmt.level_reduce", 1),
+    ("mgmt.level_reduce_min", 1),
+    ("mgmt.modreduce", 1),
+    ("mgmt.relinearize", 1),
+    ("secret.conceal", 1),
+    ("secret.reveal", 1),
+    ("tensor_ext.rotate", 2),
+];
+
+/// Returns true if HEIR has the dialect, and its parsers read the aliases in the bodies of its types
+/// and attributes.
+pub(crate) fn is_read_by_heir(dialect: &str) -> bool {
+    OF_OPERANDS.contains(&dialect) || matches!(dialect, "mod_arith" | "polynomial" | "rns")
+}
+
 /// Returns true if an unknown op or type of the dialect is an error: the dialect does not grow.
 pub fn is_closed(dialect: &str) -> bool {
     matches!(dialect, "noisy" | "func" | "arith" | "cf" | "builtin")

@@ -8,6 +8,7 @@
 //! included; every range slices to the text that it names.
 
 mod advice;
+mod braces;
 mod locate;
 mod parse;
 mod problems;

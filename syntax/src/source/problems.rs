@@ -63,13 +63,20 @@ impl Source {
                 let other = match problem.code {
                     Code::EmptyBlock if is_label => ir.parent_op(op),
                     Code::RegionValues => end_of_region(ir, op, problem),
+                    Code::MissingTerminator if ir.is_secret_generic(op) => last_item(ir, op),
                     _ => None,
                 };
                 let (op, span) = match other {
                     Some(other) => (other, ir.op(other).name_span),
                     None => (op, problem.span),
                 };
-                out.push((op, ir.absolute(op, span), Problem { span, ..problem.clone() }));
+                let range = match other {
+                    None if ir.is_secret_generic(op) => self.place_in_generic(op, problem),
+                    None => end_without_values(ir, op, problem),
+                    Some(_) => None,
+                };
+                let range = range.unwrap_or_else(|| ir.absolute(op, span));
+                out.push((op, range, Problem { span, ..problem.clone() }));
             }
         };
         for (op, verdict) in judged() {
@@ -86,7 +93,8 @@ impl Source {
                     && ir.op(*op).kind == OpKind::MemrefGetGlobal;
             !is_unknown || !self.may_be_defined(*op, range, &mentioned)
         });
-        self.in_order(out)
+        let out = self.in_order(out);
+        self.place_braces(out)
     }
 
     /// In textual order, each thing once: of problems that say the same in the same place (two
@@ -118,6 +126,33 @@ impl Source {
             }
         });
         problems
+    }
+
+    /// The place of a problem of `secret.generic` with its block or its results.
+    fn place_in_generic(&self, op: Op, problem: &Problem) -> Option<Range<usize>> {
+        let ir = &self.ir;
+        let region = ir.op(op).regions.first()?.1;
+        let number = |prefix: &str| -> Option<usize> {
+            problem.message.strip_prefix(prefix)?.split(' ').next()?.parse().ok()
+        };
+        match problem.code {
+            Code::EntryArguments => {
+                let label = ir.items(region).next();
+                let label = label.filter(|&it| ir.op(it).kind == OpKind::Label)?;
+                let Some(number) = number("argument ") else { return Some(ir.range(label)) };
+                let argument = *ir.block(ir.label_block(label)).args.get(number)?;
+                Some(ir.absolute(label, ir.value(argument).span))
+            }
+            Code::ResultType => {
+                let end = ir.region_start(region) + ir.region_len(region);
+                let range = ir.range(op);
+                let text = self.slice(end.min(range.end)..range.end);
+                let types = text.split_once("->")?.1;
+                let start = range.end - types.trim_start().len();
+                Some(start..start + types.trim().len())
+            }
+            _ => None,
+        }
     }
 
     /// Returns true if broken syntax may hide the definition of a name: a broken item mentions it,
@@ -211,12 +246,29 @@ impl Broken {
     }
 }
 
-/// The terminator that passes on the values of which a problem tells, if the text has it.
-fn end_of_region(ir: &Ir, op: Op, problem: &Problem) -> Option<Op> {
+/// The last item of the first region of an op.
+fn last_item(ir: &Ir, op: Op) -> Option<Op> {
+    ir.items(ir.op(op).regions.first()?.1).last()
+}
+
+/// The region at whose end values are missing of which a problem tells.
+fn region_of_end(ir: &Ir, op: Op, problem: &Problem) -> Option<Region> {
     let rest = problem.message.strip_prefix(END_OF_REGION)?;
     let number: usize = rest.split(' ').next()?.parse().ok()?;
-    let last = ir.items(ir.op(op).regions.get(number)?.1).last()?;
+    Some(ir.op(op).regions.get(number)?.1)
+}
+
+/// The terminator that passes on the values of which a problem tells, if the text has it.
+fn end_of_region(ir: &Ir, op: Op, problem: &Problem) -> Option<Op> {
+    let last = ir.items(region_of_end(ir, op, problem)?).last()?;
     ir.op(last).kind.has(Traits::TERMINATOR).then_some(last)
+}
+
+/// The closing brace of a region without a terminator that should pass on values.
+fn end_without_values(ir: &Ir, op: Op, problem: &Problem) -> Option<Range<usize>> {
+    let region = region_of_end(ir, op, problem).filter(|&it| ir.region(it).closed)?;
+    let end = ir.region_start(region) + ir.region_len(region);
+    Some(end..end + 1)
 }
 
 /// The innermost region around an op that uses no values from outside: the body of its function.

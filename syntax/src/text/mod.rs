@@ -2,6 +2,7 @@
 
 pub mod identifier;
 pub mod lex;
+pub(crate) mod near;
 pub(crate) mod problem;
 pub mod string;
 pub(crate) mod token;

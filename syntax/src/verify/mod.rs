@@ -177,6 +177,7 @@ impl<'a> Verifier<'a> {
             }
         } else {
             self.secret(op);
+            out.own = std::mem::take(&mut self.problems);
             if self.ir.takes_operands(op) || is_custom_generic(self.ir, op) {
                 self.scopes(op);
             }

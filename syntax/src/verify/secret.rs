@@ -6,7 +6,7 @@
 //! `lib/Dialect/Secret/IR/SecretOps.cpp`.
 
 use super::Verifier;
-use crate::{Code, Form, Op, OpKind, Type, TypeData};
+use crate::{Code, Form, Op, OpKind, Region, Traits, Type, TypeData};
 
 impl Verifier<'_> {
     /// A generic and its end, which no table of ops knows.
@@ -63,6 +63,34 @@ impl Verifier<'_> {
                 self.tell_at(span, Code::EntryArguments, message);
             }
         }
+        self.secret_results(op);
+        self.secret_end(op, region);
+    }
+
+    /// The results are secrets.
+    fn secret_results(&mut self, op: Op) {
+        for (at, ty) in self.result_types(op).into_iter().enumerate() {
+            if ty != Type::UNKNOWN && self.opened(ty) == ty {
+                let message = format!(
+                    "result {at} has type {}, but the results of 'secret.generic' are secrets",
+                    self.show(ty)
+                );
+                self.tell(op, Code::ResultType, message);
+            }
+        }
+    }
+
+    /// The block ends with `secret.yield`. A broken or misspelled op may be it.
+    fn secret_end(&mut self, op: Op, region: Region) {
+        let Some(last) = self.ir.items(region).last() else { return };
+        let may_be = self.ir.is_broken(last)
+            || self.ir.is_secret_yield(last)
+            || !self.ir.op(last).kind.is_op()
+            || self.ir.op(last).kind.has(Traits::TERMINATOR);
+        if !may_be {
+            let message = "the block of 'secret.generic' must end with 'secret.yield'";
+            self.tell(op, Code::MissingTerminator, message);
+        }
     }
 
     /// The type inside a secret; every other type itself.
@@ -103,7 +131,8 @@ impl Verifier<'_> {
         for (at, result) in results.into_iter().enumerate().take(given) {
             let found = self.operand_type(op, at);
             let wanted = self.opened(result);
-            if self.clash(wanted, found) || wanted == result && result != Type::UNKNOWN {
+            // A result that is no secret is reported at the generic.
+            if wanted != result && self.clash(wanted, found) {
                 let (found, result) = (self.show(found), self.show(result));
                 let message = format!(
                     "gives {found}, but result {at} of the 'secret.generic' around it has type {result}"

@@ -71,7 +71,11 @@ impl Reader<'_, '_> {
             // As the real tools do, from the end of what stands before; but to the end of what
             // cannot be one, lines below.
             kind if kind != TokenKind::Error && self.token().at_line_start => {
-                let span = Span::new(self.end_before(), self.token().end);
+                let span = match kind {
+                    // The name of a result is missing.
+                    TokenKind::Equal => self.token().span(),
+                    _ => Span::new(self.end_before(), self.token().end),
+                };
                 Err(self.broken(Code::ExpectedToken, span, "expected an operation".into()))
             }
             _ => Err(self.expected("an operation")),

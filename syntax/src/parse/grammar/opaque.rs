@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use super::reader::{Broken, Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::namespace::{SECRET_GENERIC, SECRET_YIELD};
+use crate::namespace::{OPERANDS, SECRET_GENERIC, SECRET_YIELD};
 use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
@@ -59,7 +59,14 @@ impl Reader<'_, '_> {
         // Those of HEIR's that have a custom form list the attributes of operands and results
         // behind their types.
         let mut listed = is_generic.then(Listed::default);
+        // Their operands, each with its type, stand in parentheses.
+        let is_wrapped = is_generic && self.peek() == TokenKind::LParen;
+        let is_heir = !has_region && self.is_of_heir();
+        let mut types_from = None;
         while self.at < self.tokens.len() {
+            if is_heir && depth == 0 {
+                self.heir_token(from, last_operand, &mut types_from)?;
+            }
             if let Some(it) = &mut listed {
                 it.pass(self.peek(), depth);
             }
@@ -111,8 +118,12 @@ impl Reader<'_, '_> {
                     if let Some(it) = self.out.operands.last_mut() {
                         it.maybe_argument = has_region && !is_generic;
                     }
-                    if is_generic && depth == 1 {
-                        self.operand_type_behind();
+                    if is_wrapped && depth == 1 && self.peek() != TokenKind::Colon {
+                        return Err(self.expected("':'"));
+                    }
+                    if is_generic && depth == 1 && !self.operand_type_behind() && is_wrapped {
+                        self.at += 1;
+                        return Err(self.expected("a type"));
                     }
                     last_operand = self.at;
                     continue;
@@ -123,6 +134,9 @@ impl Reader<'_, '_> {
                     let name = self.name(&text[1..]);
                     let span = token.span();
                     self.out.successors.push(ParsedSuccessor { name, span, operands: 0..0 });
+                }
+                TokenKind::Region if is_wrapped && depth > 0 => {
+                    return Err(self.expected("')'"));
                 }
                 TokenKind::Region => {
                     self.n_regions += 1;
@@ -145,6 +159,9 @@ impl Reader<'_, '_> {
                 _ => {}
             }
             self.at += 1;
+        }
+        if is_heir {
+            self.heir_operands(last_operand, types_from)?;
         }
         if let Some(it) = listed {
             self.set_listed("__argattrs", &it.of_operands);
@@ -174,6 +191,66 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Returns true if the custom form of the op is known to list operands with commas, then
+    /// attributes, then types: HEIR's ops of these dialects.
+    fn is_of_heir(&self) -> bool {
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let dialect = name.split_once('.').map_or("", |it| it.0);
+        matches!(dialect, "mgmt" | "secret" | "tensor_ext")
+    }
+
+    /// Checks the order of the parts of an op of HEIR's at a token outside of brackets.
+    fn heir_token(
+        &mut self,
+        from: usize,
+        last_operand: usize,
+        types_from: &mut Option<usize>,
+    ) -> Res {
+        match self.peek() {
+            TokenKind::Colon => *types_from = Some(self.at),
+            // `%a %b`
+            TokenKind::Percent if self.at == last_operand && last_operand > from => {
+                return Err(self.expected("','"));
+            }
+            TokenKind::LBrace if types_from.is_some_and(|it| it + 1 < self.at) => {
+                let before = self.tokens[self.at - 1].kind;
+                let is_behind_type = matches!(
+                    before,
+                    TokenKind::Greater | TokenKind::Bare | TokenKind::Bang | TokenKind::BangBody
+                );
+                if is_behind_type {
+                    let span = self.token().span();
+                    let message = "expected the attributes before ':'".to_owned();
+                    return Err(self.broken(Code::ExpectedToken, span, message));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Checks the number of operands of an op of HEIR's that is known, and that each has a type.
+    fn heir_operands(&mut self, last_operand: usize, types_from: Option<usize>) -> Res {
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let Some(&(_, wanted)) = OPERANDS.iter().find(|it| it.0 == name) else { return Ok(()) };
+        let given = self.out.operands.len();
+        if given >= wanted {
+            let types = types_from.map_or(&[][..], |it| &self.tokens[it..self.at]);
+            let has_comma = types.iter().any(|it| it.kind == TokenKind::Comma);
+            // A type such as `!a.b<c, d>` has commas of its own; then nothing is reported.
+            return match types.last() {
+                Some(_) if wanted > 1 && !has_comma => Err(self.expected("','")),
+                Some(it) if it.kind == TokenKind::Comma => Err(self.expected("a type")),
+                _ => Ok(()),
+            };
+        }
+        let end = std::mem::replace(&mut self.at, last_operand);
+        let wanted = if given == 0 { "an SSA value" } else { "','" };
+        let result = Err(self.expected(wanted));
+        self.at = end;
+        result
+    }
+
     /// Reads something as a guess; what it says of aliases has been said.
     fn guess<T>(&mut self, read: impl FnOnce(&mut Self) -> Res<T>) -> Option<T> {
         let (n_aliases, n_problems) = (self.out.alias_uses.len(), self.out.problems.len());
@@ -186,15 +263,14 @@ impl Reader<'_, '_> {
     }
 
     /// `: type` behind an operand, if it is one; its tokens are passed later.
-    fn operand_type_behind(&mut self) {
+    fn operand_type_behind(&mut self) -> bool {
         let start = self.at;
-        if self.eat(TokenKind::Colon)
-            && let Some(ty) = self.guess(Self::ty)
-            && let Some(operand) = self.out.operands.last_mut()
-        {
+        let ty = if self.eat(TokenKind::Colon) { self.guess(Self::ty) } else { None };
+        if let (Some(ty), Some(operand)) = (ty, self.out.operands.last_mut()) {
             operand.ty = ty;
         }
         self.at = start;
+        ty.is_some()
     }
 
     /// The types of the results of a `secret.generic`, each perhaps with attributes, behind its

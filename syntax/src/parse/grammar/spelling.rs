@@ -7,7 +7,7 @@ use super::Alias;
 use super::reader::{Broken, Reader, Res};
 use super::values::{float_keyword, int_type};
 use crate::identifier::{prefixed_len, word_len};
-use crate::namespace::is_read_by_mlir;
+use crate::namespace::{is_read_by_heir, is_read_by_mlir};
 use crate::string::{string_len, unquoted};
 use crate::{Code, Name, Span, TypeData};
 
@@ -101,7 +101,8 @@ impl Reader<'_, '_> {
                     // body. Elsewhere it may mean anything.
                     let stands_alone =
                         |it: char| it.is_ascii_whitespace() || "\0<>()[]{},=".contains(it);
-                    let is_alias = is_read_by_mlir(split_dialect(name).0)
+                    let dialect = split_dialect(name).0;
+                    let is_alias = (is_read_by_mlir(dialect) || is_read_by_heir(dialect))
                         && word[1..].starts_with(|it: char| it.is_ascii_alphabetic())
                         && !word.contains('.')
                         && !word.starts_with('"')

@@ -106,6 +106,13 @@ impl Reader<'_, '_> {
             self.env.interner.remember_type(text, Type::NOISY);
             return Ok(Type::NOISY);
         }
+        let is_secret = rest.starts_with("secret<") || rest.starts_with("<secret<");
+        if dialect == "secret" && !is_secret {
+            let message = format!(
+                "unknown type `{text}` in dialect `secret`; its only type is `!secret.secret<...>`"
+            );
+            return Err(self.broken(Code::UnknownType, span, message));
+        }
         if matches!(dialect, "func" | "arith" | "cf" | "scf" | "affine") {
             let message = format!("dialect `{dialect}` has no type `{text}`");
             return Err(self.broken(Code::UnknownType, span, message));

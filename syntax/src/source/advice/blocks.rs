@@ -14,20 +14,16 @@ impl Adviser<'_> {
             return Some((parent, "return", results));
         }
         let name = self.ir.op_name(parent);
-        let results = self.ir.op(parent).results.iter().map(|&it| self.type_of(it)).collect();
+        let results = self.ir.op(parent).results.iter().map(|&it| self.type_of(it));
+        let results = results.map(|it| if name == "secret.generic" { self.opened(it) } else { it });
+        let results = results.collect();
         let end = match name.split('.').next()? {
+            "secret" => "secret.yield",
             "scf" => "scf.yield",
             "affine" => "affine.yield",
             _ => kind.implicit_terminator()?.spec().name,
         };
         Some((parent, end, results))
-    }
-
-    fn name_of(&self, op: Op) -> String {
-        match self.symbol(op) {
-            Some((_, name)) => format!("@{name}"),
-            None => format!("`{}`", self.ir.op_name(op)),
-        }
     }
 
     pub(super) fn missing_terminator(&mut self) {
@@ -39,7 +35,7 @@ impl Adviser<'_> {
             _ => data.parent,
         };
         let Some((parent, end, wanted)) = self.wanted_at_end(region) else { return };
-        let around = self.name_of(parent);
+        let around = self.named(parent);
         let types: Vec<String> = wanted.iter().map(|&it| self.show(it)).collect();
         let line = match types.len() {
             0 => end.to_owned(),
@@ -216,12 +212,15 @@ impl Adviser<'_> {
     }
 
     pub(super) fn region_values(&mut self) {
-        let is_end = self.ir.op(self.op).kind.has(Traits::TERMINATOR);
+        let is_end =
+            self.ir.op(self.op).kind.has(Traits::TERMINATOR) || self.ir.is_secret_yield(self.op);
         let outer = if is_end { self.ir.parent_op(self.op) } else { Some(self.op) };
         let Some(outer) = outer else { return };
         let around = self.ir.op_name(outer).to_owned();
         let results = self.ir.op(outer).results.clone();
-        let wanted: Vec<Type> = results.iter().map(|&it| self.type_of(it)).collect();
+        let is_secret = self.ir.is_secret_generic(outer);
+        let inside = |it: Type| if is_secret { self.opened(it) } else { it };
+        let wanted: Vec<Type> = results.iter().map(|&it| inside(self.type_of(it))).collect();
         let list: Vec<String> = wanted.iter().map(|&it| self.show(it)).collect();
         if !is_end {
             // The terminator is left out.
@@ -294,6 +293,9 @@ impl Adviser<'_> {
                 self.propose(format!("Yield {other}"), edits);
             }
             self.propose_conversion(&place, value, wanted[n], &list[n].clone());
+            if is_secret {
+                self.retyped_result(outer, n, value);
+            }
             return;
         }
     }
@@ -304,7 +306,7 @@ impl Adviser<'_> {
         for (_, region) in regions {
             let Some(last) = self.ir.items(region).last() else { continue };
             let name = self.ir.op_name(last).to_owned();
-            let near = super::near::nearest(&name, ["scf.yield", "affine.yield"]);
+            let near = super::nearest(&name, ["scf.yield", "affine.yield"]);
             if self.ir.op(last).kind == OpKind::Unknown
                 && let [one] = near[..]
             {
@@ -355,7 +357,7 @@ impl Adviser<'_> {
     }
 
     pub(super) fn public_declaration(&mut self) {
-        let name = self.name_of(self.op);
+        let name = self.named(self.op);
         self.say(format!("the declaration of {name} has no body, so it must be private"));
         self.help(format!("Write `func.func private {name}`, or add a body"));
         let range = self.ir.name_range(self.op);
@@ -394,7 +396,7 @@ impl Adviser<'_> {
         }
         self.say(format!(
             "{}: no op may branch to the first block of its body",
-            self.name_of(self.op)
+            self.named(self.op)
         ));
         self.help("Let the first block branch to a new block, and branch to that one");
     }
@@ -405,7 +407,7 @@ impl Adviser<'_> {
         let Some(parent) = parent.filter(|&it| self.ir.op(it).kind != OpKind::Chunk) else {
             return self.help(format!("Move `{name}` into the op that it belongs to"));
         };
-        let around = self.name_of(parent);
+        let around = self.named(parent);
         let range = self.ir.name_range(parent);
         self.relate(range, format!("`{name}` stands in {around}"));
         let kind = self.ir.op(parent).kind;
@@ -413,6 +415,7 @@ impl Adviser<'_> {
             OpKind::FuncFunc => "return",
             _ if self.ir.op_name(parent).starts_with("scf.") => "scf.yield",
             _ if self.ir.op_name(parent).starts_with("affine.") => "affine.yield",
+            _ if self.ir.is_secret_generic(parent) => "secret.yield",
             _ => "",
         };
         if self.ir.op(self.op).kind.has(Traits::TERMINATOR) && !end.is_empty() {

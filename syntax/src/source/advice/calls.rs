@@ -6,6 +6,36 @@ use super::{Adviser, words};
 use crate::{Op, TokenKind, Type};
 
 impl Adviser<'_> {
+    /// `call @f(%a) : i32 -> i32`: the types of the operands stand without parentheses.
+    pub(super) fn plain_function_type(&mut self) {
+        let written = self.text_here();
+        self.say(format!(
+            "expected a function type in `{}`, found `{written}`",
+            self.ir.op_name(self.op)
+        ));
+        self.help("Write the types of the operands in parentheses");
+        let (start, end) = (self.at.start, self.at.end);
+        self.propose(
+            "Insert parentheses",
+            vec![(start..start, "(".to_owned()), (end..end, ")".to_owned())],
+        );
+        self.sure();
+    }
+
+    /// An index that is no affine dimension or symbol.
+    pub(super) fn affine_operand(&mut self) {
+        let name = self.ir.op_name(self.op).to_owned();
+        let Some(short) = name.strip_prefix("affine.").filter(|it| matches!(*it, "load" | "store"))
+        else {
+            return;
+        };
+        self.help(format!(
+            "Use `memref.{short}`, which takes any index, or compute the index with `affine.apply`"
+        ));
+        let range = self.ir.name_range(self.op);
+        self.replace(format!("Replace by memref.{short}"), range, format!("memref.{short}"));
+    }
+
     /// The operands of the op in the text, from one on, each with the comma before it.
     pub(super) fn operand_places(&self) -> Vec<Range<usize>> {
         let start = self.ir.start(self.op);

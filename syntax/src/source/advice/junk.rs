@@ -4,12 +4,10 @@
 use std::ops::Range;
 
 use super::Adviser;
-use super::near::nearest;
+use super::nearest;
 use super::syntax::near_ops;
-use crate::{Op, OpKind, Region};
-
-/// At most so many items are looked at for the end of a region.
-const MAX_ITEMS: usize = 4096;
+use crate::source::braces::MISSING_BODY;
+use crate::{Op, Region};
 
 impl Adviser<'_> {
     /// The first character of what is no op, and the rest of its line.
@@ -21,6 +19,9 @@ impl Adviser<'_> {
 
     pub(super) fn expected_operation(&mut self) {
         let (at, rest) = self.first_junk();
+        if self.at.start != at && self.extra_brace() {
+            return;
+        }
         if self.comment(at, &rest) {
             return;
         }
@@ -107,6 +108,58 @@ impl Adviser<'_> {
                 self.remove(&format!("Remove `{first}`"), at..at + first.len_utf8());
             }
         }
+    }
+
+    /// A brace that closes an op too early; returns true if there is one.
+    fn extra_brace(&mut self) -> bool {
+        let Some((closed, at)) = self.source.extra_brace(self.op) else { return false };
+        let name = self.named(closed);
+        self.say(format!("unexpected `}}`: it closes {name}, but is indented as inside it"));
+        self.help("Remove the `}`");
+        let regions = &self.ir.op(closed).regions;
+        let starts = regions.iter().map(|it| self.ir.region_start(it.1));
+        if let Some(start) = starts.filter(|&it| it <= at).max() {
+            self.relate(start.saturating_sub(1)..start, "the region that it closes begins here");
+        }
+        if let Some(next) = self.ir.next(closed).filter(|&it| it != self.op) {
+            let range = self.ir.range(next).start..self.ir.name_range(next).end;
+            self.relate(range, format!("so this op is outside of {name}"));
+        }
+        self.remove("Remove the `}`", at..at + 1);
+        // The line of its opening brace may be missing instead.
+        if let Some(it) = self.out.proposals.last_mut() {
+            it.is_sure = false;
+        }
+        true
+    }
+
+    /// The symbol of an op, or its name.
+    pub(super) fn named(&self, op: Op) -> String {
+        match self.symbol(op) {
+            Some((_, name)) => format!("@{name}"),
+            None => format!("`{}`", self.ir.op_name(op)),
+        }
+    }
+
+    /// A function whose header ends without an opening brace, before its body.
+    pub(super) fn missing_body(&mut self) -> bool {
+        if !self.problem.message.starts_with(MISSING_BODY) {
+            return false;
+        }
+        self.help("Write `{` at the end of the header");
+        let body = if self.ir.is_followed(self.op) {
+            let problem = self.ir.extra(self.op).problems.last();
+            problem.map(|it| self.ir.absolute(self.op, it.span))
+        } else {
+            let next = self.ir.next(self.op);
+            next.map(|it| self.ir.range(it).start..self.ir.name_range(it).end)
+        };
+        if let Some(range) = body {
+            self.relate(range, "the body begins here");
+        }
+        self.insert("Insert `{`", self.at.start, " {");
+        self.sure();
+        true
     }
 
     /// Proposes to remove a few characters, with their line if nothing else is on it.
@@ -336,14 +389,11 @@ impl Adviser<'_> {
         let open = data.regions.iter().find(|it| !self.ir.region(it.1).closed);
         let Some(&(_, region)) = open else { return };
         let brace = self.ir.region_start(region);
-        let name = match self.symbol(self.op) {
-            Some((_, name)) => format!("@{name}"),
-            None => format!("`{}`", self.ir.op_name(self.op)),
-        };
+        let name = self.named(self.op);
         self.say(format!("expected `}}` to close the region of {name}: the file ends inside it"));
         self.relate(brace.saturating_sub(1)..brace, "this `{` is never closed");
         let own = self.indentation(self.op);
-        match self.first_outdented(self.op) {
+        match self.source.left_open(self.op) {
             Some((around, it)) => self.close_before(around, it),
             None => {
                 self.help("Write `}` at the end of the region");
@@ -362,58 +412,18 @@ impl Adviser<'_> {
         }
     }
 
-    /// The place of the first item in an op, however deep, that is indented no deeper than the op
-    /// around it, with that op: the item was not meant to be inside. A bounded number is looked at.
-    fn first_outdented(&self, op: Op) -> Option<(Op, Range<usize>)> {
-        let mut n_items = 0;
-        let mut open: Vec<(Op, Op)> = Vec::new();
-        let inside = |op: Op, open: &mut Vec<(Op, Op)>| {
-            for &(_, region) in self.ir.op(op).regions.iter().rev() {
-                let items: Vec<Op> = self.ir.items(region).take(MAX_ITEMS).collect();
-                open.extend(items.into_iter().rev().map(|it| (op, it)));
-            }
-        };
-        inside(op, &mut open);
-        while let Some((around, it)) = open.pop() {
-            n_items += 1;
-            if n_items > MAX_ITEMS {
-                return None;
-            }
-            let is_label = self.ir.op(it).kind == OpKind::Label;
-            let own = (!is_label).then(|| self.ir.range(it).start..self.ir.name_range(it).end);
-            // Lines that are no op may follow it.
-            let behind = self.ir.extra(it).problems.last().filter(|_| self.ir.is_followed(it));
-            let behind = behind.map(|problem| self.ir.absolute(it, problem.span));
-            let mut places = own.into_iter().chain(behind);
-            if let Some(place) = places.find(|place| self.is_outdented(around, place.start)) {
-                return Some((around, place));
-            }
-            inside(it, &mut open);
-        }
-        None
-    }
-
-    fn is_outdented(&self, around: Op, start: usize) -> bool {
-        let outer = self.ir.range(around).start;
-        self.source.is_first_on_line(start)
-            && self.source.is_first_on_line(outer)
-            && self.source.line_start(start) > outer
-            && self.source.indentation(start).len() <= self.source.indentation(outer).len()
-    }
-
     /// Advises to close the last region of an op before a place in it.
     fn close_before(&mut self, around: Op, place: Range<usize>) {
         let regions = &self.ir.op(around).regions;
         let starts = regions.iter().map(|it| self.ir.region_start(it.1));
         let Some(brace) = starts.filter(|&it| it <= place.start).max() else { return };
-        let name = match self.symbol(around) {
-            Some((_, name)) => format!("@{name}"),
-            None => format!("`{}`", self.ir.op_name(around)),
-        };
+        let name = self.named(around);
         let line = self.source.line_start(place.start);
         let (head, text) = self.line(place.start);
         let rest = text.get(place.start - head..).unwrap_or("");
         let what = rest.split(['(', '{', ':', '=']).next().unwrap_or("").trim();
+        let is_brace = what.starts_with('}');
+        let what = if is_brace { "}" } else { what };
         let what = format!("`{}`", what.chars().take(40).collect::<String>());
         self.say(format!("expected `}}` to close the region of {name} before {what}"));
         self.out.related.clear();
@@ -421,7 +431,11 @@ impl Adviser<'_> {
         if place != self.at {
             self.relate(place, format!("{what} begins here, inside {name}"));
         }
-        self.help(format!("Write `}}` before {what}: by its indentation it is not in {name}"));
+        self.help(if is_brace {
+            format!("Write `}}` before it: by its indentation it closes the op around {name}")
+        } else {
+            format!("Write `}}` before {what}: by its indentation it is not in {name}")
+        });
         // Behind the last text before it.
         let from = brace.max(line.saturating_sub(512));
         let from = self.source.text().char_to_byte(self.source.text().byte_to_char(from));
@@ -434,7 +448,7 @@ impl Adviser<'_> {
     /// Advises to close the region around, if its end seems to be missing.
     pub(super) fn left_open(&mut self) -> bool {
         let Some(around) = self.ir.parent_op(self.op) else { return false };
-        if !self.is_outdented(around, self.at.start) {
+        if !self.source.is_outdented(around, self.at.start) {
             return false;
         }
         self.close_before(around, self.at.clone());

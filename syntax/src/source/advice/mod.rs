@@ -15,9 +15,9 @@ mod convert;
 mod counts;
 mod junk;
 mod names;
-mod near;
 mod pieces;
 mod scope;
+mod secret;
 mod syntax;
 mod tokens;
 mod trial;
@@ -27,8 +27,8 @@ mod words;
 use std::ops::Range;
 
 use super::Source;
+pub use crate::text::near::nearest;
 use crate::{Code, Ir, Op, OpKind, Problem};
-pub use near::nearest;
 
 /// The advice on one problem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,6 +107,11 @@ impl Adviser<'_> {
             Code::Isolated => self.isolated(),
             Code::InvalidResultNumber => self.result_number(),
             Code::TypeClash => self.type_clash(),
+            Code::EntryArguments => self.entry_arguments(),
+            Code::InvalidType if self.problem.message.contains("function type") => {
+                self.plain_function_type();
+            }
+            Code::AffineOperand => self.affine_operand(),
             Code::OperandType | Code::TypesDiffer => self.operand_type(),
             Code::ResultType | Code::ElementType => self.result_type(),
             Code::CastWidth | Code::CastTypes => self.cast(),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::near::nearest;
+use super::nearest;
 use super::{Adviser, words};
 use crate::{Def, Name, Op, OpKind, Type, Value};
 
@@ -57,7 +57,8 @@ impl Adviser<'_> {
             self.help(format!(
                 "%{name} is visible inside `{around}` only: yield it from there, or define it before"
             ));
-            return self.suggest(&near, &place);
+            self.suggest(&near, &place);
+            return self.result_around(value, &place);
         }
         if let Some(first) = near.first().cloned() {
             let value = values.iter().copied().find(|&it| self.bare_name(it) == &first[1..]);
@@ -70,10 +71,10 @@ impl Adviser<'_> {
         if self.unnamed_result(&name, wanted) {
             return;
         }
-        let mut typed: Vec<Value> =
-            values.into_iter().filter(|&it| self.is_of_type(it, wanted)).collect();
-        // A value without a use is the likeliest.
-        typed.sort_by_key(|&it| !self.ir.value(it).uses.is_empty());
+        if self.missing_argument(&name, wanted) {
+            return;
+        }
+        let mut typed = self.values_of_type(wanted);
         typed.truncate(3);
         if wanted != Type::UNKNOWN && !typed.is_empty() {
             let ty = self.show(wanted);
@@ -88,6 +89,18 @@ impl Adviser<'_> {
             }
         } else {
             self.help(format!("Define %{name} before this op, or pass it in as an argument"));
+        }
+    }
+
+    /// Proposes the result of the op around a value, if it has the type of the value.
+    fn result_around(&mut self, value: Value, place: &Range<usize>) {
+        let Some(site) = self.ir.definition_site(value) else { return };
+        let Some(around) = self.ir.region(self.ir.op(site).parent).parent else { return };
+        for result in self.ir.op(around).results.clone() {
+            if self.is_of_type(result, self.type_of(value)) {
+                let name = self.ir.value_text(result);
+                self.replace(format!("Use {name}, the result"), place.clone(), name);
+            }
         }
     }
 

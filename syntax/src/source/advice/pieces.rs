@@ -1,9 +1,13 @@
 //! Edits that insert, replace or remove tokens where another token is expected.
 
+use super::Adviser;
 use super::scope::Window;
 use super::tokens::MAX_TYPES;
-use super::{Adviser, near};
+use crate::text::near::distance;
 use crate::{OpKind, Token, TokenKind};
+
+/// At most so many ops are searched for a name that is not defined.
+const MAX_LATER: usize = 64;
 
 impl Adviser<'_> {
     /// `memref.load %m : T`, `memref.load %m(%i) : T`: indices are missing, or in parentheses.
@@ -68,6 +72,116 @@ impl Adviser<'_> {
             vec![(place.start..place.start, format!("{new}, ")), (behind, String::new())],
         );
         self.sure();
+    }
+
+    /// `= arith.addi %a, %b`: the name of the result is missing. A name that is used later and not
+    /// defined is meant.
+    pub(super) fn unnamed(&mut self, window: &Window, at: usize) -> bool {
+        let here = window.get(at);
+        let is_equal = here.is_some_and(|it| it.kind == TokenKind::Equal && it.at_line_start);
+        if !is_equal || self.problem.message != "expected an operation" {
+            return false;
+        }
+        self.say("expected the name of a value before `=`");
+        self.help("Write a name such as %0 before `=`, or remove the `=`");
+        let later = std::iter::successors(self.ir.next(self.op), |&it| self.ir.next(it));
+        let mut operands = later.take(MAX_LATER).flat_map(|it| self.ir.op(it).operands.iter());
+        let missing = operands.find(|it| it.value.is_none() && it.name != crate::Name::EMPTY);
+        if let Some(it) = missing {
+            let name = self.ir.interner.str(it.name).to_owned();
+            self.insert(format!("Name the result %{name}"), self.at.start, format!("%{name} "));
+            self.sure();
+        }
+        true
+    }
+
+    /// `mgmt.modreduce %x : T {key = value}`: the attributes come before the types.
+    pub(super) fn late_attributes(&mut self, window: &Window, at: usize) -> bool {
+        if !self.problem.message.starts_with("expected the attributes before") {
+            return false;
+        }
+        let name = self.ir.op_name(self.op).to_owned();
+        self.say(format!("the attributes of `{name}` come before its types"));
+        self.help("Write the attributes before the `:`");
+        let mut depth = 0_usize;
+        let close = window.tokens[at..].iter().find(|it| {
+            depth += usize::from(it.kind == TokenKind::LBrace);
+            depth -= usize::from(it.kind == TokenKind::RBrace).min(depth);
+            depth == 0
+        });
+        let colon = window.tokens[..at].iter().find(|it| it.kind == TokenKind::Colon);
+        let (Some(close), Some(colon)) = (close, colon) else { return true };
+        let end = window.range(*close).end;
+        let before = window.range(window.tokens[at - 1]).end;
+        let dictionary = self.source.slice(self.at.start..end);
+        let colon = window.range(*colon).start;
+        self.propose(
+            "Move the attributes before the types",
+            vec![(colon..colon, format!("{dictionary} ")), (before..end, String::new())],
+        );
+        self.sure();
+        true
+    }
+
+    /// `module @m {scheme.ckks} {`: the keyword before the attributes is missing.
+    pub(super) fn missing_attributes(&mut self, window: &Window, at: usize) -> bool {
+        let name = self.ir.op_name(self.op);
+        let is_header = name == "builtin.module";
+        let close = at.checked_sub(1).and_then(|it| window.get(it));
+        let is_region =
+            self.problem.message.contains("operation") || self.problem.message.contains("region");
+        let before = &window.tokens[..at.min(window.tokens.len())];
+        let has_keyword = before.iter().any(|it| window.str(*it) == "attributes");
+        if !is_header
+            || !is_region
+            || has_keyword
+            || close.is_none_or(|it| it.kind != TokenKind::RBrace)
+        {
+            return false;
+        }
+        let open = before.iter().find(|it| it.kind == TokenKind::LBrace).copied();
+        let Some(open) = open.map(|it| window.range(it)) else { return false };
+        let name = self.named(self.op);
+        self.say(format!("expected `attributes` before the attributes of {name}, found `{{`"));
+        self.help("Write `attributes` before the `{`");
+        self.relate(open.clone(), "the attributes begin here");
+        self.insert("Insert `attributes`", open.start, "attributes ");
+        self.sure();
+        true
+    }
+
+    /// A word or a sign that another language has for the keyword that is expected.
+    pub(super) fn other_word(&mut self, window: &Window, at: usize, literals: &[String]) {
+        let Some(here) = window.get(at).filter(|it| !it.at_line_start) else { return };
+        for it in literals {
+            let is_keyword = it.len() > 1 && it.bytes().all(|it| it.is_ascii_lowercase());
+            if is_keyword && matches!(here.kind, TokenKind::Bare | TokenKind::Arrow) {
+                let range = window.range(here);
+                self.replace(format!("Replace by {it}"), range, it.clone());
+                self.sure();
+            }
+        }
+        // `0..8`
+        if self.problem.message.contains("bound") && self.ir.op_name(self.op) == "affine.for" {
+            let range = window.range(here);
+            let (start, line) = self.line(range.start);
+            let rest = line.get(range.start - start..).unwrap_or("");
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            if digits > 0 && rest[digits..].starts_with("..") {
+                let dots = range.start + digits;
+                self.help("Write `to` between the bounds");
+                self.replace("Replace by to", dots..dots + 2, " to ");
+                self.sure();
+            }
+        }
+        // `memref<4xi32, %i: index`
+        if here.kind == TokenKind::Percent
+            && let Some(comma) = at.checked_sub(1).and_then(|it| window.get(it))
+            && comma.kind == TokenKind::Comma
+        {
+            let start = window.range(comma).start;
+            self.insert("Insert `>`", start, ">");
+        }
     }
 
     /// `=>`, `==`, `:=`, and `:` instead of `->`.
@@ -194,6 +308,9 @@ impl Adviser<'_> {
         let next = window.text.get(self.at.start - window.start..).and_then(|it| it.chars().next());
         let is_apart = next.is_none_or(char::is_whitespace);
         let mut types = self.likely_types();
+        if self.ir.op_name(self.op) == "tensor_ext.rotate" {
+            types.insert(0, "index".to_owned());
+        }
         types.truncate(MAX_TYPES);
         let mut out: Vec<(String, usize, String)> = Vec::new();
         // The place may be behind the blanks before the next token.
@@ -206,14 +323,15 @@ impl Adviser<'_> {
         let is_apart = is_apart || start < self.at.start;
         for it in literals {
             let is_closer = matches!(it.as_str(), "," | ")" | "]" | ">");
-            let is_argument = it == ":" && self.ir.op(self.op).kind == OpKind::FuncFunc;
+            let kind = self.ir.op(self.op).kind;
+            let is_argument = it == ":" && matches!(kind, OpKind::FuncFunc | OpKind::Label);
             let space = if is_closer || is_argument { "" } else { " " };
             let is_closed = matches!(next, Some(')' | ',' | ']' | '>'));
             let behind = if is_apart || is_closed || is_closer && it != "," { "" } else { " " };
             // A keyword that is almost right.
             if let Some(token) = here
                 && token.kind == TokenKind::Bare
-                && near::distance(window.str(token), it, 2).is_some()
+                && distance(window.str(token), it, 2).is_some()
                 && it.len() > 1
             {
                 self.replace(format!("Replace by {it}"), window.range(token), it.clone());
@@ -222,7 +340,23 @@ impl Adviser<'_> {
                 && is_punctuation(token.kind)
                 && !matches!(it.as_str(), "{" | "}")
             {
-                self.replace(format!("Replace by `{it}`"), window.range(token), it.clone());
+                let mut range = window.range(token);
+                if it == "x" {
+                    let behind = &window.text[range.end - window.start..];
+                    range.end += behind.len() - behind.trim_start_matches(' ').len();
+                }
+                self.replace(format!("Replace by `{it}`"), range, it.clone());
+            }
+            if it == ":" && self.ir.is_secret_generic(self.op) {
+                // The type of the operand before it.
+                let value = at.checked_sub(1).and_then(|it| window.get(it));
+                let name = value.map(|it| window.str(it).trim_start_matches('%').to_owned());
+                let id = name.and_then(|it| self.ir.interner.find_name(&it));
+                let value = id.and_then(|it| self.ir.visible(self.ir.op(self.op).parent, it));
+                let ty = value.map(|it| self.type_of(it));
+                if let Some(ty) = ty.and_then(|it| self.ir.interner.written_type_text(it)) {
+                    self.insert(format!("Insert `: {ty}`"), start, format!(": {ty}"));
+                }
             }
             if it == "[" {
                 self.brackets(window, here, start);
@@ -307,7 +441,13 @@ impl Adviser<'_> {
                 }
             }
             if it == "," {
-                for value in self.values().into_iter().take(4) {
+                let is_rotation = self.ir.op_name(self.op) == "tensor_ext.rotate";
+                let values = if is_rotation {
+                    self.values_of_type(crate::Type::INDEX)
+                } else {
+                    self.values()
+                };
+                for value in values.into_iter().take(4) {
                     let name = self.ir.value_text(value);
                     out.push((format!("Insert the operand {name}"), start, format!(", {name}")));
                 }

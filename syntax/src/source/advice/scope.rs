@@ -121,10 +121,12 @@ impl Adviser<'_> {
         out
     }
 
-    /// As [`Self::values`], those of a type.
+    /// As [`Self::values`], those of a type, first those that nothing uses.
     pub(super) fn values_of_type(&self, ty: Type) -> Vec<Value> {
-        let all = self.values();
-        all.into_iter().filter(|&it| self.is_of_type(it, ty)).collect()
+        let mut all = self.values();
+        all.retain(|&it| self.is_of_type(it, ty));
+        all.sort_by_key(|&it| !self.ir.value(it).uses.is_empty());
+        all
     }
 
     pub(super) fn is_of_type(&self, value: Value, ty: Type) -> bool {

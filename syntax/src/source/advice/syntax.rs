@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::near::{distance, nearest};
+use super::nearest;
 use super::{Adviser, words};
 use crate::dialect::ops;
+use crate::text::near::distance;
 use crate::{OpKind, Type};
 
 /// Builtin types and how other languages call them.
@@ -274,6 +275,9 @@ impl Adviser<'_> {
     pub(super) fn near_types(written: &str) -> Vec<String> {
         let known = ["!noisy.i32"];
         let body = written.trim_start_matches('!');
+        if let Some(inside) = body.strip_prefix("secret<") {
+            return vec![format!("!secret.secret<{inside}")];
+        }
         if body.starts_with("noisy.") || distance(body, "noisy.i32", 2).is_some() {
             return known.iter().map(|it| (*it).to_owned()).collect();
         }

@@ -2,7 +2,7 @@
 
 use super::scope::Window;
 use super::syntax::near_builtin;
-use super::{Adviser, near};
+use super::{Adviser, nearest};
 use crate::{OpKind, Token, TokenKind};
 
 /// At most so many types are tried where one is missing.
@@ -10,8 +10,17 @@ pub(super) const MAX_TYPES: usize = 5;
 
 impl Adviser<'_> {
     pub(super) fn expected_token(&mut self) {
+        if self.missing_body() {
+            return;
+        }
         let window = self.window_with_line();
         let at = window.after(self.at.start);
+        if self.unnamed(&window, at)
+            || self.missing_attributes(&window, at)
+            || self.late_attributes(&window, at)
+        {
+            return;
+        }
         let found = window.get(at);
         let before = at.checked_sub(1).and_then(|it| window.get(it));
         let here = found.filter(|it| !it.at_line_start);
@@ -60,6 +69,7 @@ impl Adviser<'_> {
             self.wrap_types(&window, at);
         }
         self.digit_name(&window, before, here);
+        self.other_word(&window, at, &literals);
         self.missing_pieces(&window, at, &literals, is_type);
         self.superfluous(&window, at, &literals);
         if self.out.help.is_none() {
@@ -133,7 +143,7 @@ impl Adviser<'_> {
                 let near: Vec<String> = if all.contains(&word) {
                     vec![word.clone()]
                 } else {
-                    near::nearest(&word, all.iter().map(String::as_str))
+                    nearest(&word, all.iter().map(String::as_str))
                         .into_iter()
                         .map(str::to_owned)
                         .collect()

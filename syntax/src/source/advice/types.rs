@@ -37,6 +37,14 @@ impl Adviser<'_> {
             (None, None) => format!("Use a value of type {wanted_text}"),
         });
         let place = self.at.clone();
+        if let Some(inside) = self.argument_for(value).filter(|&it| self.is_of_type(it, wanted)) {
+            let name = self.ir.value_text(inside);
+            self.help(format!("Use {name}, which is {written} inside the `secret.generic`"));
+            self.replace(format!("Use {name}"), place, name);
+            return self.sure();
+        }
+        self.converted(&place, value, wanted);
+        self.retyped_constant(value, &wanted_text);
         if imposed.is_some()
             && let Some(text) = self.ir.interner.written_type_text(found)
         {
@@ -54,6 +62,38 @@ impl Adviser<'_> {
         }
         self.counterpart(found);
         self.other_values(&place, wanted, value);
+    }
+
+    /// Proposes the result of an op that converts the value to the type that is expected.
+    fn converted(&mut self, place: &Range<usize>, value: Value, wanted: Type) {
+        let conversions = self.conversions(self.type_of(value), wanted);
+        for other in self.values_of_type(wanted) {
+            let Def::Result(def, _) = self.ir.value(other).def else { continue };
+            let name = self.ir.op_name(def);
+            let is_conversion = conversions.iter().any(|it| it.0 == name);
+            let is_of_value = self.ir.op(def).operands.iter().any(|it| it.value == Some(value));
+            if is_conversion && is_of_value && self.ir.is_before(def, self.op) {
+                let (name, by) = (self.ir.value_text(other), name.to_owned());
+                self.help(format!("Use {name}, which `{by}` converts"));
+                return self.replace(format!("Use {name}"), place.clone(), name);
+            }
+        }
+    }
+
+    /// Proposes the type that is expected for a constant without a written type.
+    fn retyped_constant(&mut self, value: Value, wanted: &str) {
+        let Def::Result(def, _) = self.ir.value(value).def else { return };
+        let range = self.ir.range(def);
+        let is_constant = self.ir.op(def).kind == OpKind::ArithConstant && range.len() < 256;
+        if is_constant && !self.source.slice(range.clone()).contains(':') {
+            let name = self.ir.value_text(value);
+            self.help(format!("Write the type of the constant {name}: `: {wanted}`"));
+            self.insert(
+                format!("Write the type {wanted} of {name}"),
+                range.end,
+                format!(" : {wanted}"),
+            );
+        }
     }
 
     /// `noisy.decode %a : i5 -> !noisy.i32`: the types stand in the wrong order.
@@ -275,6 +315,9 @@ impl Adviser<'_> {
     }
 
     pub(super) fn result_type(&mut self) {
+        if self.plain_result() {
+            return;
+        }
         let message = plain(&self.problem.message);
         self.say(message);
         for operand in self.ir.op(self.op).operands.clone().into_iter().take(2) {

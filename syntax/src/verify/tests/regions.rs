@@ -125,9 +125,9 @@ func.func @f(%a: index, %v: i32) -> i32 {
         &expect![[r#"
             3 scf.yield: the end of region #0 gives 2 values, but the op takes 1 (region-values)
             10 scf.yield: the end of region #0 gives 'index' as value #0, but the op takes 'i32' (region-values)
-            16 scf.for: the end of region #0 gives 0 values, but the op takes 1 (region-values)
+            18 }: the end of region #0 gives 0 values, but the op takes 1 (region-values)
             23 scf.if: must have an else block if defining values (missing-else)
-            30 scf.if: the end of region #1 gives 0 values, but the op takes 1 (region-values)
+            33 }: the end of region #1 gives 0 values, but the op takes 1 (region-values)
             39 scf.yield: the end of region #0 gives 'i1' as value #0, but the op takes 'i32' (region-values)
             50 scf.yield: the end of region #1 gives 2 values, but the op takes 1 (region-values)
             58 scf.condition: the end of region #0 gives 'i32' as value #0, but region #1 takes 'i64' (region-values)

@@ -63,16 +63,17 @@ fn a_generic_takes_and_gives_as_many_values_as_it_says() {
     assert_eq!(generic(one, "^b(%a: i16):", end), "");
     assert_eq!(generic(both, "^b(%a: i16, %c: i16):", end), "");
     assert_eq!(generic("", "", end), "");
-    let arguments = |wanted: usize, n: usize| {
+    // At the label, or at the op if there is none.
+    let arguments = |row: usize, wanted: usize, n: usize| {
         format!(
-            "2 entry-arguments: the block needs an argument for each of {wanted} operands, but has {n}"
+            "{row} entry-arguments: the block needs an argument for each of {wanted} operands, but has {n}"
         )
     };
-    assert_eq!(generic(one, "^b(%a: i16, %c: i16):", end), arguments(1, 2));
-    assert_eq!(generic(both, "^b(%a: i16):", end), arguments(2, 1));
-    assert_eq!(generic(one, "^b:", end), arguments(1, 0));
-    assert_eq!(generic(one, "", end), arguments(1, 0));
-    assert_eq!(generic("", "^b(%a: i16):", end), arguments(0, 1));
+    assert_eq!(generic(one, "^b(%a: i16, %c: i16):", end), arguments(3, 1, 2));
+    assert_eq!(generic(both, "^b(%a: i16):", end), arguments(3, 2, 1));
+    assert_eq!(generic(one, "^b:", end), arguments(3, 1, 0));
+    assert_eq!(generic(one, "", end), arguments(2, 1, 0));
+    assert_eq!(generic("", "^b(%a: i16):", end), arguments(3, 0, 1));
     let results = |n: usize| {
         format!(
             "5 region-values: gives {n} values, but the 'secret.generic' around it has 1 results"
@@ -102,7 +103,7 @@ fn generics_in_generic_form_are_judged_alike() {
   return %0 : !secret.secret<i16>
 }",
         &expect![[r#"
-            2 "secret.generic": the block needs an argument for each of 1 operands, but has 2 (entry-arguments)
+            3 ^bb0(%a: i16, %b: i16):: the block needs an argument for each of 1 operands, but has 2 (entry-arguments)
             4 "secret.yield": gives 0 values, but the 'secret.generic' around it has 1 results (region-values)
             8 "secret.yield": gives 1 values, but the 'secret.generic' around it has 0 results (region-values)
         "#]],
@@ -256,7 +257,7 @@ fn edits_of_generics_are_judged_as_their_text() {
         assert_eq!(fingerprint(&source), fingerprint(&fresh), "{from} -> {to}");
         told.push(source.problems().len());
     }
-    assert_eq!(told, [1, 2, 3, 2, 2, 4, 4, 4, 4, 3]);
+    assert_eq!(told, [1, 2, 3, 2, 2, 5, 5, 5, 5, 4]);
 }
 
 #[test]
@@ -300,19 +301,19 @@ func.func @f(%x: !secret.secret<i16>, %y: i16, %t: !secret.secret<tensor<2x8xf32
     assert_eq!(custom(tensor, "(%a: tensor<2x8xf32>)", "%1 : i16", result), "");
     assert_eq!(
         custom(tensor, "(%a: tensor<2x9xf32>)", "%1 : i16", result),
-        "3 entry-arguments: argument 0 of the block has type tensor<2x9xf32>, but the operand of type !secret.secret<tensor<2x8xf32>> gives tensor<2x8xf32>"
+        "4 entry-arguments: argument 0 of the block has type tensor<2x9xf32>, but the operand of type !secret.secret<tensor<2x8xf32>> gives tensor<2x8xf32>"
     );
     assert_eq!(
         custom("%y: i16", "(%a: i32)", "%1 : i16", result),
-        "3 entry-arguments: argument 0 of the block has type i32, but the operand of type i16 gives i16"
+        "4 entry-arguments: argument 0 of the block has type i32, but the operand of type i16 gives i16"
     );
     assert_eq!(
         custom("%u: !s", "(%a: !s)", "%1 : i16", result),
-        "3 entry-arguments: argument 0 of the block has type !secret.secret<i16>, but the operand of type !secret.secret<i16> gives i16"
+        "4 entry-arguments: argument 0 of the block has type !secret.secret<i16>, but the operand of type !secret.secret<i16> gives i16"
     );
     assert_eq!(
         custom("%x: !secret.secret<i32>", "(%a: i32)", "%1 : i16", result),
-        "3 type-clash: this value has type !secret.secret<i16>, but !secret.secret<i32> is expected here; 3 entry-arguments: argument 0 of the block has type i32, but the operand of type !secret.secret<i16> gives i16"
+        "3 type-clash: this value has type !secret.secret<i16>, but !secret.secret<i32> is expected here; 4 entry-arguments: argument 0 of the block has type i32, but the operand of type !secret.secret<i16> gives i16"
     );
     assert_eq!(
         custom(secret, one, "%a : i32", "(!secret.secret<i32>)"),
@@ -324,7 +325,7 @@ func.func @f(%x: !secret.secret<i16>, %y: i16, %t: !secret.secret<tensor<2x8xf32
     );
     assert_eq!(
         custom(secret, one, "%a : i16", "i16"),
-        "6 region-values: gives i16, but result 0 of the 'secret.generic' around it has type i16"
+        "7 result-type: result 0 has type i16, but the results of 'secret.generic' are secrets"
     );
     // An unreadable type states nothing.
     for unread in [
@@ -349,7 +350,7 @@ fn types_of_a_generic_in_generic_form_go_together() {
   return %0 : !secret.secret<i32>
 }",
         &expect![[r#"
-            2 %y: argument 1 of the block has type i16, but the operand of type i8 gives i8 (entry-arguments)
+            3 %b: argument 1 of the block has type i16, but the operand of type i8 gives i8 (entry-arguments)
             4 %a: gives i16, but result 0 of the 'secret.generic' around it has type !secret.secret<i32> (region-values)
         "#]],
     );

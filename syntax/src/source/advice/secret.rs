@@ -1,0 +1,231 @@
+//! The block and the results of HEIR's `secret.generic`.
+
+use std::ops::Range;
+
+use super::{Adviser, words};
+use crate::{Code, Op, OpKind, Type, Value};
+
+/// At most so many ops are searched for names.
+const MAX_ITEMS: usize = 256;
+/// At most so many ops that use an argument are changed with its type.
+const MAX_USES: usize = 16;
+
+impl Adviser<'_> {
+    /// The type inside a secret; every other type itself.
+    pub(super) fn opened(&self, ty: Type) -> Type {
+        self.ir.interner.secret_element(ty).unwrap_or(ty)
+    }
+
+    /// The argument that stands for a secret in the generic around the op.
+    pub(super) fn argument_for(&self, value: Value) -> Option<Value> {
+        let mut around = self.ir.parent_op(self.op)?;
+        while !self.ir.is_secret_generic(around) {
+            around = self.ir.parent_op(around)?;
+        }
+        let data = self.ir.op(around);
+        let at = data.operands.iter().position(|it| it.value == Some(value))?;
+        let region = data.regions.first()?.1;
+        self.ir.block(self.ir.entry_block(region)).args.get(at).copied()
+    }
+
+    /// The arguments of the block of an op.
+    pub(super) fn entry_arguments(&mut self) {
+        if !self.ir.is_secret_generic(self.op) {
+            return;
+        }
+        let data = self.ir.op(self.op);
+        let label = data.regions.first().and_then(|it| self.ir.items(it.1).next());
+        let label = label.filter(|&it| self.ir.op(it).kind == OpKind::Label);
+        let arguments =
+            label.map_or(Vec::new(), |it| self.ir.block(self.ir.label_block(it)).args.to_vec());
+        if arguments.len() != data.operands.len() {
+            return self.argument_count(label, &arguments);
+        }
+        let at = arguments.iter().position(|&it| self.definition(it).as_ref() == Some(&self.at));
+        let Some((at, label)) = at.zip(label) else { return };
+        let (argument, operand) = (arguments[at], data.operands[at]);
+        let Some(value) = operand.value else { return };
+        let (name, own) = (self.ir.value_text(argument), self.type_of(argument));
+        let (given, wanted) = (self.type_of(value), self.opened(self.type_of(value)));
+        let (found, inside) = (self.show(own), self.show(wanted));
+        let passed = self.ir.value_text(value);
+        self.say(format!("{name} has type {found}, but {passed} passes {inside} into the block"));
+        let place = self.ir.absolute(self.op, operand.span);
+        self.relate(place, format!("{passed} has type {}", self.show(given)));
+        self.help(format!("Write the type {inside}: the block computes on the values inside"));
+        let Some(text) = self.ir.interner.written_type_text(wanted) else { return };
+        let Some(own) = self.ir.interner.written_type_text(own) else { return };
+        let Some(place) = self.type_behind(label, argument, &own) else { return };
+        self.replace(format!("Write the type {inside}"), place.clone(), text.clone());
+        let mut edits = vec![(place, text.clone())];
+        for &(user, _) in self.ir.value(argument).uses.iter().take(MAX_USES) {
+            let range = self.ir.head_range(user);
+            let header = self.source.slice(range.start..range.end.min(range.start + 4096));
+            if let Some(from) = header.rfind(&own) {
+                let start = range.start + from;
+                edits.push((start..start + own.len(), text.clone()));
+            }
+        }
+        edits.sort_by_key(|it| it.0.start);
+        edits.dedup_by(|b, a| a.0 == b.0);
+        if edits.len() > 1 {
+            self.propose(format!("Write the type {inside}, also where {name} is used"), edits);
+        }
+    }
+
+    /// The place of the type behind the name of an argument.
+    fn type_behind(&self, label: Op, argument: Value, own: &str) -> Option<Range<usize>> {
+        let name = self.ir.absolute(label, self.ir.value(argument).span);
+        let rest = self.source.slice(name.end..self.ir.range(label).end);
+        let start = name.end + rest.find(own)?;
+        Some(start..start + own.len())
+    }
+
+    fn argument_count(&mut self, label: Option<Op>, arguments: &[Value]) {
+        let operands = self.ir.op(self.op).operands.clone();
+        self.say(format!(
+            "the block of `secret.generic` has {} for {}",
+            words::count(arguments.len(), "argument"),
+            words::count(operands.len(), "operand")
+        ));
+        let Some(region) = self.ir.op(self.op).regions.first().map(|it| it.1) else { return };
+        if arguments.len() > operands.len() {
+            let extra = arguments[operands.len()];
+            let (name, ty) = (self.ir.value_text(extra), self.type_of(extra));
+            self.help(format!(
+                "Pass an operand for {name}, of type `!secret.secret<{}>`, or remove the argument",
+                self.show(ty)
+            ));
+            let Some(last) = operands.last() else { return };
+            let text = self.source.slice(self.ir.head_range(self.op));
+            let end = self.ir.absolute(self.op, last.span).end - self.ir.range(self.op).start;
+            let Some(close) = text.get(end..).and_then(|it| it.find(')')) else { return };
+            let at = self.ir.range(self.op).start + end + close;
+            let mut values = self.values();
+            values.sort_by_key(|&it| !self.ir.value(it).uses.is_empty());
+            for value in values {
+                let outer = self.type_of(value);
+                if outer != ty && self.opened(outer) == ty {
+                    let name = self.ir.value_text(value);
+                    let Some(ty) = self.ir.interner.written_type_text(outer) else { continue };
+                    self.insert(format!("Pass {name}"), at, format!(", {name}: {ty}"));
+                }
+            }
+            return;
+        }
+        let missing = operands.iter().skip(arguments.len()).filter_map(|it| it.value);
+        let types: Option<Vec<String>> = missing
+            .map(|it| self.ir.interner.written_type_text(self.opened(self.type_of(it))))
+            .collect();
+        let Some(types) = types else { return };
+        self.help(format!("Add an argument of type {} to the block", types.join(" and one of ")));
+        let n = arguments.len();
+        let is_free = |it: &String| {
+            let id = self.ir.interner.find_name(it);
+            id.is_none_or(|it| self.ir.visible(region, it).is_none())
+        };
+        // Names that the block uses and nothing defines come first.
+        let items = self.ir.items(region).take(MAX_ITEMS);
+        let operands = items.flat_map(|it| self.ir.op(it).operands.iter());
+        let missing = operands.filter(|it| it.value.is_none() && it.name != crate::Name::EMPTY);
+        let mut used: Vec<String> =
+            missing.map(|it| self.ir.interner.str(it.name).to_owned()).collect();
+        used.dedup();
+        let mut names = used.into_iter().chain((n..).map(|it| format!("arg{it}"))).filter(is_free);
+        let new: Vec<String> =
+            types.iter().map(|ty| format!("%{}: {ty}", names.next().unwrap_or_default())).collect();
+        let new = new.join(", ");
+        let title = format!("Add the argument {new}");
+        match label {
+            Some(label) => {
+                let range = self.ir.range(label);
+                let text = self.source.slice(range.clone());
+                match (text.rfind(')'), text.rfind(':')) {
+                    (Some(close), _) if n > 0 => {
+                        self.insert(title, range.start + close, format!(", {new}"));
+                    }
+                    (Some(close), _) => self.insert(title, range.start + close, new),
+                    (None, Some(colon)) => {
+                        self.insert(title, range.start + colon, format!("({new})"));
+                    }
+                    (None, None) => {}
+                }
+            }
+            None => {
+                let at = self.ir.region_start(region);
+                let indentation = self.source.indentation(self.ir.range(self.op).start);
+                self.insert(title, at, format!("\n{indentation}^body({new}):"));
+            }
+        }
+    }
+
+    /// Proposes the secret of a yielded value as the type of a result of the generic.
+    pub(super) fn retyped_result(&mut self, generic: Op, n: usize, value: Value) {
+        let Some(&result) = self.ir.op(generic).results.get(n) else { return };
+        let Some(old) = self.ir.interner.written_type_text(self.type_of(result)) else { return };
+        let Some(inside) = self.ir.interner.written_type_text(self.type_of(value)) else { return };
+        let new = format!("!secret.secret<{inside}>");
+        let Some(&(_, region)) = self.ir.op(generic).regions.first() else { return };
+        let start = self.ir.region_start(region) + self.ir.region_len(region);
+        let text = self.source.slice(start..self.ir.range(generic).end);
+        let arrow = text.find("->").unwrap_or(text.len());
+        let mut places = text[arrow..].match_indices(&old).map(|it| start + arrow + it.0);
+        if let Some(at) = places.nth(if self.ir.op(generic).results.len() > 1 { n } else { 0 }) {
+            self.replace(format!("Write the result type {new}"), at..at + old.len(), new);
+        }
+    }
+
+    /// A name that is not defined in a generic with fewer arguments than operands.
+    pub(super) fn missing_argument(&mut self, name: &str, wanted: Type) -> bool {
+        let around = self.ir.parent_op(self.op).filter(|&it| self.ir.is_secret_generic(it));
+        let Some(around) = around else { return false };
+        let data = self.ir.op(around);
+        let label = data.regions.first().and_then(|it| self.ir.items(it.1).next());
+        let Some(label) = label.filter(|&it| self.ir.op(it).kind == OpKind::Label) else {
+            return false;
+        };
+        let n = self.ir.block(self.ir.label_block(label)).args.len();
+        let Some(operand) = data.operands.get(n) else { return false };
+        let Some(value) = operand.value else { return false };
+        let inside = self.opened(self.type_of(value));
+        let fits = wanted == Type::UNKNOWN || self.ir.interner.is_same_type(inside, wanted);
+        let Some(text) = self.ir.interner.written_type_text(inside).filter(|_| fits) else {
+            return false;
+        };
+        let passed = self.ir.value_text(value);
+        let place = self.ir.absolute(around, operand.span);
+        self.relate(place, format!("{passed} has no argument in the block"));
+        self.help(format!("Add %{name} to the arguments of the block, for {passed}"));
+        let range = self.ir.range(label);
+        let Some(close) = self.source.slice(range.clone()).rfind(')') else { return true };
+        let lead = if n > 0 { ", " } else { "" };
+        self.insert(
+            format!("Add the argument %{name}: {text}"),
+            range.start + close,
+            format!("{lead}%{name}: {text}"),
+        );
+        true
+    }
+
+    /// The result of a generic that is no secret.
+    pub(super) fn plain_result(&mut self) -> bool {
+        if !self.ir.is_secret_generic(self.op) || self.problem.code != Code::ResultType {
+            return false;
+        }
+        let results = self.ir.op(self.op).results.clone();
+        let is_plain = |it: &Value| self.opened(self.type_of(*it)) == self.type_of(*it);
+        let Some(result) = results.into_iter().find(is_plain) else { return false };
+        let own = self.type_of(result);
+        let (name, shown) = (self.ir.value_text(result), self.show(own));
+        let secret = format!("!secret.secret<{shown}>");
+        self.say(format!("{name} has type {shown}, but `secret.generic` returns secrets"));
+        self.help(format!("Write `{secret}`"));
+        let Some(text) = self.ir.interner.written_type_text(own) else { return true };
+        let types = self.text_here();
+        if let Some(at) = types.find(&text) {
+            let start = self.at.start + at;
+            self.replace(format!("Write {secret}"), start..start + text.len(), secret);
+        }
+        true
+    }
+}

@@ -1,0 +1,276 @@
+//! Braces that are missing or superfluous, found by indentation.
+//!
+//! The parser notices a wrong brace late: at an op that cannot be where it is, or at the end of the
+//! file. Most lines are indented as their author meant them, so the brace is searched for there.
+//! Problems that only follow from it are dropped: one mistake is reported once.
+//!
+//! *Cost.* Nothing in a text without such a problem; otherwise a bounded number of items.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use super::Source;
+use crate::{Code, Op, OpKind, Problem, Region};
+
+/// The start of the message about a function whose body has no opening brace.
+pub(super) const MISSING_BODY: &str = "expected `{` after the header of";
+
+/// At most so many items are looked at for one brace.
+const MAX_ITEMS: usize = 4096;
+/// At most so many braces of a text are searched for.
+const MAX_BRACES: usize = 16;
+
+type Placed = (Op, Range<usize>, Problem);
+
+/// The problems that follow from wrong braces.
+#[derive(Default)]
+struct Dropped {
+    n_searched: usize,
+    /// Places inside an op with a region that is not closed.
+    inside: Vec<Range<usize>>,
+    /// Places in a region behind an op that ends too early.
+    behind: Vec<(Region, Range<usize>)>,
+    /// Unmatched braces of functions whose header is wrong.
+    own: FxHashSet<Op>,
+    /// Ops that are unknown.
+    unknown: FxHashSet<Op>,
+}
+
+/// A step through the text inside an op, in textual order.
+#[derive(Clone, Copy)]
+enum Step {
+    /// An item, and the op around it.
+    Item(Op, Op),
+    /// The lines that are no op and follow an item, and the op around it.
+    Behind(Op, Op),
+    /// The closing brace of a region of an op.
+    Close(Op, usize),
+}
+
+impl Source {
+    /// Moves problems about braces to the braces, and drops the problems that follow from them.
+    pub(super) fn place_braces(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
+        let is_about = |it: &Placed| {
+            matches!(it.2.code, Code::UnclosedRegion | Code::ExpectedOperation | Code::UnknownOp)
+        };
+        if !problems.iter().any(is_about) {
+            return problems;
+        }
+        let mut dropped = Dropped::default();
+        for n in 0..problems.len() {
+            let (op, range, problem) = &problems[n];
+            let (op, at) = (*op, range.start);
+            let is_unmatched = problem.code == Code::ExpectedOperation && self.is_brace(at);
+            if dropped.n_searched > MAX_BRACES {
+                break;
+            }
+            if problem.code == Code::UnclosedRegion {
+                dropped.n_searched += 1;
+                if let Some((_, place)) = self.left_open(op) {
+                    dropped.inside.push(place.start..self.ir.range(op).end);
+                    problems[n].1 = place;
+                }
+            } else if is_unmatched {
+                dropped.n_searched += 1;
+                let extra = self.extra_brace(op);
+                if extra.is_some_and(|it| self.has_broken_brace(it.0)) {
+                    dropped.own.insert(op);
+                } else if let Some((closed, brace)) = extra {
+                    let end = self.next_function(closed).map_or(at, |it| self.ir.start(it)).min(at);
+                    dropped.behind.push((self.ir.op(closed).parent, brace + 1..end));
+                    problems[n].1 = brace..brace + 1;
+                } else if let Some((function, end)) = self.without_body(op) {
+                    dropped.behind.push((self.ir.op(function).parent, end..at));
+                    if self.ir.has_problem(function) {
+                        // Its header has a problem of its own.
+                        dropped.own.insert(op);
+                    } else {
+                        let span = self.ir.op(function).name_span;
+                        let name = self.ir.extra(function).symbol;
+                        let name = name.map_or("", |it| self.ir.interner.str(it.0));
+                        let message = format!("{MISSING_BODY} @{name}: its body follows");
+                        let problem = Problem { code: Code::ExpectedToken, span, message };
+                        problems[n] = (function, end..end, problem);
+                    }
+                }
+            }
+        }
+        let is_unknown = |it: &&Placed| it.2.code == Code::UnknownOp;
+        dropped.unknown = problems.iter().filter(is_unknown).map(|it| it.0).collect();
+        problems.retain(|it| !self.is_dropped(it, &dropped));
+        problems
+    }
+
+    fn is_dropped(&self, (op, range, problem): &Placed, dropped: &Dropped) -> bool {
+        let region = self.ir.op(*op).parent;
+        let is_behind = || {
+            let mut behind = dropped.behind.iter();
+            behind.any(|it| it.1.contains(&range.start) && self.is_in(region, it.0))
+        };
+        match problem.code {
+            Code::UnknownOp if self.slice(range.clone()) == "return" => {
+                // In an op that is unknown it may be in the right place.
+                let around = self.ir.region(region).parent;
+                around.is_some_and(|it| dropped.unknown.contains(&it))
+                    || dropped.inside.iter().any(|it| it.contains(&range.start))
+                    || is_behind()
+            }
+            Code::ExpectedOperation if self.is_brace(range.start) => dropped.own.contains(op),
+            Code::ExpectedOperation => self.rope.byte(range.start) == b'^' && is_behind(),
+            Code::UndefinedValue | Code::UndefinedBlock | Code::MisplacedOp => is_behind(),
+            _ => false,
+        }
+    }
+
+    fn is_brace(&self, at: usize) -> bool {
+        at < self.rope.len_bytes() && self.rope.byte(at) == b'}'
+    }
+
+    /// Returns true if a region is another one or in one of its ops that is no function.
+    fn is_in(&self, mut region: Region, outer: Region) -> bool {
+        while region != outer {
+            let parent = self.ir.region(region).parent;
+            let Some(parent) = parent.filter(|&it| self.ir.op(it).kind != OpKind::FuncFunc) else {
+                return false;
+            };
+            region = self.ir.op(parent).parent;
+        }
+        true
+    }
+
+    /// The first function behind an op in its region.
+    fn next_function(&self, op: Op) -> Option<Op> {
+        let next = std::iter::successors(self.ir.next(op), |&it| self.ir.next(it));
+        next.take(MAX_ITEMS).find(|&it| self.ir.op(it).kind == OpKind::FuncFunc)
+    }
+
+    /// Calls `found` with the steps through an op, in textual order, until it returns something.
+    fn walk<T>(&self, op: Op, mut found: impl FnMut(Step) -> Option<T>) -> Option<T> {
+        let inside = |op: Op, open: &mut Vec<Step>| {
+            for &(_, region) in self.ir.op(op).regions.iter().rev() {
+                if self.ir.region(region).closed {
+                    let end = self.ir.region_start(region) + self.ir.region_len(region);
+                    open.push(Step::Close(op, end));
+                }
+                let items: Vec<Op> = self.ir.items(region).take(MAX_ITEMS).collect();
+                open.extend(items.into_iter().rev().map(|it| Step::Item(op, it)));
+            }
+        };
+        let mut open = Vec::new();
+        inside(op, &mut open);
+        let mut n_steps = 0;
+        while let Some(step) = open.pop() {
+            n_steps += 1;
+            if n_steps > MAX_ITEMS {
+                return None;
+            }
+            if let Some(it) = found(step) {
+                return Some(it);
+            }
+            if let Step::Item(around, op) = step {
+                open.push(Step::Behind(around, op));
+                inside(op, &mut open);
+            }
+        }
+        None
+    }
+
+    /// The first place in an op at which the closing brace of another op in it, or its own, seems
+    /// to be missing, with that op: an item that is indented no deeper than the op, or the closing
+    /// brace of an op that is indented less than the op.
+    pub(super) fn left_open(&self, op: Op) -> Option<(Op, Range<usize>)> {
+        self.walk(op, |step| match step {
+            Step::Item(_, it) if self.ir.op(it).kind == OpKind::Label => None,
+            Step::Item(around, it) => {
+                let place = self.ir.range(it).start..self.ir.name_range(it).end;
+                self.is_outdented(around, place.start).then_some((around, place))
+            }
+            Step::Behind(around, it) => {
+                let problem =
+                    self.ir.extra(it).problems.last().filter(|_| self.ir.is_followed(it))?;
+                let place = self.ir.absolute(it, problem.span);
+                self.is_outdented(around, place.start).then_some((around, place))
+            }
+            Step::Close(of, brace) => {
+                let (inner, outer) = self.indentations(of, brace)?;
+                (inner < outer).then_some((of, brace..brace + 1))
+            }
+        })
+    }
+
+    /// Returns true if a place in an op is indented no deeper than the op.
+    pub(super) fn is_outdented(&self, around: Op, start: usize) -> bool {
+        self.indentations(around, start).is_some_and(|(inner, outer)| inner <= outer)
+    }
+
+    /// The indentation of a place in an op and that of the op, if both are first on their lines.
+    fn indentations(&self, around: Op, start: usize) -> Option<(usize, usize)> {
+        let outer = self.ir.range(around).start;
+        let are_first = self.is_first_on_line(start)
+            && self.is_first_on_line(outer)
+            && self.line_start(start) > outer;
+        are_first.then(|| (self.indentation(start).len(), self.indentation(outer).len()))
+    }
+
+    /// The brace before an unmatched one that closes an op too early, with that op: it is indented
+    /// deeper than the op.
+    pub(super) fn extra_brace(&self, unmatched: Op) -> Option<(Op, usize)> {
+        let before = std::iter::successors(self.ir.prev(unmatched), |&it| self.ir.prev(it));
+        let closed = before
+            .take(MAX_ITEMS)
+            .take_while(|&it| self.ir.op(it).kind != OpKind::Junk)
+            .find(|&it| !self.ir.op(it).regions.is_empty())?;
+        let is_early = |of: Op, brace: usize| {
+            let (inner, outer) = self.indentations(of, brace)?;
+            (inner > outer).then_some((of, brace))
+        };
+        self.walk(closed, |step| match step {
+            Step::Close(of, brace) => is_early(of, brace),
+            Step::Item(..) | Step::Behind(..) => None,
+        })
+    }
+
+    /// Returns true if a broken line in an op has a brace, which may be the one that is missing or
+    /// superfluous: that line is reported.
+    fn has_broken_brace(&self, op: Op) -> bool {
+        let has_brace = |it: Op| {
+            self.ir.op(it).kind != OpKind::Junk
+                && self.ir.is_broken(it)
+                && self.slice(self.ir.head_range(it)).contains(['{', '}'])
+        };
+        let found = self.walk(op, |step| match step {
+            Step::Item(_, it) => has_brace(it).then_some(()),
+            _ => None,
+        });
+        found.is_some()
+    }
+
+    /// The function before an unmatched brace that has no body, though the lines between are
+    /// indented deeper, and the end of its header.
+    fn without_body(&self, unmatched: Op) -> Option<(Op, usize)> {
+        let mut before = self.ir.prev(unmatched);
+        for _ in 0..MAX_ITEMS {
+            let op = before?;
+            let data = self.ir.op(op);
+            if data.kind == OpKind::FuncFunc {
+                let (start, end) = if self.ir.is_followed(op) {
+                    let problem = self.ir.extra(op).problems.last()?;
+                    let start = self.ir.absolute(op, problem.span).start;
+                    let header = self.slice(self.ir.range(op).start..start);
+                    (start, self.ir.range(op).start + header.trim_end().len())
+                } else {
+                    let first = self.ir.next(op).filter(|&it| it != unmatched)?;
+                    (self.ir.range(first).start, self.ir.range(op).end)
+                };
+                let is_deeper = self.indentations(op, start).is_some_and(|it| it.0 > it.1);
+                return (data.regions.is_empty() && is_deeper).then_some((op, end));
+            }
+            if data.kind == OpKind::Junk || data.kind == OpKind::BuiltinModule {
+                return None;
+            }
+            before = self.ir.prev(op);
+        }
+        None
+    }
+}
