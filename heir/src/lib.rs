@@ -64,3 +64,4 @@ pub use verdict::modulus::OverModulus;
 pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
 pub use verdict::scales::{Raised, UnequalScales};
+pub use verdict::unlowered::{Reason, Unlowered};

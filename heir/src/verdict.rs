@@ -6,3 +6,4 @@ pub(crate) mod modulus;
 pub(crate) mod plaintexts;
 pub mod requirements;
 pub(crate) mod scales;
+pub(crate) mod unlowered;

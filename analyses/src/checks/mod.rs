@@ -87,6 +87,7 @@ pub const ALL: &[Check] = &[
     heir::operands::unequal_levels::CHECK,
     heir::operands::unequal_scales::CHECK,
     heir::operands::unencoded_plaintext::CHECK,
+    heir::operands::not_lowered::CHECK,
     heir::operands::scale_over_modulus::CHECK,
     heir::level_mismatch::CHECK,
     heir::dimension_mismatch::CHECK,

@@ -31,6 +31,7 @@ use crate::verdict::modulus::{self, OverModulus};
 use crate::verdict::plaintexts::{self, Unencoded};
 use crate::verdict::requirements::Outcome;
 use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
+use crate::verdict::unlowered::{self, Unlowered};
 use noisy_dataflow::flow;
 
 /// The inputs of the rules.
@@ -65,6 +66,8 @@ pub struct Sites {
     unequal: FxHashSet<Op>,
     /// Ops that take a plaintext without an encoding.
     unencoded: FxHashSet<Op>,
+    /// Ops that are not lowered.
+    unlowered: FxHashSet<Op>,
     /// Ops that give the first ciphertext with a scale over its modulus.
     over_modulus: FxHashSet<Op>,
     /// Sums with operands at different scales.
@@ -167,6 +170,7 @@ impl Sites {
             &mut self.missing,
             &mut self.unequal,
             &mut self.unencoded,
+            &mut self.unlowered,
             &mut self.over_modulus,
             &mut self.unequal_scales,
             &mut self.over_budget,
@@ -198,6 +202,7 @@ impl Sites {
         put(&mut self.missing, op, is_missing);
         put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
         put(&mut self.unencoded, op, plaintexts::unencoded(ir, heir, op).is_some());
+        put(&mut self.unlowered, op, unlowered::unlowered(ir, heir, op).is_some());
         let is_over = results().any(|it| first_over_modulus(at, it).is_some());
         put(&mut self.over_modulus, op, is_over);
         let differ = verdict_scales::differ(ir, heir, at.scales, op);
@@ -355,6 +360,19 @@ impl Sites {
         let all = in_order(ir, &self.over_modulus).into_iter().filter(is_managed);
         let results = all.flat_map(|it| ir.op(it).results.clone());
         results.filter_map(|it| first_over_modulus(at, it)).collect()
+    }
+
+    /// The ops that HEIR does not lower, in textual order.
+    pub fn unlowered(&self, ir: &Ir, heir: &Heir) -> Vec<Unlowered> {
+        let mut liveness = Liveness::default();
+        let is_judged = |it: Op| {
+            let is_generic = ir.is_secret_generic(it) && has_params(heir, it);
+            is_generic || is_judged(ir, heir, it) && !is_lowered(ir, it)
+        };
+        let all = in_order(ir, &self.unlowered).into_iter();
+        all.filter(|&it| is_judged(it) && liveness.is_live(ir, it))
+            .filter_map(|it| unlowered::unlowered(ir, heir, it))
+            .collect()
     }
 
     /// The plaintexts without an encoding that HEIR refuses, in textual order.

@@ -1,8 +1,8 @@
 //! Plaintexts that ops take without an encoding.
 //!
 //! *Law.* HEIR encodes a plaintext where `mgmt.init` says so. It takes any other operand for a
-//! ciphertext, and refuses the program. Only constants and arguments of functions are judged: other
-//! plaintexts may be folded or hoisted before. *Cost.* That of the operands.
+//! ciphertext, and refuses the program. Constants, arguments of functions, and sums, products and
+//! rotations are judged: other plaintexts may be folded before. *Cost.* That of the operands.
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
@@ -40,6 +40,7 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     let is_given = match ir.value(value).def {
         Def::Result(by, _) => {
             ir.op(by).kind == OpKind::ArithConstant && !folds(kind, at, constant(ir, by))
+                || is_computed(ir, by)
         }
         Def::Argument(block, _) => {
             let holder = ir.region(ir.block(block).region).parent;
@@ -47,6 +48,24 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
         }
     };
     (is_plain && is_given).then_some(Unencoded { op, at, value })
+}
+
+/// Returns true if an op computes a plaintext that MLIR does not fold: a sum, a product or a
+/// rotation of values that are no constants.
+fn is_computed(ir: &Ir, op: Op) -> bool {
+    let is_constant = |it: Value| match ir.value(it).def {
+        Def::Result(by, _) => ir.op(by).kind == OpKind::ArithConstant,
+        Def::Argument(..) => false,
+    };
+    let name = ir.op_name(op);
+    let operands = &ir.op(op).operands;
+    match name {
+        "arith.addf" | "arith.addi" | "arith.mulf" | "arith.muli" => {
+            operands.iter().all(|it| it.value.is_some_and(|it| !is_constant(it)))
+        }
+        "tensor_ext.rotate" => operands.iter().all(|it| it.value.is_some()),
+        _ => false,
+    }
 }
 
 /// Returns true if MLIR folds an op with a constant operand away: a sum with zero, a product with

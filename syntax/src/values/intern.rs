@@ -197,7 +197,7 @@ impl Interner {
 
     /// The type inside a secret type of HEIR, [`Type::UNKNOWN`] if it is unknown; `None` for other
     /// types.
-    pub(crate) fn secret_element(&self, ty: Type) -> Option<Type> {
+    pub fn secret_element(&self, ty: Type) -> Option<Type> {
         self.secrets.get(&ty).copied()
     }
 

@@ -2,7 +2,9 @@
 //!
 //! Each modulus switch uses one level, and the parameters of the module have moduli for fewer
 //! levels. The first op without a remaining modulus is reported, with the number of levels that the
-//! whole program needs. This is a warning, because HEIR may still choose other parameters.
+//! whole program needs. HEIR keeps the written parameters, and refuses a modulus switch without a
+//! modulus (`output ring basis size should be less than the input ring basis size`). Where
+//! `mgmt.level_reduce` or a bootstrap uses the level, or after lowering, it is a warning.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
@@ -40,13 +42,13 @@ use super::chain::related;
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
 use crate::program::Program;
-use crate::report::diagnostic::Diagnostic;
+use crate::report::diagnostic::{Diagnostic, Severity};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "too-few-moduli",
     header: header!("too_few_moduli.rs"),
     run: check,
-    ..Check::WARNING
+    ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
@@ -60,6 +62,11 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"
     );
     let mut found = CHECK.at(value_range(ir, first.value), message);
+    // HEIR keeps written parameters, and refuses a switch below the last modulus.
+    let site = ir.definition_site(first.value);
+    if site.is_none_or(|it| ir.op_name(it) != "mgmt.modreduce") {
+        found.severity = Severity::Warning;
+    }
     found.related = related(program, heir, first.value, noisy_heir::NumberKind::Level);
     found.help = Some("Bootstrap before this op, or choose parameters with more moduli".into());
     out.push(found);
