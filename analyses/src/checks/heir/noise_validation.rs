@@ -1,4 +1,4 @@
-//! noise-validation: a ciphertext of HEIR has more noise than its modulus bears
+//! noise-validation: a ciphertext of HEIR has more noise than its modulus allows
 //!
 //! HEIR's `--validate-noise` reports that a module fails, but not where. This diagnostic reports
 //! the first value whose noise exceeds the bits available at the level of the ciphertext, under the
