@@ -118,7 +118,7 @@ fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
     let blanks = text.line(line - 1).chars().take_while(|it| matches!(it, ' ' | '\t')).count();
     let at = ir.item_at(start + blanks);
     let found = at.and_then(|it| around(ir, it).find(|&it| is_loop(ir, it)));
-    found.ok_or_else(|| format!("line {line} is in no loop"))
+    found.ok_or_else(|| format!("line {line} is not in a loop"))
 }
 
 /// An op and its ancestors, innermost first.

@@ -114,7 +114,7 @@ impl<'a> Side<'a> {
             OpKind::NoisyAdd => work.sum(operand(0)?, operand(1)?, false),
             OpKind::NoisySub => work.sum(operand(0)?, operand(1)?, true),
             OpKind::NoisyMul => work.product(operand(0)?, operand(1)?),
-            _ => return Err("an op is no arithmetic".to_owned()),
+            _ => return Err("an op is not arithmetic".to_owned()),
         };
         polynomial.map(Rc::new).ok_or_else(|| {
             let name = self.ir.op(op).results.first().map(|&it| self.ir.value_text(it));

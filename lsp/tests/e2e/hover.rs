@@ -180,7 +180,7 @@ fn of_a_block_says_what_is_live() {
 
         Reached by 1 branch.
 
-        Live where it starts: %q, %s.
+        Live at its start: %q, %s.
     "#]]
     .assert_eq(&hover_in(FLOW, 9, 1));
 }

@@ -82,7 +82,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     for op in program.undecided() {
         let (at, what) = match (ir.op(op).kind, Flow::of(ir, op)) {
-            (OpKind::FuncCall, _) => (op, "this call is unknown: calls are nested too deeply"),
+            (OpKind::FuncCall, _) => (op, "this call is unknown: its calls are nested too deeply"),
             (_, Flow::Reduce) => {
                 (op, "this reduction is unknown: it takes too many steps to compute")
             }
@@ -93,7 +93,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
                 let head = first_head(ir, op).unwrap_or(op);
                 (
                     head,
-                    "the cycle of blocks from here is unknown: it takes too many steps to compute",
+                    "the cycle of blocks that starts here is unknown: it takes too many steps to compute",
                 )
             }
         };

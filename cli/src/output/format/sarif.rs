@@ -15,7 +15,10 @@ use crate::file::line_col::LineCol;
 
 /// Codes and descriptions of failures. They are rules after those of the catalogue.
 const FAILURES: [(&str, &str); 4] = [
-    ("internal-error", "The program has a defect. The file was not checked; please report this."),
+    (
+        "internal-error",
+        "noisy-check has failed on this file, which was not checked. Please report this.",
+    ),
     (
         "invalid-configuration",
         "The configuration cannot be used. No file that it applies to was checked.",

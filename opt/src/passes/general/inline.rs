@@ -92,7 +92,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                         is_changed = true;
                         n_copied += size;
                         n += 1;
-                        cx.actions.step(cx.ir, "the callee stands in place of the call", || at);
+                        cx.actions.step(cx.ir, "the body of the callee replaces the call", || at);
                     }
                 }
             }

@@ -68,8 +68,8 @@ pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CONDITION: OpSpec = OpSpec {
     name: "scf.condition",
-    doc: "Ends the `before` region of `scf.while`: go on, with these values for `do`, or \
-          stop with them as results.",
+    doc: "Ends the `before` region of `scf.while`. If the condition is true, \
+          the values are passed to the `do` region; otherwise they are the results.",
     operands: Count::at_least(1),
     types: TypeRule::new(&[TypeClass::I1, TypeClass::Any], &[]),
     parents: &["scf.while"],
@@ -143,7 +143,7 @@ pub(in crate::dialect) const REDUCE_RETURN: OpSpec = OpSpec {
 
 pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
     name: "scf.forall",
-    doc: "Runs its region for all points of a space, possibly at once; \
+    doc: "Runs its region for all points of a space, possibly in parallel; \
           `scf.forall.in_parallel` assembles the shared outputs.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::ANY,
@@ -193,7 +193,7 @@ pub(in crate::dialect) const EXECUTE_REGION: OpSpec = OpSpec {
 
 pub(in crate::dialect) const INDEX_SWITCH: OpSpec = OpSpec {
     name: "scf.index_switch",
-    doc: "Runs the region of the case that the operand equals, else the default.",
+    doc: "Runs the region of the case that matches the operand, otherwise the default region.",
     traits: Traits::SINGLE_BLOCK.union(Traits::DEFAULT_REGION_LAST),
     operands: Count::exactly(1),
     results: Count::ANY,

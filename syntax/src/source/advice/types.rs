@@ -374,7 +374,7 @@ impl Adviser<'_> {
         let others = self.conversions(from, to);
         let names: Vec<String> = others.iter().map(|it| format!("`{}`", it.0)).collect();
         if names.is_empty() {
-            return self.help("Write other types, or use no cast");
+            return self.help("Write other types, or remove the cast");
         }
         self.help(format!("Use {}", super::words::alternatives(&names)));
         for (op, _) in others.into_iter().filter(|it| it.0 != own) {
@@ -430,7 +430,7 @@ impl Adviser<'_> {
             }
         }
         if is_float(&ty) && number.is_some() {
-            self.help(format!("Floats have a point: write `{literal}.0`"));
+            self.help(format!("Floats have a decimal point: write `{literal}.0`"));
             self.insert(format!("Write {literal}.0"), self.at.end, ".0");
             self.sure();
         } else if self.problem.message.contains("floating point value")

@@ -33,7 +33,7 @@ pub(super) fn with_subject(message: &str, op: Option<&str>) -> Option<String> {
         "needs ",
         "uses ",
         "takes ",
-        "moves ",
+        "accesses ",
         "requires ",
         "cannot ",
         "can ",

@@ -104,16 +104,16 @@ func.func @f(%m: memref<4x4xf32>, %i: index) {
             11 affine.load: index must be a valid dimension or symbol identifier (affine-operand)
             18 affine.for: operand cannot be used as a symbol (affine-operand)
             28 affine.for: operand cannot be used as a symbol (affine-operand)
-            36 affine.yield: has 2 operands, but the op around gives 1 (wrong-count)
-            43 %m: operand #0 has type 'i32', but the op around gives 'index' (operand-type)
+            36 affine.yield: has 2 operands, but the enclosing op returns 1 (wrong-count)
+            43 %m: operand #0 has type 'i32', but the enclosing op returns 'index' (operand-type)
             49 affine.if: must have an else block if defining values (missing-else)
-            57 %n: operand #0 has type 'index', but the op around gives 'i32' (operand-type)
+            57 %n: operand #0 has type 'index', but the enclosing op returns 'i32' (operand-type)
             63 affine.parallel: gives 1 results, but names 0 reductions (region-values)
             70 %n: this value has type i32, but index is expected here (type-clash)
             75 affine.apply: the map of `affine.apply` has one result, not 2 (wrong-count)
             80 affine.load: gives 1 indices for a memref of rank 2 (index-count)
             85 affine.prefetch: 'localityHint' must be below 4, but is 5 (attribute-value)
-            90 affine.vector_load: moves 'i32', but the memref holds 'f32' (element-type)
+            90 affine.vector_load: accesses 'i32', but the memref contains 'f32' (element-type)
         "#]],
     );
 }
@@ -414,7 +414,7 @@ func.func @f(%m: memref<8x8xf32>, %n: index) {
         &expect![[r#"
             11 : expected ',' (expected-token)
             16 : expected ',' (expected-token)
-            21 affine.dma_start: copies to and from memrefs, not 'f32' (operand-type)
+            21 affine.dma_start: copies between memrefs, not 'f32' (operand-type)
             28 affine.dma_wait: index must be a valid dimension or symbol identifier (affine-operand)
             34 "affine.dma_wait": an index must be of type 'index', not 'i32' (operand-type)
             39 "affine.dma_wait": expected 3 operands for these maps, but found 4 (wrong-count)

@@ -83,7 +83,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let but = if it.is_behind_first {
             "and no scale after this op"
         } else {
-            "but decides about later ops by the scale before"
+            "but adjusts later ops by the old scale"
         };
         for raised in &it.raised {
             let adjusted = ir.value_text(raised.value);

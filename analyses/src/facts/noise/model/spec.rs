@@ -347,7 +347,7 @@ fn check_insert(
             return error(&["insert", "text"], "one line without a comment");
         }
         if !text.contains(insert.op.as_str()) {
-            return error(&["insert", "text"], format!("`{}` does not stand in it", insert.op));
+            return error(&["insert", "text"], format!("`{}` does not occur in it", insert.op));
         }
     }
     Ok(level)

@@ -31,7 +31,7 @@ pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
 /// The reason why there are none.
 pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Vec<Edit>, String> {
     let ir = source.ir();
-    let function = ir.function_of(root).ok_or("there is no function around")?;
+    let function = ir.function_of(root).ok_or("the loop is not in a function")?;
     if ir.range(root).len() > MOST_TEXT || !is_nest_root(ir, root) {
         return Err("the loop is not the outermost one of a nest that is small enough".to_owned());
     }
