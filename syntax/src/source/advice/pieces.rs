@@ -536,7 +536,7 @@ impl Adviser<'_> {
             let spec = self.ir.op(self.op).kind.spec();
             if spec.operands.least == spec.operands.most && spec.operands.most > 0 {
                 let n = super::words::count(spec.operands.most, "operand");
-                self.say(format!("`{}` takes {n}, but {name} is one more", spec.name));
+                self.say(format!("`{}` takes {n}, so {name} is superfluous", spec.name));
                 self.help(format!("Remove {name}"));
             }
             self.replace(format!("Remove the operand {name}"), range, "");

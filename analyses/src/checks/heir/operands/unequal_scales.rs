@@ -30,7 +30,7 @@
 //! }
 //! ```
 //!
-//! Adjust by hand the scales that HEIR would raise. The fix does this.
+//! Adjust by hand the scales that HEIR would raise, as the fix does.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
