@@ -123,7 +123,7 @@ class Walk:
         self.levels = []
 
     def proof(self, proof, weights, place):
-        need(places(proof["sites"], len(self.decided)) == sorted(weights), f"{place}: its sites are not the expected sites in order")
+        need(places(proof["sites"], len(self.decided)) == sorted(weights), f"{place}: its sites are not the expected sites in ascending order")
         for at, row in enumerate(proof["rows"]):
             self.row(row, f"{place}, row {at}")
         for at, rows in enumerate(proof["multipliers"]):
@@ -366,7 +366,7 @@ def verify(system):
             need(owner.setdefault(s, at) == at, f"part {at}: site {s} is in part {owner[s]} too")
         bound += walk.proof(part, {s: noise.sites[s]["cost"] for s in part["sites"]}, f"part {at}")
     need(bound >= number(system["bound"]), f"the parts prove {bound}, not {system['bound']}")
-    need(system["bound"] <= cost, f"a bound of {system['bound']} on an answer of {cost}")
+    need(system["bound"] <= cost, f"the bound {system['bound']} exceeds the cost {cost}")
     return cost, system["bound"]
 
 

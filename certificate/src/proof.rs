@@ -51,7 +51,7 @@ impl<'a> ProofWalk<'a> {
             return Err(wrong("proofs are nested too deep".into()));
         }
         if !is_increasing(&proof.sites) || !proof.sites.iter().eq(weights.keys()) {
-            return Err(wrong("its sites are not the expected sites in order".into()));
+            return Err(wrong("its sites are not the expected sites in ascending order".into()));
         }
         self.depth += 1;
         for (number, row) in proof.rows.iter().enumerate() {

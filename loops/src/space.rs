@@ -148,7 +148,7 @@ impl Space {
         let ivs = names(ir, body, &drawn).join(" and ");
         Err(match stop {
             Stop::Unknown => format!(
-                "the iterations of the loops over {ivs} are not known: a bound is not affine or too large, or a step is not positive"
+                "the iterations of the loops over {ivs} are unknown: a bound is not affine or too large, or a step is not positive"
             ),
             Stop::Spent => format!(
                 "the loops over {ivs} have too many iterations: at most {} iterations and accesses are examined",

@@ -412,7 +412,7 @@ pub(crate) struct Files {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Cache")]
 pub(crate) struct Caching {
-    /// Neither use nor write the cache
+    /// Do not read or write the cache
     #[arg(long)]
     pub no_cache: bool,
 

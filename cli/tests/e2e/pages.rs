@@ -59,7 +59,7 @@ fn nests() {
     assert!(run.code == 0 && run.out.contains("forbidden"), "{run:?}");
     for (args, why) in [
         (&["nest", "b.mlir"][..], "noisy-check: b.mlir: there is no loop\n"),
-        (&["nest", "a.mlir", "--line", "3"], "noisy-check: a.mlir: line 3 is in no loop\n"),
+        (&["nest", "a.mlir", "--line", "3"], "noisy-check: a.mlir: line 3 is not in a loop\n"),
         (&["nest", "a.mlir", "--size", "0"], "error: invalid value '0'"),
         (&["nest", "none.mlir"], "noisy-check: none.mlir: "),
     ] {

@@ -226,7 +226,7 @@ impl Attempt<'_> {
         for (op, _) in &self.nest.body.effects {
             let name = self.ir.op_name(*op);
             notes.push(format!(
-                "Line {} is not drawn: the effects of {name} are not known.",
+                "Line {} is not drawn: the effects of {name} are unknown.",
                 crate::nest::line(self.source, *op)
             ));
         }

@@ -153,7 +153,7 @@ impl Verifier<'_> {
             return Ok(());
         }
         let (from, to) = (self.show(element(from)), self.show(element(to)));
-        Err((Code::ElementType, format!("the elements are '{from}' here and '{to}' there")))
+        Err((Code::ElementType, format!("the element types '{from}' and '{to}' differ")))
     }
 
     fn same_space(&self, from: Type, to: Type) -> Wrong {

@@ -54,8 +54,9 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
 
 pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
     name: "scf.while",
-    doc: "Repeats the `before` region while its `scf.condition` is true, each time passing \
-          its operands to the `do` region, whose `scf.yield` feeds `before`.",
+    doc: "Repeats the `before` and `do` regions while the `scf.condition` of `before` is true. \
+          The operands of `scf.condition` are passed to `do`, and the operands of its `scf.yield` to \
+          `before`.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::ANY,
     results: Count::ANY,

@@ -330,7 +330,7 @@ impl Adviser<'_> {
             return;
         }
         self.say("an op is missing after `=`");
-        self.help("Write the op whose result has this name");
+        self.help("Write the op that defines this name");
     }
 
     /// `%0b`: a name that starts with a digit has digits only.

@@ -24,12 +24,12 @@ fn casts_and_copies_keep_elements_and_shapes() {
 }",
         &expect![[r#"
             7 memref.cast: 'memref<4xf32>' and 'memref<5xf32>' have different shapes (shapes-differ)
-            8 memref.cast: the elements are 'f32' here and 'f64' there (element-type)
+            8 memref.cast: the element types 'f32' and 'f64' differ (element-type)
             9 memref.cast: 'memref<4xf32>' and 'memref<4xf32, 1>' are in different memory spaces (types-differ)
             10 memref.cast: 'memref<4xf32>' and 'memref<?xf32, strided<[2]>>' have different layouts (cast-types)
             11 memref.cast: both memrefs are unranked (cast-types)
             12 memref.memory_space_cast: 'memref<4xf32>' and 'memref<?xf32, 1>' have different shapes (shapes-differ)
-            13 memref.copy: the elements are 'f32' here and 'f64' there (element-type)
+            13 memref.copy: the element types 'f32' and 'f64' differ (element-type)
         "#]],
     );
 }
@@ -73,7 +73,7 @@ fn parts_of_buffers_are_what_their_types_say() {
             16 memref.subview: 'memref<4x5xf32>' and 'memref<2x5xf32, strided<[5, 1]>, 1>' are in different memory spaces (types-differ)
             17 memref.reinterpret_cast: the result starts at offset 3, but its type says otherwise (result-type)
             18 memref.reinterpret_cast: stride 0 of the result is 2, but its type says otherwise (result-type)
-            19 memref.collapse_shape: the elements are 'f32' here and 'f64' there (element-type)
+            19 memref.collapse_shape: the element types 'f32' and 'f64' differ (element-type)
             21 "memref.extract_strided_metadata": offset, sizes and strides are 'index', not 'memref<4xi32>' (result-type)
             22 "memref.extract_strided_metadata": gives 3 numbers, but there are 5 of 'memref<4x5xf32>' (result-count)
         "#]],

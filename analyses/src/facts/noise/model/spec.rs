@@ -35,7 +35,7 @@ pub struct ModelSpec {
     pub fresh: Bits,
     /// The largest legal noise, in bits.
     pub budget: Bits,
-    /// The types that carry noise, as MLIR prints them; `*` stands for any run of characters.
+    /// The types that carry noise, as MLIR prints them; `*` matches any characters.
     pub types: Vec<String>,
     /// The op that is inserted to lower noise.
     pub insert: InsertSpec,
@@ -54,9 +54,9 @@ pub struct InsertSpec {
     pub op: String,
     /// The price of executing it once; at least 1.
     pub cost: u64,
-    /// The text of the op, on one line: `{result}`, `{operand}` and `{type}` stand for the names
-    /// and the type. By default `{result} = OP {operand} : {type}`, or the generic form if the
-    /// surrounding ops are in generic form.
+    /// The text of the op, on one line: `{result}`, `{operand}` and `{type}` are replaced by the
+    /// names and the type. By default `{result} = OP {operand} : {type}`, or the generic form
+    /// if the surrounding ops are in generic form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }

@@ -122,7 +122,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         Def::Argument(..) => ir.definition_site(value).is_some_and(|it| set.contains(&it)),
     };
     let type_of = |value: Value| match type_of(ir, value) {
-        Type::UNKNOWN => Err(format!("the type of {} is not known", ir.value_text(value))),
+        Type::UNKNOWN => Err(format!("the type of {} is unknown", ir.value_text(value))),
         ty => ir.interner.written_type_text(ty).ok_or_else(|| {
             format!("the type of {} is too long to be written out", ir.value_text(value))
         }),

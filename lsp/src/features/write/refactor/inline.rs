@@ -85,7 +85,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     for value in inside {
         let name = match (argument_of(value), named.get(&value)) {
             (Some(n), _) => {
-                let value = passed(n).ok_or("an operand of the call is not known")?;
+                let value = passed(n).ok_or("an operand of the call is unknown")?;
                 ir.value_text(value)
             }
             (None, Some(name)) => format!("%{name}"),
