@@ -221,7 +221,7 @@ impl Library {
                 _ => None,
             };
             let message = if !KEYS.contains(&key) {
-                format!("no library has a `{key}`, {NONE_USED}")
+                format!("unknown key `{key}`, {NONE_USED}")
             } else if key == BOOTSTRAP_LEVELS {
                 match number.and_then(|it| u32::try_from(it).ok()) {
                     Some(it) => {

@@ -456,7 +456,7 @@ fn parameters_that_cannot_be_used_are_told_of() {
         ),
         ""
     );
-    assert_eq!(keys("levels = 3 : i64"), format!("levels: no library has a `levels`, {none}"));
+    assert_eq!(keys("levels = 3 : i64"), format!("levels: unknown key `levels`, {none}"));
     assert_eq!(
         keys("has_kernel_chebyshev = \"no\""),
         format!("has_kernel_chebyshev: `has_kernel_chebyshev` is not a number, {none}")
