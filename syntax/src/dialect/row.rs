@@ -145,10 +145,7 @@ impl OpSpec {
         }
         let end = self.implicit_terminator.map(OpKind::spec)?;
         if !end.traits.contains(Traits::TERMINATOR) {
-            return Some(format!(
-                "`{}`, the terminator of `{name}`, is not a terminator",
-                end.name
-            ));
+            return Some(format!("`{}`, which must end `{name}`, is not a terminator", end.name));
         }
         (!end.parents.contains(&name))
             .then(|| format!("`{}`, the terminator of `{name}`, is not allowed in it", end.name))

@@ -335,7 +335,7 @@ impl Verifier<'_> {
         let (n, wanted) = (numbers.len(), 1 + 2 * dims.len());
         if n != wanted {
             let message =
-                format!("gives {n} numbers, but there are {wanted} of '{}'", self.show(from));
+                format!("returns {n} numbers, but needs {wanted} for '{}'", self.show(from));
             return Err((Code::ResultCount, message));
         }
         match numbers.iter().find(|it| self.clash(**it, Type::INDEX)) {

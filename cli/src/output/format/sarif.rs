@@ -24,7 +24,7 @@ const FAILURES: [(&str, &str); 4] = [
         "The configuration cannot be used. No file that it applies to was checked.",
     ),
     ("invalid-utf8", "The file is not valid UTF-8 from this place on. It was not checked."),
-    ("io-error", "The file cannot be read or written. It was not checked, or stays as it was."),
+    ("io-error", "The file cannot be read or written. It was not checked or not changed."),
 ];
 
 pub(super) fn frame() -> Frame {

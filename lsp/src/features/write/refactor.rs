@@ -84,9 +84,7 @@ pub(crate) fn offered(
             if rename_values::has_numbers(document, &all) {
                 offer(
                     Kind::Name,
-                    format!(
-                        "Give descriptive names to the numbered values of @{name} by what computes them"
-                    ),
+                    format!("Give descriptive names to the numbered values of @{name}"),
                 );
             }
         }

@@ -283,8 +283,7 @@ pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
     name: "arith.cmpf",
-    doc: "Compares two floating-point numbers by the predicate. The result is `i1`, or a \
-          shape of `i1`.",
+    doc: "Compares two floating-point numbers by the predicate. The result is `i1`, or a vector or tensor of `i1`.",
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::BoolLike])

@@ -8,7 +8,7 @@ use crate::dialect::syntax::types::OPT_ARROW_PAREN_TYPES;
 
 pub(in crate::dialect) const IF: OpSpec = OpSpec {
     name: "scf.if",
-    doc: "Runs one of two regions. Their `scf.yield` gives the results.",
+    doc: "Runs one of two regions. The operands of their `scf.yield` are the results.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::exactly(1),
     results: Count::ANY,
@@ -116,7 +116,7 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
 
 pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
     name: "scf.reduce",
-    doc: "Ends `scf.parallel`: each operand is combined by its region over all iterations.",
+    doc: "Ends `scf.parallel`. Each region combines its operand over all iterations.",
     traits: Traits::TERMINATOR.union(Traits::ALWAYS_PRINTED),
     operands: Count::ANY,
     regions: Count::ANY,

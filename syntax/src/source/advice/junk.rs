@@ -306,7 +306,7 @@ impl Adviser<'_> {
                         format!("the name of a {what} is missing after `{first}` in `{line}`")
                     }
                 });
-                self.help("Names have letters of the alphabet (a to z), digits, and the signs `_`, `$`, `.` and `-`");
+                self.help("Names consist of letters (a to z), digits, and the characters `_`, `$`, `.` and `-`");
                 if matches!(next, Some(' ')) {
                     let at = self.at.start + 1;
                     self.replace("Remove the space", at..at + 1, "");
@@ -316,9 +316,7 @@ impl Adviser<'_> {
             _ => {
                 let shown = if first.is_control() { '\u{fffd}' } else { first };
                 self.say(format!("unexpected `{shown}` (U+{:04X})", first as u32));
-                self.help(
-                    "Remove the character; names have letters of the alphabet (a to z) and digits",
-                );
+                self.help("Remove the character; names consist of letters (a to z) and digits");
                 let same = match first {
                     '\u{2212}' | '\u{2013}' | '\u{2014}' => Some("-"),
                     '\u{2192}' | '\u{21d2}' => Some("->"),

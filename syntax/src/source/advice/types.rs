@@ -225,7 +225,7 @@ impl Adviser<'_> {
             _ => return self.help("Only integers of 1 to 5 bits can be encoded"),
         };
         self.help(format!(
-            "Integers of 1 to 5 bits can be encoded: convert {name} to i5 by `{by}` before, if its value fits"
+            "Integers of 1 to 5 bits can be encoded: convert {name} to i5 by `{by}` first, if its value fits"
         ));
         if !self.source.is_first_on_line(start) {
             return;
@@ -329,7 +329,7 @@ impl Adviser<'_> {
         for value in results.into_iter().take(1) {
             let own = self.show(self.type_of(value));
             self.help(format!(
-                "Write another type than {own} for the result of `{}`",
+                "Write a type other than {own} for the result of `{}`",
                 self.ir.op_name(self.op)
             ));
             let place = self.type_places(&own).pop();

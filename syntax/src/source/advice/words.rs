@@ -30,6 +30,7 @@ pub(super) fn with_subject(message: &str, op: Option<&str>) -> Option<String> {
         "expects ",
         "passes ",
         "gives ",
+        "returns ",
         "needs ",
         "uses ",
         "takes ",

@@ -75,7 +75,7 @@ fn parts_of_buffers_are_what_their_types_say() {
             18 memref.reinterpret_cast: stride 0 of the result is 2, but its type says otherwise (result-type)
             19 memref.collapse_shape: the element types 'f32' and 'f64' differ (element-type)
             21 "memref.extract_strided_metadata": offset, sizes and strides are 'index', not 'memref<4xi32>' (result-type)
-            22 "memref.extract_strided_metadata": gives 3 numbers, but there are 5 of 'memref<4x5xf32>' (result-count)
+            22 "memref.extract_strided_metadata": returns 3 numbers, but needs 5 for 'memref<4x5xf32>' (result-count)
         "#]],
     );
 }
@@ -121,7 +121,7 @@ func.func @f(%m: memref<4xi8>, %i: index, %x: i8, %b: index) {
             13 memref.atomic_rmw: cannot combine 'i8' in this way (operand-type)
             14 memref.atomic_rmw: combines 'index', but the memref contains 'i8' (element-type)
             15 memref.atomic_rmw: has 2 indices for 1 dimensions (wrong-count)
-            16 memref.get_global: the result is 'memref<5xf32>', but the global 'memref<4xf32>' (types-differ)
+            16 memref.get_global: the result has type 'memref<5xf32>', but the global has type 'memref<4xf32>' (types-differ)
             18 memref.alloca_scope.return: the end of region #0 gives 0 values, but the op takes 1 (region-values)
             20 memref.generic_atomic_rmw: the memref gives 'i8' as value #0, but its body takes 'i16' (region-values)
             26 memref.atomic_yield: the end of region #0 gives 'index' as value #0, but the op takes 'i8' (region-values)

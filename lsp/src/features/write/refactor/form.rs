@@ -67,8 +67,8 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let indentation = source.indentation(range.start);
     let new = text::indented(new.trim_end(), "", &indentation);
     let new = new.strip_prefix(&*indentation).unwrap_or(&new).to_owned();
-    let new = with_kept_bytes(source, op, &new, is_generic)
-        .ok_or("an unknown op in it would not stay unchanged")?;
+    let new =
+        with_kept_bytes(source, op, &new, is_generic).ok_or("an unknown op in it would change")?;
     if is_generic && new == old {
         return Err("the custom form cannot express all of it".to_owned());
     }
