@@ -546,7 +546,8 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Parses the command line. Its color option also applies to the messages about the command line.
+/// Parses the command line. The option `--color` also applies to the messages about the command
+/// line.
 pub(crate) fn parse() -> Cli {
     let words: Vec<OsString> = std::env::args_os().collect();
     let color = words.iter().enumerate().rev().find_map(|(n, word)| match word.to_str()? {

@@ -15,10 +15,7 @@ use crate::file::line_col::LineCol;
 
 /// Codes and descriptions of failures. They are rules after those of the catalogue.
 const FAILURES: [(&str, &str); 4] = [
-    (
-        "internal-error",
-        "noisy-check has failed on this file, which was not checked. Please report this.",
-    ),
+    ("internal-error", "noisy-check failed on this file and did not check it. Please report this."),
     (
         "invalid-configuration",
         "The configuration cannot be used. No file that it applies to was checked.",
