@@ -1,5 +1,5 @@
-// 3 * 4, squared three times: over the noise budget. `noisy-check` reports where,
-// `noisy-check --fix` inserts three reduce_noise ops, the minimum.
+// 3 * 4, squared three times: over the noise budget. `noisy-check` reports the first op over the
+// budget, and `noisy-check --fix` inserts three reduce_noise ops, the minimum.
 func.func @squarings() -> i5 {
   %0 = arith.constant 3 : i5
   %1 = arith.constant 4 : i5

@@ -213,7 +213,7 @@ impl<'de> Deserialize<'de> for Multiplier {
             type Value = Multiplier;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of at least zero, or its digits")
+                f.write_str("a non-negative number, or its digits")
             }
 
             fn visit_u64<E: Error>(self, it: u64) -> Result<Multiplier, E> {

@@ -44,11 +44,12 @@ impl<'a> Noise<'a> {
             let operands: BTreeSet<u32> = node.operands.iter().copied().collect();
             for u in operands {
                 let list = users.get_mut(u as usize);
-                list.ok_or(format!("node {v} uses node {u}, which there is not"))?.push(v as u32);
+                list.ok_or(format!("node {v} uses node {u}, which does not exist"))?.push(v as u32);
             }
             if let Some(site) = node.site {
                 let list = nodes_of.get_mut(site as usize);
-                list.ok_or(format!("node {v} has site {site}, which there is not"))?.push(v as u32);
+                list.ok_or(format!("node {v} has site {site}, which does not exist"))?
+                    .push(v as u32);
             }
         }
         let is_absent = vec![false; n_sites];

@@ -100,7 +100,7 @@ fn judge(
     let placement = &settings.placement;
     let objective = json!(placement.objective);
     if objective != certificate.objective || placement.replace != certificate.replace {
-        let why = "its objective, or whether ops may be replaced, differs from the settings";
+        let why = "its objective, or its permission to replace ops, differs from the settings";
         return wrong(why.to_owned());
     }
     let functions = document.ir().functions();
@@ -109,7 +109,7 @@ fn judge(
         let op = functions.get(it.index).copied();
         op.filter(|&op| document.function_name(op) == it.name && named.insert(op)).ok_or_else(
             || {
-                let why = "the program has no such function at this place, or it is named twice";
+                let why = "the program has no such function at this index, or the function is listed twice";
                 (Some(it.name.clone()), why.to_owned())
             },
         )

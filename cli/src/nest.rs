@@ -84,7 +84,7 @@ fn changed(space: &Space, order: Reorder) -> Option<usize> {
 /// The reason why a space has no such order.
 fn why_not(space: &Space) -> &'static str {
     if space.points.iter().any(|it| it.part != PointPart::Whole) {
-        "other ops stand before or after the inner loop"
+        "there are other ops before or after the inner loop"
     } else {
         "there is only one loop"
     }
@@ -118,7 +118,7 @@ fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
     let blanks = text.line(line - 1).chars().take_while(|it| matches!(it, ' ' | '\t')).count();
     let at = ir.item_at(start + blanks);
     let found = at.and_then(|it| around(ir, it).find(|&it| is_loop(ir, it)));
-    found.ok_or_else(|| format!("line {line} is in no loop"))
+    found.ok_or_else(|| format!("line {line} is not in a loop"))
 }
 
 /// An op and its ancestors, innermost first.
@@ -198,7 +198,7 @@ mod tests {
             assert_eq!(space(line).expect("a nest").lines, [2, 3], "{line:?}");
         }
         assert_eq!(space(Some(8)).expect("a loop").lines, [8]);
-        assert_eq!(space(Some(1)).unwrap_err(), "line 1 is in no loop");
+        assert_eq!(space(Some(1)).unwrap_err(), "line 1 is not in a loop");
         assert_eq!(space(Some(99)).unwrap_err(), "there is no line 99: the file has 12");
         let none = Source::new("func.func @f() { return }");
         assert_eq!(choose(&none, None).unwrap_err(), "there is no loop");

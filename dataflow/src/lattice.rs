@@ -80,26 +80,36 @@ pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
     for a in sample {
         let (same, changed) = joined(a, a);
         if same != *a || changed.is_yes() {
-            return Err(format!("idempotent: {a:?} join itself is {same:?}, {changed:?}"));
+            return Err(format!(
+                "join is not idempotent: {a:?} joined with itself gives {same:?} ({changed:?})"
+            ));
         }
         let (up, _) = joined(&L::bottom(), a);
         let (down, changed) = joined(a, &L::bottom());
         if up != *a || down != *a || changed.is_yes() {
-            return Err(format!("bottom: joined with {a:?} it gives {up:?} and {down:?}"));
+            return Err(format!(
+                "bottom is not neutral: joined with {a:?} it gives {up:?} and {down:?}"
+            ));
         }
         for b in sample {
             let (ab, changed) = joined(a, b);
             let (ba, _) = joined(b, a);
             if ab != ba {
-                return Err(format!("commutative: {a:?}, {b:?} give {ab:?} and {ba:?}"));
+                return Err(format!(
+                    "join is not commutative: {a:?} and {b:?} give {ab:?} and {ba:?}"
+                ));
             }
             if changed.is_yes() != (ab != *a) {
-                return Err(format!("honest: {a:?} join {b:?} is {ab:?} and says {changed:?}"));
+                return Err(format!(
+                    "join reports a wrong change: {a:?} and {b:?} give {ab:?}, reported as {changed:?}"
+                ));
             }
             for c in sample {
                 let (left, right) = (joined(&ab, c).0, joined(a, &joined(b, c).0).0);
                 if left != right {
-                    return Err(format!("associative: {a:?}, {b:?}, {c:?}: {left:?}, {right:?}"));
+                    return Err(format!(
+                        "join is not associative: {a:?}, {b:?} and {c:?} give {left:?} and {right:?}"
+                    ));
                 }
             }
         }
@@ -126,8 +136,8 @@ pub fn monotone<L: Lattice + std::fmt::Debug>(
                     [(transfer(a, c), transfer(b, c)), (transfer(c, a), transfer(c, b))]
                 {
                     if !low.is_at_most(&high) {
-                        let up = format!("{a:?} <= {b:?} beside {c:?}");
-                        return Err(format!("monotone: {up} gives {low:?}, {high:?}"));
+                        let up = format!("{a:?} <= {b:?} with {c:?}");
+                        return Err(format!("not monotone: {up} gives {low:?} and {high:?}"));
                     }
                 }
             }

@@ -1,4 +1,4 @@
-// A product of sums, three times squared.
+// A product of sums, squared three times.
 func.func @product(%a: !bgv.ct<32768, 65537>, %b: !bgv.ct<32768, 65537> {noisy.bound = 60 : i64}) -> !bgv.ct<32768, 65537> {
   %0 = "bgv.add"(%a, %b) : (!bgv.ct<32768, 65537>, !bgv.ct<32768, 65537>) -> !bgv.ct<32768, 65537>
   %1 = "bgv.mul"(%0, %a) {bits = 31 : i64} : (!bgv.ct<32768, 65537>, !bgv.ct<32768, 65537>) -> !bgv.ct<32768, 65537>

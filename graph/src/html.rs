@@ -22,7 +22,7 @@ const CHAR: f64 = 7.3;
 /// One page with the graphs side by side.
 pub fn draw(name: &str, graphs: &[Graph]) -> String {
     let legend = [
-        (Look::Within(40), "within the budget; darker: less left"),
+        (Look::Within(40), "within the budget; the darker, the less is left"),
         (Look::Violation, "first over the budget"),
         (Look::Spoilt, "over the budget because of an earlier op"),
         (Look::Reset, "reduces noise"),

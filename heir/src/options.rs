@@ -5,23 +5,25 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-/// Options for HEIR's programs that are not in their text.
+/// Options of HEIR that the text of a program does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Options {
-    /// Levels that a ciphertext may use between bootstraps, at least 1, as HEIR's `level-budget`.
-    /// With it `--fix` places bootstraps; without it the levels are those of the moduli.
+    /// Levels that a ciphertext may use between bootstraps, at least 1, like HEIR's `level-budget`.
+    /// If it is set, `--fix` places bootstraps; otherwise the moduli determine the number of
+    /// levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level_budget: Option<NonZeroU32>,
-    /// Levels that a ciphertext must have left when it is bootstrapped, as HEIR's
+    /// Levels that a ciphertext must have left when it is bootstrapped, like HEIR's
     /// `bootstrap-waterline`: fixes do not use the last ones of `level-budget`.
     pub bootstrap_waterline: u32,
     /// The noise model for BGV and BFV programs with parameters, as HEIR spells it:
-    /// `bgv-noise-kpz21`. Without it noise is not checked.
+    /// `bgv-noise-kpz21`. If it is not set, `bgv-noise-kpz21` or `bfv-noise-kpz21` applies, and
+    /// overflows are warnings instead of errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_model: Option<Model>,
-    /// True if HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS
+    /// True if you run HEIR with `before-mul-include-first-mul`: fresh and bootstrapped CKKS
     /// ciphertexts then have twice the default scale, if none is written.
     pub before_mul_include_first_mul: bool,
     /// The time of each operation, for the cost that an editor shows above functions.
@@ -31,8 +33,8 @@ pub struct Options {
 /// Microseconds that operations of a scheme take. The defaults are measurements of the ACE
 /// compiler's library in CKKS with ring dimension 65,536 at level 10 on one core, rounded
 /// (`ckks_cost_model.cxx` in that project); a product with a plaintext is assumed to take half as
-/// long as one of ciphertexts. They compare programs; for the time of your machine, measure your
-/// own.
+/// long as one of ciphertexts. They are good for comparing programs; for the time on your machine,
+/// measure the operations there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]

@@ -111,11 +111,11 @@ impl Why {
     pub fn text(self) -> &'static str {
         match self {
             Why::NotAffine => "an index is not affine",
-            Why::Vector => "several elements at once",
-            Why::Atomic => "reads and writes at once",
-            Why::Step => "the step of a loop around is not positive",
+            Why::Vector => "an access of several elements",
+            Why::Atomic => "an atomic read and write",
+            Why::Step => "the step of an enclosing loop is not positive",
             Why::Alias => "the memrefs may share elements",
-            Why::Budget => "the search was ended by its budget",
+            Why::Budget => "the search has used up its budget",
         }
     }
 }

@@ -77,7 +77,7 @@ const TITLES: &[&str] = &[
     DISTRIBUTE,
 ];
 
-const PARALLEL: &str = "Make affine.parallel of the loop";
+const PARALLEL: &str = "Convert the loop to affine.parallel";
 const PEEL: &str = "Peel the first iteration";
 const COUNT: &str = "Count from 0 by 1";
 const DISTRIBUTE: &str = "Distribute over two loops";
@@ -195,7 +195,7 @@ impl Edits<'_> {
     fn interchange(&self, outer: &Header, inner: &Header) -> EditResult {
         carry_nothing(&[outer, inner])?;
         if self.reads(inner, &outer.iv) {
-            return Err(format!("the bounds of the inner loop read {}", outer.iv));
+            return Err(format!("the bounds of the inner loop depend on {}", outer.iv));
         }
         let band =
             [outer.op, inner.op].iter().filter_map(|it| self.nest.loop_of(*it)).collect::<Vec<_>>();
@@ -351,7 +351,7 @@ impl Edits<'_> {
             return Err("the loops have different bounds".to_owned());
         }
         // Reads both loops and their surroundings: dependences between them concern the function.
-        let function = self.ir.function_of(it.op).ok_or("there is no function around")?;
+        let function = self.ir.function_of(it.op).ok_or("the loop is not in a function")?;
         let body = crate::body::Body::new(self.ir, function);
         if body.accesses.len() > MOST_ACCESSES {
             return Err("the function has too many accesses".to_owned());
@@ -438,7 +438,9 @@ impl Edits<'_> {
             let text = format!("\n{indent}}}\n{indent}affine.for {header} {{");
             return Ok(vec![insert(end, text)]);
         }
-        Err(why.unwrap_or_else(|| "the body has no two parts that share no value".to_owned()))
+        Err(why.unwrap_or_else(|| {
+            "the body cannot be split into two parts without shared values".to_owned()
+        }))
     }
 
     fn touches_memory(&self, ops: &[Op]) -> bool {

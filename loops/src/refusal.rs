@@ -25,7 +25,7 @@ pub(crate) fn words(
             }
         }
         Obstacle::Effect(op) => {
-            format!("line {}: the effects of {} are not known", line(op), source.ir().op_name(op))
+            format!("line {}: the effects of {} are unknown", line(op), source.ir().op_name(op))
         }
         Obstacle::Imperfect(op) => format!("line {} is not in all of the loops", line(op)),
     }

@@ -148,14 +148,14 @@ impl Space {
         let ivs = names(ir, body, &drawn).join(" and ");
         Err(match stop {
             Stop::Unknown => format!(
-                "the iterations of the loops over {ivs} are not known: a bound is not affine or too large, or a step is not positive"
+                "the iterations of the loops over {ivs} are unknown: a bound is not affine or too large, or a step is not positive"
             ),
             Stop::Spent => format!(
-                "the loops over {ivs} have too many iterations: at most {} iterations and accesses are looked at",
+                "the loops over {ivs} have too many iterations: at most {} iterations and accesses are examined",
                 draw::MOST_LOOKED_AT
             ),
             Stop::Enough => format!(
-                "the loops over {ivs} have no iteration where values that are not known are {}",
+                "the loops over {ivs} have no iterations if unknown values are {}",
                 size.points
             ),
         })

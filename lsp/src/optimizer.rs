@@ -212,9 +212,7 @@ fn repaired(
             applicability: Applicability::Safe,
             edits: edit_between(text, document),
         }),
-        _ if request.rewrites => {
-            Found::Refused("no rewriting was found that saves anything".to_owned())
-        }
+        _ if request.rewrites => Found::Refused("no cheaper rewriting was found".to_owned()),
         _ if repaired.is_changed() => Found::Fix(Fix {
             title: repaired.title(),
             applicability: Applicability::Safe,

@@ -112,7 +112,7 @@ fn an_analysis_is_kept_until_a_pass_near_it_changes_something_and_who_lies_is_fo
         let (said, _) = told(&[asks, (&LIES, inside)], true);
         let [said] = &said[..] else { panic!("{said:?}") };
         assert!(
-            said.contains("says that it preserves the number of ops, and it does not"),
+            said.contains("says that it preserves the number of ops, but it does not"),
             "{said}"
         );
     }

@@ -152,7 +152,7 @@ fn the_page_is_one_file_and_every_part_of_a_split_file_is_in_it() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(
         (output.status.code(), said.trim()),
-        (Some(1), "noisy-opt: --replay takes no --keep-source")
+        (Some(1), "noisy-opt: --replay cannot be combined with --keep-source")
     );
     let output = run(&["-canonicalize", "--replay=/nowhere/at/all.html"], &input);
     assert_eq!(output.status.code(), Some(1));

@@ -193,7 +193,7 @@ func.func @f(%c: i1, %a: i32) -> i32 {
     let rows = input.with_extension("jsonl");
     let flag = format!("--replay={}", rows.display());
     for (pass, what, n) in [
-        ("-inline=default-pipeline=", "the callee stands in place of the call", 2),
+        ("-inline=default-pipeline=", "the body of the callee replaces the call", 2),
         ("-inline=default-pipeline=", "nothing calls it", 1),
         ("-trivial-dce", "nothing uses it", 1),
         ("-arith-unsigned-when-equivalent", "never negative", 2),

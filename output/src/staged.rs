@@ -71,7 +71,8 @@ impl Temporary {
             }
             self.0.disable_cleanup(true);
             let place = shown_path(self.path());
-            let told = format!("{}; the file is damaged, its new text is in {place}", reason(&why));
+            let told =
+                format!("{}; the file is damaged, and its new text is in {place}", reason(&why));
             io::Error::new(why.kind(), told)
         })
     }

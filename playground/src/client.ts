@@ -101,7 +101,7 @@ export class Client {
     this.worker = undefined;
     this.isRunning = false;
     for (const it of this.waiting.values()) {
-      it.reject(new Refused("the server has ended", 0));
+      it.reject(new Refused("the server has stopped", 0));
     }
     this.waiting.clear();
   }

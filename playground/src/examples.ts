@@ -40,7 +40,7 @@ export const EXAMPLES: Example[] = [
   { id: "branches", name: "One repair for two branches", program: branches },
   { id: "loop", name: "A loop", program: LOOP },
   { id: "model", name: "Another noise model", program: squarings, settings: MODEL },
-  { id: "heir", name: "HEIR: a lost relinearization", program: heir },
+  { id: "heir", name: "HEIR: a missing relinearization", program: heir },
   { id: "stencil", name: "Affine loops: a stencil", program: stencil },
   { id: "legal", name: "A legal program", program: legal },
 ];

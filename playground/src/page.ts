@@ -155,8 +155,8 @@ function ended(why: string, again: boolean): void {
   status(again ? "starting again" : "no server");
   banner(
     again
-      ? `The server ended (${why}) and is started again. Your text is kept.`
-      : `There is no server: ${why}. Your text is kept; change what was changed last, and start again.`,
+      ? `The server stopped (${why}) and is restarted. Your text is kept.`
+      : `There is no server: ${why}. Your text is kept; undo your last change and restart the server.`,
     !again && typeof WebAssembly === "object",
   );
 }
@@ -170,7 +170,7 @@ function send(model: monaco.editor.ITextModel): void {
     }
     show({ uri, diagnostics: [] });
     banner(
-      `The text has more than ${String(MOST / 1e6)} million characters: too many to be checked in a browser. Use noisy-check for it.`,
+      `The text has more than ${String(MOST / 1e6)} million characters: too many for a browser. Use noisy-check for it.`,
     );
     return;
   }

@@ -59,7 +59,7 @@ export async function shared(fragment: string): Promise<Shared | undefined> {
     new TextDecoder().decode(await piped(bytes, new DecompressionStream("deflate-raw"))),
   );
   if (!Array.isArray(whole) || typeof whole[0] !== "string" || typeof whole[1] !== "string") {
-    throw new Error("it holds no program");
+    throw new Error("it contains no program");
   }
   return { program: whole[0], settings: whole[1] };
 }

@@ -79,7 +79,7 @@ class Server {
   ask(method, params) {
     const id = ++this.last;
     return new Promise((resolve, reject) => {
-      if (this.ended) reject(new Error("the server has ended"));
+      if (this.ended) reject(new Error("the server has stopped"));
       this.waiting.set(id, { resolve, reject });
       this.send({ id, method, params });
     });

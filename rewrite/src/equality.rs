@@ -100,21 +100,21 @@ impl<'a> Side<'a> {
                 stack.extend(missing);
             }
         }
-        self.known.get(&value).cloned().ok_or_else(|| "a value is not known".to_owned())
+        self.known.get(&value).cloned().ok_or_else(|| "a value is unknown".to_owned())
     }
 
     /// The polynomial of an arithmetic op whose operands are known.
     fn computed(&self, op: Op, work: &mut Work) -> Result<Rc<Polynomial>, String> {
         let operand = |at: usize| {
             let value = self.ir.op(op).operands.get(at).and_then(|it| it.value);
-            value.and_then(|it| self.known.get(&it)).ok_or("an operand is not known")
+            value.and_then(|it| self.known.get(&it)).ok_or("an operand is unknown")
         };
         let polynomial = match self.ir.op(op).kind {
             OpKind::NoisyReduceNoise => return Ok(operand(0)?.clone()),
             OpKind::NoisyAdd => work.sum(operand(0)?, operand(1)?, false),
             OpKind::NoisySub => work.sum(operand(0)?, operand(1)?, true),
             OpKind::NoisyMul => work.product(operand(0)?, operand(1)?),
-            _ => return Err("an op is no arithmetic".to_owned()),
+            _ => return Err("an op is not arithmetic".to_owned()),
         };
         polynomial.map(Rc::new).ok_or_else(|| {
             let name = self.ir.op(op).results.first().map(|&it| self.ir.value_text(it));

@@ -47,7 +47,7 @@ pub(crate) struct FileSettings {
     hints: Hints,
     /// Affine loops: aliasing of memrefs, and tile sizes.
     loops: Loops,
-    /// The growth of noise, its legal amount, and the op that reduces it.
+    /// The noise model: the growth of noise, the budget, and the op that reduces noise.
     model: Model,
     /// Programs of HEIR: settings for checks beyond the text of the program.
     heir: noisy_heir::Options,
@@ -68,7 +68,7 @@ impl From<Settings> for FileSettings {
     }
 }
 
-/// The noise model: as it is written, and compiled.
+/// The noise model, as written and as compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     spec: ModelSpec,
@@ -157,7 +157,7 @@ pub struct Rewrite {
     pub enabled: bool,
     /// Seconds that rewriting may take, within the time limit of the placement.
     pub time_limit: Seconds,
-    /// The most operations that a rewritten function may execute, relative to before.
+    /// Limit on the executed operations of a rewritten function, relative to the original.
     pub growth: Growth,
 }
 
@@ -226,9 +226,9 @@ impl Default for Loops {
 #[serde(default, rename_all = "kebab-case")]
 pub struct Hints {
     /// The noise range after each noisy value, such as `[0, 24]`; for HEIR's ciphertexts the noise
-    /// and the rest of the modulus, such as `29.3 bits, 27.9 left`.
+    /// and the bits left, such as `29.3 bits, 27.9 left`.
     pub noise: bool,
-    /// The rest of the noise budget.
+    /// The remaining noise budget.
     pub budget: bool,
     /// The inferred range of integers, such as `in [0, 7]`, if it is narrower than the type.
     pub ranges: bool,

@@ -173,7 +173,7 @@ impl JsonSchema for Rules {
             properties.insert(name.to_owned(), schema.to_value());
         }
         json_schema!({
-            "description": "Levels of rules: by code, by category, or of all. A code counts before its category, and that before `all`.",
+            "description": "Levels of rules, by code, by category, or for `all`. A code overrides its category, and a category overrides `all`.",
             "type": "object",
             "properties": properties,
             "additionalProperties": false,

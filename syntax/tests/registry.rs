@@ -88,7 +88,7 @@ fn rejects_rows_that_cannot_be_registered() {
     }
     let mut wrong = row("example.wrong");
     wrong.implicit_terminator = Some(OpKind::ScfYield);
-    let message = "`scf.yield`, the terminator of `example.wrong`, may not stand in it".to_owned();
+    let message = "`scf.yield`, the terminator of `example.wrong`, is not allowed in it".to_owned();
     assert_eq!(register(wrong), Err(RegisterError::Contradiction(message)));
     assert_eq!(OpKind::of("example.wrong"), OpKind::Unknown);
 }

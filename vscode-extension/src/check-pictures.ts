@@ -53,7 +53,7 @@ function run(
       if (error === null) {
         resolve(stdout);
       } else if (error.code === "ENOENT") {
-        reject(new Error("noisy-check was found neither beside the server nor on PATH"));
+        reject(new Error("noisy-check was not found beside the server or on PATH"));
       } else {
         reject(new Error(stderr.trim().replace(/^noisy-check: /, "") || error.message));
       }

@@ -28,7 +28,7 @@ const MOST_STOPS = 4;
 const MINUTES = 3;
 
 const NEEDS_MACHINE =
-  "This needs the program noisy-check, which cannot run in a browser: open the folder in VS Code on a machine, over SSH, in a container or in a codespace.";
+  "This needs the program noisy-check, which cannot run in a browser: open the folder in desktop VS Code, over SSH, in a container or in a codespace.";
 
 class WebSession implements Asked {
   private client: LanguageClient | undefined;
@@ -148,7 +148,7 @@ class WebSession implements Asked {
     this.show("Noisy: no server", why, false, vscode.LanguageStatusSeverity.Error);
     this.status.command = { command: "noisy.restartServer", title: "Restart" };
     void vscode.window
-      .showErrorMessage(`Noisy runs no server: ${why}`, "Restart")
+      .showErrorMessage(`Noisy cannot run its server: ${why}`, "Restart")
       .then((choice) => {
         if (choice !== undefined) {
           void this.restart();

@@ -287,7 +287,7 @@ impl Pages<'_> {
                 let what = match part {
                     VisitPart::Op if turn.is_live => "visit".to_owned(),
                     VisitPart::Op => "visit, dead".to_owned(),
-                    VisitPart::Block => "join what branches bring to".to_owned(),
+                    VisitPart::Block => "join the incoming facts of".to_owned(),
                     VisitPart::Region(n) => format!("enter region {n} of"),
                     VisitPart::Results => "results of".to_owned(),
                 };

@@ -412,7 +412,7 @@ pub(crate) struct Files {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Cache")]
 pub(crate) struct Caching {
-    /// Neither use nor write the cache
+    /// Do not read or write the cache
     #[arg(long)]
     pub no_cache: bool,
 
@@ -546,7 +546,8 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Parses the command line. Its color option also applies to the messages about the command line.
+/// Parses the command line. The option `--color` also applies to the messages about the command
+/// line.
 pub(crate) fn parse() -> Cli {
     let words: Vec<OsString> = std::env::args_os().collect();
     let color = words.iter().enumerate().rev().find_map(|(n, word)| match word.to_str()? {

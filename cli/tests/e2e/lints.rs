@@ -46,7 +46,7 @@ fn they_are_off_until_their_codes_turn_them_on() {
         a.mlir:7:8: warning[same-value] %1 is the same value as %0 in line 5
         a.mlir:8:8: warning[folds-to-constant] %2 folds to 6
         a.mlir:10:10: warning[loop-invariant] %3 does not change in the loop
-        a.mlir:11:5: warning[dead-store] line 12 stores over this before anything reads it
+        a.mlir:11:5: warning[dead-store] line 12 overwrites this before anything reads it
         4 warnings in 1 file.
     "#]]
     .assert_eq(&folder.run(&concise).out);
@@ -88,7 +88,7 @@ fn they_are_off_until_their_codes_turn_them_on() {
             │ Help: Move it before the loop
         ────╯
 
-        warning[dead-store]: line 12 stores over this before anything reads it
+        warning[dead-store]: line 12 overwrites this before anything reads it
             ╭─[ a.mlir:11:5 ]
             │
          11 │     memref.store %0, %m[%i] : memref<?xi32>

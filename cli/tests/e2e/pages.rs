@@ -49,7 +49,7 @@ fn nests() {
     let data = folder.run(&["nest", "a.mlir", "--line", "6", "--format", "json", "--size", "4"]);
     let data: serde_json::Value = serde_json::from_str(&data.out).expect("JSON");
     assert_eq!(data["points"].as_array().map(Vec::len), Some(12));
-    assert_eq!(data["notes"][0], "Values that are not known are taken as 4: %n.");
+    assert_eq!(data["notes"][0], "Unknown values are assumed to be 4: %n.");
     // Two arguments: two memrefs, unless they may share elements.
     folder.write("copy.mlir", COPY);
     let args = ["nest", "copy.mlir", "--format", "svg", "--after", "interchange"];
@@ -59,7 +59,7 @@ fn nests() {
     assert!(run.code == 0 && run.out.contains("forbidden"), "{run:?}");
     for (args, why) in [
         (&["nest", "b.mlir"][..], "noisy-check: b.mlir: there is no loop\n"),
-        (&["nest", "a.mlir", "--line", "3"], "noisy-check: a.mlir: line 3 is in no loop\n"),
+        (&["nest", "a.mlir", "--line", "3"], "noisy-check: a.mlir: line 3 is not in a loop\n"),
         (&["nest", "a.mlir", "--size", "0"], "error: invalid value '0'"),
         (&["nest", "none.mlir"], "noisy-check: none.mlir: "),
     ] {

@@ -150,7 +150,7 @@ impl Rules<'_> {
                 })
             }
             "mgmt.adjust_scale" => (to < input)
-                .then(|| format!("a scale can only be raised: from 2^{input} to 2^{to} is lower")),
+                .then(|| format!("a scale can only be raised, but 2^{to} is lower than 2^{input}")),
             "mgmt.bootstrap" => {
                 let most = crate::facts::scale::modulus_bits(*params.q.first()?) - 1;
                 let default = params.log_default_scale.map(i64::from);

@@ -43,18 +43,15 @@ pub(crate) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
         Some(LevelRule::Drop(_, Some(key)))
             if ir.attr(op, key).is_some_and(|it| ciphertext::dropped(ir, it).is_none()) =>
         {
-            return own(
-                key,
-                "is not a number of levels, so the level of what follows is not known",
-            );
+            return own(key, "is not a number of levels, so later levels are unknown");
         }
         Some(LevelRule::Chebyshev) => {
             let key = ciphertext::COEFFICIENTS;
             let Some(attr) = ir.attr(op, key) else {
-                return own(key, "is missing, so the level of what follows is not known");
+                return own(key, "is missing, so later levels are unknown");
             };
             if ciphertext::length(ir, attr).is_none() {
-                return own(key, "is not a list, so the level of what follows is not known");
+                return own(key, "is not a list, so later levels are unknown");
             }
         }
         _ => {}
@@ -68,13 +65,14 @@ pub(crate) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
             _ => true,
         };
         if ir.attr(op, key).is_some_and(is_bad) {
-            let message = "is not a list of dictionaries, so levels and scales in it are not known";
+            let message =
+                "is not a list of dictionaries, so the levels and scales in it are unknown";
             return own(key, message);
         }
     }
     let keys = [
         ("dimension", "of `mgmt.mgmt` is not a number of polynomials, so it is not compared"),
-        ("scale", "of `mgmt.mgmt` is not a number, so the scale of what follows is not known"),
+        ("scale", "of `mgmt.mgmt` is not a number, so later scales are unknown"),
     ];
     // One that is no list of keys has no level either.
     let is_list = |attr: Attr| match ir.interner.attr_data(attr) {

@@ -106,13 +106,13 @@ fn what(ir: &Ir, heir: &Heir, value: Value, before: Option<Value>) -> String {
             let holder = symbol.unwrap_or_else(|| name.to_owned());
             // The level may also be that of what another function gives.
             match heir.level(ir, value) {
-                Some(0) => format!("argument of {holder}, taken to be fresh"),
+                Some(0) => format!("argument of {holder}, assumed fresh"),
                 _ => format!("argument of {holder}"),
             }
         }
         None if rules::encrypts(name) => format!("{name}: fresh"),
         Some(_) if !is_result => format!("passed to {name}"),
-        _ if !ir.op(op).regions.is_empty() => format!("given by {name}"),
+        _ if !ir.op(op).regions.is_empty() => format!("result of {name}"),
         _ => match effect(ir, heir, op) {
             Some(effect) => format!("{name}: {effect}"),
             None => name.to_owned(),
@@ -135,12 +135,12 @@ pub fn effect(ir: &Ir, heir: &Heir, op: Op) -> Option<String> {
         Some(Moved::By(0)) => None,
         Some(Moved::By(1)) => Some("uses 1 level".to_owned()),
         Some(Moved::By(n)) => Some(format!("uses {n} levels")),
-        Some(Moved::ToTheLast) => Some("uses all levels that are left".to_owned()),
+        Some(Moved::ToTheLast) => Some("uses all remaining levels".to_owned()),
         Some(Moved::Bootstrapped) => {
             let n = heir.setting().bootstrap_level;
             Some(format!("refreshes: {n} levels are used after it"))
         }
-        None => Some("uses a number of levels that is not known".to_owned()),
+        None => Some("uses an unknown number of levels".to_owned()),
     };
     let dimension = match rules::dimension(name) {
         Some(DimensionRule::Relinearize) => Some("2 polynomials after it".to_owned()),

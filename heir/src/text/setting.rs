@@ -102,7 +102,7 @@ impl Setting {
         let is_named = |name: &&str| match attr(name) {
             Some(AttrData::Unit) => true,
             Some(_) => {
-                told(name, format!("`{name}` has a value, so it names no scheme"));
+                told(name, format!("`{name}` must not have a value; it is ignored"));
                 false
             }
             None => false,
@@ -131,14 +131,14 @@ impl Setting {
                 Scheme::Bgv | Scheme::Bfv => ("plaintextModulus", "noise is"),
             };
             match params {
-                Err(why) => told(key, format!("{why}, so {unknown} not known")),
+                Err(why) => told(key, format!("{why}, so {unknown} unknown")),
                 Ok(_) if key != keys[0] => {
                     let name = named.first().copied().unwrap_or_default();
-                    told(key, format!("`{name}` needs `{}`, so {unknown} not known", keys[0]));
+                    told(key, format!("`{name}` needs `{}`, so {unknown} unknown", keys[0]));
                 }
                 Ok(it) if it.plaintext_modulus.is_none() && it.log_default_scale.is_none() => {
                     let missing = ParamsError::Missing(needed);
-                    told(key, format!("{missing}, so {unknown} not known"));
+                    told(key, format!("{missing}, so {unknown} unknown"));
                 }
                 Ok(_) => {}
             }
@@ -187,12 +187,12 @@ impl Library {
         }
         names.sort_unstable();
         for &(name, _) in names.iter().filter(|it| !it.1) {
-            told(name, format!("`{name}` has a value, so it names no library"));
+            told(name, format!("`{name}` must not have a value; it is ignored"));
         }
         let mut names = names.iter().filter(|it| it.1).map(|it| it.0);
         let first = names.next();
         let known = first.and_then(|name| LIBRARIES.iter().find(|it| it.0 == name));
-        const NONE_USED: &str = "so a bootstrap is taken to use no level";
+        const NONE_USED: &str = "so bootstraps are assumed to use no level";
         if let Some(first) = first.filter(|_| known.is_none()) {
             told(first, format!("HEIR has no library `{first}`, {NONE_USED}"));
         }
@@ -221,7 +221,7 @@ impl Library {
                 _ => None,
             };
             let message = if !KEYS.contains(&key) {
-                format!("no library has a `{key}`, {NONE_USED}")
+                format!("unknown key `{key}`, {NONE_USED}")
             } else if key == BOOTSTRAP_LEVELS {
                 match number.and_then(|it| u32::try_from(it).ok()) {
                     Some(it) => {

@@ -80,7 +80,7 @@ fn folds(kind: &str, at: u32, constant: Option<f64>) -> bool {
 
 /// The number that all elements of a constant are, if it is one and not negative.
 fn constant(ir: &Ir, op: Op) -> Option<f64> {
-    #[allow(clippy::cast_precision_loss, reason = "only zero and one are told apart")]
+    #[allow(clippy::cast_precision_loss, reason = "only zero and one are distinguished")]
     match ir.interner.attr_data(ir.attr(op, "value")?) {
         AttrData::Int { value, .. } => Some(*value as f64),
         AttrData::Float { bits, .. } => Some(f64::from_bits(*bits)),

@@ -129,7 +129,7 @@ pub const ALL: &[Requirement] = &[
         ],
         condition: Condition::OneLevel,
         outcome: Outcome::Wrong,
-        message: "the number of towers is not the same, where OpenFHE scales by hand",
+        message: "the numbers of towers differ, with manual scaling in OpenFHE",
         source: "OpenFHE",
     },
 ];

@@ -365,7 +365,7 @@ fn coefficients_that_are_no_list_are_told_of() {
     );
     let found = Document::new(&text).diagnostics();
     let [it] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!(it.message, "`coefficients` is missing, so the level of what follows is not known");
+    assert_eq!(it.message, "`coefficients` is missing, so later levels are unknown");
     assert_eq!(&text[it.range.clone()], "kernel.eval_chebyshev %a");
     for bad in ["5", "5 : i64", "\"[1.0, 2.0]\"", "{a = [1.0]}"] {
         let told = "unreadable-attribute coefficients".to_owned();

@@ -38,15 +38,15 @@ const CKKS: &str = "module attributes {backend.lattigo, ckks.schemeParam = #ckks
 #[test]
 fn what_changed_something_is_told() {
     expect![[r#"
-        %y L1 D2 s45 argument of @f, taken to be fresh
+        %y L1 D2 s45 argument of @f, assumed fresh
         %2 L1 D3 s90 arith.mulf: product of 2 and 2 polynomials
         %3 L1 D2 s90 mgmt.relinearize: 2 polynomials after it
         %4 L0 D2 s45 mgmt.modreduce: uses 1 level
-        %0 L0 D2 s45 given by secret.generic
+        %0 L0 D2 s45 result of secret.generic
     "#]]
     .assert_eq(&steps(CKKS, "%0"));
     expect![[r#"
-        %x L1 D2 s45 argument of @f, taken to be fresh
+        %x L1 D2 s45 argument of @f, assumed fresh
         %a L1 D2 s45 passed to secret.generic
     "#]]
     .assert_eq(&steps(CKKS, "%a"));
@@ -60,7 +60,7 @@ fn the_levels_are_those_that_are_written() {
         "%4 = mgmt.modreduce %3 {mgmt.mgmt = #mgmt.mgmt<level = 4>} :",
     );
     expect![[r#"
-        %y L5 D2 s45 argument of @f, taken to be fresh
+        %y L5 D2 s45 argument of @f, assumed fresh
         %2 L5 D3 s90 arith.mulf: product of 2 and 2 polynomials
         %3 L5 D2 s90 mgmt.relinearize: 2 polynomials after it
         %4 L4 D2 s45 mgmt.modreduce: uses 1 level
@@ -87,7 +87,7 @@ fn a_loop_is_gone_round_once() {
 }
 ";
     expect![[r#"
-        %x L2 D2 argument of @f, taken to be fresh
+        %x L2 D2 argument of @f, assumed fresh
         %4 L0 D2 mgmt.level_reduce: uses 2 levels
     "#]]
     .assert_eq(&steps(text, "%4"));

@@ -393,27 +393,27 @@ fn parameters_that_cannot_be_used_are_told_of() {
     let at = "bgv.schemeParam: the scheme parameter";
     assert_eq!(
         bgv("Q = [97], plaintextModulus = 17"),
-        format!("{at}s have no `logN`, so noise is not known")
+        format!("{at}s have no `logN`, so noise is unknown")
     );
-    assert_eq!(bgv("logN = 12, Q = []"), format!("{at}s have no `Q`, so noise is not known"));
+    assert_eq!(bgv("logN = 12, Q = []"), format!("{at}s have no `Q`, so noise is unknown"));
     assert_eq!(
         bgv("logN = 12, Q = [x]"),
-        format!("{at} `Q` cannot be read: `[x]`, so noise is not known")
+        format!("{at} `Q` cannot be read: `[x]`, so noise is unknown")
     );
     assert_eq!(
         bgv("logN = 12, Q = [97]"),
-        format!("{at}s have no `plaintextModulus`, so noise is not known")
+        format!("{at}s have no `plaintextModulus`, so noise is unknown")
     );
     assert_eq!(bgv("logN = 12, Q = [97], P = [97], plaintextModulus = 17"), "");
     assert_eq!(
         told("scheme.bgv, bgv.schemeParam = 5"),
-        format!("{at}s have no `logN`, so noise is not known")
+        format!("{at}s have no `logN`, so noise is unknown")
     );
     assert_eq!(
         told(
             "scheme.ckks, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [97], plaintextModulus = 17>"
         ),
-        "bgv.schemeParam: `scheme.ckks` needs `ckks.schemeParam`, so scales are not known"
+        "bgv.schemeParam: `scheme.ckks` needs `ckks.schemeParam`, so scales are unknown"
     );
     assert_eq!(
         told("scheme.ckks, scheme.bgv"),
@@ -427,9 +427,9 @@ fn parameters_that_cannot_be_used_are_told_of() {
         told(
             "backend.lattigo, backend.config_override = {bootstrapLevelsConsumed = -3 : i32}, scheme.ckks"
         ),
-        "bootstrapLevelsConsumed: `bootstrapLevelsConsumed` is not a number of levels, so a bootstrap is taken to use no level"
+        "bootstrapLevelsConsumed: `bootstrapLevelsConsumed` is not a number of levels, so bootstraps are assumed to use no level"
     );
-    let none = "so a bootstrap is taken to use no level";
+    let none = "so bootstraps are assumed to use no level";
     assert_eq!(
         told("backend.unheard, scheme.ckks"),
         format!("backend.unheard: HEIR has no library `backend.unheard`, {none}")
@@ -441,11 +441,11 @@ fn parameters_that_cannot_be_used_are_told_of() {
     );
     assert_eq!(
         told("backend.lattigo = \"yes\", scheme.ckks"),
-        "backend.lattigo: `backend.lattigo` has a value, so it names no library"
+        "backend.lattigo: `backend.lattigo` must not have a value; it is ignored"
     );
     assert_eq!(
         told("scheme.bgv = 1 : i64, scheme.ckks"),
-        "scheme.bgv: `scheme.bgv` has a value, so it names no scheme"
+        "scheme.bgv: `scheme.bgv` must not have a value; it is ignored"
     );
     let keys = |keys: &str| {
         told(&format!("backend.lattigo, backend.config_override = {{{keys}}}, scheme.ckks"))
@@ -456,7 +456,7 @@ fn parameters_that_cannot_be_used_are_told_of() {
         ),
         ""
     );
-    assert_eq!(keys("levels = 3 : i64"), format!("levels: no library has a `levels`, {none}"));
+    assert_eq!(keys("levels = 3 : i64"), format!("levels: unknown key `levels`, {none}"));
     assert_eq!(
         keys("has_kernel_chebyshev = \"no\""),
         format!("has_kernel_chebyshev: `has_kernel_chebyshev` is not a number, {none}")

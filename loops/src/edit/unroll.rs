@@ -177,7 +177,7 @@ impl Edits<'_> {
         carry_nothing(&[it])?;
         carry_nothing(&inner.iter().collect::<Vec<_>>())?;
         if let Some(reader) = inner.iter().find(|inner| self.reads(inner, &it.iv)) {
-            return Err(format!("the bounds of the loop over {} read {}", reader.iv, it.iv));
+            return Err(format!("the bounds of the loop over {} depend on {}", reader.iv, it.iv));
         }
         let numbers: Option<Vec<u32>> = inner.iter().map(|it| self.nest.loop_of(it.op)).collect();
         let both = self.nest.loop_of(it.op).zip(numbers);
@@ -198,7 +198,7 @@ impl Edits<'_> {
             return Err("the bounds are not numbers".to_owned());
         };
         if trips < 2 {
-            return Err("the loop has less than two iterations".to_owned());
+            return Err("the loop has fewer than two iterations".to_owned());
         }
         let next = low.checked_add(it.step).ok_or("the step is too large")?;
         let whole = self.ir.range(it.op);

@@ -143,7 +143,7 @@ impl Attempt<'_> {
             match done {
                 Err(Stop::Spent) => return Err(Stop::Spent),
                 Err(_) => notes.push(format!(
-                    "Line {} is not drawn: whether it runs, or what it touches, follows from values that are not known.",
+                    "Line {} is not drawn: its execution or its accesses depend on unknown values.",
                     line(self.source, access.op)
                 )),
                 Ok(()) => {}
@@ -178,7 +178,7 @@ impl Attempt<'_> {
         if notes.len() > MOST_NOTES {
             let more = notes.len() - MOST_NOTES;
             notes.truncate(MOST_NOTES);
-            notes.push(format!("And {more} more that are not drawn or assumed."));
+            notes.push(format!("{more} more notes are not shown."));
         }
         out.notes = notes;
         self.change(&mut out);
@@ -214,7 +214,7 @@ impl Attempt<'_> {
                 match it.place.meets(&other.place, self.aliasing) {
                     Meeting::Same(_) => class = class.min(out[earlier].unwrap_or(at)),
                     Meeting::Unknown if it.is_store || other.is_store => notes.push(format!(
-                        "Lines {} and {} may share elements: dependences between them are not drawn.",
+                        "Lines {} and {} may access the same elements: dependences between them are not drawn.",
                         line(earlier),
                         line(at)
                     )),
@@ -226,7 +226,7 @@ impl Attempt<'_> {
         for (op, _) in &self.nest.body.effects {
             let name = self.ir.op_name(*op);
             notes.push(format!(
-                "Line {} is not drawn: the effects of {name} are not known.",
+                "Line {} is not drawn: the effects of {name} are unknown.",
                 crate::nest::line(self.source, *op)
             ));
         }
@@ -308,12 +308,12 @@ impl Attempt<'_> {
             if !names.is_empty() {
                 let value = if is_low { 0 } else { self.size.points };
                 let names = names.join(", ");
-                out.push(format!("Values that are not known are taken as {value}: {names}."));
+                out.push(format!("Unknown values are assumed to be {value}: {names}."));
             }
         }
         if !around.is_empty() {
             let all: Vec<String> = around.iter().map(|(iv, it)| format!("{iv} = {it}")).collect();
-            out.push(format!("Of the loops around, one iteration is drawn: {}.", all.join(", ")));
+            out.push(format!("One iteration of each enclosing loop is drawn: {}.", all.join(", ")));
         }
         let (mut cut, mut inside): (Vec<u32>, Vec<u32>) =
             run.cut.iter().partition(|it| self.drawn.contains(it));
@@ -327,7 +327,7 @@ impl Attempt<'_> {
         }
         if !inside.is_empty() {
             out.push(format!(
-                "Only the first iterations of the loops over {} inside of a point are looked at: arrows may be missing.",
+                "Only the first iterations of the loops over {} inside of a point are examined: arrows may be missing.",
                 names(self.ir, body, &inside).join(" and ")
             ));
         }

@@ -64,7 +64,7 @@ pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, repo
             Ok(answer) => answer.failure_reason.filter(|it| !it.is_empty()),
             Err(error) => Some(error.message.into_owned()),
         };
-        let why = why.unwrap_or_else(|| "the editor does not say why".to_owned());
+        let why = why.unwrap_or_else(|| "the editor gave no reason".to_owned());
         asking.show(lsp::MessageType::WARNING, &format!("Nothing was inserted: {why}"));
     });
 }

@@ -171,7 +171,7 @@ pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<Stri
         if met.is_empty() {
             return Some("No other access of the nest depends on it.".to_owned());
         }
-        return Some(format!("Depends on, or is depended on by:\n\n{}", nest.table(source, &met)));
+        return Some(format!("Dependent accesses:\n\n{}", nest.table(source, &met)));
     }
     let loop_ = nest.loop_of(op)?;
     Some(match nest.verdict(ir, loop_) {

@@ -24,7 +24,7 @@ pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitio
 /// A link; `None` if it has no target.
 pub(crate) fn link(view: &View<'_>, it: &Link) -> Option<lsp::DocumentLink> {
     let (target, tooltip) = match &it.target {
-        Target::Code(code) => (docs::link(view.connection, code)?, format!("What {code} means")),
+        Target::Code(code) => (docs::link(view.connection, code)?, format!("Explain {code}")),
         Target::File(path, line, column) => {
             let here = view.uri.to_file_path()?;
             let file = lsp::Uri::from_file_path(here.parent()?.join(path))?;

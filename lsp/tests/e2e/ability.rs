@@ -130,7 +130,7 @@ fn a_client_that_applies_no_edits_is_not_told_to_place() {
 #[test]
 fn the_reason_of_an_editor_that_does_not_apply_an_edit_is_told() {
     for (answer, wanted) in [
-        (json!({ "result": { "applied": false } }), "the editor does not say why"),
+        (json!({ "result": { "applied": false } }), "the editor gave no reason"),
         (json!({ "error": { "code": -32603, "message": "it is locked" } }), "it is locked"),
     ] {
         let mut client = Client::new();

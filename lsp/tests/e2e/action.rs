@@ -205,7 +205,7 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
         let is_it = |it: &&Value| it["title"].as_str().is_some_and(|it| it.starts_with(title));
         found.iter().find(is_it).unwrap_or_else(|| panic!("{title} in {found:?}")).clone()
     };
-    for title in ["Interchange", "Tile", "Run the loop", "Make affine.parallel"] {
+    for title in ["Interchange", "Tile", "Run the loop", "Convert the loop"] {
         let it = of(title);
         assert!(it.get("edit").is_none(), "{it}");
         let why = it["disabled"]["reason"].as_str().unwrap_or_default();
@@ -232,7 +232,7 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
     let found = actions(&mut client, 1, json!(["refactor"]));
     let is_it = |it: &&Value| it["title"].as_str().is_some_and(|it| it.starts_with("Interchange"));
     let interchange = found.iter().find(is_it).expect("an interchange");
-    let why = "the bounds of the inner loop read %i";
+    let why = "the bounds of the inner loop depend on %i";
     assert_eq!(interchange["disabled"]["reason"], why);
     let title = format!("Interchange with the loop over %j_skewed: {why}");
     assert_eq!(interchange["title"], title);

@@ -147,7 +147,7 @@ fn noise_is_told_with_what_is_left() {
         multiplicative depth 1
 
         ```text
-        %x  L0 D2 28.77 bits  argument of @f, taken to be fresh
+        %x  L0 D2 28.77 bits  argument of @f, assumed fresh
         %1  L0 D3 65.04 bits  arith.muli: product of 2 and 2 polynomials
         %2  L0 D2 65.04 bits  mgmt.relinearize: 2 polynomials after it
         ```
@@ -177,7 +177,7 @@ fn hovers_tell_where_it_comes_from() {
         multiplicative depth 2
 
         ```text
-        %x  L2 D2 s45  argument of @f, taken to be fresh
+        %x  L2 D2 s45  argument of @f, assumed fresh
         %1  L2 D3 s90  arith.mulf: product of 2 and 2 polynomials
         %2  L1 D3 s45  mgmt.modreduce: uses 1 level
         %3  L1 D5 s90  arith.mulf: product of 3 and 3 polynomials
@@ -196,7 +196,7 @@ fn hovers_tell_where_it_comes_from() {
         Uses 1 level.
 
         ```text
-        %x  L2 D2 s45  argument of @f, taken to be fresh
+        %x  L2 D2 s45  argument of @f, assumed fresh
         %1  L2 D3 s90  arith.mulf: product of 2 and 2 polynomials
         %2  L1 D3 s45  mgmt.modreduce: uses 1 level
         %3  L1 D5 s90  arith.mulf: product of 3 and 3 polynomials
@@ -221,7 +221,7 @@ fn hovers_tell_where_it_comes_from() {
         level 2, 0 of 3 levels used, 2 polynomials, scale 2^45
 
         ```text
-        %x  L2 D2 s45  argument of @f, taken to be fresh
+        %x  L2 D2 s45  argument of @f, assumed fresh
         %a  L2 D2 s45  passed to secret.generic
         ```
 

@@ -180,7 +180,7 @@ fn of_a_block_says_what_is_live() {
 
         Reached by 1 branch.
 
-        Live where it starts: %q, %s.
+        Live at its start: %q, %s.
     "#]]
     .assert_eq(&hover_in(FLOW, 9, 1));
 }
@@ -245,7 +245,7 @@ fn of_a_loop_says_what_it_carries_and_of_an_access_with_which_others_it_meets() 
     let inner = hover_in(text, 2, 7);
     assert!(inner.contains("Its iterations are independent and may run in parallel."), "{inner}");
     let store = hover_in(text, 4, 10);
-    assert!(store.contains(row) && store.contains("Depends on, or is depended on by"), "{store}");
+    assert!(store.contains(row) && store.contains("Dependent accesses"), "{store}");
     let alone = hover_in(&text.replace("%i - 1", "%i + 9"), 3, 14);
     assert!(alone.contains("No other access of the nest depends on it."), "{alone}");
 }

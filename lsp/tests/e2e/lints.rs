@@ -53,7 +53,7 @@ fn they_are_off_until_the_settings_turn_them_on() {
         (6, "%2 folds to 6"),
         (8, "%3 does not change in the loop"),
         (9, "%4 does not change in the loop"),
-        (10, "line 12 stores over this before anything reads it"),
+        (10, "line 12 overwrites this before anything reads it"),
     ];
     assert_eq!(told, expected);
 }

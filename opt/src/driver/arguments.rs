@@ -168,15 +168,19 @@ impl Run {
         }
         if run.is_in_place {
             if run.input == "-" || run.output != "-" {
-                return Err(wrong("--in-place takes a file, and no -o".to_owned()));
+                return Err(wrong(
+                    "--in-place needs a file, and cannot be combined with -o".to_owned(),
+                ));
             }
             run.output.clone_from(&run.input);
         }
         if run.keeps_source && run.replay.is_some() {
-            return Err(wrong("--replay takes no --keep-source".to_owned()));
+            return Err(wrong("--replay cannot be combined with --keep-source".to_owned()));
         }
         if run.keeps_source && run.verify_diagnostics {
-            return Err(wrong("--keep-source takes no --verify-diagnostics".to_owned()));
+            return Err(wrong(
+                "--keep-source cannot be combined with --verify-diagnostics".to_owned(),
+            ));
         }
         run.settings.keeps_before &= run.crash_reproducer.is_some();
         run.is_threaded = is_threaded;

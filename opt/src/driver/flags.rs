@@ -42,7 +42,7 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     (
         "keep-source",
         Takes::Bool,
-        "Edit the source instead of printing it anew: unchanged ops keep their text, names and comments",
+        "Edit the source instead of printing the program again: unchanged ops keep their text, names and comments",
     ),
     ("list-passes", Takes::Bool, "Print the registered passes and exit"),
     (

@@ -54,7 +54,7 @@ pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<T
                 after.op_name(it) == pipeline.anchor
                     && after.origin(it).is_some_and(|range| range.start == at)
             });
-            (found.ok_or("there is no op for the passes to run on")?, None)
+            (found.ok_or("the passes have no op to run on")?, None)
         }
         None => {
             let top = wrap(&mut after);

@@ -312,7 +312,7 @@ impl<'a> Manager<'a> {
         let outcome = match wrong.first() {
             None => outcome,
             Some(name) => Err(Failure(Some(format!(
-                "'{}' op internal error: the pass says that it preserves {name}, and it does not",
+                "'{}' op internal error: the pass says that it preserves {name}, but it does not",
                 ir.op_name(op)
             )))),
         };

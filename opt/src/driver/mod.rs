@@ -433,7 +433,7 @@ fn parse(
         is_fine = false;
         sink.tell_op(Severity::Error, &ir, op, &text);
         if is_of_heir {
-            let text = "noisy-opt cannot print HEIR's custom syntax; --keep-source leaves such ops as they are, and their generic form is accepted";
+            let text = "noisy-opt cannot print HEIR's custom syntax; --keep-source leaves such ops unchanged, and their generic form is accepted";
             sink.tell_op(Severity::Note, &ir, op, text);
         }
     });

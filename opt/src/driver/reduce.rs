@@ -28,7 +28,7 @@ const PASSES: [&str; 4] = [
 /// Finds a small program and returns its text.
 pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String> {
     if run.split_at.is_some() {
-        return Err("`--reduce` takes no `--split-input-file`".to_owned());
+        return Err("`--reduce` cannot be combined with `--split-input-file`".to_owned());
     }
     let mut script = Script::new(command);
     if !script.fails(text)? {

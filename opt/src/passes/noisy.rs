@@ -70,7 +70,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let program = Program::new(&print::generic(cx.ir));
     let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
     if ours.len() != theirs.len() {
-        return Err(defect("the printed program has other functions"));
+        return Err(defect("the printed program has different functions"));
     }
     let meant = ours.iter().zip(&theirs).filter(|it| cx.ir.is_within(*it.0, op));
     let (meant, asked): (Vec<Op>, Vec<Op>) = meant.unzip();
@@ -111,7 +111,7 @@ fn run_rewrite(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Fa
     let program = Program::new(&print::generic(cx.ir));
     let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
     if ours.len() != theirs.len() {
-        return Err(defect("the printed program has other functions"));
+        return Err(defect("the printed program has different functions"));
     }
     let meant = (0..ours.len()).filter(|&it| cx.ir.is_within(ours[it], op));
     let meant: Vec<usize> = meant.collect();

@@ -165,9 +165,11 @@ fn edits_of_loops_that_carry_values_keep_what_they_compute() {
         "  affine.for %j = 0 to 8 {\n    %r = affine.for %i = 2 to 9 iter_args(%x = %k) -> (i64) {\n      %a = affine.load %A[%i, %j] : memref<?x?xi64>\n      %s = arith.addi %x, %a : i64 // The end.\n      affine.yield %s : i64\n    }\n    affine.store %r, %B[%j, 0] : memref<?x?xi64>\n    affine.yield\n  }\n",
     );
     let (done, _) = titles(&nest);
-    for title in
-        ["Run the loop over %j backwards", "Make affine.parallel of the loop", "Count from 0 by 1"]
-    {
+    for title in [
+        "Run the loop over %j backwards",
+        "Convert the loop to affine.parallel",
+        "Count from 0 by 1",
+    ] {
         assert!(done.contains(&title.to_owned()), "{title}: {done:?}");
     }
 }

@@ -15,11 +15,12 @@ use crate::rules::Rules;
 struct File {
     #[schemars(flatten)]
     settings: FileSettings,
-    /// A configuration file that this one extends, key by key: a path from the folder of this file.
-    /// All patterns are about the files below this file.
+    /// A configuration file that this file extends, key by key: a path relative to the folder of
+    /// this file. All patterns match files below the folder of this file.
     #[schemars(default)]
     extends: String,
-    /// Files that are checked only if they are named: patterns as in a .gitignore beside this file.
+    /// Files that are checked only if the command line names them: patterns as in a .gitignore
+    /// beside this file.
     #[schemars(default)]
     exclude: Vec<String>,
     /// Overrides for some files. If several match, the last one wins.
@@ -43,7 +44,7 @@ struct Override {
     /// Rewriting programs so that they need fewer `reduce_noise`.
     #[schemars(default)]
     rewrite: Rewrite,
-    /// The growth of noise, its legal amount, and the op that reduces it.
+    /// The noise model: the growth of noise, the budget, and the op that reduces noise.
     #[schemars(default)]
     model: Model,
     /// Programs of HEIR: settings for checks beyond the text of the program.

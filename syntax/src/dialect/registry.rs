@@ -43,8 +43,10 @@ pub enum RegisterError {
 impl std::fmt::Display for RegisterError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Name(name) => write!(f, "`{name}` is not the name of an op, `dialect.op`"),
-            Self::Registered(kind) => write!(f, "`{}` has a row already", kind.spec().name),
+            Self::Name(name) => {
+                write!(f, "`{name}` is not the name of an op, such as `dialect.op`")
+            }
+            Self::Registered(kind) => write!(f, "`{}` already has a row", kind.spec().name),
             Self::Contradiction(message) => f.write_str(message),
             Self::Full => f.write_str("too many ops are registered"),
         }

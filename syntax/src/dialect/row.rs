@@ -138,17 +138,17 @@ impl OpSpec {
         }
         let is_terminator = self.traits.contains(Traits::TERMINATOR);
         if self.successors.most > 0 && !is_terminator {
-            return Some(format!("`{name}` has successors and ends no block"));
+            return Some(format!("`{name}` has successors but is not a terminator"));
         }
         if is_terminator && self.results != Count::exactly(0) {
-            return Some(format!("`{name}` ends a block and has results"));
+            return Some(format!("`{name}` is a terminator but has results"));
         }
         let end = self.implicit_terminator.map(OpKind::spec)?;
         if !end.traits.contains(Traits::TERMINATOR) {
-            return Some(format!("`{}`, the terminator of `{name}`, ends no block", end.name));
+            return Some(format!("`{}`, which must end `{name}`, is not a terminator", end.name));
         }
         (!end.parents.contains(&name))
-            .then(|| format!("`{}`, the terminator of `{name}`, may not stand in it", end.name))
+            .then(|| format!("`{}`, the terminator of `{name}`, is not allowed in it", end.name))
     }
 
     /// Returns true if the op has no effects of its own and no regions whose ops could have some.

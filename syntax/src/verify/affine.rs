@@ -266,7 +266,7 @@ impl Verifier<'_> {
         let given = if is_vector { self.ir.interner.element_type(moved) } else { moved };
         if self.clash(given, element) {
             let message = format!(
-                "moves '{}', but the memref holds '{}'",
+                "accesses '{}', but the memref contains '{}'",
                 self.show(given),
                 self.show(element)
             );
@@ -310,7 +310,7 @@ impl Verifier<'_> {
                 self.ir.interner.type_data(ty),
                 TypeData::MemRef { .. } | TypeData::Unknown
             ) {
-                let message = format!("copies to and from memrefs, not '{}'", self.show(ty));
+                let message = format!("copies between memrefs, not '{}'", self.show(ty));
                 self.tell(op, Code::OperandType, message);
                 return;
             }

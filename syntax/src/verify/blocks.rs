@@ -175,7 +175,7 @@ impl Verifier<'_> {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results = &self.ir.op(parent).results;
         let wanted: Vec<Type> = results.iter().map(|&it| self.value_type(it)).collect();
-        self.agree(op, 0, &wanted, "the op around gives");
+        self.agree(op, 0, &wanted, "the enclosing op returns");
     }
 
     /// Verifies the operands of `scf.reduce` against the results of the loop around.

@@ -153,7 +153,7 @@ impl Verifier<'_> {
             return Ok(());
         }
         let (from, to) = (self.show(element(from)), self.show(element(to)));
-        Err((Code::ElementType, format!("the elements are '{from}' here and '{to}' there")))
+        Err((Code::ElementType, format!("the element types '{from}' and '{to}' differ")))
     }
 
     fn same_space(&self, from: Type, to: Type) -> Wrong {
@@ -189,7 +189,7 @@ impl Verifier<'_> {
             matches!(self.ir.interner.type_data(ty), TypeData::MemRef { dims: None, .. })
         };
         if is_unranked(from) && is_unranked(to) {
-            return Err((Code::CastTypes, "both memrefs are without a rank".to_owned()));
+            return Err((Code::CastTypes, "both memrefs are unranked".to_owned()));
         }
         let layouts = self.ir.interner.layout(from).zip(self.ir.interner.layout(to));
         if let Some((a, b)) = layouts
@@ -244,7 +244,7 @@ impl Verifier<'_> {
         if !is_permutation {
             return Err((
                 Code::AttributeValue,
-                "the map is no permutation of the dimensions".to_owned(),
+                "the map is not a permutation of the dimensions".to_owned(),
             ));
         }
         if b.len() != a.len() || order.iter().zip(b).any(|(at, dim)| a[*at] != *dim) {
@@ -272,7 +272,7 @@ impl Verifier<'_> {
         if self.is_plain(ty) {
             return Ok(());
         }
-        let message = format!("'{}' has a layout, which it must not here", self.show(ty));
+        let message = format!("'{}' must not have a layout here", self.show(ty));
         Err((Code::TypesDiffer, message))
     }
 
@@ -323,7 +323,7 @@ impl Verifier<'_> {
             )),
             (Dim::Dynamic, Some(_)) => Err((
                 Code::ResultType,
-                "a shape of unknown length gives a memref without a rank".to_owned(),
+                "a shape of unknown length gives an unranked memref".to_owned(),
             )),
             _ => Ok(()),
         }
@@ -335,7 +335,7 @@ impl Verifier<'_> {
         let (n, wanted) = (numbers.len(), 1 + 2 * dims.len());
         if n != wanted {
             let message =
-                format!("gives {n} numbers, but there are {wanted} of '{}'", self.show(from));
+                format!("returns {n} numbers, but needs {wanted} for '{}'", self.show(from));
             return Err((Code::ResultCount, message));
         }
         match numbers.iter().find(|it| self.clash(**it, Type::INDEX)) {
@@ -355,7 +355,7 @@ impl Verifier<'_> {
             return Ok(());
         }
         let (moved, element) = (self.show(moved), self.show(element));
-        Err((Code::ElementType, format!("moves '{moved}', but the memref holds '{element}'")))
+        Err((Code::ElementType, format!("accesses '{moved}', but the memref contains '{element}'")))
     }
 
     fn combined(&self, op: Op, value: Type, memref: Type, result: Option<Type>) -> Wrong {
@@ -364,7 +364,7 @@ impl Verifier<'_> {
         let other = [Some(value), result].into_iter().flatten().find(|it| self.clash(*it, element));
         if let Some(it) = other {
             let message = format!(
-                "combines '{}', but the memref holds '{}'",
+                "combines '{}', but the memref contains '{}'",
                 self.show(it),
                 self.show(element)
             );

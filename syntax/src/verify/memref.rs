@@ -128,12 +128,12 @@ impl Verifier<'_> {
             };
             if let Some(at) = sizes.iter().zip(dims).position(is_other) {
                 let size = shown(sizes[at]);
-                let message = format!("size {at} is {size}, unlike that of the result");
+                let message = format!("size {at} is {size}, but the result has another size");
                 return Err((Code::ResultType, message));
             }
         }
         if is_subview && dims.len() != sizes.len() && !is_reduced(&sizes, dims) {
-            let message = "the result has other sizes than those that are not 1".to_owned();
+            let message = "the result must have the sizes that are not 1".to_owned();
             return Err((Code::ResultType, message));
         }
         if !is_subview && let Some(message) = self.other_cast(op, &offsets, &strides) {
@@ -258,10 +258,10 @@ impl Verifier<'_> {
         let unlike = |message: String| Err((Code::ResultType, message));
         if short.len() > long.len() {
             return unlike(format!(
-                "the rank goes from {} to {}, which is no {}",
+                "the rank goes from {} to {}, which is not {}",
                 from.len(),
                 to.len(),
-                if expands { "expansion" } else { "collapse" }
+                if expands { "an expansion" } else { "a collapse" }
             ));
         }
         if groups.len() != short.len() {
@@ -286,7 +286,7 @@ impl Verifier<'_> {
             match (size, dim) {
                 (Some(size), Dim::Fixed(n)) if size != u128::from(*n) => {
                     return unlike(format!(
-                        "a group of dimensions has {size} elements, and its dimension {n}"
+                        "a group of dimensions has {size} elements, but its dimension has {n}"
                     ));
                 }
                 (Some(_), Dim::Fixed(_)) | (None, Dim::Dynamic) => {}
@@ -332,6 +332,6 @@ impl Verifier<'_> {
         let is_wrong = |(size, dim): (&i128, &Dim)| *dim != Dim::Dynamic && *size != as_listed(dim);
         let at = sizes.iter().zip(long).position(is_wrong)?;
         let size = shown(sizes[at]);
-        Some(format!("size {at} of the output shape is {size}, unlike that of the type"))
+        Some(format!("size {at} of the output shape is {size}, but the type has another size"))
     }
 }

@@ -187,8 +187,11 @@ impl Verifier<'_> {
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let given = self.value_type(result);
         if self.clash(given, ty) {
-            let message =
-                format!("the result is '{}', but the global '{}'", self.show(given), self.show(ty));
+            let message = format!(
+                "the result has type '{}', but the global has type '{}'",
+                self.show(given),
+                self.show(ty)
+            );
             self.tell(op, Code::TypesDiffer, message);
         }
     }

@@ -348,8 +348,11 @@ impl Verifier<'_> {
         let known = a != Type::UNKNOWN && b != Type::UNKNOWN;
         if known && ((a == Type::INDEX) == (b == Type::INDEX) || is_memref(*from) != is_memref(*to))
         {
-            let message =
-                format!("one of '{}' and '{}' must be of index", self.show(*from), self.show(*to));
+            let message = format!(
+                "one of '{}' and '{}' must be of type index",
+                self.show(*from),
+                self.show(*to)
+            );
             self.tell(op, Code::CastTypes, message);
         }
     }
@@ -402,7 +405,7 @@ impl Verifier<'_> {
         let result = self.value_type(result);
         if self.clash(ty, result) {
             let message = format!(
-                "the value has type '{}', the result '{}'",
+                "the value has type '{}', but the result has type '{}'",
                 self.show(ty),
                 self.show(result)
             );

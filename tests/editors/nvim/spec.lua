@@ -278,7 +278,7 @@ step(':NoisyNest draws the loop under the cursor, and says where none is', funct
     return told
   end)
   vim.notify = notify
-  assert(told:find('line 3 is in no loop', 1, true), told)
+  assert(told:find('line 3 is not in a loop', 1, true), told)
   vim.cmd.bwipeout()
 end)
 

@@ -33,8 +33,8 @@ const PAGES = [
   ["Open a program", "Any .mlir file works"],
   ["See the noise", "A freshly encoded value"],
   ["Fix it", "lowers noise to 12 bits"],
-  ["Look at the graph", "a node for each value"],
-  ["Make it yours", "applies to all editors and to CI"],
+  ["Show the graph", "a node for each value"],
+  ["Change the settings", "applies to all editors and to CI"],
 ];
 
 async function run() {
@@ -121,7 +121,7 @@ async function run() {
   });
 
   await step("the button of the walkthrough draws the graph of that program", async () => {
-    await back("Look at the graph");
+    await back("Show the graph");
     await press("Show the noise graph");
     await page.locator(".tab", { hasText: "Noise of @squarings" }).waitFor();
     const frame = page.frameLocator("iframe.webview").frameLocator("iframe");
@@ -132,7 +132,7 @@ async function run() {
   });
 
   await step("the button of the walkthrough opens the settings", async () => {
-    await back("Make it yours");
+    await back("Change the settings");
     await press("Open the settings");
     const settings = page.locator(".settings-editor");
     await settings.getByText("Extensions").first().waitFor();

@@ -46,10 +46,10 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     for (op, remark) in program.remarks() {
         let Remark::DeadStore(over) = remark else { continue };
         let message = match over {
-            None => "nothing reads what this stores".to_owned(),
+            None => "nothing reads the stored value".to_owned(),
             Some(over) => {
                 let line = text.byte_to_line(ir.range(over).start) + 1;
-                format!("line {line} stores over this before anything reads it")
+                format!("line {line} overwrites this before anything reads it")
             }
         };
         let mut it = CHECK.at(core_range(ir, op), message);

@@ -1,4 +1,4 @@
-//! loop-invariant: an op in a loop that computes the same in each iteration
+//! loop-invariant: an op in a loop that computes the same value in each iteration
 //!
 //! The op uses nothing that changes in the loop, has no effects and is defined for all operands, so
 //! it can be computed once before the loop. The pass `loop-invariant-code-motion` moves such ops.

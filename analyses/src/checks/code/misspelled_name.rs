@@ -1,4 +1,4 @@
-//! misspelled-name: a name that is almost one that is known
+//! misspelled-name: a name that is almost a known name
 //!
 //! Ops of unknown dialects are allowed, because programs mix dialects. But if the name of a
 //! dialect, an op or an attribute differs from a known name by at most two letters, it is probably

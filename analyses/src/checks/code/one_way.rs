@@ -28,7 +28,7 @@ pub(in crate::checks) fn straightened(program: &Program, op: Op) -> Option<Fix> 
     } else if let Some(&(_, region)) = data.regions.get(way) {
         ("Keep only the region that runs".to_owned(), inlined(program, op, region)?)
     } else {
-        let removed = removal(program, op, "Remove this op, whose region never runs", None)?;
+        let removed = removal(program, op, "Remove this op: its region never runs", None)?;
         (removed.title, removed.edits)
     };
     Some(Fix { title, applicability: Applicability::Unsafe, edits })

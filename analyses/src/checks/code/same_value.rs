@@ -1,7 +1,7 @@
-//! same-value: an op that computes what another one has computed
+//! same-value: an op that computes the same value as another op
 //!
 //! Another op computes the same value from the same operands, and it always runs before this op. No
-//! op in between writes to the memory that both read. The pass `cse` merges such ops. Equal
+//! op between them writes to the memory that both read. The pass `cse` merges such ops. Equal
 //! constants are not reported.
 //!
 //! ```mlir

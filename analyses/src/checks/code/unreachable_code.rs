@@ -14,8 +14,7 @@
 //! }
 //! ```
 //!
-//! Nothing is computed there, so it has no noise and no noise errors. Remove it together with the
-//! branch.
+//! Code that never runs has no noise and no noise errors. Remove it together with the branch.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {

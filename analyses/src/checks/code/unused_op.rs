@@ -1,4 +1,4 @@
-//! unused-op: an op whose results nothing uses
+//! unused-op: an op with unused results
 //!
 //! The op has no side effect, and no result of it is used. A `reduce_noise` or `mul` without a use
 //! only costs time.

@@ -63,7 +63,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
                 )
             }
             None => format!(
-                "{name}: no dimension is written, which stands for 2, but it has {dimension} polynomials"
+                "{name}: no dimension is written, which means 2, but it has {dimension} polynomials"
             ),
         };
         let mut found = CHECK.at(annotated_range(&mut places, ir, holder, value), message);

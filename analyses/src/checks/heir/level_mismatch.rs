@@ -1,7 +1,7 @@
 //! level-mismatch: the level in `mgmt.mgmt` is wrong
 //!
 //! HEIR writes the remaining levels of a ciphertext into `mgmt.mgmt`. The used levels follow from
-//! the ops, and used and remaining levels must have the same sum everywhere. The level later
+//! the ops, and the sum of used and remaining levels must be the same everywhere. The level later
 //! becomes part of the type of the ciphertext. A `secret.generic` without `mgmt` ops has target
 //! levels on its operands and results; they are not reported.
 //!

@@ -1,8 +1,8 @@
-//! noise-validation: a ciphertext of HEIR has more noise than its modulus bears
+//! noise-validation: a ciphertext of HEIR has more noise than its modulus allows
 //!
 //! HEIR's `--validate-noise` reports that a module fails, but not where. This diagnostic reports
-//! the first value whose noise exceeds the bits available at the level of the ciphertext, under the
-//! model of the setting `heir.noise-model`. Without that setting it is a warning under
+//! the first value with more noise than the bits available at the level of the ciphertext, under
+//! the model of the setting `heir.noise-model`. Without that setting it is a warning under
 //! `bgv-noise-kpz21` or `bfv-noise-kpz21`. The module must have scheme parameters.
 //!
 //! ```mlir

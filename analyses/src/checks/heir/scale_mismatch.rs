@@ -56,7 +56,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             message: format!("{} has scale 2^{scale}", ir.value_text(value)),
         });
         found.related = related.collect();
-        found.help = Some("Write the scale that follows, or let HEIR populate scales again".into());
+        found.help = Some("Write the inferred scale, or let HEIR populate scales again".into());
         out.push(found);
     }
 }

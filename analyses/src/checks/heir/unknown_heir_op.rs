@@ -1,4 +1,4 @@
-//! unknown-heir-op: an op of HEIR's that is not in the catalogue
+//! unknown-heir-op: a HEIR op that is not in the catalogue
 //!
 //! The effects of ops on levels and polynomials are in a catalogue made from one version of HEIR.
 //! An op of a HEIR dialect that is not in the catalogue is misspelled or from another version. Its
@@ -9,7 +9,7 @@
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
 //!   %0 = secret.generic(%x: !secret.secret<f32>) {
 //!   ^body(%a: f32):
-//!     %1 = mgmt.modreduce_twice %a : f32      // no op of the version that is known
+//!     %1 = mgmt.modreduce_twice %a : f32      // not in HEIR 2026.9.1
 //!     secret.yield %1 : f32
 //!   } -> (!secret.secret<f32>)
 //!   return %0 : !secret.secret<f32>

@@ -10,7 +10,7 @@
 //!   %0 = secret.generic(%x: !secret.secret<f32>) {
 //!   ^body(%a: f32):
 //!     %1 = affine.for %i = 0 to 8 iter_args(%b = %a) -> (f32) {
-//!       %2 = mgmt.modreduce %b : f32      // one level less in each round
+//!       %2 = mgmt.modreduce %b : f32      // one level less in each iteration
 //!       affine.yield %2 : f32
 //!     }
 //!     secret.yield %1 : f32
@@ -19,8 +19,8 @@
 //! }
 //! ```
 //!
-//! Bootstrap the carried value at the start of each iteration and bring the initial value to the
-//! level that the iteration ends with (HEIR does both when it places its `mgmt` ops), or unroll the
+//! Bootstrap the carried value at the start of each iteration, and bring the initial value to the
+//! level at the end of an iteration. HEIR does both when it places its `mgmt` ops. Or unroll the
 //! loop.
 //!
 //! ```mlir

@@ -62,7 +62,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         it.related.push(Related {
             range: value_range(ir, growing.root),
             message: if noise == Bits::MAX {
-                format!("noise without a bound here at iteration {round}")
+                format!("unbounded noise here at iteration {round}")
             } else {
                 format!("noise {noise} here at iteration {round}")
             },

@@ -1,6 +1,6 @@
 //! redundant-reduce: a `reduce_noise` that lowers nothing
 //!
-//! The operand of a `reduce_noise` has at most the noise of the result. The op costs a
+//! The operand of the `reduce_noise` has at most as much noise as the result. The op costs a
 //! bootstrapping and has no effect.
 //!
 //! ```mlir
@@ -11,7 +11,8 @@
 //! }
 //! ```
 //!
-//! The fix replaces the result by the operand and removes the op. The fix raises no noise bound.
+//! The fix replaces the result by the operand and removes the op. The fix does not increase any
+//! noise bound.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {

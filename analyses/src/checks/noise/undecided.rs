@@ -81,27 +81,28 @@ const REDUCE: &str = "Reduce the carried value in each iteration, or move the in
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     for op in program.undecided() {
-        let (at, what) = match (ir.op(op).kind, Flow::of(ir, op)) {
-            (OpKind::FuncCall, _) => (op, "this call is unknown: calls are nested too deeply"),
+        let (at, message) = match (ir.op(op).kind, Flow::of(ir, op)) {
+            (OpKind::FuncCall, _) => {
+                (op, "noise of this call is unknown: its calls are nested too deeply")
+            }
             (_, Flow::Reduce) => {
-                (op, "this reduction is unknown: it takes too many steps to compute")
+                (op, "noise of this reduction is unknown: it takes too many steps to compute")
             }
             (_, flow) if flow.is_loop() => {
-                (op, "this loop is unknown: its iterations take too many steps to compute")
+                (op, "noise of this loop is unknown: its iterations take too many steps to compute")
             }
             _ => {
                 let head = first_head(ir, op).unwrap_or(op);
                 (
                     head,
-                    "the cycle of blocks from here is unknown: it takes too many steps to compute",
+                    "noise of the cycle of blocks that starts here is unknown: it takes too many steps to compute",
                 )
             }
         };
-        let message = format!("noise of {what}");
         // Not the whole op: it may carry thousands of values.
         let name = ir.op(at).name_span;
         let range = if name.start == name.end { core_range(ir, at) } else { ir.absolute(at, name) };
-        let mut it = CHECK.at(range, message);
+        let mut it = CHECK.at(range, message.to_owned());
         it.help = Some(match ir.op(op).kind {
             OpKind::FuncCall => "Declare noisy.bound on the result of the callee".into(),
             _ => REDUCE.into(),

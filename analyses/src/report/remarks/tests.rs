@@ -266,7 +266,7 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
     let told_of = |between: &str| told(&store(&format!("{over}{between}{again}"))).len();
     assert_eq!(
         told(&store(&format!("{over}{again}"))),
-        ["6: dead-store: line 7 stores over this before anything reads it"]
+        ["6: dead-store: line 7 overwrites this before anything reads it"]
     );
     // An op between them that reads, may read, or ends the block.
     for between in [
@@ -295,15 +295,15 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
     let to_l = "  memref.store %a, %l[%i] : memref<4xi32>\n";
     let from_l =
         "  %x = memref.load %l[%i] : memref<4xi32>\n  memref.store %x, %m[%i] : memref<4xi32>\n";
-    assert_eq!(local(to_l), ["7: dead-store: nothing reads what this stores"]);
+    assert_eq!(local(to_l), ["7: dead-store: nothing reads the stored value"]);
     assert_eq!(local(&format!("{to_l}{from_l}")), [""; 0]);
     assert_eq!(
         local(&format!("{to_l}{from_l}{to_l}")),
-        ["10: dead-store: nothing reads what this stores"]
+        ["10: dead-store: nothing reads the stored value"]
     );
     assert_eq!(
         local(&format!("{to_l}  call @g() : () -> ()\n{to_l}{from_l}")),
-        ["7: dead-store: line 9 stores over this before anything reads it"]
+        ["7: dead-store: line 9 overwrites this before anything reads it"]
     );
     for seen in [
         "  call @h(%l) : (memref<4xi32>) -> ()\n",
@@ -321,7 +321,7 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
     let (to_o, from_o) = (to_l.replace("%l", "%o1"), from_l.replace("%l", "%o1"));
     assert_eq!(
         in_loop(&format!("{own}{to_o}{from_o}{to_o}")),
-        ["12: dead-store: nothing reads what this stores"]
+        ["12: dead-store: nothing reads the stored value"]
     );
 }
 

@@ -15,13 +15,13 @@ use crate::file::line_col::LineCol;
 
 /// Codes and descriptions of failures. They are rules after those of the catalogue.
 const FAILURES: [(&str, &str); 4] = [
-    ("internal-error", "The program has a defect. The file was not checked; please report this."),
+    ("internal-error", "noisy-check failed on this file and did not check it. Please report this."),
     (
         "invalid-configuration",
         "The configuration cannot be used. No file that it applies to was checked.",
     ),
     ("invalid-utf8", "The file is not valid UTF-8 from this place on. It was not checked."),
-    ("io-error", "The file cannot be read or written. It was not checked, or stays as it was."),
+    ("io-error", "The file cannot be read or written. It was not checked or not changed."),
 ];
 
 pub(super) fn frame() -> Frame {

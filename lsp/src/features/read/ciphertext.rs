@@ -219,7 +219,7 @@ fn keys(it: &Keys) -> Option<String> {
         all.push("swap of rows".to_owned());
     }
     if it.others {
-        all.push("rotations not known".to_owned());
+        all.push("unknown rotations".to_owned());
     }
     (!all.is_empty()).then(|| format!("keys: {}", all.join("; ")))
 }
@@ -316,7 +316,8 @@ mod tests {
         assert_eq!(count(3, None).as_deref(), Some(unknown));
         assert_eq!(keys(&Keys::default()), None);
         let many = Keys { steps: (1..=10).collect(), rows: true, others: true, ..Keys::default() };
-        let wanted = "keys: rotation by 1, 2, 3, 4, 5, 6, 7, 8 and 2 more; swap of rows; rotations not known";
+        let wanted =
+            "keys: rotation by 1, 2, 3, 4, 5, 6, 7, 8 and 2 more; swap of rows; unknown rotations";
         assert_eq!(keys(&many).as_deref(), Some(wanted));
         let all = [7, 12_345, 1_250_000, 3_600_000_000].map(duration);
         assert_eq!(all, ["7 µs", "12 ms", "1.2 s", "60 min"]);

@@ -230,7 +230,7 @@ fn live_in(document: &Document, block: Block) -> Option<String> {
         names.truncate(MAX_LIST);
         names.push(format!("and {more} more"));
     }
-    (!names.is_empty()).then(|| format!("Live where it starts: {}.", names.join(", ")))
+    (!names.is_empty()).then(|| format!("Live at its start: {}.", names.join(", ")))
 }
 
 /// Longer chains lose their middle.

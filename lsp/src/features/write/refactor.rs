@@ -84,7 +84,7 @@ pub(crate) fn offered(
             if rename_values::has_numbers(document, &all) {
                 offer(
                     Kind::Name,
-                    format!("Name the numbered values of @{name} by what computes them"),
+                    format!("Give descriptive names to the numbered values of @{name}"),
                 );
             }
         }

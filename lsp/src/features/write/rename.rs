@@ -179,7 +179,9 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
         return Err(format!("{new:?} is not a name of a symbol"));
     }
     if matches!(entity, Entity::Alias(..)) && bare.contains('.') {
-        return Err(format!("'{new}' is not a name of an alias: one with a dot is a dialect's"));
+        return Err(format!(
+            "'{new}' is not a name of an alias: names with a dot belong to dialects"
+        ));
     }
     if let Some(why) = conflict(ir, entity, &bare) {
         return Err(why);

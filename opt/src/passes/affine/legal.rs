@@ -47,7 +47,7 @@ pub(crate) fn of_function<'a>(
 ) -> Option<Legality<'a>> {
     let legality = legality(body, cx.aliasing);
     if legality.is_none() {
-        cx.remark(function, "the loops stay as they are: their accesses have too many dependences");
+        cx.remark(function, "the loops stay unchanged: their accesses have too many dependences");
     }
     legality
 }

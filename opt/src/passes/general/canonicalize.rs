@@ -39,7 +39,7 @@ pub(crate) const PASSES: &[PassInfo] = &[
         name: "trivial-dce",
         class: "TrivialDce",
         anchor: None,
-        summary: "Erase ops that have no effect and whose results nothing uses",
+        summary: "Erase ops without effects and with unused results",
         options: &[],
         run: dce,
     },

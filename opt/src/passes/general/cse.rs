@@ -50,7 +50,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             }
             dead.push(op);
             n_replaced += 1;
-            cx.actions.step(rewriter.ir, "another op computes the same", || place(rewriter.ir, op));
+            cx.actions
+                .step(rewriter.ir, "another op computes the same value", || place(rewriter.ir, op));
         } else {
             walk.enter(ir, op);
         }

@@ -80,7 +80,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                 if size > room - n_copied {
                     if !std::mem::replace(&mut has_left, true) {
                         let text = format!(
-                            "the {size} ops of the callee are not copied: {n_copied} ops were copied already, and at most {room} may be"
+                            "the {size} ops of the callee are not copied: {n_copied} ops were copied already, and at most {room} are allowed"
                         );
                         cx.remark(call, &text);
                     }
@@ -92,7 +92,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                         is_changed = true;
                         n_copied += size;
                         n += 1;
-                        cx.actions.step(cx.ir, "the callee stands in place of the call", || at);
+                        cx.actions.step(cx.ir, "the body of the callee replaces the call", || at);
                     }
                 }
             }

@@ -58,7 +58,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         if cx.actions.is_watched() {
             passed.write(cx.ir);
         }
-        cx.actions.step(cx.ir, "its loads are the values that were stored", || at);
+        cx.actions.step(cx.ir, "its loads become the stored values", || at);
     }
     passed.write(cx.ir);
     if n_slots == 0 {

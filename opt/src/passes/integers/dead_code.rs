@@ -17,7 +17,7 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "test-dead-code-analysis",
     class: "TestDeadCodeAnalysisPass",
     anchor: None,
-    summary: "Print which blocks of ops with a `tag` are live, and from where control comes",
+    summary: "Print which blocks of ops with a `tag` are live, and their predecessors",
     options: &[],
     run,
 }];

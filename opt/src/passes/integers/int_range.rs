@@ -50,7 +50,7 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             if cx.actions.goes_on() && constant(&mut rewriter, facts, value, first) {
                 n += 1;
                 let ir = &*rewriter.ir;
-                cx.actions.step(ir, "an argument is one number", || place(ir, first));
+                cx.actions.step(ir, "an argument is constant", || place(ir, first));
             }
         }
     }

@@ -7,7 +7,7 @@ use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
-const OTHER: &str = "the copy differs by more than ops that were inserted";
+const OTHER: &str = "the copy differs by more than inserted ops";
 
 /// The additional ops of a copy.
 struct Copy<'a> {

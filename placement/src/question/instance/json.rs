@@ -59,10 +59,16 @@ impl TryFrom<InstanceJson> for Instance {
         let mut instance = Instance { sites: json.sites, ..Instance::default() };
         for (v, node) in json.nodes.into_iter().enumerate() {
             if let Some(operand) = node.operands.iter().find(|it| it.0 as usize >= n_nodes) {
-                return Err(format!("node {v}: operand {} is not one of {n_nodes}", operand.0));
+                return Err(format!(
+                    "node {v}: operand {} does not exist, because there are {n_nodes} nodes",
+                    operand.0
+                ));
             }
             if let Some(site) = node.site.filter(|it| it.0 as usize >= n_sites) {
-                return Err(format!("node {v}: site {} is not one of {n_sites}", site.0));
+                return Err(format!(
+                    "node {v}: site {} does not exist, because there are {n_sites} sites",
+                    site.0
+                ));
             }
             let limit = node.limit.unwrap_or(Bits::MAX);
             instance.push(node.rule, &node.operands, limit, node.site);
@@ -95,11 +101,11 @@ mod tests {
         let error = |text: &str| serde_json::from_str::<Instance>(text).unwrap_err().to_string();
         assert!(
             error(r#"{"nodes":[{"rule":{"max":1},"operands":[1]}],"sites":[]}"#)
-                .contains("node 0: operand 1 is not one of 1")
+                .contains("node 0: operand 1 does not exist")
         );
         assert!(
             error(r#"{"nodes":[{"rule":{"max":1},"site":0}],"sites":[]}"#)
-                .contains("node 0: site 0 is not one of 0")
+                .contains("node 0: site 0 does not exist")
         );
         for bad in [
             "",

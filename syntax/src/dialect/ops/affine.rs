@@ -36,7 +36,7 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
 
 pub(in crate::dialect) const IF: OpSpec = OpSpec {
     name: "affine.if",
-    doc: "Runs one of two regions, by an affine set.",
+    doc: "Runs one of two regions, chosen by an affine set.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::ANY,
     results: Count::ANY,
@@ -58,7 +58,7 @@ pub(in crate::dialect) const IF: OpSpec = OpSpec {
 
 pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     name: "affine.parallel",
-    doc: "Runs its region for all points of a hyperrectangle, possibly at once.",
+    doc: "Runs its region for all points of a hyperrectangle, possibly in parallel.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::ANY,
     results: Count::ANY,
@@ -265,7 +265,7 @@ pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
 
 pub(in crate::dialect) const DMA_WAIT: OpSpec = OpSpec {
     name: "affine.dma_wait",
-    doc: "Waits until what `affine.dma_start` started with the same tag is done.",
+    doc: "Waits for the copy that `affine.dma_start` started with the same tag.",
     operands: Count::at_least(1),
     attrs: &[AttrSpec::discardable("tag_map", AttrClass::Map)],
     rules: Rules {

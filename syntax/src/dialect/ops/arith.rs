@@ -235,28 +235,28 @@ pub(in crate::dialect) const REMF: OpSpec =
 
 pub(in crate::dialect) const MAXIMUMF: OpSpec = OpSpec {
     name: "arith.maximumf",
-    doc: "Floating-point maximum; NaN if either is.",
+    doc: "Floating-point maximum; NaN if either operand is NaN.",
     traits: Traits::COMMUTATIVE,
     ..FLOAT_BINARY
 };
 
 pub(in crate::dialect) const MINIMUMF: OpSpec = OpSpec {
     name: "arith.minimumf",
-    doc: "Floating-point minimum; NaN if either is.",
+    doc: "Floating-point minimum; NaN if either operand is NaN.",
     traits: Traits::COMMUTATIVE,
     ..FLOAT_BINARY
 };
 
 pub(in crate::dialect) const MAXNUMF: OpSpec = OpSpec {
     name: "arith.maxnumf",
-    doc: "Floating-point maximum; the other one if one is NaN.",
+    doc: "Floating-point maximum; if one operand is NaN, the other operand.",
     traits: Traits::COMMUTATIVE,
     ..FLOAT_BINARY
 };
 
 pub(in crate::dialect) const MINNUMF: OpSpec = OpSpec {
     name: "arith.minnumf",
-    doc: "Floating-point minimum; the other one if one is NaN.",
+    doc: "Floating-point minimum; if one operand is NaN, the other operand.",
     traits: Traits::COMMUTATIVE,
     ..FLOAT_BINARY
 };
@@ -271,7 +271,7 @@ pub(in crate::dialect) const NEGF: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
     name: "arith.cmpi",
-    doc: "Compares two integers by the predicate. The result is `i1`, or a shape of `i1`.",
+    doc: "Compares two integers by the predicate. The result is `i1`, or a vector or tensor of `i1`.",
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::BoolLike]).agree(Agreement::Compared),
@@ -283,8 +283,7 @@ pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
     name: "arith.cmpf",
-    doc: "Compares two floating-point numbers by the predicate. The result is `i1`, or a \
-          shape of `i1`.",
+    doc: "Compares two floating-point numbers by the predicate. The result is `i1`, or a vector or tensor of `i1`.",
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::BoolLike])
@@ -305,7 +304,7 @@ pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
 
 pub(in crate::dialect) const SELECT: OpSpec = OpSpec {
     name: "arith.select",
-    doc: "The second operand if the condition is true, else the third.",
+    doc: "Returns the second operand if the condition is true, otherwise the third.",
     operands: Count::exactly(3),
     results: Count::exactly(1),
     rules: Rules { types: &[|it, op| it.select(op)], ..Rules::NONE },
@@ -403,7 +402,7 @@ pub(in crate::dialect) const TRUNCF: OpSpec = OpSpec {
 
 pub(in crate::dialect) const SITOFP: OpSpec = OpSpec {
     name: "arith.sitofp",
-    doc: "Signed integer to floating point.",
+    doc: "Converts a signed integer to floating point.",
     types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FloatLike])
         .agree(Agreement::Cast(WidthChange::Any)),
     ..CAST
@@ -411,7 +410,7 @@ pub(in crate::dialect) const SITOFP: OpSpec = OpSpec {
 
 pub(in crate::dialect) const UITOFP: OpSpec = OpSpec {
     name: "arith.uitofp",
-    doc: "Unsigned integer to floating point.",
+    doc: "Converts an unsigned integer to floating point.",
     types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FloatLike])
         .agree(Agreement::Cast(WidthChange::Any)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
@@ -429,7 +428,7 @@ pub(in crate::dialect) const UITOFP: OpSpec = OpSpec {
 
 pub(in crate::dialect) const FPTOSI: OpSpec = OpSpec {
     name: "arith.fptosi",
-    doc: "Floating point to signed integer, towards zero.",
+    doc: "Converts floating point to a signed integer, rounding towards zero.",
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FixedIntLike])
         .agree(Agreement::Cast(WidthChange::Any)),
     ..CAST
@@ -437,7 +436,7 @@ pub(in crate::dialect) const FPTOSI: OpSpec = OpSpec {
 
 pub(in crate::dialect) const FPTOUI: OpSpec = OpSpec {
     name: "arith.fptoui",
-    doc: "Floating point to unsigned integer, towards zero.",
+    doc: "Converts floating point to an unsigned integer, rounding towards zero.",
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FixedIntLike])
         .agree(Agreement::Cast(WidthChange::Any)),
     ..CAST
@@ -445,7 +444,7 @@ pub(in crate::dialect) const FPTOUI: OpSpec = OpSpec {
 
 pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
     name: "arith.index_cast",
-    doc: "Between `index` and integers, with the sign.",
+    doc: "Converts between `index` and integers, with sign extension.",
     types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
         .agree(Agreement::Cast(WidthChange::Any)),
     rules: Rules { types: &[|it, op| it.index_cast(op)], ..Rules::NONE },
@@ -454,7 +453,7 @@ pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
 
 pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
     name: "arith.index_castui",
-    doc: "Between `index` and integers, without a sign.",
+    doc: "Converts between `index` and integers, with zero extension.",
     types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
         .agree(Agreement::Cast(WidthChange::Any)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
@@ -473,7 +472,7 @@ pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
 
 pub(in crate::dialect) const BITCAST: OpSpec = OpSpec {
     name: "arith.bitcast",
-    doc: "The same bits as another type of the same width.",
+    doc: "Reinterprets the bits as another type of the same width.",
     types: TypeRule::new(&[TypeClass::Bits], &[TypeClass::Bits])
         .agree(Agreement::Cast(WidthChange::Stays)),
     ..CAST
@@ -523,7 +522,7 @@ pub(in crate::dialect) const SCALING_TRUNCF: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CONVERTF: OpSpec = OpSpec {
     name: "arith.convertf",
-    doc: "Between floating-point types of the same width.",
+    doc: "Converts between floating-point types of the same width.",
     attrs: &[
         AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
         AttrSpec::optional("roundingmode", AttrClass::I32),

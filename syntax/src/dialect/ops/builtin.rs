@@ -5,8 +5,8 @@ use crate::dialect::syntax::func::OPT_SYMBOL_NAME;
 
 pub(in crate::dialect) const MODULE: OpSpec = OpSpec {
     name: "builtin.module",
-    doc: "A container of functions and other top-level ops. Its symbols are its own, and the \
-          order of its ops does not matter.",
+    doc: "Contains functions and other top-level ops. It has its own symbol table, \
+          and the order of its ops does not matter.",
     traits: Traits::ISOLATED
         .union(Traits::SYMBOL)
         .union(Traits::SYMBOL_TABLE)

@@ -5,7 +5,7 @@ use crate::dialect::syntax::branch::{OPT_WEIGHTS, SUCCESSOR_SEGMENTS, SWITCH_CAS
 
 pub(in crate::dialect) const BR: OpSpec = OpSpec {
     name: "cf.br",
-    doc: "Goes to a block, passing its arguments.",
+    doc: "Branches to a block and passes its arguments.",
     successors: Count::exactly(1),
     passed: PassedOperands::All,
     syntax: &[Successor, AttrDict],
@@ -14,7 +14,7 @@ pub(in crate::dialect) const BR: OpSpec = OpSpec {
 
 pub(in crate::dialect) const COND_BR: OpSpec = OpSpec {
     name: "cf.cond_br",
-    doc: "Goes to the first block if the condition is true, else to the second.",
+    doc: "Branches to the first block if the condition is true, otherwise to the second.",
     operands: Count::at_least(1),
     segments: &[Count::exactly(1), Count::ANY, Count::ANY],
     successors: Count::exactly(2),
@@ -39,7 +39,7 @@ pub(in crate::dialect) const COND_BR: OpSpec = OpSpec {
 
 pub(in crate::dialect) const SWITCH: OpSpec = OpSpec {
     name: "cf.switch",
-    doc: "Goes to the block of the case that the flag equals, else to the default.",
+    doc: "Branches to the block of the case that matches the flag, otherwise to the default block.",
     operands: Count::at_least(1),
     segments: &[Count::exactly(1), Count::ANY, Count::ANY],
     successors: Count::at_least(1),

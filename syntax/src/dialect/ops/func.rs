@@ -62,7 +62,7 @@ pub(in crate::dialect) const CALL_INDIRECT: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     name: "func.constant",
-    doc: "A function of this name as a value.",
+    doc: "Returns a function as a value.",
     traits: Traits::CONSTANT,
     results: Count::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::FlatSymbol)],

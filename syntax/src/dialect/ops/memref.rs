@@ -119,7 +119,7 @@ pub(in crate::dialect) const DIM: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CAST: OpSpec = OpSpec {
     name: "memref.cast",
-    doc: "The same buffer with another type.",
+    doc: "Casts a buffer to another type.",
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
@@ -138,7 +138,7 @@ pub(in crate::dialect) const CAST: OpSpec = OpSpec {
 
 pub(in crate::dialect) const MEMORY_SPACE_CAST: OpSpec = OpSpec {
     name: "memref.memory_space_cast",
-    doc: "The same buffer in another memory space.",
+    doc: "Casts a buffer to another memory space.",
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
@@ -178,7 +178,7 @@ pub(in crate::dialect) const COPY: OpSpec = OpSpec {
 
 pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
     name: "memref.subview",
-    doc: "A strided part of a buffer.",
+    doc: "Views a strided part of a buffer.",
     operands: Count::at_least(1),
     segments: &[Count::exactly(1), Count::ANY, Count::ANY, Count::ANY],
     results: Count::exactly(1),
@@ -208,7 +208,7 @@ pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
 
 pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
     name: "memref.reinterpret_cast",
-    doc: "A buffer with other offsets, sizes and strides.",
+    doc: "Views a buffer with other offsets, sizes and strides.",
     operands: Count::at_least(1),
     segments: &[Count::exactly(1), Count::ANY, Count::ANY, Count::ANY],
     results: Count::exactly(1),
@@ -313,7 +313,7 @@ pub(in crate::dialect) const GLOBAL: OpSpec = OpSpec {
 
 pub(in crate::dialect) const GET_GLOBAL: OpSpec = OpSpec {
     name: "memref.get_global",
-    doc: "A global buffer as a value.",
+    doc: "Returns a global buffer as a value.",
     results: Count::exactly(1),
     types: TypeRule::new(&[], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("name", AttrClass::FlatSymbol)],
@@ -345,7 +345,7 @@ pub(in crate::dialect) const ALLOCA_SCOPE_RETURN: OpSpec = OpSpec {
 
 pub(in crate::dialect) const ATOMIC_RMW: OpSpec = OpSpec {
     name: "memref.atomic_rmw",
-    doc: "Reads, combines and writes an element at once.",
+    doc: "Reads, combines and writes an element atomically.",
     operands: Count::at_least(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Any, TypeClass::RankedMemRef, TypeClass::Index], &[]),
@@ -364,7 +364,7 @@ pub(in crate::dialect) const ATOMIC_RMW: OpSpec = OpSpec {
 
 pub(in crate::dialect) const GENERIC_ATOMIC_RMW: OpSpec = OpSpec {
     name: "memref.generic_atomic_rmw",
-    doc: "Reads an element, computes a new one in its region and writes it, at once.",
+    doc: "Reads an element, computes a new one in its region and writes it, atomically.",
     traits: Traits::NO_ACCESS_INSIDE,
     operands: Count::at_least(1),
     results: Count::exactly(1),
@@ -423,7 +423,7 @@ pub(in crate::dialect) const TRANSPOSE: OpSpec = OpSpec {
 
 pub(in crate::dialect) const VIEW: OpSpec = OpSpec {
     name: "memref.view",
-    doc: "A buffer of rank 1 with other element type and shape.",
+    doc: "Views a buffer of rank 1 with another element type and shape.",
     operands: Count::at_least(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
@@ -446,7 +446,7 @@ pub(in crate::dialect) const VIEW: OpSpec = OpSpec {
 
 pub(in crate::dialect) const EXTRACT_STRIDED_METADATA: OpSpec = OpSpec {
     name: "memref.extract_strided_metadata",
-    doc: "A buffer of rank 0, the offset, the sizes and the strides that make up a memref.",
+    doc: "Splits a memref into a buffer of rank 0, its offset, its sizes and its strides.",
     operands: Count::exactly(1),
     results: Count::at_least(2),
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
@@ -458,7 +458,7 @@ pub(in crate::dialect) const EXTRACT_STRIDED_METADATA: OpSpec = OpSpec {
 
 pub(in crate::dialect) const EXTRACT_ALIGNED_POINTER_AS_INDEX: OpSpec = OpSpec {
     name: "memref.extract_aligned_pointer_as_index",
-    doc: "The address of a buffer.",
+    doc: "Returns the address of a buffer.",
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::Index]),
@@ -469,7 +469,7 @@ pub(in crate::dialect) const EXTRACT_ALIGNED_POINTER_AS_INDEX: OpSpec = OpSpec {
 
 pub(in crate::dialect) const RESHAPE: OpSpec = OpSpec {
     name: "memref.reshape",
-    doc: "The same buffer in a shape that is computed.",
+    doc: "Views a buffer in a computed shape.",
     operands: Count::exactly(2),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::RankedMemRef], &[TypeClass::MemRef]),

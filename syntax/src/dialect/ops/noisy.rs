@@ -47,7 +47,7 @@ pub(in crate::dialect) const ENCODE: OpSpec = OpSpec {
 
 pub(in crate::dialect) const DECODE: OpSpec = OpSpec {
     name: "noisy.decode",
-    doc: "Decodes a noisy integer to one of 1 to 5 bits. The noise of its operand must be \
+    doc: "Decodes a noisy integer to an integer of 1 to 5 bits. The noise of its operand must be \
           within the budget.",
     operands: Count::exactly(1),
     results: Count::exactly(1),
@@ -60,7 +60,7 @@ pub(in crate::dialect) const DECODE: OpSpec = OpSpec {
 pub(in crate::dialect) const REDUCE_NOISE: OpSpec = OpSpec {
     name: "noisy.reduce_noise",
     doc: "Resets the noise of a noisy integer to that of a fresh one (bootstrapping). \
-          Costly, and its operand must be within the budget.",
+          This is expensive, and the noise of the operand must be within the budget.",
     operands: Count::exactly(1),
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Noisy], &[TypeClass::Noisy]),

@@ -8,7 +8,7 @@ use crate::dialect::syntax::types::OPT_ARROW_PAREN_TYPES;
 
 pub(in crate::dialect) const IF: OpSpec = OpSpec {
     name: "scf.if",
-    doc: "Runs one of two regions. Their `scf.yield` gives the results.",
+    doc: "Runs one of two regions. The operands of their `scf.yield` are the results.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::exactly(1),
     results: Count::ANY,
@@ -54,8 +54,9 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
 
 pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
     name: "scf.while",
-    doc: "Repeats the `before` region while its `scf.condition` is true, each time passing \
-          its operands to the `do` region, whose `scf.yield` feeds `before`.",
+    doc: "Repeats the `before` and `do` regions while the `scf.condition` of `before` is true. \
+          The operands of `scf.condition` are passed to `do`, and the operands of its `scf.yield` to \
+          `before`.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::ANY,
     results: Count::ANY,
@@ -68,8 +69,8 @@ pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
 
 pub(in crate::dialect) const CONDITION: OpSpec = OpSpec {
     name: "scf.condition",
-    doc: "Ends the `before` region of `scf.while`: go on, with these values for `do`, or \
-          stop with them as results.",
+    doc: "Ends the `before` region of `scf.while`. If the condition is true, \
+          the values are passed to the `do` region; otherwise they are the results.",
     operands: Count::at_least(1),
     types: TypeRule::new(&[TypeClass::I1, TypeClass::Any], &[]),
     parents: &["scf.while"],
@@ -115,7 +116,7 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
 
 pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
     name: "scf.reduce",
-    doc: "Ends `scf.parallel`: each operand is combined by its region over all iterations.",
+    doc: "Ends `scf.parallel`. Each region combines its operand over all iterations.",
     traits: Traits::TERMINATOR.union(Traits::ALWAYS_PRINTED),
     operands: Count::ANY,
     regions: Count::ANY,
@@ -143,7 +144,7 @@ pub(in crate::dialect) const REDUCE_RETURN: OpSpec = OpSpec {
 
 pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
     name: "scf.forall",
-    doc: "Runs its region for all points of a space, possibly at once; \
+    doc: "Runs its region for all points of a space, possibly in parallel; \
           `scf.forall.in_parallel` assembles the shared outputs.",
     traits: Traits::SINGLE_BLOCK,
     operands: Count::ANY,
@@ -193,7 +194,7 @@ pub(in crate::dialect) const EXECUTE_REGION: OpSpec = OpSpec {
 
 pub(in crate::dialect) const INDEX_SWITCH: OpSpec = OpSpec {
     name: "scf.index_switch",
-    doc: "Runs the region of the case that the operand equals, else the default.",
+    doc: "Runs the region of the case that matches the operand, otherwise the default region.",
     traits: Traits::SINGLE_BLOCK.union(Traits::DEFAULT_REGION_LAST),
     operands: Count::exactly(1),
     results: Count::ANY,

@@ -131,7 +131,7 @@ impl Adviser<'_> {
         let name = self.ir.op_name(self.op).to_owned();
         let next = self.ir.next(self.op);
         self.say(format!(
-            "`{name}` must be the last op of its block: the op behind it can never run"
+            "`{name}` must be the last op of its block: the op after it can never run"
         ));
         let Some(next) = next else { return };
         let range = self.ir.name_range(next);
@@ -374,7 +374,7 @@ impl Adviser<'_> {
     pub(super) fn named_block(&mut self) {
         let name = self.text_here();
         self.say(format!(
-            "the label `{name}` cannot stand at the start of a body whose arguments have names"
+            "the label `{name}` is not allowed at the start of a body with named arguments"
         ));
         self.help("Remove the label: the function header labels the first block");
         if let Some(parent) = self.ir.parent_op(self.op) {
@@ -409,7 +409,7 @@ impl Adviser<'_> {
         };
         let around = self.named(parent);
         let range = self.ir.name_range(parent);
-        self.relate(range, format!("`{name}` stands in {around}"));
+        self.relate(range, format!("`{name}` is in {around}"));
         let kind = self.ir.op(parent).kind;
         let end = match kind {
             OpKind::FuncFunc => "return",

@@ -286,7 +286,7 @@ impl Adviser<'_> {
         }
         let message = format!("{} (in the call of {name})", self.problem.message);
         self.say(message);
-        self.help(format!("Write the type of {name} behind the call: {ty}"));
+        self.help(format!("Write the type of {name} after the call: {ty}"));
         let list = |types: &[Type]| self.types_text(types);
         if let (Some(inputs), Some(given)) = (list(&inputs), list(&results)) {
             let given = if results.len() == 1 { given } else { format!("({given})") };

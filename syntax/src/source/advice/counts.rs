@@ -26,7 +26,7 @@ impl Adviser<'_> {
             self.say(format!(
                 "an op is missing after `{name} =`: the next line, `{op}`, has no result"
             ));
-            self.help("Write the op whose result has this name, or remove the name");
+            self.help("Write the op that defines this name, or remove the name");
             let end = self.source.slice(first.start..name_start);
             if let Some(equal) = end.find('=') {
                 self.relate(

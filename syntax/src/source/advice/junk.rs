@@ -70,7 +70,7 @@ impl Adviser<'_> {
             '^' => {
                 self.help("Labels begin blocks and belong inside the body of a function");
                 self.say(format!(
-                    "the label `{}` cannot stand here",
+                    "the label `{}` is not allowed here",
                     rest.split(['(', ':']).next().unwrap_or("")
                 ));
             }
@@ -84,7 +84,7 @@ impl Adviser<'_> {
                 self.say(format!("the name of a value is missing after `%` in `{written}`"));
                 self.help("Write the name directly after the `%`");
                 let n = rest[1..].len() - rest[1..].trim_start().len();
-                self.replace("Remove the blank", at + 1..at + 1 + n, "");
+                self.replace("Remove the space", at + 1..at + 1 + n, "");
                 self.sure();
             }
             '%' => {
@@ -268,7 +268,7 @@ impl Adviser<'_> {
         }
         if quotes.contains(&first) {
             self.say(format!("unexpected `{first}` (U+{:04X}); did you mean `\"`?", first as u32));
-            self.help("Strings stand between straight quotes");
+            self.help("Strings are written in straight quotes");
             let (start, line) = self.line(self.at.start);
             let mut edits = Vec::new();
             for (at, it) in line.char_indices().filter(|it| quotes.contains(&it.1)) {
@@ -306,19 +306,17 @@ impl Adviser<'_> {
                         format!("the name of a {what} is missing after `{first}` in `{line}`")
                     }
                 });
-                self.help("Names have letters of the alphabet (a to z), digits, and the signs `_`, `$`, `.` and `-`");
+                self.help("Names consist of letters (a to z), digits, and the characters `_`, `$`, `.` and `-`");
                 if matches!(next, Some(' ')) {
                     let at = self.at.start + 1;
-                    self.replace("Remove the blank", at..at + 1, "");
+                    self.replace("Remove the space", at..at + 1, "");
                 }
                 self.ascii_name(&rest);
             }
             _ => {
                 let shown = if first.is_control() { '\u{fffd}' } else { first };
                 self.say(format!("unexpected `{shown}` (U+{:04X})", first as u32));
-                self.help(
-                    "Remove the character; names have letters of the alphabet (a to z) and digits",
-                );
+                self.help("Remove the character; names consist of letters (a to z) and digits");
                 let same = match first {
                     '\u{2212}' | '\u{2013}' | '\u{2014}' => Some("-"),
                     '\u{2192}' | '\u{21d2}' => Some("->"),

@@ -197,7 +197,7 @@ impl Adviser<'_> {
         if let Some((range, _)) = found.and_then(|it| self.symbol(it)) {
             self.relate(range, format!("@{name} is defined here"));
             let kind = if is_call { "function" } else { "`memref.global`" };
-            self.say(format!("@{name} is no {kind}"));
+            self.say(format!("@{name} is not a {kind}"));
             self.help(format!("Name a {}", kind.trim_matches('`')));
             return;
         }
@@ -404,7 +404,7 @@ impl Adviser<'_> {
             self.help("Move the definition before this op");
             self.move_up(def);
         } else {
-            self.help("Define the value where every path to this op passes, or pass it as a block argument");
+            self.help("Define the value in a block on every path to this op, or pass it as a block argument");
         }
     }
 

@@ -240,7 +240,7 @@ impl Adviser<'_> {
         let arrow = tokens.iter().position(|it| it.kind == TokenKind::Arrow);
         let (Some(first), Some(arrow)) = (tokens.first(), arrow) else { return };
         let Some(last) = arrow.checked_sub(1).map(|it| tokens[it]) else { return };
-        self.help("In generic form the types of operands stand in parentheses");
+        self.help("In generic form the types of operands are written in parentheses");
         let (start, end) = (window.range(*first).start, window.range(last).end);
         self.propose(
             "Insert parentheses",
@@ -268,7 +268,7 @@ impl Adviser<'_> {
         };
         if here.kind == TokenKind::Percent && matches!(ty.kind, TokenKind::Bare | TokenKind::Bang) {
             let (name, text) = (window.str(here).to_owned(), window.str(ty).to_owned());
-            self.say(format!("the name of an argument stands before its type: `{name}: {text}`"));
+            self.say(format!("the name of an argument comes before its type: `{name}: {text}`"));
             self.help(format!("Write `{name}: {text}`"));
             let range = window.range(ty).start..window.range(here).end;
             self.replace("Write the name first", range, format!("{name}: {text}"));
@@ -536,7 +536,7 @@ impl Adviser<'_> {
             let spec = self.ir.op(self.op).kind.spec();
             if spec.operands.least == spec.operands.most && spec.operands.most > 0 {
                 let n = super::words::count(spec.operands.most, "operand");
-                self.say(format!("`{}` takes {n}, but {name} is one more", spec.name));
+                self.say(format!("`{}` takes {n}, so {name} is superfluous", spec.name));
                 self.help(format!("Remove {name}"));
             }
             self.replace(format!("Remove the operand {name}"), range, "");

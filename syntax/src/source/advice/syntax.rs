@@ -173,8 +173,8 @@ impl Adviser<'_> {
                 let around = self.ir.parent_op(self.op).filter(|_| !is_at_top);
                 let around = around.map(|it| self.ir.op_name(it).to_owned());
                 self.say(match &around {
-                    Some(it) => format!("`return` cannot stand in `{it}`"),
-                    None => "`return` stands outside of a function".to_owned(),
+                    Some(it) => format!("`return` is not allowed in `{it}`"),
+                    None => "`return` is outside of a function".to_owned(),
                 });
                 self.help("`return` ends the body of a function: move it there");
                 let dialect = around.as_deref().and_then(|it| it.split('.').next());
@@ -240,7 +240,7 @@ impl Adviser<'_> {
             self.sure();
             return true;
         }
-        self.say(format!("`{written}` is no name of an alias"));
+        self.say(format!("`{written}` is not a name of an alias"));
         self.help("Names of type aliases begin with `!`, those of attribute aliases with `#`");
         let is_attribute = ["affine_", "dense", "#", "{", "[", "\""];
         let signs = if is_attribute.iter().any(|it| meaning.trim_start().starts_with(it)) {

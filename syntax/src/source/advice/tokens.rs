@@ -104,7 +104,7 @@ impl Adviser<'_> {
         let form = self.form();
         let missing = match literals {
             [one] if !is_end => Some(format!("Write `{one}` here")),
-            [one] => Some(format!("The op is not complete: write `{one}` and what follows it")),
+            [one] => Some(format!("The op is not complete: write `{one}` and the rest of the op")),
             _ => None,
         };
         match (missing, form) {
@@ -116,7 +116,7 @@ impl Adviser<'_> {
                 self.help(format!("{title}{form}"));
             }
             (None, Some(form)) => self.help(format!("The form of the op is `{form}`")),
-            (None, None) => self.help("Write what is expected, or remove what is superfluous"),
+            (None, None) => self.help("Write the expected text, or remove the superfluous text"),
         }
     }
 
@@ -175,7 +175,7 @@ impl Adviser<'_> {
             }
             TokenKind::LParen => {
                 // `noisy.add(%a, %b)`.
-                self.help("The operands of this op stand without parentheses");
+                self.help("The operands of this op are written without parentheses");
                 let close = window.tokens[at..].iter().position(|it| it.kind == TokenKind::RParen);
                 if let Some(close) = close {
                     let close = window.range(window.tokens[at + close]);
@@ -290,7 +290,7 @@ impl Adviser<'_> {
                 return;
             }
             self.help(format!(
-                "`{word}` is no type: write a type such as i32, f32, index or `!noisy.i32`"
+                "`{word}` is not a type: write a type such as i32, f32, index or `!noisy.i32`"
             ));
             for ty in self.likely_types().into_iter().take(MAX_TYPES) {
                 self.replace(format!("Replace by {ty}"), range.clone(), ty);
@@ -330,7 +330,7 @@ impl Adviser<'_> {
             return;
         }
         self.say("an op is missing after `=`");
-        self.help("Write the op whose result has this name");
+        self.help("Write the op that defines this name");
     }
 
     /// `%0b`: a name that starts with a digit has digits only.
@@ -368,7 +368,9 @@ impl Adviser<'_> {
 
     fn bad_number(&mut self, whole: &str) {
         let fresh = format!("v{}", &whole[1..]);
-        self.say(format!("`{whole}` is no name: a name that starts with a digit has digits only"));
+        self.say(format!(
+            "`{whole}` is not a valid name: a name that starts with a digit has only digits"
+        ));
         self.help(format!("Name the value %{fresh}"));
         self.rename_text(whole, &format!("%{fresh}"));
     }

@@ -225,7 +225,7 @@ impl Adviser<'_> {
             _ => return self.help("Only integers of 1 to 5 bits can be encoded"),
         };
         self.help(format!(
-            "Integers of 1 to 5 bits can be encoded: convert {name} to i5 by `{by}` before, if its value fits"
+            "Integers of 1 to 5 bits can be encoded: convert {name} to i5 by `{by}` first, if its value fits"
         ));
         if !self.source.is_first_on_line(start) {
             return;
@@ -329,7 +329,7 @@ impl Adviser<'_> {
         for value in results.into_iter().take(1) {
             let own = self.show(self.type_of(value));
             self.help(format!(
-                "Write another type than {own} for the result of `{}`",
+                "Write a type other than {own} for the result of `{}`",
                 self.ir.op_name(self.op)
             ));
             let place = self.type_places(&own).pop();
@@ -374,7 +374,7 @@ impl Adviser<'_> {
         let others = self.conversions(from, to);
         let names: Vec<String> = others.iter().map(|it| format!("`{}`", it.0)).collect();
         if names.is_empty() {
-            return self.help("Write other types, or use no cast");
+            return self.help("Write other types, or remove the cast");
         }
         self.help(format!("Use {}", super::words::alternatives(&names)));
         for (op, _) in others.into_iter().filter(|it| it.0 != own) {
@@ -430,7 +430,7 @@ impl Adviser<'_> {
             }
         }
         if is_float(&ty) && number.is_some() {
-            self.help(format!("Floats have a point: write `{literal}.0`"));
+            self.help(format!("Floats have a decimal point: write `{literal}.0`"));
             self.insert(format!("Write {literal}.0"), self.at.end, ".0");
             self.sure();
         } else if self.problem.message.contains("floating point value")

@@ -24,12 +24,12 @@ fn casts_and_copies_keep_elements_and_shapes() {
 }",
         &expect![[r#"
             7 memref.cast: 'memref<4xf32>' and 'memref<5xf32>' have different shapes (shapes-differ)
-            8 memref.cast: the elements are 'f32' here and 'f64' there (element-type)
+            8 memref.cast: the element types 'f32' and 'f64' differ (element-type)
             9 memref.cast: 'memref<4xf32>' and 'memref<4xf32, 1>' are in different memory spaces (types-differ)
             10 memref.cast: 'memref<4xf32>' and 'memref<?xf32, strided<[2]>>' have different layouts (cast-types)
-            11 memref.cast: both memrefs are without a rank (cast-types)
+            11 memref.cast: both memrefs are unranked (cast-types)
             12 memref.memory_space_cast: 'memref<4xf32>' and 'memref<?xf32, 1>' have different shapes (shapes-differ)
-            13 memref.copy: the elements are 'f32' here and 'f64' there (element-type)
+            13 memref.copy: the element types 'f32' and 'f64' differ (element-type)
         "#]],
     );
 }
@@ -63,19 +63,19 @@ fn parts_of_buffers_are_what_their_types_say() {
 }"#,
         &expect![[r#"
             8 memref.transpose: 'memref<4x5xf32>' is not 'memref<4x5xf32>' transposed (result-type)
-            9 memref.transpose: the map is no permutation of the dimensions (attribute-value)
+            9 memref.transpose: the map is not a permutation of the dimensions (attribute-value)
             10 memref.view: views a memref of rank 1 of 'i8', not 'memref<4x5xf32>' (operand-type)
             11 memref.view: has 0 sizes for 1 dynamic dimensions (wrong-count)
             12 memref.reshape: the shape must be of integers, but is 'memref<2xf32>' (operand-type)
             13 memref.reshape: the shape has 2 sizes for 1 dimensions (wrong-count)
-            14 memref.reshape: a shape of unknown length gives a memref without a rank (result-type)
-            15 memref.subview: the result has other sizes than those that are not 1 (result-type)
+            14 memref.reshape: a shape of unknown length gives an unranked memref (result-type)
+            15 memref.subview: the result must have the sizes that are not 1 (result-type)
             16 memref.subview: 'memref<4x5xf32>' and 'memref<2x5xf32, strided<[5, 1]>, 1>' are in different memory spaces (types-differ)
             17 memref.reinterpret_cast: the result starts at offset 3, but its type says otherwise (result-type)
             18 memref.reinterpret_cast: stride 0 of the result is 2, but its type says otherwise (result-type)
-            19 memref.collapse_shape: the elements are 'f32' here and 'f64' there (element-type)
+            19 memref.collapse_shape: the element types 'f32' and 'f64' differ (element-type)
             21 "memref.extract_strided_metadata": offset, sizes and strides are 'index', not 'memref<4xi32>' (result-type)
-            22 "memref.extract_strided_metadata": gives 3 numbers, but there are 5 of 'memref<4x5xf32>' (result-count)
+            22 "memref.extract_strided_metadata": returns 3 numbers, but needs 5 for 'memref<4x5xf32>' (result-count)
         "#]],
     );
 }
@@ -119,9 +119,9 @@ func.func @f(%m: memref<4xi8>, %i: index, %x: i8, %b: index) {
         &expect![[r#"
             2 memref.global: a global is a memref of known sizes, not 'memref<?xf32>' (attribute-value)
             13 memref.atomic_rmw: cannot combine 'i8' in this way (operand-type)
-            14 memref.atomic_rmw: combines 'index', but the memref holds 'i8' (element-type)
+            14 memref.atomic_rmw: combines 'index', but the memref contains 'i8' (element-type)
             15 memref.atomic_rmw: has 2 indices for 1 dimensions (wrong-count)
-            16 memref.get_global: the result is 'memref<5xf32>', but the global 'memref<4xf32>' (types-differ)
+            16 memref.get_global: the result has type 'memref<5xf32>', but the global has type 'memref<4xf32>' (types-differ)
             18 memref.alloca_scope.return: the end of region #0 gives 0 values, but the op takes 1 (region-values)
             20 memref.generic_atomic_rmw: the memref gives 'i8' as value #0, but its body takes 'i16' (region-values)
             26 memref.atomic_yield: the end of region #0 gives 'index' as value #0, but the op takes 'i8' (region-values)
@@ -211,14 +211,14 @@ fn results_are_of_what_is_read() {
   return
 }"#,
         &expect![[r#"
-            6 "memref.load": moves 'f64', but the memref holds 'f32' (element-type)
-            7 "memref.store": moves 'i32', but the memref holds 'f32' (element-type)
+            6 "memref.load": accesses 'f64', but the memref contains 'f32' (element-type)
+            7 "memref.store": accesses 'i32', but the memref contains 'f32' (element-type)
             8 "func.call_indirect": gives 'i64', but the result of the callee is 'i32' (call-results)
             9 %x: expects 'i32', but got 'f32' (call-operands)
             10 "func.call_indirect": passes 0 operands, but the callee takes 1 (call-operands)
             11 "math.fpowi": the result has the type of the first operand, 'f32', not 'f64' (types-differ)
             12 affine.delinearize_index: gives indices of type 'index', not 'i32' (result-type)
-            13 "memref.generic_atomic_rmw": moves 'f64', but the memref holds 'f32' (element-type)
+            13 "memref.generic_atomic_rmw": accesses 'f64', but the memref contains 'f32' (element-type)
         "#]],
     );
 }

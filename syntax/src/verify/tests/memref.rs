@@ -29,15 +29,15 @@ fn groups_of_dimensions() {
         &expect![[r#"
             6 memref.collapse_shape: the next dimension of a group must be 1, not 0 (attribute-value)
             7 memref.collapse_shape: the next dimension of a group must be 1, not 2 (attribute-value)
-            8 memref.collapse_shape: a group of dimensions has 4 elements, and its dimension 16 (result-type)
+            8 memref.collapse_shape: a group of dimensions has 4 elements, but its dimension has 16 (result-type)
             9 memref.collapse_shape: has 2 groups of dimensions for 1 (attribute-value)
             10 memref.collapse_shape: a dimension must be dynamic if and only if one of its group is (result-type)
-            11 memref.expand_shape: size 1 of the output shape is 5, unlike that of the type (attribute-value)
+            11 memref.expand_shape: size 1 of the output shape is 5, but the type has another size (attribute-value)
             12 memref.expand_shape: the output shape has 1 of 2 sizes (attribute-value)
-            13 memref.expand_shape: a group of dimensions has 20 elements, and its dimension 16 (result-type)
+            13 memref.expand_shape: a group of dimensions has 20 elements, but its dimension has 16 (result-type)
             14 memref.expand_shape: a memref without dimensions has one element (result-type)
-            15 memref.expand_shape: the rank goes from 2 to 1, which is no expansion (result-type)
-            17 memref.expand_shape: size 1 of the output shape is dynamic, unlike that of the type (attribute-value)
+            15 memref.expand_shape: the rank goes from 2 to 1, which is not an expansion (result-type)
+            17 memref.expand_shape: size 1 of the output shape is dynamic, but the type has another size (attribute-value)
         "#]],
     );
 }
@@ -136,14 +136,14 @@ fn slices_have_as_many_offsets_sizes_and_strides_as_dimensions() {
         &expect![[r#"
             5 memref.subview: has 1 offsets, but needs 2 (wrong-count)
             6 memref.subview: has 1 strides, but needs 2 (wrong-count)
-            7 memref.subview: size 1 is 2, unlike that of the result (result-type)
+            7 memref.subview: size 1 is 2, but the result has another size (result-type)
             8 memref.reinterpret_cast: has 1 sizes, but needs 2 (wrong-count)
             9 memref.reinterpret_cast: has 2 offsets, but needs 1 (wrong-count)
-            10 memref.reinterpret_cast: size 0 is 2, unlike that of the result (result-type)
+            10 memref.reinterpret_cast: size 0 is 2, but the result has another size (result-type)
             13 memref.subview: the result starts at offset 6, but its type says 5 (result-type)
             14 memref.subview: stride 0 of the result is 8, but its type says 4 (result-type)
             15 memref.subview: the result starts at offset 4, but its type says 0 (result-type)
-            16 memref.subview: size 0 is dynamic, unlike that of the result (result-type)
+            16 memref.subview: size 0 is dynamic, but the result has another size (result-type)
         "#]],
     );
 }
@@ -210,8 +210,8 @@ func.func @x10(%m: memref<4xf32>, %s: memref<1xindex>) {
             31 memref.subview: the result starts at offset ?, but its type says 0 (result-type)
             35 memref.subview: stride 0 of the result is ?, but its type says 1 (result-type)
             39 memref.subview: stride 0 of the result is ?, but its type says 4 (result-type)
-            43 memref.view: 'memref<40xi8, strided<[2]>>' has a layout, which it must not here (types-differ)
-            47 memref.reshape: 'memref<?xf32, strided<[?], offset: ?>>' has a layout, which it must not here (types-differ)
+            43 memref.view: 'memref<40xi8, strided<[2]>>' must not have a layout here (types-differ)
+            47 memref.reshape: 'memref<?xf32, strided<[?], offset: ?>>' must not have a layout here (types-differ)
         "#]],
     );
 }

@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! Insert `mgmt.init`. The fix does so.
+//! Insert `mgmt.init`, as the fix does.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {

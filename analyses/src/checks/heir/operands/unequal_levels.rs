@@ -1,12 +1,12 @@
 //! unequal-levels: operands at different levels
 //!
 //! The level of a ciphertext becomes the ring in its type. The operands of a sum, a difference or a
-//! product of ciphertexts must have the same ring. HEIR refuses to lower other ops (`requires all
-//! operands and results to have the same rings`), and its error no longer has the names of the
-//! program. This diagnostic is reported at the op, for the operand with the fewest used levels. The
-//! module must have parameters, because HEIR chooses them after it has placed its `mgmt` ops. After
-//! lowering to `OpenFHE` it is a warning: `OpenFHE` refuses such operands at run time, and only
-//! with manual scaling.
+//! product of ciphertexts must have the same ring. HEIR refuses to lower other ops
+//! (`requires all operands and results to have the same rings`), and its error message
+//! does not contain the names of the program. This diagnostic is reported at the op, for the
+//! operand with the fewest used levels. The module must have parameters, because HEIR chooses them
+//! after it has placed its `mgmt` ops. After lowering to `OpenFHE` it is a warning: `OpenFHE`
+//! refuses such operands at run time, and only with manual scaling.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {

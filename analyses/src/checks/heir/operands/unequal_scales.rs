@@ -6,12 +6,12 @@
 //! or `output plaintext space does not match`). The error is reported at the first op that HEIR
 //! refuses.
 //!
-//! - HEIR has raised the scale of an operand of the first op in the block: it raises no scale after
-//!   that op. The first op is adjusted if it switches the modulus of an argument, or is a product
-//!   of arguments at level 0, whose modulus is larger than the others.
-//! - HEIR has raised the operands of two modulus switches, and their results are multiplied: it
-//!   computes the scale of the product without that, and raises one of the factors too far.
-//! - A modulus switch follows another one: HEIR merges them.
+//! - HEIR has raised the scale of an operand of the first op in the block: it then raises no scale
+//!   after that op. The first op is adjusted if it switches the modulus of an argument, or if it is
+//!   a product of arguments at level 0, where the modulus is larger than at other levels.
+//! - HEIR has raised the operands of two modulus switches with a common product: it computes the
+//!   scale of the product without these adjustments, and raises one of the factors too far.
+//! - One modulus switch follows another: HEIR merges them.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -30,7 +30,7 @@
 //! }
 //! ```
 //!
-//! Adjust the scales by hand that HEIR raises. The fix does so.
+//! Adjust by hand the scales that HEIR would raise, as the fix does.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -83,7 +83,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let but = if it.is_behind_first {
             "and no scale after this op"
         } else {
-            "but decides about later ops by the scale before"
+            "but adjusts later ops by the old scale"
         };
         for raised in &it.raised {
             let adjusted = ir.value_text(raised.value);

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::pattern::Pattern;
 use super::{Bits, Carriers, GrowthRule, NoiseModel};
 
-/// The noise model: growth, the legal noise, and the op that lowers it.
+/// The noise model: the growth of noise, the budget, and the op that lowers noise.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -35,7 +35,7 @@ pub struct ModelSpec {
     pub fresh: Bits,
     /// The largest legal noise, in bits.
     pub budget: Bits,
-    /// The types that carry noise, as MLIR prints them; `*` stands for any run of characters.
+    /// The types that carry noise, as MLIR prints them; `*` matches any characters.
     pub types: Vec<String>,
     /// The op that is inserted to lower noise.
     pub insert: InsertSpec,
@@ -54,9 +54,9 @@ pub struct InsertSpec {
     pub op: String,
     /// The price of executing it once; at least 1.
     pub cost: u64,
-    /// The text of the op, on one line: `{result}`, `{operand}` and `{type}` stand for the names
-    /// and the type. By default `{result} = OP {operand} : {type}`, or the generic form where the
-    /// ops around are in generic form.
+    /// The text of the op, on one line: `{result}`, `{operand}` and `{type}` are replaced by the
+    /// names and the type. By default `{result} = OP {operand} : {type}`, or the generic form
+    /// if the surrounding ops are in generic form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -74,8 +74,8 @@ pub struct OpSpec {
     /// The noise after `fresh` and `reset`; the model's `fresh` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Bits>,
-    /// An integer attribute of the op that states `plus` or `level`, if the op has it. Without it
-    /// they are as given here; if they are not given, the noise is unknown.
+    /// An integer attribute of the op that states `plus` or `level`, if the op has it. Without the
+    /// attribute, the values in this row apply; without either, the noise is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
     /// The operands that carry noise, counted from 0; by default those of a noisy type.
@@ -99,7 +99,7 @@ pub enum GrowthKind {
     Max,
     /// The sum of the operands, plus a constant.
     Sum,
-    /// Back to a level, for any operands.
+    /// A fixed level, for any operands.
     Reset,
 }
 
@@ -347,7 +347,7 @@ fn check_insert(
             return error(&["insert", "text"], "one line without a comment");
         }
         if !text.contains(insert.op.as_str()) {
-            return error(&["insert", "text"], format!("`{}` does not stand in it", insert.op));
+            return error(&["insert", "text"], format!("`{}` does not occur in it", insert.op));
         }
     }
     Ok(level)

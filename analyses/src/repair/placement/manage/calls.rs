@@ -105,6 +105,6 @@ impl Calls {
             Some(format!(" by {value} = {} in @{function}", ir.op_name(it)))
         });
         let by = by.unwrap_or_default();
-        Err(format!("@{name} changes levels{by}, and levels are not placed across calls"))
+        Err(format!("@{name} changes levels{by}, and bootstraps are not placed across such calls"))
     }
 }

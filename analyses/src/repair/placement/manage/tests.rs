@@ -430,7 +430,7 @@ fn effects_of_calls_on_ciphertexts_are_not_guessed() {
     assert!(of("arith.mulf %y, %e", insert_relinearizations).ends_with(" inserted"));
     let refused = |why: &str| format!("%2 is returned by a call: @g {why}");
     let levels = |by: &str| {
-        refused(&format!("changes levels by {by}, and levels are not placed across calls"))
+        refused(&format!("changes levels by {by}, and bootstraps are not placed across such calls"))
     };
     for op in ["arith.mulf %y, %e", "arith.mulf %y, %y"] {
         assert_eq!(of(op, insert_bootstraps), levels("%4 = arith.mulf in @g"));

@@ -30,7 +30,7 @@ pub(super) fn edits(document: &Document, function: Op) -> Result<Vec<TextEdit>, 
     let start = document.ir().range(function).start;
     let edits = keep::edits(&text, &pipeline, Some(start))?;
     if edits.is_empty() {
-        return Err(format!("@{} is clean already", document.function_name(function)));
+        return Err(format!("@{} is already clean", document.function_name(function)));
     }
     Ok(edits)
 }

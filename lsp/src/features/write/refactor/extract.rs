@@ -108,7 +108,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
     let (ir, source) = (document.ir(), document.source());
     let ops = ops(document, range).ok_or("no whole ops are selected")?;
     let (first, last) = (ops[0], ops[ops.len() - 1]);
-    let function = ir.function_of(first).ok_or("these ops are in no function")?;
+    let function = ir.function_of(first).ok_or("these ops are not in a function")?;
     let inside = names::items_of(ir, &ops);
     if let Some(&op) = inside.iter().find(|it| ir.op_name(**it).ends_with(".alloca")) {
         return Err(format!(
@@ -122,7 +122,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         Def::Argument(..) => ir.definition_site(value).is_some_and(|it| set.contains(&it)),
     };
     let type_of = |value: Value| match type_of(ir, value) {
-        Type::UNKNOWN => Err(format!("the type of {} is not known", ir.value_text(value))),
+        Type::UNKNOWN => Err(format!("the type of {} is unknown", ir.value_text(value))),
         ty => ir.interner.written_type_text(ty).ok_or_else(|| {
             format!("the type of {} is too long to be written out", ir.value_text(value))
         }),

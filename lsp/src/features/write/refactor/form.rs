@@ -46,8 +46,7 @@ fn is_read(ir: &Ir, item: Op) -> bool {
 pub(super) fn title(document: &Document, offset: usize) -> Option<String> {
     let (op, is_generic) = op_at(document, offset)?;
     let name = document.ir().op_name(op);
-    let inside =
-        if document.ir().op(op).regions.is_empty() { "" } else { " with all that is in it" };
+    let inside = if document.ir().op(op).regions.is_empty() { "" } else { " with its contents" };
     let form = if is_generic { "in the custom form" } else { "in the generic form" };
     Some(format!("Write {name}{inside} {form}"))
 }
@@ -68,8 +67,8 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let indentation = source.indentation(range.start);
     let new = text::indented(new.trim_end(), "", &indentation);
     let new = new.strip_prefix(&*indentation).unwrap_or(&new).to_owned();
-    let new = with_kept_bytes(source, op, &new, is_generic)
-        .ok_or("an op in it that is not known would not stay as it is")?;
+    let new =
+        with_kept_bytes(source, op, &new, is_generic).ok_or("an unknown op in it would change")?;
     if is_generic && new == old {
         return Err("the custom form cannot express all of it".to_owned());
     }

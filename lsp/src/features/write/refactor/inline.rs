@@ -57,7 +57,7 @@ fn own_name(ir: &Ir, value: Value) -> Option<String> {
 pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>, String> {
     let (ir, source) = (document.ir(), document.source());
     let (call, callee, ops) = call_at(document, offset).ok_or("there is no call to inline")?;
-    let function = ir.function_of(call).ok_or("the call is in no function")?;
+    let function = ir.function_of(call).ok_or("the call is not in a function")?;
     let &(_, region) = ir.op(callee).regions.first().ok_or("the function has no body")?;
     let end = ops[ops.len() - 1];
     let argument_of = |value: Value| match ir.value(value).def {
@@ -85,7 +85,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     for value in inside {
         let name = match (argument_of(value), named.get(&value)) {
             (Some(n), _) => {
-                let value = passed(n).ok_or("an operand of the call is not known")?;
+                let value = passed(n).ok_or("an operand of the call is unknown")?;
                 ir.value_text(value)
             }
             (None, Some(name)) => format!("%{name}"),

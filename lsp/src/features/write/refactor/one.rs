@@ -50,8 +50,8 @@ fn title(document: &Document, op: Op, remark: Remark) -> String {
             };
             format!("Replace {} by its value, {value}", name(op))
         }
-        Remark::Invariant(_) => "Move before the loop: it does not change in there".to_owned(),
-        Remark::DeadStore(_) => "Remove this store, which nothing reads".to_owned(),
+        Remark::Invariant(_) => "Move before the loop: it does not change in the loop".to_owned(),
+        Remark::DeadStore(_) => "Remove this store: nothing reads it".to_owned(),
     }
 }
 

@@ -19,7 +19,7 @@ const MAX: usize = 20_000;
 pub(super) fn values(ir: &Ir, function: Op) -> Result<Vec<Value>, String> {
     let items = names::items_of(ir, &[function]);
     if !names::are_clear(ir, &items) {
-        return Err("an op in it is not known, and neither is what its names mean".to_owned());
+        return Err("it contains an unknown op, so the meaning of its names is unknown".to_owned());
     }
     names::named(ir, &items, MAX).ok_or_else(|| "the function has too many values".to_owned())
 }

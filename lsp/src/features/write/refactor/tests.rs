@@ -448,7 +448,7 @@ func.func @g(%a: i32) -> i32 {
     assert!(found.contains("  return %x : i32   // the end\n}\n// Between.\n"), "{found}");
     assert!(found.ends_with(text.split("// Between.\n").nth(1).expect("@g")), "{found}");
     let again = found.replacen("@f", "@|f", 1);
-    assert_eq!(refactored(&again, Kind::Clean), Err("@f is clean already".to_owned()));
+    assert_eq!(refactored(&again, Kind::Clean), Err("@f is already clean".to_owned()));
     let unread =
         "func.func @|f(%a: i32) -> i32 {\n  %0 = tosa.nobody knows %a\n  return %a : i32\n}\n";
     assert_eq!(refactored(unread, Kind::Clean), Err("not offered".to_owned()));

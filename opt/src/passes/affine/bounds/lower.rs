@@ -48,7 +48,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 /// The reason why an op is not lowered.
 type Done = Result<(), &'static str>;
 
-const MALFORMED: &str = "its maps and operands do not fit";
+const MALFORMED: &str = "its maps and operands do not match";
 
 struct Lower<'a> {
     ir: &'a mut Ir,
@@ -96,7 +96,7 @@ impl Lower<'_> {
 
     fn for_loop(&mut self, op: Op) -> Done {
         let it = For::of(self.ir, op)
-            .ok_or("its step is not positive, or its maps and operands do not fit")?;
+            .ok_or("its step is not positive, or its maps and operands do not match")?;
         let low = self.expand(&it.low, op)?;
         let low = self.one_of(&low, "arith.maxsi", op)?;
         let high = self.expand(&it.high, op)?;

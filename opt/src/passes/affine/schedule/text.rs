@@ -31,9 +31,9 @@ pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
 /// The reason why there are none.
 pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Vec<Edit>, String> {
     let ir = source.ir();
-    let function = ir.function_of(root).ok_or("there is no function around")?;
+    let function = ir.function_of(root).ok_or("the loop is not in a function")?;
     if ir.range(root).len() > MOST_TEXT || !is_nest_root(ir, root) {
-        return Err("the loop is not the outermost one of a nest that is small enough".to_owned());
+        return Err("the loop is not the outermost loop of a small enough nest".to_owned());
     }
     let body = Body::new(ir, function);
     let legality = Legality::new(&body, &Limits { aliasing, ..Limits::default() })
@@ -58,7 +58,7 @@ pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Ve
     let changed = Source::new(&text);
     let n_problems = |ir: &Ir| ir.verify().len();
     if n_problems(changed.ir()) > n_problems(ir) {
-        return Err("the new loops cannot be written in this place".to_owned());
+        return Err("the new loops cannot be written here".to_owned());
     }
     Ok(vec![edit])
 }

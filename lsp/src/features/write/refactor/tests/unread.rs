@@ -117,7 +117,7 @@ fn a_type_that_is_a_guess_is_not_written_out() {
     assert!(extracted.contains("@f_part(%0: i32) -> i32 {\n"), "{extracted}");
     let unsaid = text.replace("arith.addi %0, %0 : i32", "foo.bar %0 : f16");
     let why = refactored(&unsaid, Kind::Extract);
-    assert_eq!(why, Err("the type of %0 is not known".to_owned()));
+    assert_eq!(why, Err("the type of %0 is unknown".to_owned()));
 }
 
 #[test]

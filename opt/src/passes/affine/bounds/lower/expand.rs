@@ -64,7 +64,7 @@ impl Expand<'_> {
         };
         let is_division = matches!(op, Operator::FloorDiv | Operator::CeilDiv | Operator::Mod);
         if is_division && matches!(both.1, Expr::Const(by) if by <= 0) {
-            return Err("division by a number that is not positive");
+            return Err("division by a non-positive number");
         }
         let a = self.expr(&both.0, dims, symbols)?;
         let b = self.expr(&both.1, dims, symbols)?;
