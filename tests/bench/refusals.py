@@ -72,13 +72,15 @@ def schemes(text):
 def pipelines(text, slots):
     """The stage of a program, and HEIR's usual pipelines for it, in their order: management, parameters, scales, the scheme, the library."""
 
+    has_scales = re.search(r"mgmt<[^>]*\bscale = ", text)
+
     def passes(scheme, library, first):
         to = "ckks" if scheme == "ckks" else "bgv"
         managed = [f"--annotate-module=backend={library} scheme={scheme}"]
         managed += [f"--secret-insert-mgmt-{scheme}"] if first == "secret" else []
-        managed += ["--annotate-mgmt"]
+        managed += ["--annotate-mgmt"] if not has_scales else []
         managed += [f"--generate-param-{scheme}=min-slot-count={slots}"] if "schemeParam" not in text else []
-        managed += [f"--populate-scale-{to}"]
+        managed += [f"--populate-scale-{to}"] if not has_scales else []
         return [*managed, "--secret-distribute-generic", "--canonicalize", f"--secret-to-{to}=min-slot-count={slots}"]
 
     backend = (re.search(r"backend\.(openfhe|lattigo)", text) or [None, None])[1]
@@ -113,6 +115,8 @@ def mistakes(text, number, rng):
         at = rng.choice(places)
         pad, result, op, options, operand, rest = MISTAKE.match(lines[at]).groups()
         before, after = lines[:at], lines[at + 1 :]
+        end = next((it for it, line in enumerate(after) if "func.func" in line), len(after))
+        after, others = after[:end], after[end:]
         kind = rng.choice(["left out", "twice", "not used"])
         if kind == "left out":
             after = [renamed(it, result, operand) for it in after]
@@ -125,7 +129,7 @@ def mistakes(text, number, rng):
                 continue
             user = rng.choice(users)
             before, after = [*before, lines[at]], [*after[:user], renamed(after[user], result, operand), *after[user + 1 :]]
-        yield f"{op} {kind}", "\n".join(before + after)
+        yield f"{op} {kind}", "\n".join(before + after + others)
 
 
 def without_nested(message, start):
@@ -213,9 +217,9 @@ def programs(path, name, n_mistakes):
         expects = bool("expected-error" in text or re.search(r"RUN:\s+not\b", whole))
         yield place, "", text, expects, own, usual
         if stage == "managed":
-            usual = [it for it in usual if "scheme-to" not in it[-1]]
             for mistake, changed in mistakes(text, n_mistakes, random.Random(place)):
-                yield place, mistake, changed, False, [], usual
+                _, usual = pipelines(changed, slots[1] if slots else "1024")
+                yield place, mistake, changed, False, [], [it for it in usual if "scheme-to" not in it[-1]]
 
 
 def refusals(heir_opt, text, lists):
