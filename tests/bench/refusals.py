@@ -105,6 +105,7 @@ def pipelines(text, slots):
 def mistakes(text, number, rng):
     """Copies with one mistake: a management op that is left out, is there twice, or is not used by one op."""
     text = re.sub(r"mgmt\.mgmt = #mgmt(\.mgmt<[^>]*>|\w*), |(, )?mgmt\.mgmt = #mgmt(\.mgmt<[^>]*>|\w*)", "", text)
+    text = re.sub(r" (attributes |attrs = )?\{\}", "", text)
     lines = text.split("\n")
     places = [it for it, line in enumerate(lines) if MISTAKE.match(line)]
 
