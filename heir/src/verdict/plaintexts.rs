@@ -40,7 +40,7 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     let is_given = match ir.value(value).def {
         Def::Result(by, _) => {
             ir.op(by).kind == OpKind::ArithConstant && !folds(kind, at, constant(ir, by))
-                || is_computed(ir, by)
+                || is_computed(ir, by, MAX_STEPS)
         }
         Def::Argument(block, _) => {
             let holder = ir.region(ir.block(block).region).parent;
@@ -50,20 +50,22 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     (is_plain && is_given).then_some(Unencoded { op, at, value })
 }
 
-/// Returns true if an op computes a plaintext that MLIR does not fold: a sum, a product or a
-/// rotation of values that are no constants.
-fn is_computed(ir: &Ir, op: Op) -> bool {
-    let is_constant = |it: Value| match ir.value(it).def {
-        Def::Result(by, _) => ir.op(by).kind == OpKind::ArithConstant,
-        Def::Argument(..) => false,
+/// At most so many ops are followed from a plaintext to the arguments that it is computed from.
+const MAX_STEPS: u32 = 8;
+
+/// Returns true if an op computes a plaintext from arguments by sums, products and rotations: MLIR
+/// does not fold these.
+fn is_computed(ir: &Ir, op: Op, steps: u32) -> bool {
+    let is_variable = |it: Value| match ir.value(it).def {
+        Def::Result(by, _) => steps > 0 && is_computed(ir, by, steps - 1),
+        Def::Argument(..) => true,
     };
-    let name = ir.op_name(op);
-    let operands = &ir.op(op).operands;
-    match name {
+    let mut operands = ir.op(op).operands.iter().map(|it| it.value);
+    match ir.op_name(op) {
         "arith.addf" | "arith.addi" | "arith.mulf" | "arith.muli" => {
-            operands.iter().all(|it| it.value.is_some_and(|it| !is_constant(it)))
+            operands.all(|it| it.is_some_and(is_variable))
         }
-        "tensor_ext.rotate" => operands.iter().all(|it| it.value.is_some()),
+        "tensor_ext.rotate" => operands.next().flatten().is_some_and(is_variable),
         _ => false,
     }
 }
