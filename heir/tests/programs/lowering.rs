@@ -90,6 +90,7 @@ fn heir_refuses_what_the_documentation_calls_an_error() {
         ("unequal-levels", "requires all operands and results to have the same rings"),
         ("unequal-scales", "requires all operands and results to have the same plaintextSpace"),
         ("unencoded-plaintext", "must be lwe-ciphertext-like"),
+        ("not-lowered", "explicitly marked illegal"),
     ] {
         let [bad, good] = examples(code);
         assert_eq!(errors(&bad), [code], "{bad}");
@@ -217,5 +218,88 @@ fn the_guide_lists_each_requirement() {
             let last = name.rsplit('.').next().expect("a name").trim_end_matches("_inplace");
             assert!(guide.contains(last), "{name}");
         }
+    }
+}
+
+/// A CKKS program with the lines of a generic of two operands and one or two results.
+fn generic(lines: &str, yielded: &[&str]) -> String {
+    let secret = "!secret.secret<tensor<8xf32>>";
+    let types = vec!["tensor<8xf32>"; yielded.len()].join(", ");
+    let secrets = vec![secret; yielded.len()].join(", ");
+    let results: Vec<String> = (0..yielded.len()).map(|it| format!("%r#{it}")).collect();
+    format!(
+        "module attributes {{{CKKS}}} {{
+  func.func @f(%x: {secret}, %y: {secret}, %p: tensor<8xf32>, %c: i1, %i: index) -> ({secrets}) {{
+    %r:{n} = secret.generic(%x: {secret}, %y: {secret}) {{
+    ^body(%a: tensor<8xf32>, %b: tensor<8xf32>):
+{lines}
+      secret.yield {yielded} : {types}
+    }} -> ({secrets})
+    return {results} : {secrets}
+  }}
+}}
+",
+        n = results.len(),
+        results =
+            results.join(", ").replace("%r#0", if results.len() == 1 { "%r" } else { "%r#0" }),
+        yielded = yielded.join(", "),
+    )
+    .replace("%r:1 =", "%r =")
+}
+
+#[test]
+fn heir_refuses_each_op_that_is_not_lowered() {
+    let Some(heir_opt) = heir_opt() else { return };
+    let loop_of = |start: &str| {
+        format!(
+            "      %0 = affine.for %k = 0 to 2 iter_args(%it = {start}) -> (tensor<8xf32>) {{
+        %1 = arith.addf %it, %a : tensor<8xf32>
+        affine.yield %1 : tensor<8xf32>
+      }}"
+        )
+    };
+    let branches = |second: &str| {
+        format!(
+            "      %m = arith.mulf %a, %b : tensor<8xf32>
+      %n = mgmt.relinearize %m : tensor<8xf32>
+      %d = mgmt.modreduce %n : tensor<8xf32>
+      %0 = scf.if %c -> (tensor<8xf32>) {{
+        %s = arith.addf %d, %d : tensor<8xf32>
+        scf.yield %s : tensor<8xf32>
+      }} else {{
+        %s = arith.addf {second}, {second} : tensor<8xf32>
+        scf.yield %s : tensor<8xf32>
+      }}"
+        )
+    };
+    let one = &["%0"][..];
+    let sum = "      %0 = arith.addf %a, %b : tensor<8xf32>";
+    let refused = [
+        generic("      %0 = arith.maximumf %a, %b : tensor<8xf32>", one),
+        generic("      %0 = arith.divf %a, %b : tensor<8xf32>", one),
+        generic("      %0 = math.exp %a : tensor<8xf32>", one),
+        generic("      %0 = arith.select %c, %a, %b : tensor<8xf32>", one),
+        generic("      %0 = mgmt.init %a : tensor<8xf32>", one),
+        generic(sum, &["%0", "%0"]),
+        generic(&loop_of("%a"), one),
+        generic(&branches("%a"), one),
+    ];
+    for text in refused {
+        assert_eq!(errors(&text), ["not-lowered"], "{text}");
+        assert!(refusal(&heir_opt, &text).is_some(), "{text}");
+    }
+    let lowered = [
+        generic(sum, one),
+        generic("      %0 = arith.negf %a : tensor<8xf32>", one),
+        generic(
+            "      %0 = arith.addf %a, %b : tensor<8xf32>\n      %1 = arith.addf %0, %b : tensor<8xf32>",
+            &["%0", "%0"],
+        ),
+        generic(&loop_of("%b"), one),
+        generic(&branches("%d"), one),
+    ];
+    for text in lowered {
+        assert_eq!(errors(&text), [""; 0], "{text}");
+        assert_eq!(refusal(&heir_opt, &text), None, "{text}");
     }
 }

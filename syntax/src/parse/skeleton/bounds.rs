@@ -330,6 +330,14 @@ impl Parser<'_, '_> {
         let inner = op.and_then(|op| self.inner_dialect(op));
         let is_full = kind != OpKind::Unknown
             && op.is_some_and(|it| it.regions.len() >= kind.spec().regions.most);
+        // `{}` is an empty dictionary where no region can follow: behind the last one, behind
+        // another one without a keyword, and beside the types of `secret.generic`.
+        let is_dict = is_full
+            || kind != OpKind::Unknown && !first && self.kind(at - 1) == TokenKind::RBrace
+            || !is_bare && self.word(name) == namespace::SECRET_GENERIC;
+        if self.kind(at + 1) == TokenKind::RBrace && is_dict {
+            return false;
+        }
         self.brace_opens_region(inner, is_full)
     }
 

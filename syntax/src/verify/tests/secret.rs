@@ -355,3 +355,25 @@ fn types_of_a_generic_in_generic_form_go_together() {
         "#]],
     );
 }
+
+#[test]
+fn empty_dictionaries_are_no_regions() {
+    check(
+        "func.func @f(%x: !secret.secret<i16>, %c: i1, %a: i16) -> i16 {
+  %0 = secret.generic(%x: !secret.secret<i16> {}) {
+  ^body(%b: i16):
+    secret.yield %b : i16
+  } -> (!secret.secret<i16> {})
+  scf.if %c {
+  } {}
+  scf.if %c {} else {}
+  %1 = scf.if %c -> (i16) {
+    scf.yield %a : i16
+  } else {
+    scf.yield %a : i16
+  } {}
+  return %1 : i16
+}",
+        &expect![[r#""#]],
+    );
+}
