@@ -88,6 +88,7 @@ pub const ALL: &[Check] = &[
     heir::operands::unequal_scales::CHECK,
     heir::operands::unencoded_plaintext::CHECK,
     heir::operands::scale_over_modulus::CHECK,
+    heir::operands::out_of_range::CHECK,
     heir::level_mismatch::CHECK,
     heir::dimension_mismatch::CHECK,
     heir::level_underflow::CHECK,

@@ -1,6 +1,7 @@
 //! Operands that HEIR's lowering refuses, or that go wrong when the program runs.
 
 mod insertion;
+pub(in crate::checks) mod out_of_range;
 pub(in crate::checks) mod scale_over_modulus;
 pub(in crate::checks) mod unencoded_plaintext;
 pub(in crate::checks) mod unequal_levels;
