@@ -11,7 +11,7 @@ pub mod secretness;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use noisy_syntax::{Delta, Ir, Op, Source, Value};
+use noisy_syntax::{Delta, Ir, Op, OpKind, Source, Value};
 use rustc_hash::FxHashMap;
 
 use crate::facts::noise::Noise;
@@ -21,8 +21,8 @@ use crate::program::depth::Depth;
 use crate::report::remarks::{Remark, Remarks};
 use noisy_dataflow::sparse::{Context, Input, Moved, Sparse};
 use noisy_heir::{
-    Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
-    Touched, Upkept,
+    Heir, HeirNoise, Model, NoiseBits, Quantities, Ranges, ScaleBits, Scales, Sight, Sites, Solved,
+    Touched, Upkept, ValueRanges,
 };
 use noisy_integers::Integers;
 
@@ -38,6 +38,9 @@ pub struct Program {
     /// Of HEIR's programs, as all that follows.
     noise: OnDemand<NoiseBits>,
     scales: OnDemand<ScaleBits>,
+    ranges: OnDemand<ValueRanges>,
+    /// True if an argument or an option states a range.
+    states_ranges: bool,
     /// Made when somebody asks, then kept up to date by edits, or given up.
     sites: OnceLock<Box<Sites>>,
     asked: OnDemandFacts,
@@ -79,12 +82,15 @@ impl Program {
     }
 
     fn of_parts(source: Source, solved: Solved, facts: Sparse<NoiseAnalysis, Findings>) -> Self {
+        let states_ranges = states_ranges(source.ir(), facts.analysis.model());
         Self {
             source,
             solved,
             facts,
             noise: OnDemand::default(),
             scales: OnDemand::default(),
+            ranges: OnDemand::default(),
+            states_ranges,
             sites: OnceLock::new(),
             asked: OnDemandFacts::default(),
             remarks: Remarks::default(),
@@ -100,8 +106,29 @@ impl Program {
         self.facts.update(&input, &delta, integers.moved());
         self.asked.update(&input, &delta);
         self.remarks.update(input.ir, &delta, integers.moved(), &range, text.len());
+        self.update_ranges(&delta);
         self.update_heir(touched, &delta);
         delta
+    }
+
+    /// Brings up to date the ranges, which the integers have moved on.
+    fn update_ranges(&mut self, delta: &Delta) {
+        let ir = self.source.ir();
+        let stated_before = self.states_ranges;
+        let is_function = |&it: &Op| ir.op(it).kind == OpKind::FuncFunc;
+        let changes_function = delta.changed.iter().any(is_function);
+        if changes_function || !delta.removed.is_empty() {
+            self.states_ranges = states_ranges(ir, self.facts.analysis.model());
+        }
+        if !self.states_ranges {
+            self.ranges = OnDemand::default();
+        }
+        let integers = self.solved.integers();
+        self.ranges.update(ir, integers, delta, integers.moved());
+        // Calls are compared with the ranges that functions state.
+        if changes_function && self.states_ranges || stated_before != self.states_ranges {
+            self.sites = OnceLock::new();
+        }
     }
 
     /// Brings up to date what stands on levels, with what else is known; without that, and with
@@ -118,7 +145,7 @@ impl Program {
         self.noise.update(ir, &self.solved, delta, &below);
         self.scales.update(ir, &self.solved, delta, &below);
         let Some(mut sites) = self.sites.take() else { return };
-        for moved in [self.noise.moved(), self.scales.moved()] {
+        for moved in [self.noise.moved(), self.scales.moved(), self.ranges.moved()] {
             match moved {
                 Some(Moved::All) => return,
                 Some(Moved::These(moved)) => values.extend(moved),
@@ -135,7 +162,8 @@ impl Program {
     /// All that checks of HEIR's programs look at.
     pub(crate) fn sight(&self) -> Option<Sight<'_>> {
         let (noise, scales, options) = (self.bits(), self.scales(), self.model().heir);
-        Some(Sight { ir: self.ir(), heir: self.heir()?, noise, scales, options })
+        let ranges = self.ranges();
+        Some(Sight { ir: self.ir(), heir: self.heir()?, noise, scales, ranges, options })
     }
 
     /// The remarks of passes on ops that may run, in no particular order. Made on request, function
@@ -216,6 +244,13 @@ impl Program {
         Some(Scales(self.scales.get(self.ir(), &self.solved, || analysis)))
     }
 
+    /// The ranges of the numbers that the program computes; `None` if no range is stated.
+    pub fn ranges(&self) -> Option<Ranges<'_>> {
+        let analysis = || ValueRanges::new(self.model().heir.input_range);
+        let solve = || self.ranges.get(self.ir(), self.integers(), analysis);
+        self.states_ranges.then(|| Ranges(solve()))
+    }
+
     /// The reports of the checks of HEIR's programs.
     pub(crate) fn sites(&self) -> Option<&Sites> {
         if let Some(sites) = self.sites.get() {
@@ -254,6 +289,7 @@ impl Program {
             sites: self.sites()?,
             noise: self.bits(),
             scales: self.scales(),
+            ranges: self.ranges(),
         })
     }
 
@@ -349,6 +385,11 @@ impl Program {
             .symbol
             .map_or(String::new(), |(name, _)| ir.interner.str(name).to_owned())
     }
+}
+
+/// Returns true if an argument of a function or an option states a range.
+fn states_ranges(ir: &Ir, model: &NoiseModel) -> bool {
+    model.heir.input_range.is_some() || noisy_heir::is_any_stated(ir)
 }
 
 /// A program can be read on any thread.

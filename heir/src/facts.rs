@@ -1,4 +1,4 @@
-//! The analyses: levels and polynomials, noise, scales.
+//! The analyses: levels and polynomials, noise, scales, ranges of values.
 
 pub(crate) mod changing_functions;
 pub(crate) mod ciphertext;
@@ -12,3 +12,4 @@ pub(crate) mod noise;
 pub(crate) mod plaintext;
 pub(crate) mod scale;
 pub(crate) mod upkeep;
+pub(crate) mod value_range;

@@ -7,9 +7,10 @@
 //! | folder | content |
 //! |---|---|
 //! | `options.rs` | options of the user |
+//! | `real_range.rs` | intervals of real numbers |
 //! | `text/` | annotations, types and attributes of modules as they are written |
 //! | `ops/` | the ops of HEIR and their rules |
-//! | `facts/` | the analyses: levels and polynomials, scales, noise |
+//! | `facts/` | the analyses: levels and polynomials, scales, noise, ranges of values |
 //! | `annotations/` | annotations in the text compared with the facts |
 //! | `verdict/` | the requirements of HEIR's lowering |
 //! | `question.rs` | relinearizations and bootstraps as a problem for the optimizer |
@@ -24,6 +25,7 @@ mod facts;
 mod ops;
 pub mod options;
 mod question;
+mod real_range;
 mod report;
 mod text;
 mod verdict;
@@ -40,12 +42,14 @@ pub use facts::noise::NoiseBits;
 pub use facts::scale::ScaleBits;
 pub use facts::scale::Scales;
 pub use facts::upkeep::{Touched, Upkept};
+pub use facts::value_range::{Ranges, ValueRange, ValueRanges, is_any_stated};
 pub use ops::catalogue::{has_op, op_names, version};
 pub use ops::placed::Placed;
 pub use ops::rules::{decrypts, encrypts, is_bootstrap, known_operands, multiplies};
 pub use options::{Latency, Model, Options};
 pub use question::{Crossing, Drop, Question, Round, question};
-pub use report::chain::{NumberKind, chain};
+pub use real_range::RealRange;
+pub use report::chain::{NumberKind, chain, range_chain};
 pub use report::derivation::{Step, Steps, derivation, effect};
 pub use report::operation::Operation;
 pub use report::operation::swaps_rows;
@@ -61,6 +65,7 @@ pub use text::setting::{Scheme, Setting};
 pub use text::types::is_ciphertext_type as is_secret_type;
 pub use verdict::levels::UnequalLevels;
 pub use verdict::modulus::OverModulus;
+pub use verdict::out_of_range::{Acceptance, OutOfRange};
 pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
 pub use verdict::scales::{Raised, UnequalScales};

@@ -5,6 +5,8 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use crate::real_range::RealRange;
+
 /// Options of HEIR that the text of a program does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -26,6 +28,11 @@ pub struct Options {
     /// True if you run HEIR with `before-mul-include-first-mul`: fresh and bootstrapped CKKS
     /// ciphertexts then have twice the default scale, if none is written.
     pub before_mul_include_first_mul: bool,
+    /// The range of the numbers in encrypted arguments of CKKS programs: `[lower, upper]`, or as
+    /// HEIR's `input-range` a number D for `[-D, D]`. With it, or with `noisy.range` on an
+    /// argument, the ranges of all values are inferred.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_range: Option<RealRange>,
     /// The time of each operation, for the cost that an editor shows above functions.
     pub latency: Latency,
 }

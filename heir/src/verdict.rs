@@ -3,6 +3,7 @@
 pub(crate) mod levels;
 pub(crate) mod liveness;
 pub(crate) mod modulus;
+pub(crate) mod out_of_range;
 pub(crate) mod plaintexts;
 pub mod requirements;
 pub(crate) mod scales;

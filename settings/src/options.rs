@@ -250,6 +250,9 @@ pub struct Hints {
     pub dimensions: bool,
     /// The logarithm to base 2 of the scale of a CKKS ciphertext of HEIR, such as `s45`.
     pub scales: bool,
+    /// The range of the numbers in a CKKS ciphertext of HEIR, such as `in [-1, 1]`, if ranges of
+    /// inputs are stated.
+    pub value_ranges: bool,
 }
 
 impl Default for Hints {
@@ -267,6 +270,7 @@ impl Default for Hints {
             levels: true,
             dimensions: true,
             scales: true,
+            value_ranges: true,
         }
     }
 }

@@ -31,6 +31,7 @@ const unsetZeros = new Set([
   "timeLimit",
   "levelBudget",
   "bootstrapWaterline",
+  "inputRange",
   "tileSize",
   "tileCache",
 ]);

@@ -89,6 +89,7 @@ pub const ALL: &[Check] = &[
     heir::operands::unencoded_plaintext::CHECK,
     heir::operands::not_lowered::CHECK,
     heir::operands::scale_over_modulus::CHECK,
+    heir::operands::out_of_range::CHECK,
     heir::level_mismatch::CHECK,
     heir::dimension_mismatch::CHECK,
     heir::level_underflow::CHECK,

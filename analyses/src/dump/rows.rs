@@ -50,6 +50,13 @@ pub enum Fact {
         /// The most that is legal, if it is known.
         budget: Option<f64>,
     },
+    /// A real number between these bounds.
+    Reals {
+        /// The least.
+        lo: f64,
+        /// The greatest.
+        hi: f64,
+    },
     /// One constant, as text.
     Constant(String),
     Unknown,
@@ -98,6 +105,10 @@ impl Serialize for Row {
                     map.serialize_entry("budget", budget)?;
                 }
             }
+            Fact::Reals { lo, hi } => {
+                map.serialize_entry("lo", lo)?;
+                map.serialize_entry("hi", hi)?;
+            }
             Fact::Constant(text) => map.serialize_entry("constant", text)?,
             Fact::Unknown => map.serialize_entry("unknown", &true)?,
             Fact::Unchecked => {
@@ -117,6 +128,7 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
     let noise: Vec<HeirNoise<'_>> =
         heir.map_or(Vec::new(), |it| solved.iter().map(|of| HeirNoise::new(ir, it, of)).collect());
     let scales = document.scales();
+    let ranges = document.ranges();
     let mut of = |value: Value, function: Option<&str>| {
         let Some((row, column)) = position(document, value) else { return };
         let name = ir.value_text(value);
@@ -152,6 +164,10 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
             Secretness::Bottom => {}
             Secretness::Public => say("secret", Fact::Between { lo: 0, hi: Some(0) }),
             Secretness::Secret => say("secret", Fact::Between { lo: 0, hi: Some(1) }),
+        }
+        if let Some(it) = ranges.and_then(|it| it.of(value)) {
+            let (lo, hi) = it.bounds();
+            say("range", Fact::Reals { lo, hi });
         }
         let Some(heir) = heir else { return };
         let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };

@@ -7,8 +7,9 @@ use noisy_syntax::dialect::{is_closed, is_read_by_mlir, ops};
 use noisy_syntax::{AttrData, Ir, Name, Op, OpKind, nearest};
 
 /// Attributes that mean something to this tool or to HEIR.
-const ATTRIBUTES: [&str; 13] = [
+const ATTRIBUTES: [&str; 14] = [
     "noisy.bound",
+    "noisy.range",
     "mgmt.mgmt",
     "secret.secret",
     "scheme.ckks",

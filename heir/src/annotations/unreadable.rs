@@ -6,14 +6,15 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{Attr, AttrData, Ir, Op, Source};
+use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Source};
 
 use crate::facts::ciphertext;
+use crate::facts::value_range::{self, StatedRange};
 use crate::ops::catalogue::LevelRule;
 use crate::ops::rules;
 use crate::text::annotation::{self, Holder, Said};
 use crate::text::places;
-use noisy_dataflow::attributes;
+use noisy_dataflow::attributes::{self, Side};
 
 /// An attribute of an op that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +32,19 @@ impl Unreadable {
     pub fn place(&self, source: &Source, op: Op) -> Option<Range<usize>> {
         match self.holder {
             Some(holder) => Some(places::place(source, holder)?.entry(self.key)?.name.clone()),
+            None if self.key == value_range::NAME => {
+                let all = attributes::listed_attributes(source, op, self.key).into_iter();
+                let mut all = all.filter(|it| it.0 == Side::Argument);
+                Some(all.find(|it| is_unreadable_range(source.ir(), op, it.1))?.2.whole)
+            }
             None => Some(attributes::own_attribute(source, op, self.key)?.name),
         }
     }
+}
+
+/// Returns true if an argument of a function states something that is no range.
+fn is_unreadable_range(ir: &Ir, function: Op, index: usize) -> bool {
+    value_range::stated(ir, function, index) == Some(StatedRange::Unreadable)
 }
 
 /// The first such attribute of an op.
@@ -55,6 +66,17 @@ pub(crate) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
             }
         }
         _ => {}
+    }
+    if ir.op(op).kind == OpKind::FuncFunc
+        && ir.interner.find_name(value_range::NAME).is_some()
+        && attributes::dictionaries(ir, op)
+            .iter()
+            .any(|&(side, index, _)| side == Side::Argument && is_unreadable_range(ir, op, index))
+    {
+        return own(
+            value_range::NAME,
+            "is not a list of a lower and an upper bound, so the range of the argument is not known",
+        );
     }
     for key in attributes::LISTS {
         let is_bad = |attr: Attr| match ir.interner.attr_data(attr) {

@@ -1,11 +1,14 @@
-//! The chain of ops that gave a ciphertext its level or its polynomials.
+//! The chain of ops that gave a value its level, its polynomials or its range.
 
 use noisy_syntax::{Def, Ir, Value};
 use rustc_hash::FxHashSet;
 
 use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
+use crate::facts::value_range::Ranges;
 use crate::ops::rules;
+use crate::real_range::RealRange;
+use crate::report::sites::made_of;
 use noisy_dataflow::flow;
 
 /// Most steps of a chain in a report.
@@ -74,6 +77,31 @@ pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: NumberKind) -> Vec<(Value, 
                 _ => Some(it),
             },
         );
+    }
+    out.reverse();
+    out
+}
+
+/// The ops that changed the range of a value, with the range after each; the nearest few, the
+/// value's own last. Of several operands, the one with the largest numbers is followed.
+pub fn range_chain(ir: &Ir, ranges: Ranges<'_>, value: Value) -> Vec<(Value, String)> {
+    let magnitude = |it: Value| ranges.of(it).map(RealRange::magnitude);
+    let mut out = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut at = Some(value);
+    while let Some(value) = at.filter(|it| out.len() < MOST && seen.insert(*it)) {
+        let from = made_of(ir, value).into_iter().filter(|it| !seen.contains(it));
+        let from = from.filter_map(|it| Some((it, magnitude(it)?)));
+        let from = from.reduce(|best, it| if it.1 > best.1 { it } else { best }).map(|it| it.0);
+        let (range, before) = (ranges.of(value), from.and_then(|it| ranges.of(it)));
+        if let Some(range) = range.filter(|_| range != before) {
+            let what = match ir.value(value).def {
+                Def::Result(op, _) => ir.op_name(op),
+                Def::Argument(..) => "argument",
+            };
+            out.push((value, format!("{}: {what}, in {range}", ir.value_text(value))));
+        }
+        at = from;
     }
     out.reverse();
     out

@@ -12,6 +12,8 @@ use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::scale::Scales;
+use crate::facts::value_range::Ranges;
+use crate::real_range::RealRange;
 use crate::report::sites::Sites;
 use crate::text::setting::Scheme;
 use crate::text::types;
@@ -27,6 +29,8 @@ pub struct Quantity {
     pub dimension: Option<u32>,
     /// The logarithm to base 2 of its scale (CKKS).
     pub scale: Option<i64>,
+    /// The range of its numbers (CKKS).
+    pub range: Option<RealRange>,
     /// Its noise in bits (BGV and BFV); infinite if it grows without a bound.
     pub noise: Option<f64>,
     /// The bits that there are for noise at its level.
@@ -52,13 +56,14 @@ impl Quantity {
     }
 }
 
-/// `L3 D2 s45`; what is not known is left out.
+/// `L3 D2 s45 in [-1, 1]`; what is not known is left out.
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let level = self.level.map(|it| format!("L{it}"));
         let dimension = self.dimension.map(|it| format!("D{it}"));
         let scale = self.scale.map(|it| format!("s{it}"));
-        let parts: Vec<String> = [level, dimension, scale].into_iter().flatten().collect();
+        let range = self.range.map(|it| format!("in {it}"));
+        let parts: Vec<String> = [level, dimension, scale, range].into_iter().flatten().collect();
         f.write_str(&parts.join(" "))
     }
 }
@@ -71,6 +76,7 @@ pub struct Quantities<'a> {
     pub sites: &'a Sites,
     pub noise: Option<HeirNoise<'a>>,
     pub scales: Option<Scales<'a>>,
+    pub ranges: Option<Ranges<'a>>,
 }
 
 impl Quantities<'_> {
@@ -96,6 +102,7 @@ impl Quantities<'_> {
                 _ => None,
             },
             scale: self.scales.and_then(|it| it.log2(value)),
+            range: self.ranges.and_then(|it| it.of(value)),
             noise: bits,
             budget: bits.and(self.noise).and_then(|it| it.budget(value)),
         };

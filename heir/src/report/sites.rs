@@ -20,6 +20,7 @@ use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
 use crate::facts::scale::Scales;
+use crate::facts::value_range::Ranges;
 use crate::ops::{catalogue, rules};
 use crate::options::Options;
 use crate::report::oversized::{self, OversizedOperand, Progress};
@@ -28,6 +29,7 @@ use crate::text::annotation;
 use crate::verdict::levels::{self, UnequalLevels};
 use crate::verdict::liveness::Liveness;
 use crate::verdict::modulus::{self, OverModulus};
+use crate::verdict::out_of_range::{self, OutOfRange};
 use crate::verdict::plaintexts::{self, Unencoded};
 use crate::verdict::requirements::Outcome;
 use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
@@ -45,6 +47,8 @@ pub struct Sight<'a> {
     pub noise: Option<HeirNoise<'a>>,
     /// Scales, if they are known.
     pub scales: Option<Scales<'a>>,
+    /// Ranges of values, if some are stated.
+    pub ranges: Option<Ranges<'a>>,
     /// The options of the user.
     pub options: Options,
 }
@@ -72,6 +76,7 @@ pub struct Sites {
     over_modulus: FxHashSet<Op>,
     /// Sums with operands at different scales.
     unequal_scales: FxHashSet<Op>,
+    out_of_range: FxHashSet<Op>,
     over_budget: FxHashSet<Op>,
     over_moduli: FxHashSet<Op>,
     over_noise: FxHashSet<Op>,
@@ -173,6 +178,7 @@ impl Sites {
             &mut self.unlowered,
             &mut self.over_modulus,
             &mut self.unequal_scales,
+            &mut self.out_of_range,
             &mut self.over_budget,
             &mut self.over_moduli,
             &mut self.over_noise,
@@ -207,6 +213,8 @@ impl Sites {
         put(&mut self.over_modulus, op, is_over);
         let differ = verdict_scales::differ(ir, heir, at.scales, op);
         put(&mut self.unequal_scales, op, differ);
+        let is_out = out_of_range::out_of_range(ir, at.ranges, op).is_some();
+        put(&mut self.out_of_range, op, is_out);
         let most = |it: Value| heir.budget(ir, at.options, it);
         let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
         put(&mut self.over_budget, op, is_over);
@@ -373,6 +381,12 @@ impl Sites {
         all.filter(|&it| is_judged(it) && liveness.is_live(ir, it))
             .filter_map(|it| unlowered::unlowered(ir, heir, it))
             .collect()
+    }
+
+    /// The operands outside of the ranges that their ops accept, in textual order.
+    pub fn out_of_range(&self, at: &Sight<'_>) -> Vec<OutOfRange> {
+        let all = in_order(at.ir, &self.out_of_range).into_iter();
+        all.filter_map(|it| out_of_range::out_of_range(at.ir, at.ranges, it)).collect()
     }
 
     /// The plaintexts without an encoding that HEIR refuses, in textual order.

@@ -90,7 +90,6 @@ fn heir_refuses_what_the_documentation_calls_an_error() {
         ("unequal-levels", "requires all operands and results to have the same rings"),
         ("unequal-scales", "requires all operands and results to have the same plaintextSpace"),
         ("unencoded-plaintext", "must be lwe-ciphertext-like"),
-        ("not-lowered", "explicitly marked illegal"),
     ] {
         let [bad, good] = examples(code);
         assert_eq!(errors(&bad), [code], "{bad}");
@@ -272,6 +271,11 @@ fn heir_refuses_each_op_that_is_not_lowered() {
       }}"
         )
     };
+    let [bad, good] = examples("not-lowered");
+    assert_eq!(errors(&bad), ["not-lowered"]);
+    let said = refusal(&heir_opt, &bad).expect("a refusal");
+    assert!(said.contains("explicitly marked illegal"), "{said}");
+    assert_eq!((errors(&good), refusal(&heir_opt, &good)), (Vec::new(), None));
     let one = &["%0"][..];
     let sum = "      %0 = arith.addf %a, %b : tensor<8xf32>";
     let refused = [

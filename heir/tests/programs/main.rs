@@ -7,6 +7,7 @@ mod diagnostics;
 mod edits;
 mod goals;
 mod lowering;
+mod ranges;
 mod written;
 
 use noisy_syntax::{Ir, Region, Source, Value};

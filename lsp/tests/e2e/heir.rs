@@ -108,6 +108,18 @@ fn hints_are_what_the_settings_want() {
 }
 
 #[test]
+fn ranges_are_shown_where_inputs_have_one() {
+    let options = json!({ "heir": { "inputRange": [-2, 1] } });
+    let (mut client, _) = Client::with(capabilities(), options);
+    client.open(URI, PROGRAM);
+    let shown = hints(&mut client);
+    assert_eq!(shown[5], "5:8 L2 D3 s90 in [-2, 4]");
+    assert_eq!(shown[7], "7:8 L1 D5 s90 in [0, 16]");
+    let hover = client.at("hover", URI, line("%3 ="), 7)["contents"].to_string();
+    assert!(hover.contains("numbers in [0, 16]"), "{hover}");
+}
+
+#[test]
 fn noise_is_told_with_what_is_left() {
     let text = "module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180098561], plaintextModulus = 65537>, scheme.bgv} {
   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

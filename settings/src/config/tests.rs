@@ -28,6 +28,17 @@ fn nothing_is_the_defaults() {
 }
 
 #[test]
+fn ranges_of_inputs_are_bounds_or_a_magnitude() {
+    for (written, lower, upper) in
+        [("8", -8.0, 8.0), ("[-1, 0.5]", -1.0, 0.5), ("[2, 2]", 2.0, 2.0)]
+    {
+        let settings = Settings::from_toml(&format!("heir.input-range = {written}"));
+        let range = settings.expect("settings").model.noise().heir.input_range;
+        assert_eq!(range, noisy_heir::RealRange::new(lower, upper), "{written}");
+    }
+}
+
+#[test]
 fn reports_all_unknown_keys() {
     wrong(
         "exclud = []\n[placement]\ntime_limit = 3\nzzz = 1\n[rules]\nnoise-overflo = \"off\"\n\n[[overrides]]\nfiles = []\nplacment.replace = true\n",
@@ -85,6 +96,10 @@ fn wrong_values_are_errors_at_their_place() {
         1:21: expected a whole number from 1 to 4294967295, not `0`
     "#]],
     );
+    wrong("heir.input-range = [1, 0]", &expect![]);
+    wrong("heir.input-range = \"small\"", &expect![]);
+    wrong("heir.input-range = -1", &expect![]);
+    wrong("heir.input-range = nan", &expect![]);
     wrong(
         "placement.replace = [1]",
         &expect![[r#"

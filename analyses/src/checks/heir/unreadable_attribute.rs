@@ -2,10 +2,10 @@
 //!
 //! An attribute of an op has the wrong form. The attribute states the number of levels that the op
 //! drops, the polynomial that it evaluates, or annotations of its operands and results: the number
-//! of polynomials or the scale of a ciphertext. Misspelled keys, `:` instead of `=`, and missing
-//! commas, in an annotation or in scheme parameters, are reported with a fix. An op that evaluates
-//! a polynomial without coefficients is reported too. The facts that follow from the attribute are
-//! unknown; no default is used instead.
+//! of polynomials or the scale of a ciphertext. `noisy.range` states the range of an argument of a
+//! function. Misspelled keys, `:` instead of `=`, and missing commas, in an annotation or in scheme
+//! parameters, are reported with a fix. An op that evaluates a polynomial without coefficients is
+//! reported too. The facts that follow from the attribute are unknown; no default is used instead.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

@@ -16,13 +16,14 @@ pub(crate) fn known(document: &Document, value: Value) -> Option<Quantity> {
     document.ciphertexts()?.1.of(value)
 }
 
-/// `L3 D2 s45`, `L1 D2 29.3 bits, 27.9 left`, before levels are placed `depth 1 D3`: the wanted
+/// `L3 D2 s45`, `L3 D2 s45 in [-1, 1]`, `L1 D2 29.3 bits, 27.9 left`, before levels are placed `depth 1 D3`: the wanted
 /// ones of the known quantities; `None` if there are none.
 pub(crate) fn hint(it: &Quantity, depth: Depth, wanted: &Hints) -> Option<String> {
     let shown = Quantity {
         level: it.level.filter(|_| wanted.levels),
         dimension: it.dimension.filter(|_| wanted.dimensions),
         scale: it.scale.filter(|_| wanted.scales),
+        range: it.range.filter(|_| wanted.value_ranges),
         ..Quantity::default()
     };
     let mut out = shown.to_string();
@@ -69,6 +70,7 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
         None => "polynomials unknown".to_owned(),
     });
     parts.extend(it.scale.map(|it| format!("scale 2^{it}")));
+    parts.extend(it.range.map(|it| format!("numbers in {it}")));
     let mut out = parts.join(", ");
     if let Some(noise) = it.noise {
         let model = all.model().unwrap_or_default();
@@ -236,6 +238,8 @@ fn duration(microseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use noisy_heir::RealRange;
+
     use super::*;
 
     const OF_HEIR: &str = "module attributes {scheme.ckks} {
@@ -293,6 +297,10 @@ mod tests {
             Quantity { level: Some(3), dimension: Some(2), scale: Some(45), ..Quantity::default() };
         assert_eq!(of(it).as_deref(), Some("L3 D2 s45"));
         assert_eq!(of(Quantity { level: None, ..it }).as_deref(), Some("D2 s45"));
+        let ranged = Quantity { range: RealRange::new(-1.0, 0.5), ..it };
+        assert_eq!(of(ranged).as_deref(), Some("L3 D2 s45 in [-1, 0.5]"));
+        let without = Hints { value_ranges: false, ..all.clone() };
+        assert_eq!(hint(&ranged, Depth::Unknown, &without).as_deref(), Some("L3 D2 s45"));
         let noise = |noise, budget| Quantity { noise: Some(noise), budget, ..Quantity::default() };
         assert_eq!(of(noise(29.27, Some(57.2))).as_deref(), Some("29.3 bits, 27.9 left"));
         assert_eq!(of(noise(61.0, Some(57.2))).as_deref(), Some("61.0 > 57.2 bits"));

@@ -214,12 +214,20 @@ fn is_in_attributes(before: &str) -> bool {
 
 /// The attributes with a meaning at this offset.
 fn attributes() -> Vec<Proposal> {
-    vec![Proposal {
-        label: "noisy.bound".to_owned(),
-        detail: "declared bound on the noise of an argument or a result, in bits".to_owned(),
-        snippet: Some("noisy.bound = ${1:12} : i64".to_owned()),
-        ..Proposal::new(Kind::Attribute)
-    }]
+    vec![
+        Proposal {
+            label: "noisy.bound".to_owned(),
+            detail: "declared bound on the noise of an argument or a result, in bits".to_owned(),
+            snippet: Some("noisy.bound = ${1:12} : i64".to_owned()),
+            ..Proposal::new(Kind::Attribute)
+        },
+        Proposal {
+            label: "noisy.range".to_owned(),
+            detail: "range of the numbers in an argument of a CKKS program of HEIR".to_owned(),
+            snippet: Some("noisy.range = [${1:-1.0}, ${2:1.0}]".to_owned()),
+            ..Proposal::new(Kind::Attribute)
+        },
+    ]
 }
 
 fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Proposal> {

@@ -2,6 +2,7 @@
 
 mod insertion;
 pub(in crate::checks) mod not_lowered;
+pub(in crate::checks) mod out_of_range;
 pub(in crate::checks) mod scale_over_modulus;
 pub(in crate::checks) mod unencoded_plaintext;
 pub(in crate::checks) mod unequal_levels;

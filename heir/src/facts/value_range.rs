@@ -1,0 +1,464 @@
+//! Ranges of the real numbers that a program computes, by dataflow, from the ranges of its inputs.
+//!
+//! *Facts.* The fact of a value contains every number that the plaintext program may compute for it
+//! or for an element of it, in exact arithmetic or in floats, if inputs are in their ranges. Noise,
+//! and the errors of approximations, are left out. `{noisy.range = [-1.0, 1.0]}` on an argument of
+//! a function states its range for callers out of sight; `heir.input-range` is that of all encrypted
+//! arguments. Nothing is assumed about others, and the results of ops without a rule are unknown.
+//!
+//! *Loops.* A loop with a known trip count is run that often; bounds that grow in another one are
+//! widened to powers of two, and then unknown.
+
+use std::fmt;
+
+use noisy_syntax::{Attr, AttrData, Dim, Form, Interner, Ir, Op, OpKind, Type, TypeData, Value};
+use rustc_hash::FxHashMap;
+
+use crate::facts::ciphertext::COEFFICIENTS;
+use crate::facts::ciphertext::is_secret_argument;
+use crate::ops::rules;
+use crate::real_range::{Precision, RealRange};
+use noisy_dataflow::attributes::{self, Side};
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, Sparse, SparseForward};
+use noisy_dataflow::view::{Types, View};
+use noisy_integers::Integers;
+use noisy_integers::constant::Constant;
+use noisy_integers::elements;
+
+/// The attribute that states the range of an argument.
+pub(crate) const NAME: &str = "noisy.range";
+
+/// The range of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ValueRange {
+    /// Nothing reaches it.
+    #[default]
+    Bottom,
+    /// All numbers are in a range.
+    Within(RealRange),
+    /// Not known.
+    Unknown,
+}
+
+impl From<Option<RealRange>> for ValueRange {
+    fn from(it: Option<RealRange>) -> Self {
+        it.map_or(ValueRange::Unknown, ValueRange::Within)
+    }
+}
+
+impl Lattice for ValueRange {
+    fn bottom() -> Self {
+        ValueRange::Bottom
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        use ValueRange::{Bottom, Unknown, Within};
+        let before = *self;
+        *self = match (before, *other) {
+            (Bottom, it) | (it, Bottom) => it,
+            (Unknown, _) | (_, Unknown) => Unknown,
+            (Within(a), Within(b)) => Within(a.hull(b)),
+        };
+        Changed::when(*self != before)
+    }
+}
+
+impl Domain for ValueRange {
+    fn unknown() -> Self {
+        ValueRange::Unknown
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        match (*self, next) {
+            (ValueRange::Within(before), ValueRange::Within(now)) => {
+                now.widened_from(before).into()
+            }
+            _ => next,
+        }
+    }
+}
+
+impl fmt::Display for ValueRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueRange::Bottom => f.write_str("unreached"),
+            ValueRange::Within(it) => it.fmt(f),
+            ValueRange::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// The ranges of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranges<'a>(pub &'a Sparse<ValueRanges>);
+
+impl Ranges<'_> {
+    /// The range of a value; `None` if it is unknown.
+    pub fn of(&self, value: Value) -> Option<RealRange> {
+        match self.0.fact(value)? {
+            ValueRange::Within(it) => Some(*it),
+            _ => None,
+        }
+    }
+}
+
+/// The range that an attribute of an argument states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum StatedRange {
+    /// This range.
+    Of(RealRange),
+    /// Something that is no range.
+    Unreadable,
+}
+
+fn in_dict(ir: &impl View, dict: Attr) -> Option<StatedRange> {
+    let name = ir.interner().find_name(NAME)?;
+    let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
+    let (_, attr) = entries.iter().find(|it| it.0 == name)?;
+    let AttrData::Array(bounds) = ir.interner().attr_data(*attr) else {
+        return Some(StatedRange::Unreadable);
+    };
+    let range = match **bounds {
+        [lower, upper] => number(ir, lower).zip(number(ir, upper)),
+        _ => None,
+    };
+    let range = range.and_then(|it| RealRange::new(it.0, it.1));
+    Some(range.map_or(StatedRange::Unreadable, StatedRange::Of))
+}
+
+/// The number of an attribute.
+pub(crate) fn number(ir: &impl View, attr: Attr) -> Option<f64> {
+    match ir.interner().attr_data(attr) {
+        AttrData::Float { bits, .. } => Some(f64::from_bits(*bits)),
+        AttrData::Int { value, .. } => Some(*value as f64),
+        _ => None,
+    }
+}
+
+/// The range that an argument of a function states.
+pub(crate) fn stated(ir: &impl View, function: Op, index: usize) -> Option<StatedRange> {
+    in_dict(ir, attributes::dictionary(ir, function, Side::Argument, index)?)
+}
+
+/// Returns true if an argument of some function states a range. *Cost.* One look-up if the name
+/// occurs nowhere, else the arguments of all functions.
+pub fn is_any_stated(ir: &Ir) -> bool {
+    let is_stated = |function: Op| {
+        let all = attributes::dictionaries(ir, function).into_iter();
+        all.filter(|it| it.0 == Side::Argument).any(|it| in_dict(ir, it.2).is_some())
+    };
+    ir.interner.find_name(NAME).is_some() && ir.functions().into_iter().any(is_stated)
+}
+
+/// The analysis of ranges.
+#[derive(Debug, Default)]
+pub struct ValueRanges {
+    /// The range of encrypted arguments of functions.
+    input: Option<RealRange>,
+    constants: FxHashMap<(Attr, Type), ValueRange>,
+}
+
+impl ValueRanges {
+    /// The analysis, with the range of encrypted arguments.
+    pub fn new(input: Option<RealRange>) -> Self {
+        Self { input, constants: FxHashMap::default() }
+    }
+
+    fn constant(&mut self, ir: &impl View, op: Op, ty: Type) -> ValueRange {
+        let Some(attr) = ir.attr(op, "value") else { return ValueRange::Unknown };
+        let read = || hull_of_constant(ir, attr, ty).into();
+        *self.constants.entry((attr, ty)).or_insert_with(read)
+    }
+}
+
+/// The numbers of a constant.
+fn hull_of_constant(ir: &impl View, attr: Attr, ty: Type) -> Option<RealRange> {
+    let point = |it: &Constant| match it {
+        Constant::Float(bits) => RealRange::point(f64::from_bits(*bits)),
+        _ => None,
+    };
+    if let it @ Constant::Float(_) = Constant::of_attr(ir, attr, ty) {
+        return point(&it);
+    }
+    let all = elements::elements(ir, attr, ty)?;
+    let mut all = all.iter().map(point);
+    let first = all.next()??;
+    all.try_fold(first, |hull, it| Some(hull.hull(it?)))
+}
+
+/// The format of the numbers of a type, if their ranges are followed: `f32` and `f64`, shapes and
+/// secrets of them, and the plaintexts and ciphertexts of CKKS.
+fn precision(interner: &Interner, ty: Type) -> Option<Precision> {
+    match interner.type_data(ty) {
+        TypeData::Float("f32") => Some(Precision::Single),
+        TypeData::Float("f64") => Some(Precision::Double),
+        TypeData::Tensor { element, .. } | TypeData::Vector { element, .. } if *element != ty => {
+            precision(interner, *element)
+        }
+        TypeData::Dialect(body) => of_dialect(interner.str(*body)),
+        _ => None,
+    }
+}
+
+/// As [`precision`], of the text of a type without `!`.
+fn of_dialect(text: &str) -> Option<Precision> {
+    if let Some(inner) = text.strip_prefix("secret.secret<") {
+        let element = inner.trim_end_matches('>').rsplit('x').next()?.trim();
+        return match element {
+            // Buffers change.
+            _ if inner.contains("memref") => None,
+            "f32" => Some(Precision::Single),
+            "f64" => Some(Precision::Double),
+            _ => None,
+        };
+    }
+    let is_encoded =
+        text.starts_with("lwe.lwe_ciphertext") || text.starts_with("lwe.lwe_plaintext");
+    (is_encoded && text.contains("inverse_canonical_encoding")).then_some(Precision::Double)
+}
+
+/// The effect of an op on the ranges of its operands.
+#[derive(Clone, Copy)]
+enum Rule {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Fused,
+    Negate,
+    Absolute,
+    Max,
+    Min,
+    Round,
+    /// The numbers of some operands, from one on up to another, all if there is no other.
+    Among(usize, usize),
+    /// The numbers of the first operand, and 0.
+    OrZero,
+    /// An increasing function, its domain and its results.
+    Increasing(fn(f64) -> f64, [f64; 2], [f64; 2]),
+    /// Numbers from -1 to 1.
+    Unit,
+    Chebyshev,
+    RotateAndReduce,
+    /// Sums of products of the first two operands, added to the third.
+    Contract,
+}
+
+const ANY: [f64; 2] = [-1e30, 1e30];
+
+fn rule(name: &str) -> Option<Rule> {
+    Some(match name {
+        "arith.addf" | "linalg.add" | "ckks.add" | "ckks.add_plain" | "lwe.radd"
+        | "lwe.radd_plain" => Rule::Add,
+        "arith.subf" | "linalg.sub" | "ckks.sub" | "ckks.sub_plain" | "lwe.rsub"
+        | "lwe.rsub_plain" => Rule::Subtract,
+        "arith.mulf" | "linalg.mul" | "ckks.mul" | "ckks.mul_plain" | "lwe.rmul"
+        | "lwe.rmul_plain" => Rule::Multiply,
+        "arith.divf" => Rule::Divide,
+        "math.fma" => Rule::Fused,
+        "arith.negf" | "linalg.negf" | "ckks.negate" | "lwe.rnegate" => Rule::Negate,
+        "math.absf" => Rule::Absolute,
+        "arith.maximumf" | "arith.maxnumf" => Rule::Max,
+        "arith.minimumf" | "arith.minnumf" => Rule::Min,
+        "arith.truncf" => Rule::Round,
+        "arith.select" => Rule::Among(1, 3),
+        "tensor.insert" | "tensor.insert_slice" => Rule::Among(0, 2),
+        "tensor.from_elements" | "tensor.concat" => Rule::Among(0, usize::MAX),
+        "arith.extf"
+        | "tensor.cast"
+        | "tensor.collapse_shape"
+        | "tensor.expand_shape"
+        | "tensor.extract"
+        | "tensor.extract_slice"
+        | "tensor.reshape"
+        | "tensor.splat"
+        | "tensor_ext.assign_layout"
+        | "tensor_ext.convert_layout"
+        | "tensor_ext.rotate"
+        | "tensor_ext.unpack"
+        | "mgmt.adjust_scale"
+        | "mgmt.bootstrap"
+        | "mgmt.init"
+        | "mgmt.level_reduce"
+        | "mgmt.level_reduce_min"
+        | "mgmt.modreduce"
+        | "mgmt.relinearize"
+        | "secret.conceal"
+        | "secret.reveal"
+        | "secret.separator"
+        | "ckks.bootstrap"
+        | "ckks.level_reduce"
+        | "ckks.relinearize"
+        | "ckks.rescale"
+        | "ckks.rotate"
+        | "lwe.rlwe_decode"
+        | "lwe.rlwe_decrypt"
+        | "lwe.rlwe_encode"
+        | "lwe.rlwe_encrypt" => Rule::Among(0, 1),
+        "tensor_ext.remap" => Rule::OrZero,
+        "math.exp" => Rule::Increasing(f64::exp, ANY, [0.0, 1e30]),
+        "math.sqrt" => Rule::Increasing(f64::sqrt, [0.0, 1e30], [0.0, 1e30]),
+        "math.tanh" => Rule::Increasing(f64::tanh, ANY, [-1.0, 1.0]),
+        "math.cos" | "math.erf" | "math.sin" => Rule::Unit,
+        "kernel.eval_chebyshev" => Rule::Chebyshev,
+        "tensor_ext.rotate_and_reduce" => Rule::RotateAndReduce,
+        "linalg.dot" | "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" => Rule::Contract,
+        _ => return None,
+    })
+}
+
+/// The largest magnitude of a polynomial on `[-1, 1]`: the sum of those of its coefficients.
+fn chebyshev(ir: &impl View, op: Op, given: RealRange) -> Option<RealRange> {
+    let AttrData::Array(coefficients) = ir.interner().attr_data(ir.attr(op, COEFFICIENTS)?) else {
+        return None;
+    };
+    if !RealRange::UNIT.contains(given) {
+        return None;
+    }
+    coefficients.iter().try_fold(RealRange::point(0.0)?, |sum, &it| {
+        let magnitude = number(ir, it)?.abs();
+        sum.add(RealRange::new(-magnitude, magnitude)?, Precision::Double)
+    })
+}
+
+/// The first size of the shape of an operand.
+fn first_size(ir: &impl View, op: Op, index: usize) -> Option<u64> {
+    let TypeData::Tensor { dims: Some(dims), .. } =
+        ir.interner().type_data(ir.operand_ty(op, index)?)
+    else {
+        return None;
+    };
+    match dims.first()? {
+        Dim::Fixed(n) => u64::try_from(*n).ok(),
+        _ => None,
+    }
+}
+
+fn rotate_and_reduce(
+    ir: &impl View,
+    op: Op,
+    given: &[ValueRange],
+    to: Precision,
+) -> Option<RealRange> {
+    let is_sum = ir.attr(op, "reduceOp").is_none_or(|it| {
+        matches!(ir.interner().attr_data(it),
+            AttrData::String(name, _) if ir.interner().str(*name) == "arith.addf")
+    });
+    let steps = ir.interner().int_value(ir.attr(op, "steps")?)?;
+    let steps = u64::try_from(steps).ok().filter(|_| is_sum)?;
+    let summand = match *given {
+        [ValueRange::Within(a)] => a,
+        [ValueRange::Within(a), ValueRange::Within(b)] => a.multiply(b, to)?,
+        _ => return None,
+    };
+    summand.sum_of(steps, RealRange::point(0.0)?, to)
+}
+
+/// The range of a result of an op with a rule.
+fn result(
+    ir: &impl View,
+    op: Op,
+    rule: Rule,
+    given: &[ValueRange],
+    to: Precision,
+) -> Option<RealRange> {
+    let at = |index: usize| match given.get(index)? {
+        ValueRange::Within(it) => Some(*it),
+        _ => None,
+    };
+    let operand = |index: usize| ir.op(op).operands.get(index).and_then(|it| it.value);
+    let is_square = operand(0).is_some() && operand(0) == operand(1);
+    match rule {
+        Rule::Add => at(0)?.add(at(1)?, to),
+        Rule::Subtract => at(0)?.subtract(at(1)?, to),
+        Rule::Multiply if is_square => at(0)?.square(to),
+        Rule::Multiply => at(0)?.multiply(at(1)?, to),
+        Rule::Divide => at(0)?.divide(at(1)?, to),
+        Rule::Fused => at(0)?.multiply(at(1)?, to)?.add(at(2)?, to),
+        Rule::Negate => at(0)?.negate(),
+        Rule::Absolute => at(0)?.absolute(),
+        Rule::Max => at(0)?.max(at(1)?),
+        Rule::Min => at(0)?.min(at(1)?),
+        Rule::Round => at(0)?.rounded(to),
+        Rule::Among(from, end) => {
+            let mut all = (from..end.min(given.len())).map(at);
+            let first = all.next()??;
+            all.try_fold(first, |hull, it| Some(hull.hull(it?)))
+        }
+        Rule::OrZero => Some(at(0)?.hull(RealRange::point(0.0)?)),
+        Rule::Increasing(function, [from, to_most], [least, most]) => {
+            let given = at(0)?;
+            let within = RealRange::new(least, most)?;
+            RealRange::new(from, to_most)?.contains(given).then_some(())?;
+            given.increasing(function, within, to)
+        }
+        Rule::Unit => Some(RealRange::UNIT),
+        Rule::Chebyshev => chebyshev(ir, op, at(0)?),
+        Rule::RotateAndReduce => rotate_and_reduce(ir, op, given, to),
+        Rule::Contract if ir.attr(op, "indexing_maps").is_some() => None,
+        Rule::Contract => {
+            let product = at(0)?.multiply(at(1)?, to)?;
+            product.sum_of(first_size(ir, op, 1)?, at(2)?, to)
+        }
+    }
+}
+
+impl SparseForward for ValueRanges {
+    type Fact = ValueRange;
+    type Base = Integers;
+
+    const LOOPS: Loops = Loops::Replayed;
+
+    fn calls(&self) -> Calls {
+        Calls::SHOWN
+    }
+
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        precision(interner, ty).is_some()
+    }
+
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        index: usize,
+        value: Value,
+        _: &[ValueRange],
+    ) -> ValueRange {
+        if ir.op(op).kind != OpKind::FuncFunc {
+            return ValueRange::Unknown;
+        }
+        match stated(ir, op, index) {
+            Some(StatedRange::Of(it)) => ValueRange::Within(it),
+            Some(StatedRange::Unreadable) => ValueRange::Unknown,
+            None => self.input.filter(|_| is_secret_argument(ir, op, index, value)).into(),
+        }
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        index: usize,
+        operands: &[ValueRange],
+    ) -> ValueRange {
+        let data = ir.op(op);
+        if rules::known_operands(ir, op, operands).contains(&ValueRange::Bottom) {
+            return ValueRange::Bottom;
+        }
+        let ty = data.results.get(index).map(|&it| ir.ty(it));
+        let to = ty.and_then(|it| precision(ir.interner(), it));
+        let (Some(ty), Some(to)) = (ty, to.filter(|_| data.form != Form::Broken)) else {
+            return ValueRange::Unknown;
+        };
+        if data.kind == OpKind::ArithConstant {
+            return self.constant(ir, op, ty);
+        }
+        rule(ir.op_name(op)).and_then(|it| result(ir, op, it, operands, to)).into()
+    }
+
+    fn unbounded(&self, fact: &ValueRange) -> Option<ValueRange> {
+        (*fact == ValueRange::Unknown).then_some(ValueRange::Unknown)
+    }
+}

@@ -1,0 +1,422 @@
+//! Closed intervals of real numbers, and the arithmetic of floats on them.
+//!
+//! *Law.* The result of an operation contains the exact result and the rounded one, for all numbers
+//! in the operands: bounds are rounded outwards, to the format of the result. `None` stands for a
+//! result that is unknown: too large a number, or an operation that is not defined.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The largest magnitude of a bound; no float format overflows below it.
+const LARGEST: f64 = 1.267_650_600_228_229_4e30;
+
+/// Products below this magnitude may lose bits that a fused product would show.
+const SMALLEST_EXACT: f64 = 1e-280;
+
+/// The relative tolerance of [`RealRange::accepts`]: ciphertexts are less precise.
+const TOLERANCE: f64 = 1e-5;
+
+/// The most summands of [`RealRange::sum_of`].
+const MOST_SUMMANDS: u64 = 1 << 20;
+
+/// The relative error of functions of the C library, of a float format.
+const LIBRARY_ERROR: [f64; 2] = [1.0 / (1 << 20) as f64, 1.0 / (1_u64 << 48) as f64];
+
+/// A format of floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// `f32`
+    Single,
+    /// `f64`, and the real numbers of ciphertexts.
+    Double,
+}
+
+/// A closed interval of real numbers, both bounds finite.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "WrittenRange", into = "[f64; 2]")]
+pub struct RealRange {
+    lower: f64,
+    upper: f64,
+}
+
+/// Bounds are numbers.
+impl Eq for RealRange {}
+
+/// A range as users write it.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a number D, for [-D, D], or [lower, upper]")]
+enum WrittenRange {
+    Magnitude(f64),
+    Bounds([f64; 2]),
+}
+
+impl TryFrom<WrittenRange> for RealRange {
+    type Error = &'static str;
+
+    fn try_from(it: WrittenRange) -> Result<Self, Self::Error> {
+        let [lower, upper] = match it {
+            WrittenRange::Magnitude(it) => [-it, it],
+            WrittenRange::Bounds(it) => it,
+        };
+        RealRange::new(lower, upper).ok_or("expected a lower bound and an upper bound, up to 1e30")
+    }
+}
+
+impl From<RealRange> for [f64; 2] {
+    fn from(it: RealRange) -> Self {
+        [it.lower, it.upper]
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RealRange {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RealRange".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "anyOf": [
+                { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 },
+                { "type": "number", "minimum": 0 }
+            ]
+        })
+    }
+}
+
+/// A number as an error beside it: the sum of both is exact.
+#[derive(Clone, Copy)]
+struct Exact(f64, f64);
+
+impl Exact {
+    fn sum(a: f64, b: f64) -> Self {
+        let sum = a + b;
+        let of_b = sum - a;
+        Exact(sum, (a - (sum - of_b)) + (b - of_b))
+    }
+
+    fn product(a: f64, b: f64) -> [f64; 2] {
+        let product = a * b;
+        if a == 0.0 || b == 0.0 {
+            return [0.0; 2];
+        }
+        if product.abs() < SMALLEST_EXACT {
+            return [product.next_down(), product.next_up()];
+        }
+        Exact(product, a.mul_add(b, -product)).outwards()
+    }
+
+    fn quotient(a: f64, b: f64) -> [f64; 2] {
+        let quotient = a / b;
+        let is_exact = quotient.abs() >= SMALLEST_EXACT && quotient.mul_add(b, -a) == 0.0;
+        if a == 0.0 || is_exact {
+            return [quotient; 2];
+        }
+        [quotient.next_down(), quotient.next_up()]
+    }
+
+    /// The nearest floats at both sides, or twice the number itself.
+    fn outwards(self) -> [f64; 2] {
+        let Exact(number, error) = self;
+        [
+            if error < 0.0 { number.next_down() } else { number },
+            if error > 0.0 { number.next_up() } else { number },
+        ]
+    }
+}
+
+impl RealRange {
+    /// The range that bootstraps and evaluations of polynomials take.
+    pub(crate) const UNIT: RealRange = RealRange { lower: -1.0, upper: 1.0 };
+
+    /// The range between two bounds; `None` if they are not in order or too large.
+    pub fn new(lower: f64, upper: f64) -> Option<Self> {
+        let is_small = |it: f64| it.abs() <= LARGEST;
+        // Both zeros are one.
+        (lower <= upper && is_small(lower) && is_small(upper))
+            .then_some(Self { lower: lower + 0.0, upper: upper + 0.0 })
+    }
+
+    /// One number.
+    pub(crate) fn point(it: f64) -> Option<Self> {
+        Self::new(it, it)
+    }
+
+    /// The least and the greatest number.
+    pub fn bounds(self) -> (f64, f64) {
+        (self.lower, self.upper)
+    }
+
+    /// The largest magnitude of a number in it.
+    pub(crate) fn magnitude(self) -> f64 {
+        self.lower.abs().max(self.upper.abs())
+    }
+
+    /// Returns true if all numbers of another range are in it.
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.lower <= other.lower && other.upper <= self.upper
+    }
+
+    /// As [`RealRange::contains`], but for a difference that is too small to count.
+    pub(crate) fn accepts(self, other: Self) -> bool {
+        let slack = TOLERANCE * self.magnitude();
+        self.lower - slack <= other.lower && other.upper <= self.upper + slack
+    }
+
+    /// The numbers between the least and the greatest of both.
+    pub(crate) fn hull(self, other: Self) -> Self {
+        Self { lower: self.lower.min(other.lower), upper: self.upper.max(other.upper) }
+    }
+
+    /// The numbers in both.
+    pub(crate) fn meet(self, other: Self) -> Option<Self> {
+        Self::new(self.lower.max(other.lower), self.upper.min(other.upper))
+    }
+
+    /// The bounds rounded outwards to a format.
+    pub(crate) fn rounded(self, to: Precision) -> Option<Self> {
+        if to == Precision::Double {
+            return Self::new(self.lower, self.upper);
+        }
+        let down = |it: f64| {
+            let near = it as f32;
+            f64::from(if f64::from(near) > it { near.next_down() } else { near })
+        };
+        Self::new(down(self.lower), -down(-self.upper))
+    }
+
+    /// The hull of intervals around exact results.
+    fn around(all: &[[f64; 2]], to: Precision) -> Option<Self> {
+        let lower = all.iter().map(|it| it[0]).reduce(f64::min)?;
+        let upper = all.iter().map(|it| it[1]).reduce(f64::max)?;
+        Self::new(lower, upper)?.rounded(to)
+    }
+
+    pub(crate) fn add(self, other: Self, to: Precision) -> Option<Self> {
+        let of = |a, b| Exact::sum(a, b).outwards();
+        Self::around(&[of(self.lower, other.lower), of(self.upper, other.upper)], to)
+    }
+
+    pub(crate) fn negate(self) -> Option<Self> {
+        Self::new(-self.upper, -self.lower)
+    }
+
+    pub(crate) fn subtract(self, other: Self, to: Precision) -> Option<Self> {
+        self.add(other.negate()?, to)
+    }
+
+    pub(crate) fn multiply(self, other: Self, to: Precision) -> Option<Self> {
+        let of = Exact::product;
+        let (a, b) = (self, other);
+        let [c, d] = [of(a.lower, b.lower), of(a.lower, b.upper)];
+        Self::around(&[c, d, of(a.upper, b.lower), of(a.upper, b.upper)], to)
+    }
+
+    /// The product of a number with itself.
+    pub(crate) fn square(self, to: Precision) -> Option<Self> {
+        let magnitudes = self.absolute()?;
+        magnitudes.multiply(magnitudes, to)?.meet(Self::new(0.0, LARGEST)?)
+    }
+
+    /// `None` if the divisor may be zero.
+    pub(crate) fn divide(self, by: Self, to: Precision) -> Option<Self> {
+        if by.lower <= 0.0 && by.upper >= 0.0 {
+            return None;
+        }
+        let of = Exact::quotient;
+        let (a, b) = (self, by);
+        let [c, d] = [of(a.lower, b.lower), of(a.lower, b.upper)];
+        Self::around(&[c, d, of(a.upper, b.lower), of(a.upper, b.upper)], to)
+    }
+
+    pub(crate) fn absolute(self) -> Option<Self> {
+        let least = if self.lower <= 0.0 && self.upper >= 0.0 { 0.0 } else { f64::INFINITY };
+        Self::new(least.min(self.lower.abs().min(self.upper.abs())), self.magnitude())
+    }
+
+    pub(crate) fn max(self, other: Self) -> Option<Self> {
+        Self::new(self.lower.max(other.lower), self.upper.max(other.upper))
+    }
+
+    pub(crate) fn min(self, other: Self) -> Option<Self> {
+        Self::new(self.lower.min(other.lower), self.upper.min(other.upper))
+    }
+
+    /// The results of an increasing function of the C library, all of which are in `within`.
+    pub(crate) fn increasing(
+        self,
+        function: fn(f64) -> f64,
+        within: Self,
+        to: Precision,
+    ) -> Option<Self> {
+        let error = LIBRARY_ERROR[usize::from(to == Precision::Double)];
+        let (lower, upper) = (function(self.lower), function(self.upper));
+        let (below, above) = (lower - lower.abs() * error, upper + upper.abs() * error);
+        Self::new(below.next_down(), above.next_up())?.rounded(to)?.meet(within)
+    }
+
+    /// The sum of a number and so many others of this range, added up in any order.
+    pub(crate) fn sum_of(self, n: u64, start: Self, to: Precision) -> Option<Self> {
+        if n > MOST_SUMMANDS {
+            return None;
+        }
+        let n = n as f64;
+        let sum = self.multiply(Self::point(n)?, to)?.add(start, to)?;
+        // Each partial sum is rounded; none is larger than the sum of all magnitudes.
+        let epsilon = match to {
+            Precision::Single => f64::from(f32::EPSILON),
+            Precision::Double => f64::EPSILON,
+        };
+        let error = 2.0 * epsilon * n * (n * self.magnitude() + start.magnitude());
+        Self::new((sum.lower - error).next_down(), (sum.upper + error).next_up())?.rounded(to)
+    }
+
+    /// A range that contains this one and more, for one that grew round a loop: the bounds that
+    /// moved since `before` are powers of two.
+    pub(crate) fn widened_from(self, before: Self) -> Option<Self> {
+        let up = |now: f64, before: f64| if now > before { power_above(now) } else { now };
+        Self::new(-up(-self.lower, -before.lower), up(self.upper, before.upper))
+    }
+}
+
+/// The least of a few numbers that is at least another; infinite above these.
+fn power_above(number: f64) -> f64 {
+    const EXPONENTS: i32 = 20;
+    let powers = || (-EXPONENTS..=EXPONENTS).map(|it| f64::from(it).exp2());
+    let negative = powers().rev().map(|it| -it);
+    let all = negative.chain([0.0]).chain(powers());
+    all.into_iter().find(|&it| it >= number).unwrap_or(f64::INFINITY)
+}
+
+/// Six digits.
+fn short(number: f64) -> String {
+    const DIGITS: i32 = 6;
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let exponent = number.abs().log10().floor() as i32;
+    if !(-4..DIGITS).contains(&exponent) {
+        let text = format!("{number:.*e}", DIGITS as usize - 1);
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(digits));
+    }
+    let text = format!("{number:.*}", (DIGITS - 1 - exponent).max(0) as usize);
+    trimmed(&text).to_owned()
+}
+
+fn trimmed(digits: &str) -> &str {
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
+}
+
+impl fmt::Display for RealRange {
+    /// `[-1, 0.5]`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}, {}]", short(self.lower), short(self.upper))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(lower: f64, upper: f64) -> RealRange {
+        RealRange::new(lower, upper).expect("bounds in order")
+    }
+
+    /// Numbers that are awkward in one way or another.
+    const NUMBERS: [f64; 15] = [
+        0.0,
+        1.0,
+        -1.0,
+        0.1,
+        -0.1,
+        0.3,
+        3.0,
+        -7.25,
+        1e-30,
+        -1e-40,
+        1e-300,
+        1e20,
+        -3.3e20,
+        16777217.0,
+        0.999_999_97,
+    ];
+
+    #[test]
+    fn results_contain_what_floats_give() {
+        let single = |it: f64| f64::from(it as f32);
+        let is_in = |number: f64, it: Option<RealRange>| {
+            it.is_none_or(|it| it.lower <= number && number <= it.upper)
+        };
+        let mut n_known = 0;
+        for a in NUMBERS {
+            for b in NUMBERS {
+                for (low, high) in [(a, a), (a.min(b), a.max(b))] {
+                    let (x, y) = (range(low, high), range(b, b));
+                    for to in [Precision::Single, Precision::Double] {
+                        let (a, b) = match to {
+                            Precision::Single => (single(a), single(b)),
+                            Precision::Double => (a, b),
+                        };
+                        let (x, y) = (x.rounded(to).unwrap(), y.rounded(to).unwrap());
+                        let given = |it: f64| if to == Precision::Single { single(it) } else { it };
+                        for (number, found) in [
+                            (a + b, x.add(y, to)),
+                            (a - b, x.subtract(y, to)),
+                            (a * b, x.multiply(y, to)),
+                            (a / b, x.divide(y, to)),
+                            (a * a, x.square(to)),
+                            (a.abs(), x.absolute()),
+                            (a.max(b), x.max(y)),
+                            (a.min(b), x.min(y)),
+                            (a + a + a, x.sum_of(2, x, to)),
+                            (a.tanh(), x.increasing(f64::tanh, RealRange::UNIT, to)),
+                        ] {
+                            assert!(is_in(given(number), found), "{a} {b}: {number} in {found:?}");
+                            n_known += usize::from(found.is_some());
+                        }
+                    }
+                }
+            }
+        }
+        assert!(n_known > 7000, "{n_known}");
+    }
+
+    #[test]
+    fn exact_results_are_not_widened() {
+        let it = range(-1.0, 1.0);
+        for to in [Precision::Single, Precision::Double] {
+            assert_eq!(it.add(it, to), Some(range(-2.0, 2.0)));
+            assert_eq!(it.multiply(range(0.5, 4.0), to), Some(range(-4.0, 4.0)));
+            assert_eq!(it.square(to), Some(range(0.0, 1.0)));
+            assert_eq!(it.divide(range(2.0, 4.0), to), Some(range(-0.5, 0.5)));
+        }
+        let third = range(1.0, 1.0).divide(range(3.0, 3.0), Precision::Single).unwrap();
+        assert!(third.lower < 1.0 / 3.0 && 1.0 / 3.0 < third.upper, "{third:?}");
+    }
+
+    #[test]
+    fn widening_ends() {
+        let mut it = range(0.0, 0.0);
+        let mut n_wider = 0;
+        loop {
+            let Some(next) = RealRange::new(it.lower - 0.1, it.upper + 3.0) else { break };
+            let Some(wide) = next.widened_from(it) else { break };
+            assert!(wide.contains(next));
+            it = wide;
+            n_wider += 1;
+        }
+        assert!((10..100).contains(&n_wider), "{n_wider}");
+        assert_eq!(range(0.0, 1.9).widened_from(range(0.0, 1.5)), Some(range(0.0, 2.0)));
+    }
+
+    #[test]
+    fn ranges_are_written_shortly() {
+        let of = |lower, upper| range(lower, upper).to_string();
+        assert_eq!(of(-1.0, 1.000_000_1), "[-1, 1]");
+        assert_eq!(of(-0.0, 0.3), "[0, 0.3]");
+        assert_eq!(of(-12345.678, 150.25), "[-12345.7, 150.25]");
+        assert_eq!(of(1e-9, 2.5e7), "[1e-9, 2.5e7]");
+    }
+}
