@@ -18,6 +18,10 @@ pub struct Certificate {
     pub objective: String,
     /// True if existing resets might be removed.
     pub replace: bool,
+    /// If the program was rewritten first, the digest of the rewritten program
+    /// ([`crate::equality::Equality::after`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewritten: Option<String>,
     /// The systems. They share no function.
     pub systems: Vec<System>,
     /// The functions without a placement.

@@ -1,5 +1,6 @@
 //! Verifies certificates of placements: the choice of sites is legal, it has the claimed cost, and
-//! no legal choice costs less than the claimed bound.
+//! no legal choice costs less than the claimed bound. [`equality`] verifies that a program and the
+//! one that it was rewritten into compute the same.
 //!
 //! The verifier shares no code with the optimizer, not even types: question and proof are JSON. It
 //! has its own evaluation of noise, walk over proofs and sweep, and exact integers.
@@ -55,6 +56,7 @@
 
 #![warn(missing_docs)]
 
+pub mod equality;
 mod failure;
 mod file;
 mod noise;

@@ -2,21 +2,25 @@
 //!
 //! The optimizer's instance of each system is extracted from the program again, by the same steps
 //! as in `--fix` (safe fixes, analysis, [`extract`]); the instance in the file must be equal to it.
-//! [`noisy_certificate`] verifies the claims about it and shares no code with the optimizer.
+//! [`noisy_certificate`] verifies the claims about it and shares no code with the optimizer. If the
+//! program was rewritten first, a second certificate shows that both programs compute the same.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use noisy_analyses::Document;
 use noisy_analyses::repair::placement::extract::{Calls, MOST_COPIES, Request, extract};
+use noisy_certificate::equality::{Equality, Limits};
 use noisy_certificate::{Certificate, FORMAT, Function, Instance, System, VERSION, verify};
 use noisy_dataflow::sparse::MAX_APART;
 use noisy_output::shown_line;
 use noisy_settings::Settings;
 use rustc_hash::FxHashSet;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::file::check;
+use crate::file::equality;
 use crate::file::fix;
 use crate::input::args::VerifyCertificate;
 use crate::input::setup;
@@ -29,7 +33,7 @@ use crate::{CLEAN, FAILED, FOUND, complain};
 ///
 /// If the output cannot be written.
 pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i32> {
-    let (text, document, settings) = match read(args) {
+    let claims = match Claims::read(args) {
         Ok(it) => it,
         Err(why) => {
             complain(&format!("noisy-check: {why}"));
@@ -37,15 +41,7 @@ pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i
         }
     };
     let mut lines: Vec<Value> = Vec::new();
-    let certificate: Certificate = match serde_json::from_str(&text) {
-        Ok(it) => it,
-        Err(why) => {
-            let name = shown_line(&args.certificate.to_string_lossy()).into_owned();
-            complain(&format!("noisy-check: {name}: this file is not a certificate: {why}"));
-            return Ok(FAILED);
-        }
-    };
-    let why = judge(&certificate, &document, &settings, &mut lines).err();
+    let why = claims.judge(args.unsafe_fixes, &mut lines).err();
     for line in &lines {
         writeln!(out, "{line}")?;
     }
@@ -61,26 +57,98 @@ pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i
     Ok(if why.is_some() { FOUND } else { CLEAN })
 }
 
-/// The text of the certificate, and the program as it is before placement.
-fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String> {
-    let resolver = setup::resolver(&args.settings)?;
-    let read = |path: &Path| {
-        let input = if path == Path::new("-") { Input::Stdin } else { Input::File(path.into()) };
-        let name = check::name(&input, "<stdin>");
-        let text = check::guarded(|| check::read(&input));
-        text.map(|text| (name.clone(), text))
-            .map_err(|it| format!("{}: {}", shown_line(&name), it.message))
-    };
-    let (_, text) = read(&args.certificate)?;
-    let (name, program) = read(&args.program)?;
-    let config = resolver.config(Path::new(&name)).map_err(|it| it.to_string())?;
-    let settings = config
-        .for_path(Path::new(&name))
-        .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
-    let settings = Settings::clone(&settings);
-    let mut document = Document::with_model(&program, settings.model.noise().clone());
-    fix::apply(&mut document, &settings, args.unsafe_fixes)?;
-    Ok((text, document, settings))
+/// The files that are verified.
+struct Claims {
+    certificate: Certificate,
+    equality: Option<Equality>,
+    /// The program before.
+    program: String,
+    /// The program after.
+    fixed: Option<String>,
+    settings: Settings,
+}
+
+impl Claims {
+    fn read(args: &VerifyCertificate) -> Result<Self, String> {
+        let resolver = setup::resolver(&args.settings)?;
+        let (_, certificate) = read(&args.certificate)?;
+        let certificate = parsed(&args.certificate, &certificate)?;
+        let equality = match &args.equality {
+            Some(path) => Some(parsed(path, &read(path)?.1)?),
+            None => None,
+        };
+        let (name, program) = read(&args.program)?;
+        let fixed = args.fixed.as_deref().map(read).transpose()?.map(|it| it.1);
+        let config = resolver.config(Path::new(&name)).map_err(|it| it.to_string())?;
+        let settings = config
+            .for_path(Path::new(&name))
+            .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
+        let settings = Settings::clone(&settings);
+        Ok(Self { certificate, equality, program, fixed, settings })
+    }
+
+    /// One line for each claim that holds.
+    fn judge(&self, unsafe_fixes: bool, lines: &mut Vec<Value>) -> Result<(), Refused> {
+        let wrong = |why: String| (None, why);
+        let mut program = &self.program;
+        let mut rewritten = None;
+        if let Some(it) = &self.equality {
+            let digest = equality::digest(&it.rewritten);
+            if it.before != equality::digest(program) || it.after != digest {
+                let why = "the certificate of equality was made for a different program";
+                return Err(wrong(why.to_owned()));
+            }
+            let equal = noisy_certificate::equality::verify(program, it, Limits::default())
+                .map_err(|why| wrong(format!("the programs are not shown equal: {why}")))?;
+            lines.push(json!({
+                "verified": true,
+                "equal": true,
+                "steps": equal.n_steps,
+                "loops": equal.n_loops,
+                "operands": equal.n_operands,
+            }));
+            program = &it.rewritten;
+            rewritten = Some(digest);
+        }
+        match (&self.certificate.rewritten, &rewritten) {
+            (a, b) if a == b => {}
+            (Some(_), None) => {
+                let why = "the program was rewritten before placement: name the certificate of \
+                           equality with --equality";
+                return Err(wrong(why.to_owned()));
+            }
+            _ => {
+                let why = "the certificate was made for a program that was not rewritten like this";
+                return Err(wrong(why.to_owned()));
+            }
+        }
+        let mut document = Document::with_model(program, self.settings.model.noise().clone());
+        fix::apply(&mut document, &self.settings, unsafe_fixes).map_err(wrong)?;
+        judge(&self.certificate, &document, &self.settings, lines)?;
+        if let Some(fixed) = &self.fixed {
+            let before = document.source().text().to_string();
+            let n = noisy_certificate::equality::differ_in_reductions(&before, fixed)
+                .map_err(|why| wrong(format!("the fixed program differs: {why}")))?;
+            lines.push(json!({ "verified": true, "fixed": true, "operands": n }));
+        }
+        Ok(())
+    }
+}
+
+/// The name and the text of a file.
+fn read(path: &Path) -> Result<(String, String), String> {
+    let input = if path == Path::new("-") { Input::Stdin } else { Input::File(path.into()) };
+    let name = check::name(&input, "<stdin>");
+    let text = check::guarded(|| check::read(&input));
+    text.map(|text| (name.clone(), text))
+        .map_err(|it| format!("{}: {}", shown_line(&name), it.message))
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|why| {
+        let name = shown_line(&path.to_string_lossy()).into_owned();
+        format!("{name}: this file is not a certificate: {why}")
+    })
 }
 
 /// A refused claim: its function, if it is about one, and the reason.

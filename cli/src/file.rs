@@ -4,6 +4,7 @@ pub(crate) mod baseline;
 pub(crate) mod cache;
 pub(crate) mod cache_key;
 pub(crate) mod check;
+pub(crate) mod equality;
 pub(crate) mod fingerprint;
 pub(crate) mod fix;
 pub(crate) mod line_col;

@@ -35,8 +35,11 @@ const MOST_ROUNDS: u64 = 100_000;
 /// A proof that two functions compute the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Equality {
-    /// Number of values of one name that were shown equal, each by a comparison of normal forms.
-    pub n_steps: usize,
+    /// The ops of both programs that define values of one name which were shown equal, each by a
+    /// comparison of normal forms. Ops are given by their first bytes.
+    pub steps: Vec<(usize, usize)>,
+    /// The loops of the first program that were evaluated, with their trip counts.
+    pub loops: Vec<(usize, u64)>,
     /// Number of operands of ops that are no arithmetic that were shown equal.
     pub n_uses: usize,
     /// Monomials of the largest normal form.
@@ -286,7 +289,12 @@ impl Proof<'_> {
     /// An op that stands in the first program only.
     fn gone(&mut self, op: Op) -> Result<(), String> {
         match self.old.evaluate(op, 0, &mut self.work)? {
-            Some(()) => Ok(()),
+            Some(()) => {
+                let (program, ir) = (self.old.program, self.old.ir);
+                let trips = program.integers().trips(ir, op).count().unwrap_or(0);
+                self.found.loops.push((ir.range(op).start, trips));
+                Ok(())
+            }
             None => Err(format!("{} is gone", self.old.ir.op_name(op))),
         }
     }
@@ -310,7 +318,10 @@ impl Proof<'_> {
             self.meaning.insert(unknown, new);
             self.old.known.insert(named, polynomial.clone());
             self.new.known.insert(value, polynomial);
-            self.found.n_steps += 1;
+            if let Some(of) = self.old.ir.defining_op(named) {
+                let places = (self.old.ir.range(of).start, self.new.ir.range(op).start);
+                self.found.steps.push(places);
+            }
         }
         Ok(())
     }

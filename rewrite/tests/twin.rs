@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use noisy_analyses::{Document, Options as Placing, Program};
+use noisy_certificate::equality::{self, Equality, FORMAT, VERSION, verify};
 use noisy_placement::Limits;
-use noisy_rewrite::{Options, rewrite};
+use noisy_rewrite::{Options, Rewritten, rewrite};
 use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
@@ -178,4 +179,118 @@ fn rewritten_programs_compute_the_same() {
         assert!(written.matches("noisy.encode").count() <= text.matches("noisy.encode").count());
     }
     assert!(n_rewritten > 40, "only {n_rewritten} programs were rewritten");
+}
+
+fn certificate(rewritten: &Rewritten) -> Equality {
+    let proofs = || rewritten.savings.iter().map(|it| &it.equality);
+    Equality {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        before: String::new(),
+        after: String::new(),
+        rewritten: rewritten.document.source().text().to_string(),
+        loops: proofs().flat_map(|it| it.loops.iter().copied()).collect(),
+        steps: proofs().flat_map(|it| it.steps.iter().copied()).collect(),
+    }
+}
+
+/// One of the places at which a text has a pattern.
+fn place(random: &mut Random, text: &str, pattern: &str) -> Option<usize> {
+    let places: Vec<usize> = text.match_indices(pattern).map(|it| it.0).collect();
+    (!places.is_empty()).then(|| places[random.below(places.len())])
+}
+
+/// A program with a small change.
+fn changed(random: &mut Random, text: &str) -> String {
+    let mut out = text.to_owned();
+    let words: Vec<&str> = text.split([' ', ',', '(', ')', '\n']).collect();
+    let names: Vec<&str> = words.into_iter().filter(|it| it.starts_with('%')).collect();
+    match random.below(6) {
+        // Another operand.
+        0 | 1 => {
+            let (from, to) = (names[random.below(names.len())], names[random.below(names.len())]);
+            if let Some(at) = place(random, text, &format!("{from},")) {
+                out.replace_range(at..at + from.len(), to);
+            }
+        }
+        // Another op.
+        2 => {
+            let kinds = ["noisy.add", "noisy.sub", "noisy.mul"];
+            let (from, to) = (kinds[random.below(3)], kinds[random.below(3)]);
+            if let Some(at) = place(random, text, from) {
+                out.replace_range(at..at + from.len(), to);
+            }
+        }
+        // A line less, or one twice.
+        3 | 4 => {
+            let mut lines: Vec<&str> = text.lines().collect();
+            let at = 1 + random.below(lines.len() - 1);
+            let line = lines.remove(at);
+            if random.below(2) == 0 {
+                let to = 1 + random.below(lines.len());
+                lines.insert(to, line);
+            }
+            out = lines.iter().map(|it| format!("{it}\n")).collect();
+        }
+        // Another character.
+        _ => {
+            let at = random.below(text.len());
+            let with = ["0", "1", "7", "%", " ", "a", ","][random.below(7)];
+            out.replace_range(at..=at, with);
+        }
+    }
+    out
+}
+
+#[test]
+fn the_verifier_accepts_rewritten_programs_and_no_forged_ones() {
+    let mut random = Random(11);
+    // Polynomials of forged programs may be long.
+    let few = equality::Limits { work: 100_000, monomials: 1000, kept: 100_000 };
+    let (mut n_verified, mut n_refused, mut n_accepted) = (0, 0, 0);
+    for _ in 0..120 {
+        let text = program(&mut random);
+        let before = Document::new(&text);
+        let functions = before.ir().functions();
+        let Some(after) = rewrite(&before, &functions, &options()) else { continue };
+        let file = certificate(&after);
+        let verified = verify(&text, &file, equality::Limits::default());
+        assert!(verified.is_ok(), "{verified:?}\n{text}\nbecame\n{}", file.rewritten);
+        n_verified += 1;
+        for _ in 0..30 {
+            let mut forged = file.clone();
+            let mut old = text.clone();
+            match random.below(6) {
+                0 => old = changed(&mut random, &text),
+                1 if !forged.steps.is_empty() => {
+                    let n = forged.steps.len();
+                    let (at, of) = (random.below(n), random.below(n));
+                    forged.steps[at].1 = file.steps[of].1;
+                }
+                2 if !forged.loops.is_empty() => {
+                    let at = random.below(forged.loops.len());
+                    forged.loops[at].1 = random.below(20) as u64;
+                }
+                _ => forged.rewritten = changed(&mut random, &file.rewritten),
+            }
+            if verify(&old, &forged, few).is_err() {
+                n_refused += 1;
+                continue;
+            }
+            n_accepted += 1;
+            let (old, new) = (Program::new(&old), Program::new(&forged.rewritten));
+            for _ in 0..20 {
+                let arguments: Vec<i64> =
+                    (0..4).map(|it| random.below(if it == 3 { 2 } else { 32 }) as i64).collect();
+                assert_eq!(
+                    run(&old, &arguments),
+                    run(&new, &arguments),
+                    "{text}\nand the forged\n{}",
+                    forged.rewritten
+                );
+            }
+        }
+    }
+    assert!(n_verified > 20, "only {n_verified} programs were rewritten");
+    assert!(n_refused > 500 && n_accepted > 50, "{n_refused} refused, {n_accepted} accepted");
 }

@@ -12,8 +12,10 @@ use noisy_output::{MAX_FILE, MAX_STREAM, Output, reason, shown_line, shown_path}
 use noisy_settings::Settings;
 use ropey::Rope;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::file::baseline::{self, Entry, Known};
+use crate::file::equality;
 use crate::file::fix::{self, Note, PlacedGroup};
 use crate::file::verify;
 use crate::file::write::Replacement;
@@ -308,13 +310,10 @@ fn fix_file(
         if task.fixing.writes() && fixed.is_changed && task.is_read_only {
             return Err(Failure::io("not written: the file is read-only".to_owned()));
         }
-        let written = Output::to_file(path).and_then(|mut out| {
-            writeln!(out, "{certificate}")?;
-            out.finish()
-        });
-        written.map_err(|why| {
-            Failure::io(format!("not written to {}: {}", shown_path(path), reason(&why)))
-        })?;
+        if let Some(equality) = &fixed.equality {
+            write_certificate(&equality::path(path), &json!(equality))?;
+        }
+        write_certificate(path, certificate)?;
     }
     if fixed.is_changed {
         let after = document.source().text().to_string();
@@ -335,6 +334,16 @@ fn fix_file(
         checked.fixed.placed = fixed.placed;
     }
     Ok(())
+}
+
+fn write_certificate(path: &Path, certificate: &Value) -> Result<(), Failure> {
+    let written = Output::to_file(path).and_then(|mut out| {
+        writeln!(out, "{certificate}")?;
+        out.finish()
+    });
+    written.map_err(|why| {
+        Failure::io(format!("not written to {}: {}", shown_path(path), reason(&why)))
+    })
 }
 
 impl Counts {

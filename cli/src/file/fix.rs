@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use noisy_analyses::repair::{self, PlacedOps, Repaired, Scope, Wanted};
 use noisy_analyses::{self as analyses, Document, Options, Verdict};
+use noisy_certificate::equality::Equality;
 use noisy_rewrite::Saving;
 use noisy_settings::Settings;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::file::equality;
 use crate::input::failure::Failure;
 
 /// The repairs of a program, as they are reported.
@@ -25,6 +27,8 @@ pub(crate) struct ProgramFix {
     pub is_changed: bool,
     /// The proof of the placement of `reduce_noise`, as JSON, if it was asked for.
     pub certificate: Option<Value>,
+    /// The proof that the program computes the same, if it was rewritten and a proof was asked for.
+    pub equality: Option<Equality>,
 }
 
 /// The ops inserted in a function.
@@ -116,7 +120,7 @@ pub(crate) fn fix(
     options: &Options,
 ) -> Result<ProgramFix, Failure> {
     let start = Instant::now();
-    let rewritten = rewrite(document, settings, options);
+    let rewriting = rewrite(document, settings, options);
     let mut options = options.clone();
     options.limits.time = options.limits.time.map(|it| it.saturating_sub(start.elapsed()));
     let options = &options;
@@ -124,21 +128,34 @@ pub(crate) fn fix(
     let repaired = repair::repair(document, Scope::File, &wanted);
     let repaired = repaired.map_err(|error| Failure::internal(&error.to_string()))?;
     let mut fixed = ProgramFix::of(&repaired);
-    fixed.is_changed |= !rewritten.is_empty();
-    fixed.notes.splice(0..0, rewritten.iter().map(rewriting_note));
+    fixed.is_changed |= rewriting.is_changed;
+    fixed.notes.splice(0..0, rewriting.notes);
     if options.wants_proofs {
         let outcome = repaired.placed.iter().find(|it| it.resets_noise).map(|it| &it.outcome);
-        fixed.certificate = Some(certificate(outcome, settings));
+        let mut certificate = certificate(outcome, settings);
+        if let Some(equality) = &rewriting.equality {
+            certificate["rewritten"] = json!(equality.after);
+        }
+        fixed.certificate = Some(certificate);
+        fixed.equality = rewriting.equality;
     }
     Ok(fixed)
 }
 
-/// Rewrites a program so that it needs fewer `reduce_noise`, if the settings say so. Returns what
-/// that saves in each function. A certificate is about the program as it was, so none is rewritten
-/// then.
-fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> Vec<Saving> {
-    if !settings.rewrite.enabled || options.wants_proofs {
-        return Vec::new();
+/// The result of rewriting.
+#[derive(Debug, Default)]
+struct Rewriting {
+    is_changed: bool,
+    notes: Vec<Note>,
+    equality: Option<Equality>,
+}
+
+/// Rewrites a program so that it needs fewer `reduce_noise`, if the settings say so. If proofs are
+/// wanted, a program is rewritten only if the verifier accepts the proof of equality.
+fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> Rewriting {
+    let mut out = Rewriting::default();
+    if !settings.rewrite.enabled {
+        return out;
     }
     let mut placing = options.clone();
     let most = settings.rewrite.time_limit.duration();
@@ -147,10 +164,23 @@ fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> V
     let wanted = noisy_rewrite::Options { placing, growth };
     let functions = document.ir().functions();
     let Some(rewritten) = noisy_rewrite::rewrite(document, &functions, &wanted) else {
-        return Vec::new();
+        return out;
     };
+    if options.wants_proofs {
+        match equality::certificate(&document.source().text().to_string(), &rewritten) {
+            Ok(it) => out.equality = Some(it),
+            Err(why) => {
+                let text = format!("not rewritten: the proof of equality is not verified: {why}");
+                let note = |it: &Saving| Note::of_rewriting(it, text.clone());
+                out.notes = rewritten.savings.iter().map(note).collect();
+                return out;
+            }
+        }
+    }
+    out.is_changed = true;
+    out.notes = rewritten.savings.iter().map(rewriting_note).collect();
     *document = rewritten.document;
-    rewritten.savings
+    out
 }
 
 fn rewriting_note(saving: &Saving) -> Note {
@@ -163,9 +193,16 @@ fn rewriting_note(saving: &Saving) -> Note {
     let bound = if saving.is_least() { ", and no rewriting needs fewer" } else { "" };
     let text = format!(
         "rewritten: cost {before} ({least}) to {after}{bound}; shown equal: {} steps, {} uses",
-        equality.n_steps, equality.n_uses
+        equality.steps.len(),
+        equality.n_uses
     );
-    Note { function: saving.function.clone(), op: "rewrite".to_owned(), inserted: None, text }
+    Note::of_rewriting(saving, text)
+}
+
+impl Note {
+    fn of_rewriting(saving: &Saving, text: String) -> Self {
+        Self { function: saving.function.clone(), op: "rewrite".to_owned(), inserted: None, text }
+    }
 }
 
 /// Suppresses the errors and warnings of a program by comments.
@@ -199,6 +236,7 @@ impl ProgramFix {
             n_suppressed: repaired.n_suppressed,
             is_changed: repaired.is_changed(),
             certificate: None,
+            equality: None,
         }
     }
 }

@@ -102,6 +102,12 @@ pub(crate) struct VerifyCertificate {
     /// The program before it was fixed; `-` is standard input
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
+    /// The certificate that the rewritten program computes the same; --certificate proof.json writes proof.equality.json, if --rewrite changes the program
+    #[arg(long, value_name = "FILE")]
+    pub equality: Option<PathBuf>,
+    /// The program after it was fixed: verify that it differs in reduce_noise only from the program before, or from the rewritten one
+    #[arg(long, value_name = "FILE")]
+    pub fixed: Option<PathBuf>,
     /// The program was fixed with --unsafe-fixes
     #[arg(long)]
     pub unsafe_fixes: bool,

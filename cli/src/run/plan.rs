@@ -13,6 +13,7 @@ use noisy_syntax::parallel;
 
 use crate::file::baseline::Known;
 use crate::file::cache::Cache;
+use crate::file::equality;
 use crate::input::args::{Check, Color, Format, Stage};
 use crate::input::failure::Unreadable;
 use crate::input::select::Selection;
@@ -144,7 +145,8 @@ fn outputs_are_no_inputs(
     resolver: &Resolver,
     inputs: &[Input],
 ) -> Result<(), String> {
-    let outputs = [&args.output_file, &args.write_baseline, &args.certificate];
+    let equality = args.certificate.as_deref().map(equality::path);
+    let outputs = [&args.output_file, &args.write_baseline, &args.certificate, &equality];
     let mut outputs = outputs.into_iter().flatten().peekable();
     if outputs.peek().is_none() {
         return Ok(());
@@ -168,10 +170,12 @@ fn outputs_are_replaceable(args: &Check, format: Format) -> Result<(), String> {
     if args.force {
         return Ok(());
     }
+    let equality = args.certificate.as_deref().map(equality::path);
     let outputs = [
         (&args.output_file, output_kind(args, format)),
         (&args.write_baseline, Kind::Json),
         (&args.certificate, Kind::Json),
+        (&equality, Kind::Json),
     ];
     let mut outputs = outputs.into_iter().filter_map(|(it, kind)| Some((it.as_deref()?, kind)));
     outputs.try_for_each(|(path, kind)| is_replaceable(path, kind))

@@ -390,3 +390,71 @@ fn a_certificate_is_verified_against_the_program_before() {
         assert_eq!(folder.run(args).code, 2, "{args:?}");
     }
 }
+
+/// A sum in a loop, and one function that stays.
+const REWRITABLE: &str = "\
+func.func @f(%x: !noisy.i32, %y: !noisy.i32) -> !noisy.i32 {
+  %lo = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %n = arith.constant 40 : index
+  %r = scf.for %i = %lo to %n step %one iter_args(%w = %x) -> (!noisy.i32) {
+    %q = noisy.add %w, %y : !noisy.i32
+    scf.yield %q : !noisy.i32
+  }
+  %s = noisy.mul %r, %y : !noisy.i32
+  %t = noisy.mul %s, %y : !noisy.i32
+  return %t : !noisy.i32
+}
+func.func @g(%x: !noisy.i32) -> !noisy.i32 {
+  return %x : !noisy.i32
+}
+";
+
+#[test]
+fn a_rewritten_program_is_verified_against_the_program_before() {
+    let folder = Folder::with(&[("before.mlir", REWRITABLE), ("after.mlir", REWRITABLE)]);
+    let run = folder.run(&["--fix", "--rewrite", "--certificate", "proof.json", "after.mlir"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let verify = |proof: &str, equality: &[&str], program: &str| {
+        let args = [&["verify-certificate"][..], equality, &[proof, program]].concat();
+        folder.run(&args)
+    };
+    let both = &["--equality", "proof.equality.json", "--fixed", "after.mlir"][..];
+    let run = verify("proof.json", both, "before.mlir");
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
+    assert!(run.out.contains(r#""equal":true,"loops":1"#), "{run:?}");
+    assert!(run.out.contains(r#""function":"f","verified":true"#), "{run:?}");
+    assert!(run.out.contains(r#""fixed":true"#), "{run:?}");
+    let refused = |proof: &str, equality: &[&str], program: &str, why: &str| {
+        let run = verify(proof, equality, program);
+        assert_eq!(run.code, 1, "{why}: {run:?}");
+        assert!(run.out.contains(r#""verified":false"#) && run.out.contains(why), "{why}: {run:?}");
+    };
+    refused("proof.json", &[], "before.mlir", "with --equality");
+    refused("proof.json", both, "after.mlir", "was made for a different program");
+    let fixed = &["--equality", "proof.equality.json", "--fixed", "before.mlir"];
+    refused("proof.json", fixed, "before.mlir", "the fixed program differs");
+    // A placement of the program as it was.
+    folder.write("plain.mlir", REWRITABLE);
+    let run = folder.run(&["--fix", "--certificate", "plain.json", "plain.mlir"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    refused("plain.json", &both[..2], "before.mlir", "not rewritten like this");
+    // A forged program with its own digest.
+    let equality = folder.read("proof.equality.json");
+    let mut forged: serde_json::Value = serde_json::from_str(&equality).unwrap();
+    let text = forged["rewritten"].as_str().unwrap().replacen("noisy.mul", "noisy.sub", 1);
+    assert_ne!(forged["rewritten"], text);
+    forged["rewritten"] = serde_json::json!(text);
+    folder.write("forged.json", &forged.to_string());
+    let other = &["--equality", "forged.json"][..];
+    refused("proof.json", other, "before.mlir", "was made for a different program");
+    for (from, to) in [(r#""version":1"#, r#""version":2"#), ("noisy-equality", "noisy")] {
+        folder.write("forged.json", &equality.replacen(from, to, 1));
+        refused("proof.json", other, "before.mlir", "not a noisy-equality of version 1");
+    }
+    for text in ["", "[]", "{", &equality[..equality.len() / 2], &folder.read("proof.json")] {
+        folder.write("forged.json", text);
+        let run = verify("proof.json", other, "before.mlir");
+        assert!(run.code == 2 && run.err.contains("this file is not a certificate"), "{run:?}");
+    }
+}

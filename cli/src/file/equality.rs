@@ -1,0 +1,37 @@
+//! The certificate that a program and the one that it is rewritten into compute the same.
+
+use std::path::{Path, PathBuf};
+
+use noisy_certificate::equality::{Equality, FORMAT, Limits, VERSION, verify};
+use noisy_rewrite::Rewritten;
+use sha2::{Digest, Sha256};
+
+/// The file beside the certificate of the placement.
+pub(crate) fn path(certificate: &Path) -> PathBuf {
+    certificate.with_extension("equality.json")
+}
+
+/// The digest of a program, in hexadecimal digits.
+pub(crate) fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().map(|it| format!("{it:02x}")).collect()
+}
+
+/// The certificate of a rewriting, which the verifier has accepted.
+///
+/// # Errors
+///
+/// The reason why it does not accept it.
+pub(crate) fn certificate(before: &str, rewritten: &Rewritten) -> Result<Equality, String> {
+    let after = rewritten.document.source().text().to_string();
+    let proofs = || rewritten.savings.iter().map(|it| &it.equality);
+    let equality = Equality {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        before: digest(before),
+        after: digest(&after),
+        rewritten: after,
+        loops: proofs().flat_map(|it| it.loops.iter().copied()).collect(),
+        steps: proofs().flat_map(|it| it.steps.iter().copied()).collect(),
+    };
+    verify(before, &equality, Limits::default()).map(|_| equality)
+}
