@@ -42,7 +42,8 @@ const { metafile } = await build({
 const { metafile: ofWeb } = await build({
   ...common,
   entryPoints: ["src/web.ts"],
-  outfile: "dist/web.cjs",
+  // VS Code may append .js to another name, and takes it for an ES module, which it does not load here, if the manifest has the type of one.
+  outfile: "dist/web.js",
   platform: "browser",
   target: "es2022",
 });

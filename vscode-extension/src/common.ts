@@ -53,7 +53,8 @@ export function serverSettings(): object {
   const own = Object.fromEntries(
     sections.map((name) => [name, forServer(settings.get(name), name)]),
   );
-  return besideServer(own, hasOtherServer());
+  // Objects of VS Code's settings are proxies, which no worker can be sent.
+  return JSON.parse(JSON.stringify(besideServer(own, hasOtherServer()))) as object;
 }
 
 /** Whether the extension of LLVM is there and was told of a server: `mlir-lsp-server`, or one of HEIR's. */

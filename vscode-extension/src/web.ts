@@ -6,6 +6,7 @@
 import * as vscode from "vscode";
 import { CloseAction, LanguageClient, State } from "vscode-languageclient/browser";
 import { registerBudget } from "./budget.ts";
+import { registerBytecode } from "./bytecode.ts";
 import {
   DebugInformation,
   asksForStatus,
@@ -21,7 +22,8 @@ import { registerStart } from "./start.ts";
 /** Programs of any file system. */
 const selector = [{ language: "mlir" }];
 
-const CONFIGURATION = "**/{.noisy,noisy}.toml";
+/** Files whose settings apply below their folder. */
+const NAMES = [".noisy.toml", "noisy.toml"];
 
 /** A server that stops more often than this within so many minutes is not started again by itself. */
 const MOST_STOPS = 4;
@@ -35,6 +37,8 @@ class WebSession implements Asked {
   private worker: Worker | undefined;
   private stops: number[] = [];
   private queue: Promise<void> = Promise.resolve();
+  /** The configuration files that were looked for, and those that they extend. */
+  private readonly known = new Set<string>();
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
 
@@ -81,6 +85,7 @@ class WebSession implements Asked {
     this.show("Noisy: starting", "", true);
     const file = (name: string): string =>
       vscode.Uri.joinPath(this.folder, "dist", "web", name).toString(true);
+    this.known.clear();
     const worker = new Worker(file("worker.js"));
     this.worker = worker;
     worker.postMessage({
@@ -99,7 +104,14 @@ class WebSession implements Asked {
           client.createDefaultErrorHandler().error(error, message, count),
         closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
       },
-      middleware: middleware(() => client),
+      middleware: {
+        ...middleware(() => client),
+        didOpen: (document, next) => {
+          // Not awaited: the change of a document must not be sent before the document.
+          void this.readConfiguration(document.uri);
+          return next(document);
+        },
+      },
     });
     this.client = client;
     client.registerFeature(asksForStatus);
@@ -125,7 +137,6 @@ class WebSession implements Asked {
     });
     await Promise.race([client.start(), died]);
     this.show("noisy-lsp in this browser", "", false);
-    await this.readConfiguration();
   }
 
   private died(client: LanguageClient, why: string): void {
@@ -169,25 +180,56 @@ class WebSession implements Asked {
     this.status.command = { command: "noisy.showLogs", title: "Show Logs" };
   }
 
-  /** Passes the configuration files to the server, whose file system has no others. */
-  async readConfiguration(): Promise<void> {
-    const found = await vscode.workspace.findFiles(CONFIGURATION);
-    await this.pass(found);
+  /** Passes the configuration files that a program may have to the server, whose file system has no others. */
+  private async readConfiguration(program: vscode.Uri): Promise<void> {
+    const root = vscode.workspace.getWorkspaceFolder(program)?.uri;
+    const named = vscode.workspace
+      .getConfiguration("noisy", program)
+      .get<string>("configuration", "");
+    const found = named === "" || root === undefined ? [] : [inside(root, named)];
+    for (let { path } = program; path.includes("/");) {
+      path = path.slice(0, path.lastIndexOf("/"));
+      found.push(...NAMES.map((it) => program.with({ path: `${path}/${it}` })));
+    }
+    const files: Files = {};
+    const isNew = (it: vscode.Uri): boolean => !this.known.has(it.toString());
+    await Promise.all(found.filter(isNew).map((it) => this.read(it, files)));
+    await this.send(Object.fromEntries(Object.entries(files).filter(([, it]) => it !== null)));
   }
 
-  /** Passes these files as they are now. */
-  async pass(changed: readonly vscode.Uri[]): Promise<void> {
-    const files: Record<string, string | null> = {};
-    for (const uri of changed) {
-      try {
-        files[uri.path] = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
-      } catch {
-        // It was deleted.
-        files[uri.path] = null;
-      }
+  /** Passes a file that has changed, if it is a configuration file. */
+  async pass(changed: vscode.Uri): Promise<void> {
+    if (this.known.has(changed.toString())) {
+      const files: Files = {};
+      await this.read(changed, files);
+      await this.send(files);
     }
-    if (this.client?.state === State.Running) {
+  }
+
+  private async send(files: Files): Promise<void> {
+    if (Object.keys(files).length > 0 && this.client?.state === State.Running) {
       await this.client.sendNotification("noisy/files", { files });
+    }
+  }
+
+  /** Reads a configuration file, and those that it extends; null if there is none. */
+  private async read(uri: vscode.Uri, files: Files): Promise<void> {
+    if (uri.path in files) {
+      return;
+    }
+    files[uri.path] = null;
+    this.known.add(uri.toString());
+    let text: string;
+    try {
+      text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+    } catch (error) {
+      this.log.trace(`${uri.toString()}: ${String(error)}`);
+      return;
+    }
+    files[uri.path] = text;
+    const base = /^\s*extends\s*=\s*(["'])(.+?)\1/m.exec(text)?.[2];
+    if (base !== undefined) {
+      await this.read(inside(vscode.Uri.joinPath(uri, ".."), base), files);
     }
   }
 
@@ -212,6 +254,14 @@ class WebSession implements Asked {
   }
 }
 
+/** Texts by path; null for a file that is not there. */
+type Files = Record<string, string | null>;
+
+/** A path from a folder, or an absolute one. */
+function inside(folder: vscode.Uri, path: string): vscode.Uri {
+  return path.startsWith("/") ? folder.with({ path }) : vscode.Uri.joinPath(folder, path);
+}
+
 let session: WebSession | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
@@ -222,8 +272,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   session = current;
   const programs = new Programs(selector);
   const debug = new DebugInformation();
-  const watcher = vscode.workspace.createFileSystemWatcher(CONFIGURATION);
-  const pass = (uri: vscode.Uri): Promise<void> => current.pass([uri]);
+  const watcher = vscode.workspace.createFileSystemWatcher("**/*.toml");
+  const pass = (uri: vscode.Uri): Promise<void> => current.pass(uri);
   const needsMachine = (): void => {
     void vscode.window.showInformationMessage(NEEDS_MACHINE);
   };
@@ -251,7 +301,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     watcher.onDidCreate(pass),
     watcher.onDidChange(pass),
     watcher.onDidDelete(pass),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => current.readConfiguration()),
     vscode.commands.registerCommand("noisy.restartServer", () => current.restart()),
     vscode.commands.registerCommand("noisy.showLogs", () => {
       log.show();
@@ -272,11 +321,14 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (["noisy.features", "mlir.server_path"].some((it) => event.affectsConfiguration(it))) {
+      // A file that a setting names is read when the server starts.
+      const atStart = ["noisy.features", "noisy.configuration", "mlir.server_path"];
+      if (atStart.some((it) => event.affectsConfiguration(it))) {
         await current.restart();
       }
     }),
     registerStart(context),
+    registerBytecode(),
     registerBudget(current, selector),
     registerPictures(context, programs, log, [graph]),
   );

@@ -24,7 +24,10 @@ export const PATIENCE = 30_000;
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const root = path.resolve(here, "../../..");
-const codeServer = path.resolve(here, "../node_modules/code-server/out/node/entry.js");
+/** The package code-server. */
+export const codeServer = path.resolve(here, "../node_modules/code-server");
+
+const entry = path.join(codeServer, "out/node/entry.js");
 
 export const scratch = mkdtempSync(path.join(tmpdir(), "noisy-vscode-"));
 export const project = path.join(scratch, "project");
@@ -35,6 +38,11 @@ const extensions = path.join(scratch, "extensions");
 const endings = [];
 let passed = 0;
 let failed = 0;
+
+/** Has the end of this program end something. */
+export function ending(end) {
+  endings.unshift(end);
+}
 
 /** Runs a step; `onward`: a failure is told, counted and outlived. */
 export async function step(name, body, { onward = false } = {}) {
@@ -262,7 +270,7 @@ export async function open(vsix, files = {}, ofUser = {}) {
 
   if (vsix) {
     await step("the packaged extension installs", async () => {
-      const install = node([codeServer, ...folders, "--install-extension", vsix]);
+      const install = node([entry, ...folders, "--install-extension", vsix]);
       assert.equal(await install.exited, 0, install.output());
     });
   }
@@ -270,7 +278,7 @@ export async function open(vsix, files = {}, ofUser = {}) {
   const port = await freePort();
   const server = await step("the workbench starts", async () => {
     const child = node([
-      codeServer,
+      entry,
       ...["--auth", "none", "--bind-addr", `127.0.0.1:${port}`],
       ...folders,
       "--disable-telemetry",
