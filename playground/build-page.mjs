@@ -4,9 +4,11 @@ import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 
+/** Returns what the bundles were made from. */
 export async function page(out, common) {
-  await build({
+  const { metafile } = await build({
     ...common,
+    metafile: true,
     format: "esm",
     platform: "browser",
     entryPoints: { page: "src/page.ts" },
@@ -14,8 +16,9 @@ export async function page(out, common) {
     assetNames: "[name]",
     loader: { ".mlir": "text", ".ttf": "file" },
   });
-  await build({
+  const { metafile: ofEditor } = await build({
     ...common,
+    metafile: true,
     format: "iife",
     platform: "browser",
     entryPoints: { editor: "monaco-editor/editor/editor.worker.js" },
@@ -43,4 +46,5 @@ export async function page(out, common) {
       VERSION: JSON.stringify(hash.digest("hex").slice(0, 16)),
     },
   });
+  return [metafile, ofEditor];
 }

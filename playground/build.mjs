@@ -5,9 +5,10 @@
 import { build } from "esbuild";
 import * as fs from "node:fs";
 import path from "node:path";
-import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { gzipSync, constants, brotliCompressSync } from "node:zlib";
+import { bundledPackages, notices } from "./notices.mjs";
+import { page } from "./build-page.mjs";
 
 const wasm = process.argv[2] && path.resolve(process.argv[2]);
 process.chdir(path.dirname(fileURLToPath(import.meta.url)));
@@ -26,8 +27,9 @@ const common = {
   logLevel: "warning",
 };
 // Workers that are started from a text are classic scripts.
-await build({
+const workers = await build({
   ...common,
+  metafile: true,
   format: "iife",
   platform: "browser",
   // The package `highs` asks for these in Node only.
@@ -46,9 +48,9 @@ await build({
 fs.writeFileSync(`${out}/test/package.json`, '{ "type": "module" }\n');
 fs.copyFileSync("node_modules/highs/build/highs.wasm", `${out}/highs.wasm`);
 fs.copyFileSync(wasm, `${out}/noisy.wasm`);
-if (fs.existsSync("src/page.ts")) {
-  await (await import("./build-page.mjs")).page(out, common);
-}
+const ofPage = await page(out, common);
+const packages = [workers.metafile, ...ofPage].flatMap(bundledPackages);
+fs.writeFileSync(`${out}/ThirdPartyNotices.txt`, notices(packages));
 
 // The sizes, of which docs/performance.md speaks.
 const kb = (n) => `${(n / 1e3).toFixed(0)} kB`.padStart(8);

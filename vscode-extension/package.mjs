@@ -11,6 +11,7 @@ import * as fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { bundledPackages, join, notices } from "../playground/notices.mjs";
 
 const { values } = parseArgs({
   options: { server: { type: "string" }, web: { type: "string" }, out: { type: "string" } },
@@ -56,17 +57,17 @@ fs.writeFileSync(
     ...["../LICENSE-MIT", "../LICENSE-APACHE"].map(read),
   ),
 );
-const packages = new Set([metafile, ofWeb].flatMap(bundledPackages));
+const packages = [metafile, ofWeb].flatMap(bundledPackages);
 if (web) {
   fs.mkdirSync("dist/web");
   for (const name of ["worker.js", "solver.js", "noisy.wasm", "highs.wasm"]) {
     fs.copyFileSync(path.join(web, name), `dist/web/${name}`);
   }
   for (const name of ["highs", "@bjorn3/browser_wasi_shim"]) {
-    packages.add(path.join(web, "../node_modules", name));
+    packages.push(path.join(web, "../node_modules", name));
   }
 }
-fs.writeFileSync("dist/ThirdPartyNotices.txt", join(...[...packages].sort().map(notice)));
+fs.writeFileSync("dist/ThirdPartyNotices.txt", notices(packages));
 
 if (server) {
   const suffix = process.platform === "win32" ? ".exe" : "";
@@ -96,27 +97,6 @@ function bundle(program, name) {
   fs.chmodSync(copy, 0o755);
 }
 
-/** The folders in node_modules that something in the bundle comes from. */
-function bundledPackages(metafile) {
-  const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
-  const folders = Object.keys(metafile.inputs).flatMap((input) => folder.exec(input)?.[0] ?? []);
-  return [...new Set(folders)].sort();
-}
-
-/** What the licence of a bundled package asks to be passed on. */
-function notice(folder) {
-  const { name, version, license } = JSON.parse(read(path.join(folder, "package.json")));
-  const file = fs.readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (file === undefined) {
-    throw new Error(`${name} has no licence text`);
-  }
-  return `${name} ${version} (${license})\n\n${read(path.join(folder, file))}`;
-}
-
 function read(file) {
   return fs.readFileSync(file, "utf8").trim();
-}
-
-function join(...texts) {
-  return `${texts.join(`\n\n${"=".repeat(78)}\n\n`)}\n`;
 }
