@@ -21,7 +21,7 @@ export async function page(out, common) {
     metafile: true,
     format: "iife",
     platform: "browser",
-    entryPoints: { editor: "monaco-editor/editor/editor.worker.js" },
+    entryPoints: { early: "src/early.ts", editor: "monaco-editor/editor/editor.worker.js" },
     outdir: out,
   });
   // The page's own style after Monaco's.

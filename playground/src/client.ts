@@ -1,6 +1,6 @@
 /** The client of the server in the worker: messages, and a new worker where one has ended. */
 
-import type { Start } from "./worker.ts";
+import type { Early } from "./early.ts";
 
 /** The server stops more often than this within so many minutes: the text itself ends it, so no further one is started. */
 const MOST_STOPS = 3;
@@ -52,7 +52,7 @@ export class Client {
   isRunning = false;
 
   constructor(
-    private readonly start: Start,
+    private readonly early: Early,
     private readonly initialize: object,
     private readonly told: Told,
   ) {}
@@ -66,7 +66,9 @@ export class Client {
       return;
     }
     this.end();
-    const worker = new Worker("worker.js");
+    const { start, worker: first, failure } = this.early;
+    this.early.worker = undefined;
+    const worker = first ?? new Worker("worker.js");
     this.worker = worker;
     worker.onmessage = (event: MessageEvent<Incoming>): void => {
       if (this.worker === worker) {
@@ -78,7 +80,12 @@ export class Client {
         this.died(event.message || "the worker did not start");
       }
     };
-    worker.postMessage(this.start);
+    if (first === undefined) {
+      worker.postMessage(start);
+    } else if (failure !== undefined) {
+      this.died(failure);
+      return;
+    }
     const timer = setTimeout(() => {
       if (this.worker === worker && !this.isRunning) {
         this.died("the server did not answer");

@@ -4,6 +4,7 @@ import * as monaco from "monaco-editor/editor/editor.api.js";
 import "monaco-editor/features/register.all.js";
 import type * as lsp from "vscode-languageserver-types";
 import { Client, Refused } from "./client.ts";
+import type { Early } from "./early.ts";
 import { EXAMPLES } from "./examples.ts";
 import { registerLanguages } from "./language.ts";
 import { Panels } from "./panels.ts";
@@ -61,12 +62,7 @@ const status = (text: string): void => {
 };
 
 const client = new Client(
-  {
-    module: new URL("noisy.wasm", location.href).href,
-    solver: new URL("solver.js", location.href).href,
-    highs: new URL("highs.wasm", location.href).href,
-    environment: [],
-  },
+  (globalThis as unknown as { noisyEarly: Early }).noisyEarly,
   {
     processId: null,
     clientInfo: { name: "playground" },

@@ -113,7 +113,11 @@ async function text(url: string): Promise<string> {
 }
 
 async function compiled(url: string): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await (await fetched(url)).arrayBuffer());
+  const response = await fetched(url);
+  // Only with this type a module is compiled while it arrives.
+  return response.headers.get("content-type") === "application/wasm"
+    ? WebAssembly.compileStreaming(response)
+    : WebAssembly.compile(await response.arrayBuffer());
 }
 
 async function begin(): Promise<void> {
