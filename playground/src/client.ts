@@ -59,10 +59,7 @@ export class Client {
 
   async run(): Promise<void> {
     if (typeof WebAssembly !== "object" || typeof Worker !== "function") {
-      this.told.ended(
-        "this browser does not support WebAssembly. Use another browser to check programs.",
-        false,
-      );
+      this.told.ended("this browser does not support WebAssembly", false);
       return;
     }
     this.end();

@@ -123,7 +123,10 @@ const client = new Client(
 
 const panels = new Panels(client, editor, PROGRAM);
 
+let hasStarted = false;
+
 function started(): void {
+  hasStarted = true;
   banner("");
   status("checked");
   providers.forEach((it) => {
@@ -141,21 +144,37 @@ function started(): void {
     "=",
     '"',
   ]);
-  client.notify("noisy/files", { files: { [FILE]: settings.getValue() } });
+  sendSettings();
   [settings, program].forEach(send);
+}
+
+/** The settings that count: none if they are too long. */
+function sendSettings(): void {
+  const text = settings.getValueLength() > MOST ? null : settings.getValue();
+  client.notify("noisy/files", { files: { [FILE]: text } });
 }
 
 function ended(why: string, again: boolean): void {
   sent.clear();
   busy("");
   status(again ? "starting again" : "no server");
+  const hasWebAssembly = typeof WebAssembly === "object";
   banner(
     again
       ? `The server stopped (${why}) and is restarted. Your text is kept.`
-      : `There is no server: ${why}. Your text is kept; undo your last change and restart the server.`,
-    !again && typeof WebAssembly === "object",
+      : `There is no server: ${why}. Your text is kept. ${
+          hasStarted
+            ? "Undo your last change and restart the server."
+            : hasWebAssembly
+              ? "Reload the page; if that does not help, use another browser."
+              : "Use another browser to check it."
+        }`,
+    !again && hasWebAssembly,
   );
 }
+
+/** The banner says that a text is too long. */
+let isTooLong = false;
 
 /** Has the server hold a text, or let go of one that is too long. */
 function send(model: monaco.editor.ITextModel): void {
@@ -165,10 +184,15 @@ function send(model: monaco.editor.ITextModel): void {
       client.notify("textDocument/didClose", { textDocument: { uri } });
     }
     show({ uri, diagnostics: [] });
+    isTooLong = true;
     banner(
       `The text has more than ${String(MOST / 1e6)} million characters: too many for a browser. Use noisy-check for it.`,
     );
     return;
+  }
+  if (isTooLong) {
+    isTooLong = false;
+    banner("");
   }
   if (client.isRunning && !sent.has(model)) {
     sent.add(model);
@@ -201,7 +225,7 @@ for (const model of [program, settings]) {
     }
     later();
     if (model === settings) {
-      client.notify("noisy/files", { files: { [FILE]: settings.getValue() } });
+      sendSettings();
     } else {
       panels.changed();
     }
@@ -395,16 +419,15 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 function later(): void {
   clearTimeout(timer);
   timer = setTimeout(() => {
-    if (program.getValueLength() > 1_000_000) {
+    const bare = location.pathname + location.search;
+    if (Math.max(program.getValueLength(), settings.getValueLength()) > 1_000_000) {
+      written = "";
+      history.replaceState(null, "", bare);
       return;
     }
     void fragment({ program: program.getValue(), settings: settings.getValue() }).then((hash) => {
       written = hash;
-      history.replaceState(
-        null,
-        "",
-        hash.length > LONGEST ? location.pathname + location.search : hash,
-      );
+      history.replaceState(null, "", hash.length > LONGEST ? bare : hash);
     });
   }, 400);
 }
@@ -441,7 +464,13 @@ async function open(): Promise<void> {
       error instanceof Error && error.message.startsWith("it ")
         ? error.message
         : "a part of it is missing or changed";
-    banner(`This link is damaged (${why}), so an example is shown. Ask for the link again.`);
+    const isEmpty = program.getValueLength() === 0;
+    banner(
+      `This link is damaged (${why}), so ${isEmpty ? "an example is shown" : "your text is kept"}. Ask for the link again.`,
+    );
+    if (!isEmpty) {
+      return;
+    }
   }
   choose(wanted ?? "");
 }

@@ -217,12 +217,75 @@ try {
     await fresh.context.close();
   });
 
-  await step("a damaged link says so", async () => {
+  await step("a damaged link says so, and the text is kept", async () => {
     const fresh = await profile();
+    const says = (words) => fresh.page.locator("#banner", { hasText: words }).waitFor();
     await fresh.page.goto(`${link.slice(0, -9)}x`);
-    await fresh.page.getByText("This link is damaged").waitFor();
+    await says("This link is damaged (a part of it is missing or changed), so an example is shown");
+    const shown = () => fresh.page.evaluate(() => globalThis.noisy.program.getValue());
+    const example = await shown();
+    assert.match(example, /func/);
+    for (const [hash, why] of [
+      ["#9abc", "it is of another version"],
+      ["#1", "a part of it"],
+      ["#1%%%", "a part of it"],
+      [`#1${"A".repeat(1e6)}`, "a part of it"],
+      ["#1i1SK1QEA", "a part of it"],
+    ]) {
+      await fresh.page.evaluate((it) => (location.hash = it), hash);
+      await says(`This link is damaged (${why}`);
+      await says("your text is kept");
+      assert.equal(await shown(), example);
+    }
+    assert.deepEqual(fresh.errors, []);
     await fresh.context.close();
   });
+
+  await step("50 MB are kept, but not checked", async () => {
+    await page.getByRole("tab", { name: /Problems/ }).click();
+    const length = await page.evaluate(() => {
+      const { editor, program } = globalThis.noisy;
+      const line = `${"// too long ".repeat(100)}\n`;
+      const text = line.repeat(Math.ceil(5e7 / line.length));
+      editor.executeEdits("test", [{ range: program.getFullModelRange(), text }]);
+      return text.length;
+    });
+    await page.locator("#banner", { hasText: "too many for a browser" }).waitFor();
+    assert.equal(await page.evaluate(() => globalThis.noisy.program.getValueLength()), length);
+    await page.waitForFunction(() => location.hash === "");
+    await write(own);
+    await problem("noise may reach 36 bits").waitFor();
+    await page.locator("#banner").waitFor({ state: "hidden" });
+  });
+
+  for (const [what, prepare, words] of [
+    [
+      "a worker that does not start",
+      (fresh) => fresh.context.route("**/worker.js", (it) => it.abort()),
+      "the worker did not start. Your text is kept. Reload the page",
+    ],
+    [
+      "a server that is not there",
+      (fresh) => fresh.context.route("**/noisy.wasm", (it) => it.fulfill({ status: 404 })),
+      "noisy.wasm: 404. Your text is kept. Reload the page",
+    ],
+    [
+      "a browser without WebAssembly",
+      (fresh) => fresh.page.addInitScript(() => delete globalThis.WebAssembly),
+      "this browser does not support WebAssembly. Your text is kept. Use another browser",
+    ],
+  ]) {
+    await step(`${what}: a message says what to do`, async () => {
+      // What the service worker of another page has kept is not asked for.
+      const fresh = await profile({ serviceWorkers: "block" });
+      await prepare(fresh);
+      await fresh.page.goto(link);
+      await fresh.page.locator("#banner", { hasText: words }).waitFor();
+      assert.equal(await fresh.page.evaluate(() => globalThis.noisy.program.getValue()), own);
+      assert.deepEqual(fresh.errors, []);
+      await fresh.context.close();
+    });
+  }
 
   await step("everything works without a network", async () => {
     await page.evaluate(() => navigator.serviceWorker.ready);
