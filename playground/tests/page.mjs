@@ -361,7 +361,7 @@ try {
         data: { method: "noisy/died", params: { message: "a test" } },
       }),
     );
-    await page.getByText("is started again. Your text is kept.").waitFor({ state: "attached" });
+    await page.getByText("is restarted. Your text is kept.").waitFor({ state: "attached" });
     await page.locator("#banner").waitFor({ state: "hidden" });
     assert.equal(await text(), own);
     await write(own.replace("%0, %x", "%0, %0"));
