@@ -250,7 +250,7 @@ try {
       editor.executeEdits("test", [{ range: program.getFullModelRange(), text }]);
       return text.length;
     });
-    await page.locator("#banner", { hasText: "too many to be checked in a browser" }).waitFor();
+    await page.locator("#banner", { hasText: "too many for a browser" }).waitFor();
     assert.equal(await page.evaluate(() => globalThis.noisy.program.getValueLength()), length);
     await page.waitForFunction(() => location.hash === "");
     await write(own);
@@ -361,7 +361,7 @@ try {
         data: { method: "noisy/died", params: { message: "a test" } },
       }),
     );
-    await page.getByText("is started again. Your text is kept.").waitFor({ state: "attached" });
+    await page.getByText("is restarted. Your text is kept.").waitFor({ state: "attached" });
     await page.locator("#banner").waitFor({ state: "hidden" });
     assert.equal(await text(), own);
     await write(own.replace("%0, %x", "%0, %0"));

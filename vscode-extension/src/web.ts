@@ -183,9 +183,11 @@ class WebSession implements Asked {
   /** Passes the configuration files that a program may have to the server, whose file system has no others. */
   private async readConfiguration(program: vscode.Uri): Promise<void> {
     const root = vscode.workspace.getWorkspaceFolder(program)?.uri;
-    const named = vscode.workspace.getConfiguration("noisy", program).get<string>("configuration", "");
+    const named = vscode.workspace
+      .getConfiguration("noisy", program)
+      .get<string>("configuration", "");
     const found = named === "" || root === undefined ? [] : [inside(root, named)];
-    for (let { path } = program; path.includes("/"); ) {
+    for (let { path } = program; path.includes("/");) {
       path = path.slice(0, path.lastIndexOf("/"));
       found.push(...NAMES.map((it) => program.with({ path: `${path}/${it}` })));
     }
