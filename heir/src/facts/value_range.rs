@@ -331,7 +331,7 @@ fn first_size(ir: &impl View, op: Op, index: usize) -> Option<u64> {
         return None;
     };
     match dims.first()? {
-        Dim::Fixed(n) => u64::try_from(*n).ok(),
+        Dim::Fixed(n) => Some(*n),
         _ => None,
     }
 }
