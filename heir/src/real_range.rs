@@ -77,10 +77,11 @@ impl schemars::JsonSchema for RealRange {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
-            "anyOf": [
-                { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 },
-                { "type": "number", "minimum": 0 }
-            ]
+            "type": ["array", "number"],
+            "items": { "type": "number" },
+            "minItems": 2,
+            "maxItems": 2,
+            "minimum": 0
         })
     }
 }

@@ -3,8 +3,9 @@
 //! *Facts.* The fact of a value contains every number that the plaintext program may compute for it
 //! or for an element of it, in exact arithmetic or in floats, if inputs are in their ranges. Noise,
 //! and the errors of approximations, are left out. `{noisy.range = [-1.0, 1.0]}` on an argument of
-//! a function states its range for callers out of sight; `heir.input-range` is that of all encrypted
-//! arguments. Nothing is assumed about others, and the results of ops without a rule are unknown.
+//! a function states its range for callers out of sight; `heir.input-range` is that of all
+//! encrypted arguments. Nothing is assumed about others, and the results of ops without a rule are
+//! unknown.
 //!
 //! *Loops.* A loop with a known trip count is run that often; bounds that grow in another one are
 //! widened to powers of two, and then unknown.
@@ -330,7 +331,7 @@ fn first_size(ir: &impl View, op: Op, index: usize) -> Option<u64> {
         return None;
     };
     match dims.first()? {
-        Dim::Fixed(n) => u64::try_from(*n).ok(),
+        Dim::Fixed(n) => Some(*n),
         _ => None,
     }
 }

@@ -1,9 +1,9 @@
 //! Values outside of the range that an op accepts.
 //!
 //! *Law.* A bootstrap, and the evaluation of a Chebyshev polynomial, is accurate for numbers in
-//! `[-1, 1]`; an approximation for those in its domain. An op is told of if the range of its operand
-//! is known, and is not in the range that the op accepts. *Cost.* That of the operands. *Source.*
-//! HEIR issues 1823 and 3225, Lattigo issue 488, `lib/Dialect/Kernel/IR/KernelOps.td` and
+//! `[-1, 1]`; an approximation for those in its domain. An op is told of if the range of its
+//! operand is known, and is not in the range that the op accepts. *Cost.* That of the operands.
+//! *Source.* HEIR issues 1823 and 3225, Lattigo issue 488, `lib/Dialect/Kernel/IR/KernelOps.td` and
 //! `lib/Transforms/PolynomialApproximation/PolynomialApproximation.cpp` in HEIR.
 
 use noisy_syntax::{Ir, Op, OpKind, Value};

@@ -96,10 +96,30 @@ fn wrong_values_are_errors_at_their_place() {
         1:21: expected a whole number from 1 to 4294967295, not `0`
     "#]],
     );
-    wrong("heir.input-range = [1, 0]", &expect![]);
-    wrong("heir.input-range = \"small\"", &expect![]);
-    wrong("heir.input-range = -1", &expect![]);
-    wrong("heir.input-range = nan", &expect![]);
+    wrong(
+        "heir.input-range = [1, 0]",
+        &expect![[r#"
+        1:20: expected a lower bound and an upper bound, up to 1e30
+    "#]],
+    );
+    wrong(
+        "heir.input-range = \"small\"",
+        &expect![[r#"
+        1:20: expected a number D, for [-D, D], or [lower, upper]
+    "#]],
+    );
+    wrong(
+        "heir.input-range = -1",
+        &expect![[r#"
+        1:20: expected a lower bound and an upper bound, up to 1e30
+    "#]],
+    );
+    wrong(
+        "heir.input-range = nan",
+        &expect![[r#"
+        1:20: expected a lower bound and an upper bound, up to 1e30
+    "#]],
+    );
     wrong(
         "placement.replace = [1]",
         &expect![[r#"

@@ -16,8 +16,8 @@ pub(crate) fn known(document: &Document, value: Value) -> Option<Quantity> {
     document.ciphertexts()?.1.of(value)
 }
 
-/// `L3 D2 s45`, `L3 D2 s45 in [-1, 1]`, `L1 D2 29.3 bits, 27.9 left`, before levels are placed `depth 1 D3`: the wanted
-/// ones of the known quantities; `None` if there are none.
+/// `L3 D2 s45 in [-1, 1]`, `L1 D2 29.3 bits, 27.9 left`, before levels are placed `depth 1 D3`: the
+/// wanted ones of the known quantities; `None` if there are none.
 pub(crate) fn hint(it: &Quantity, depth: Depth, wanted: &Hints) -> Option<String> {
     let shown = Quantity {
         level: it.level.filter(|_| wanted.levels),
