@@ -230,7 +230,7 @@ fn changed(random: &mut Random, text: &str) -> String {
                 let to = 1 + random.below(lines.len());
                 lines.insert(to, line);
             }
-            out = lines.iter().map(|it| format!("{it}\n")).collect();
+            out = lines.join("\n") + "\n";
         }
         // Another character.
         _ => {

@@ -13,7 +13,8 @@ pub(crate) fn path(certificate: &Path) -> PathBuf {
 
 /// The digest of a program, in hexadecimal digits.
 pub(crate) fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().map(|it| format!("{it:02x}")).collect()
+    let hex = |byte: &u8| [byte >> 4, byte & 15].map(|it| char::from_digit(it.into(), 16));
+    Sha256::digest(text).iter().flat_map(hex).flatten().collect()
 }
 
 /// The certificate of a rewriting, which the verifier has accepted.

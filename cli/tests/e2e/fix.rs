@@ -445,11 +445,11 @@ fn a_rewritten_program_is_verified_against_the_program_before() {
     let text = forged["rewritten"].as_str().unwrap().replacen("noisy.mul", "noisy.sub", 1);
     assert_ne!(forged["rewritten"], text);
     forged["rewritten"] = serde_json::json!(text);
-    folder.write("forged.json", &forged.to_string());
+    folder.write("forged.json", forged.to_string());
     let other = &["--equality", "forged.json"][..];
     refused("proof.json", other, "before.mlir", "was made for a different program");
     for (from, to) in [(r#""version":1"#, r#""version":2"#), ("noisy-equality", "noisy")] {
-        folder.write("forged.json", &equality.replacen(from, to, 1));
+        folder.write("forged.json", equality.replacen(from, to, 1));
         refused("proof.json", other, "before.mlir", "not a noisy-equality of version 1");
     }
     for text in ["", "[]", "{", &equality[..equality.len() / 2], &folder.read("proof.json")] {
