@@ -15,6 +15,9 @@ use crate::write::{self, Change};
 /// Candidates of a function that the optimizer judges, at most.
 const MOST_CANDIDATES: usize = 4;
 
+/// Operations beyond which the optimizer judges fewer candidates: each takes its time.
+const MANY_OPS: usize = 3000;
+
 /// Operations of a block that is rewritten, at most.
 const MOST_OPS: usize = 50_000;
 
@@ -127,15 +130,6 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
     if !promising.contains(&true) {
         return None;
     }
-    let before = insert_reduces(program, functions, &placing(left().mul_f64(0.4))).ok()?;
-    let costs = costs(&before);
-    // A function that costs nothing or cannot be placed stays as it is.
-    let wanted: Vec<bool> =
-        costs.iter().zip(promising).map(|(it, is)| is && it.is_some_and(|it| it.0 > 0.0)).collect();
-    choices.retain(|it| wanted[it.function]);
-    if choices.is_empty() {
-        return None;
-    }
     let most = choices.iter().map(|it| it.variants.len()).max()?.min(MOST_CANDIDATES);
     let mut candidates = Vec::new();
     for opens_loops in [true, false] {
@@ -144,19 +138,32 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
             candidates.extend(variants);
         }
     }
+    if choices.iter().map(|it| it.extracted.straight.lines.len()).sum::<usize>() > MANY_OPS {
+        candidates.retain(|it| it.variant == 0);
+    }
+    // The program and each candidate are placed in the same time, so that costs can be compared.
+    // The other half is for placing the result.
+    let trial = left().mul_f64(0.5).div_f64((1 + candidates.len()) as f64);
+    let before = insert_reduces(program, functions, &placing(trial)).ok()?;
+    let costs = costs(&before);
+    // A function that costs nothing or cannot be placed stays as it is.
+    let wanted: Vec<bool> =
+        costs.iter().zip(promising).map(|(it, is)| is && it.is_some_and(|it| it.0 > 0.0)).collect();
+    choices.retain(|it| wanted[it.function]);
+    if choices.is_empty() {
+        return None;
+    }
     // Of each function the candidate that costs least.
     let mut best: Vec<(f64, Option<Candidate>)> =
-        costs.iter().map(|it| (it.map_or(0.0, |it| it.0), None)).collect();
-    let n = candidates.len();
-    for (at, candidate) in candidates.into_iter().enumerate() {
+        costs.iter().map(|it| (it.map_or(0.0, |it| worthwhile(it.0, it.1)), None)).collect();
+    for candidate in candidates {
         if left() < limit.mul_f64(0.1) {
             break;
         }
         // Functions that the candidate does not suit are tried one by one by the next.
         let Some((after, _)) = apply(program, &choices, &|_| Some(candidate)) else { continue };
         let functions = matching(program, &after, functions)?;
-        let time = left().mul_f64(0.8).div_f64((n - at) as f64);
-        let Ok(outcome) = insert_reduces(&after, &functions, &placing(time)) else { continue };
+        let Ok(outcome) = insert_reduces(&after, &functions, &placing(trial)) else { continue };
         for (at, cost) in self::costs(&outcome).into_iter().enumerate() {
             if let Some((cost, _)) = cost.filter(|it| wanted[at] && it.0 < best[at].0) {
                 best[at] = (cost, Some(candidate));
@@ -245,6 +252,12 @@ fn of_function(
         out.push(Choice { function: at, opens_loops, extracted, variants, n_before });
     }
     out
+}
+
+/// The cost below which a rewriting is taken. With all of the time, placement alone might close a
+/// part of the gap to its bound, while the rewritten program gets less time.
+pub(crate) fn worthwhile(cost: f64, bound: f64) -> f64 {
+    cost - (0.5 * (cost - bound)).clamp(0.0, 0.05 * cost)
 }
 
 /// True if all ops of a function are known, so that all uses of values are.

@@ -1,5 +1,6 @@
 use std::time::{Duration, Instant};
 
+use crate::improve::worthwhile;
 use crate::scale::Scale;
 use crate::search::{Effort, Variant, search};
 use crate::straight::{Leaf, Line, Reg, Straight};
@@ -177,5 +178,12 @@ fn random_programs_compute_the_same() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_gap_to_the_bound_is_left_to_placement() {
+    for (cost, bound, below) in [(40.0, 40.0, 40.0), (100.0, 98.0, 99.0), (100.0, 0.0, 95.0)] {
+        assert!((worthwhile(cost, bound) - below).abs() < 1e-9, "{cost} {bound}");
     }
 }
