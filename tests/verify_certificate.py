@@ -123,7 +123,7 @@ class Walk:
         self.levels = []
 
     def proof(self, proof, weights, place):
-        need(places(proof["sites"], len(self.decided)) == sorted(weights), f"{place}: its sites are not the expected sites in ascending order")
+        need(places(proof["sites"], len(self.decided)) == sorted(weights), f"{place}: its sites are not those that it is about, in order")
         for at, row in enumerate(proof["rows"]):
             self.row(row, f"{place}, row {at}")
         for at, rows in enumerate(proof["multipliers"]):
@@ -230,9 +230,9 @@ class Walk:
                     self.decided[s] = OPEN
                 value = min(value, least)
             else:
-                need(at + 1 == len(proof["steps"]), f"{here}: is the last step, but more steps follow")
+                need(at + 1 == len(proof["steps"]), f"{here}: is the last, and more follow")
                 return value
-        raise Wrong(f"{place}: its list of steps is incomplete")
+        raise Wrong(f"{place}: its steps end too early")
 
     def split(self, pieces, weights, place):
         outer, owned, total = self.noise.absent, set(), 0
@@ -256,7 +256,7 @@ def sweep(walk, proof, step, weights, place):
             waits[w] -= 1
             if not waits[w]:
                 topological.append(w)
-    need(len(topological) == n, f"{place}: a sweep is not allowed for a program with loops")
+    need(len(topological) == n, f"{place}: a sweep over a program with loops")
 
     def free(v):
         s = nodes[v].get("site")
@@ -366,7 +366,7 @@ def verify(system):
             need(owner.setdefault(s, at) == at, f"part {at}: site {s} is in part {owner[s]} too")
         bound += walk.proof(part, {s: noise.sites[s]["cost"] for s in part["sites"]}, f"part {at}")
     need(bound >= number(system["bound"]), f"the parts prove {bound}, not {system['bound']}")
-    need(system["bound"] <= cost, f"the bound {system['bound']} exceeds the cost {cost}")
+    need(system["bound"] <= cost, f"a bound of {system['bound']} on an answer of {cost}")
     return cost, system["bound"]
 
 

@@ -7,9 +7,10 @@
 //!
 //! # What is verified
 //!
-//! *Values.* A value of type `!noisy.i32` holds an integer modulo 32. An op is *arithmetic* if it is
-//! `noisy.add`, `noisy.sub`, `noisy.mul` or `noisy.reduce_noise` on this type, without attributes:
-//! the sum, the difference, the product, or the operand itself. Other ops are *observed*.
+//! *Values.* A value of type `!noisy.i32` holds an integer modulo 32. An op is *arithmetic* if it
+//! is `noisy.add`, `noisy.sub`, `noisy.mul` or `noisy.reduce_noise` on this type, without
+//! attributes: the sum, the difference, the product, or the operand itself. Other ops are
+//! *observed*.
 //!
 //! *Pairs* (`equality/pairs.rs`). The two programs have the same observed ops in the same order, in
 //! the same blocks and regions and with the same text up to the names of operands. Only the loops
@@ -24,13 +25,13 @@
 //! type `i5` is a number instead of an unknown. A value may be used in another block than that of
 //! its operands: since definitions dominate uses, all of them belong to the same iteration.
 //!
-//! *Loops* (`equality/values.rs`). A listed loop has constant bounds and a body of arithmetic and of
-//! such loops. It is evaluated iteration by iteration.
+//! *Loops* (`equality/values.rs`). A listed loop has constant bounds and a body of arithmetic and
+//! of such loops, also if nothing uses its results. It is evaluated iteration by iteration.
 //!
 //! *Steps.* Polynomials of long programs are too long. So a file lists pairs of values, one of each
 //! program, in order. The verifier shows that the two are equal, and then gives both the same new
-//! unknown, whose *meaning* is their polynomial. To compare polynomials, unknowns with a meaning are
-//! replaced by it, the latest first, until the difference is zero. A meaning has only earlier
+//! unknown, whose *meaning* is their polynomial. To compare polynomials, unknowns with a meaning
+//! are replaced by it, the latest first, until the difference is zero. A meaning has only earlier
 //! unknowns, so this ends. A wrong step is refused, and a useless one does no harm.
 //!
 //! Cost: bounded by [`Limits`]; beyond them a file is refused.

@@ -51,7 +51,7 @@ impl<'a> ProofWalk<'a> {
             return Err(wrong("proofs are nested too deep".into()));
         }
         if !is_increasing(&proof.sites) || !proof.sites.iter().eq(weights.keys()) {
-            return Err(wrong("its sites are not the expected sites in ascending order".into()));
+            return Err(wrong("its sites are not those that it is about, in order".into()));
         }
         self.depth += 1;
         for (number, row) in proof.rows.iter().enumerate() {
@@ -79,7 +79,7 @@ impl<'a> ProofWalk<'a> {
             Row::Core(sites) => {
                 if !is_increasing(sites) || sites.last().is_some_and(|&s| s >= n) {
                     return Err(wrong(
-                        "its sites are not increasing, or a site does not exist".into(),
+                        "its sites are not increasing, or there is no such site".into(),
                     ));
                 }
                 if !self.noise.is_over_without(sites) {
@@ -89,7 +89,7 @@ impl<'a> ProofWalk<'a> {
             Row::CoreWhere { core, below, least } => {
                 if !is_increasing(core) || core.last().is_some_and(|&s| s >= n) {
                     return Err(wrong(
-                        "its sites are not increasing, or a site does not exist".into(),
+                        "its sites are not increasing, or there is no such site".into(),
                     ));
                 }
                 let n_nodes = self.noise.instance.nodes.len() as u32;
@@ -105,7 +105,7 @@ impl<'a> ProofWalk<'a> {
                 if weights.len() != terms.len()
                     || weights.keys().next_back().is_some_and(|&s| s >= n)
                 {
-                    return Err(wrong("a site occurs twice or does not exist".into()));
+                    return Err(wrong("a site twice, or there is no such site".into()));
                 }
                 let proven = self.proof(proof, &weights, place)?;
                 if proven < *least {
@@ -192,7 +192,7 @@ impl<'a> ProofWalk<'a> {
                         return if is_last {
                             Ok(value)
                         } else {
-                            Err(wrong("is the last step, but more steps follow".into()))
+                            Err(wrong("is the last, and more follow".into()))
                         };
                     }
                     Some(Frame::Branch { site, without: None }) => {
@@ -235,7 +235,7 @@ impl<'a> ProofWalk<'a> {
                 }
             }
         }
-        Err(Failure { place: place.to_owned(), why: "its list of steps is incomplete".into() })
+        Err(Failure { place: place.to_owned(), why: "its steps end too early".into() })
     }
 
     fn decide(&mut self, sites: &[u32], decision: Decision) -> Result<(), String> {
@@ -272,7 +272,7 @@ impl<'a> ProofWalk<'a> {
             for &s in &piece.sites {
                 let weight = weights.get(&s).filter(|_| owned.insert(s));
                 let Some(&weight) = weight else {
-                    let why = format!("site {s} is in another piece, or not a site of this proof");
+                    let why = format!("site {s} is in another piece, or not what this is about");
                     return Err(Failure { place, why });
                 };
                 inside.insert(s, weight);

@@ -71,8 +71,7 @@ struct NodeBounds {
 ///
 /// A reason why that is false or could not be verified.
 pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
-    let topological =
-        topological(noise).ok_or("a sweep is not allowed for a program with loops")?;
+    let topological = topological(noise).ok_or("a sweep over a program with loops")?;
     let Some(swept) = bounds(noise, terms, &topological) else { return Ok(()) };
     let order = order(noise, terms, &swept, &topological)?;
     let nodes = &noise.instance.nodes;

@@ -34,7 +34,7 @@ pub fn verify(system: &System) -> Result<Verified, Failure> {
     let sites = &system.instance.sites;
     let n = sites.len() as u32;
     if !is_increasing(&system.chosen) || system.chosen.last().is_some_and(|&it| it >= n) {
-        return Err(wrong("the chosen sites are not increasing, or a site does not exist".into()));
+        return Err(wrong("the chosen sites are not increasing, or there is no such site".into()));
     }
     let absent: Vec<u32> = (0..n).filter(|it| system.chosen.binary_search(it).is_err()).collect();
     if let Some(v) = noise.first_over(&absent) {
@@ -68,7 +68,7 @@ pub fn verify(system: &System) -> Result<Verified, Failure> {
         return Err(wrong(format!("the parts prove {bound}, not {}", system.bound)));
     }
     if system.bound > cost {
-        return Err(wrong(format!("the bound {} exceeds the cost {cost}", system.bound)));
+        return Err(wrong(format!("a bound of {} on an answer of {cost}", system.bound)));
     }
     Ok(Verified { cost, bound: system.bound })
 }

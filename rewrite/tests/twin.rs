@@ -136,7 +136,9 @@ fn run_block(
                 run_block(program, data.regions[side].1, env)
             }
             OpKind::ScfYield | OpKind::FuncReturn => return all(env),
-            other => panic!("{other:?} is not run"),
+            other => {
+                panic!("{other:?} is not run: {}\n{}", ir.op_name(op), program.source().text())
+            }
         };
         let is_index = data.kind == OpKind::ArithConstant;
         let modulo = |it: i64| if is_index { it } else { it.rem_euclid(32) };

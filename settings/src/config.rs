@@ -349,7 +349,7 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
             Some(Problem::new(text, range, format!("`model`: {error}")))
         });
         let message = || match it.message() {
-            "expected a string or a table" => "expected a string".to_owned(),
+            "wanted string or table" => "expected a string".to_owned(),
             said => in_words(said),
         };
         vec![error.unwrap_or_else(|| Problem::new(text, it.span().unwrap_or(0..0), message()))]

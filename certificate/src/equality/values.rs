@@ -54,8 +54,20 @@ impl<'a> Proof<'a> {
                 let at = ir.range(op).start;
                 return Err(format!("the op at byte {at} is not a loop of {trips} iterations"));
             }
+            // A loop whose results nothing uses is not evaluated, and may still have effects.
+            if !out.is_arithmetic(ir, op, 0) {
+                let at = ir.range(op).start;
+                return Err(format!("the loop at byte {at} has ops other than arithmetic"));
+            }
         }
         Ok(out)
+    }
+
+    /// Returns true if a loop has only arithmetic and such loops in its body.
+    fn is_arithmetic(&self, ir: &Ir, op: Op, depth: usize) -> bool {
+        let Some(it) = Loop::of(ir, op).filter(|_| depth < MOST_DEPTH) else { return false };
+        let mut body = it.body.iter();
+        body.all(|&it| self.pairs.arithmetic.has(ir, it) || self.is_arithmetic(ir, it, depth + 1))
     }
 
     fn unknown(&mut self) -> Result<(u32, Rc<Polynomial>), String> {

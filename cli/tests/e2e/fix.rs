@@ -371,10 +371,10 @@ fn a_certificate_is_verified_against_the_program_before() {
     let first = twice["systems"][0].clone();
     let function = first["functions"][0].clone();
     twice["systems"] = serde_json::json!([first, first]);
-    refused(&twice.to_string(), "before.mlir", "named twice");
+    refused(&twice.to_string(), "before.mlir", "listed twice");
     twice["systems"] = serde_json::json!([first]);
     twice["left"] = serde_json::json!([{ "function": function, "why": "" }]);
-    refused(&twice.to_string(), "before.mlir", "named twice");
+    refused(&twice.to_string(), "before.mlir", "listed twice");
     // No system at all: then nothing is said of a function that goes over.
     let mut nothing: serde_json::Value = serde_json::from_str(&proof).unwrap();
     nothing["systems"] = serde_json::json!([]);

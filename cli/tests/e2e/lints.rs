@@ -60,7 +60,7 @@ fn they_are_off_until_their_codes_turn_them_on() {
            │
          7 │   %1 = arith.muli %b, %a : i32 // the product
            │        ────────┬────────
-           │                ╰────────── an op that computes what another one has computed
+           │                ╰────────── an op that computes the same value as another op
            │
            │ Help: Use %0 instead
         ───╯
@@ -83,7 +83,7 @@ fn they_are_off_until_their_codes_turn_them_on() {
             │      ╰───── the loop
          10 │     %3 = arith.addi %1, %2 : i32
             │          ────────┬────────
-            │                  ╰────────── an op in a loop that computes the same in each iteration
+            │                  ╰────────── an op in a loop that computes the same value in each iteration
             │
             │ Help: Move it before the loop
         ────╯

@@ -286,7 +286,7 @@ fn levels_run_out_where_the_settings_or_the_moduli_say() {
     assert_eq!(told_within(&generic(own, body), Some(1)), "");
     let told = told(&generic(CKKS, body));
     // HEIR refuses two switches in a row, between which it would have to adjust the scale.
-    assert_eq!(told, "2 hint missing-scale, 8 warning too-few-moduli, 8 error unequal-scales");
+    assert_eq!(told, "2 hint missing-scale, 8 error too-few-moduli, 8 error unequal-scales");
 }
 
 #[test]
@@ -521,7 +521,7 @@ fn nested_generics_and_what_they_read_from_around_are_followed() {
     assert_eq!(super::levels(text), "%x=0 %p=- %0=2 %a=0 %1=0 %2=0 %3=1 %4=2 %b=1 %5=1 %6=2");
     // HEIR refuses a generic that gives anything but secrets, so that no generic within another is
     // legal.
-    assert_eq!(told(text), "10 hint missing-relinearize, 11 error region-values");
+    assert_eq!(told(text), "10 hint missing-relinearize, 12 error result-type");
 }
 
 #[test]

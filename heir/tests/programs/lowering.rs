@@ -297,7 +297,7 @@ fn heir_refuses_each_op_that_is_not_lowered() {
         generic("      %0 = arith.negf %a : tensor<8xf32>", one),
         generic(
             "      %0 = arith.addf %a, %b : tensor<8xf32>\n      %1 = arith.addf %0, %b : tensor<8xf32>",
-            &["%0", "%0"],
+            &["%0", "%0", "%1"],
         ),
         generic(&loop_of("%b"), one),
         generic(&branches("%d"), one),

@@ -30,7 +30,7 @@ fn edits_of_the_text_keep_what_programs_compute() {
         "Skew",
         "Tile",
         "Run",
-        "Make",
+        "Convert",
         "Unroll by 4 and jam",
         "Unroll",
         "Peel",
@@ -146,7 +146,7 @@ fn edits_of_loops_that_carry_values_keep_what_they_compute() {
         let (done, refused) = titles(&one);
         assert!(done.contains(&"Unroll by 4".to_owned()), "{bounds}: {done:?} {refused:?}");
         assert_eq!(done.contains(&"Peel the first iteration".to_owned()), !bounds.contains('n'));
-        for kind in ["Tile", "Run", "Make", "Distribute"] {
+        for kind in ["Tile", "Run", "Convert", "Distribute"] {
             let of_kind = refused.iter().find(|it| it.starts_with(kind));
             assert!(of_kind.is_some_and(|it| it.contains("carries values")), "{kind}: {refused:?}");
         }

@@ -28,8 +28,8 @@ pub(crate) const OPERANDS: [(&str, usize); 10] = [
     ("tensor_ext.rotate", 2),
 ];
 
-/// Returns true if HEIR has the dialect, and its parsers read the aliases in the bodies of its types
-/// and attributes.
+/// Returns true if HEIR has the dialect, and its parsers read the aliases in the bodies of its
+/// types and attributes.
 pub(crate) fn is_read_by_heir(dialect: &str) -> bool {
     OF_OPERANDS.contains(&dialect) || matches!(dialect, "mod_arith" | "polynomial" | "rns")
 }
