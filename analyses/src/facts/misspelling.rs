@@ -27,6 +27,9 @@ const ATTRIBUTES: [&str; 14] = [
 /// Dialects of which all ops have rows, though new ones may come.
 const LISTED: [&str; 4] = ["scf", "affine", "memref", "math"];
 
+/// The name of an op within its dialect has so many letters if it is distinctive.
+const DISTINCTIVE: usize = 7;
+
 /// Ops of these dialects that are near another one, and exist.
 const EXISTING: [&str; 2] = ["math.erfc", "memref.realloc"];
 
@@ -69,10 +72,18 @@ fn operation(name: &str) -> Option<String> {
         known_ops().filter_map(|it| Some(it.split_once('.')?.0)).collect();
     dialects.dedup();
     // Of two that are equally near, the one that has the op.
-    nearest(dialect, dialects).into_iter().find_map(|of| {
+    let found = nearest(dialect, dialects).into_iter().find_map(|of| {
         let mut own =
             known_ops().filter(|it| is_of(it, of)).filter_map(|it| Some(it.split_once('.')?.1));
         own.any(|it| it == short).then(|| format!("{of}.{short}"))
+    });
+    // A long name that only one dialect has allows two letters in the short name of the dialect.
+    found.or_else(|| {
+        let same = known_ops().filter(|it| it.split_once('.').is_some_and(|it| it.1 == short));
+        match nearest(name, same)[..] {
+            [one] if short.len() >= DISTINCTIVE => Some(one.to_owned()),
+            _ => None,
+        }
     })
 }
 
@@ -115,6 +126,8 @@ mod tests {
             ("airth.addi", Some("arith.addi")),
             ("mgmt.relinarize", Some("mgmt.relinearize")),
             ("scf.yeild", Some("scf.yield")),
+            ("mngt.modreduce", Some("mgmt.modreduce")),
+            ("fhe.rotate", None),
             // Another dialect, which has no such op.
             ("nosy.frobnicate", None),
             ("cf.for", None),

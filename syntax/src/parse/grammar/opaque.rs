@@ -160,6 +160,9 @@ impl Reader<'_, '_> {
             }
             self.at += 1;
         }
+        if is_wrapped {
+            self.arrow_behind_region()?;
+        }
         if is_heir {
             self.heir_operands(last_operand, types_from)?;
         }
@@ -197,6 +200,25 @@ impl Reader<'_, '_> {
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
         let dialect = name.split_once('.').map_or("", |it| it.0);
         matches!(dialect, "mgmt" | "secret" | "tensor_ext")
+    }
+
+    /// Checks that `->` stands before the types behind the region of a `secret.generic`.
+    fn arrow_behind_region(&mut self) -> Res {
+        let region = self.tokens.iter().rposition(|it| it.kind == TokenKind::Region);
+        let Some(next) = region.map(|it| it + 1).filter(|&it| it < self.tokens.len()) else {
+            return Ok(());
+        };
+        let is_type = matches!(
+            self.tokens[next].kind,
+            TokenKind::Bang | TokenKind::BangBody | TokenKind::LParen
+        );
+        if !is_type {
+            return Ok(());
+        }
+        let end = std::mem::replace(&mut self.at, next);
+        let result = Err(self.expected("'->'"));
+        self.at = end;
+        result
     }
 
     /// Checks the order of the parts of an op of HEIR's at a token outside of brackets.

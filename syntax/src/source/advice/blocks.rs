@@ -56,6 +56,14 @@ impl Adviser<'_> {
         }
         let range = self.ir.name_range(parent);
         self.relate(range, format!("{around} is declared here"));
+        // The last op may be meant as the terminator.
+        let last = self.ir.op_name(self.op).to_owned();
+        let short = last.rsplit('.').next().unwrap_or("");
+        if matches!(short, "return" | "yield" | "end") && !is_empty && last != end {
+            self.say(format!("{block} ends with `{last}`, but `{end}` is expected"));
+            self.help(format!("Write `{end}` instead of `{last}`"));
+            return self.replace(format!("Replace by {end}"), self.ir.name_range(self.op), end);
+        }
         self.help(format!("Add `{line}` at its end"));
         let (at, indentation) = match label {
             Some(it) => (self.ir.range(it).end, self.indentation(it) + "  "),

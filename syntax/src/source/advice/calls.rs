@@ -162,6 +162,11 @@ impl Adviser<'_> {
             }
         }
         self.help(format!("Return {returns}, or change the type of {name}"));
+        if results.is_empty() {
+            // The types are missing more often than the value is too much.
+            self.change_signature(function);
+            return self.drop_operands(0, 0);
+        }
         if n > results.len() {
             self.drop_operands(0, results.len());
         } else {

@@ -10,6 +10,8 @@ use crate::{Def, Name, Op, OpKind, Type, Value};
 const MAX_CHOICES: usize = 3;
 /// At most so many symbols are compared with one.
 const MAX_SYMBOLS: usize = 256;
+/// At most so many ops are searched for a result without a name.
+const MAX_ITEMS: usize = 64;
 /// At most so many regions are searched for a definition.
 const MAX_REGIONS: usize = 64;
 
@@ -111,7 +113,7 @@ impl Adviser<'_> {
             [one] => self.ir.value(one).name == Name::EMPTY && self.is_of_type(one, wanted),
             _ => false,
         };
-        let mut found = before.take(MAX_REGIONS).filter(is_unnamed);
+        let mut found = before.take(MAX_ITEMS).filter(is_unnamed);
         let (Some(op), None) = (found.next(), found.next()) else { return false };
         let range = self.ir.range(op);
         let op = self.ir.op_name(op).to_owned();

@@ -136,6 +136,12 @@ impl Adviser<'_> {
         let word = window.str(it).to_owned();
         let range = window.range(it);
         match it.kind {
+            // `iter_args(acc = %init)`
+            TokenKind::Bare if window.get(at + 1).is_some_and(|it| it.kind == TokenKind::Equal) => {
+                self.help(format!("Names of values begin with `%`: `%{word}`"));
+                self.insert(format!("Insert `%` before {word}"), range.start, "%");
+                self.sure();
+            }
             TokenKind::Bare => {
                 let values = self.values();
                 let all: Vec<String> =
