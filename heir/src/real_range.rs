@@ -340,7 +340,7 @@ mod tests {
         1e-300,
         1e20,
         -3.3e20,
-        16777217.0,
+        16_777_217.0,
         0.999_999_97,
     ];
 
@@ -401,8 +401,7 @@ mod tests {
     fn widening_ends() {
         let mut it = range(0.0, 0.0);
         let mut n_wider = 0;
-        loop {
-            let Some(next) = RealRange::new(it.lower - 0.1, it.upper + 3.0) else { break };
+        while let Some(next) = RealRange::new(it.lower - 0.1, it.upper + 3.0) {
             let Some(wide) = next.widened_from(it) else { break };
             assert!(wide.contains(next));
             it = wide;

@@ -85,9 +85,9 @@ fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<(u32, Reason)> {
     };
     let is_lowered = match dialect {
         "arith" => match short {
-            "addi" | "muli" | "subi" | "constant" => true,
-            // They become the identity; MLIR folds truncations of extensions.
-            "extsi" | "extui" | "trunci" | "fptosi" | "fptoui" | "sitofp" | "uitofp" => true,
+            // Casts become the identity; MLIR folds truncations of extensions.
+            "addi" | "muli" | "subi" | "constant" | "extsi" | "extui" | "trunci" | "fptosi"
+            | "fptoui" | "sitofp" | "uitofp" => true,
             "addf" | "mulf" | "subf" | "negf" => is_ckks,
             "divf" => {
                 let divisor = ir.op(op).operands.get(1)?.value?;

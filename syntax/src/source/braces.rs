@@ -58,8 +58,8 @@ impl Source {
             return problems;
         }
         let mut dropped = Dropped::default();
-        for n in 0..problems.len() {
-            let (op, range, problem) = &problems[n];
+        for placed in &mut problems {
+            let (op, range, problem) = &*placed;
             let (op, at) = (*op, range.start);
             let is_unmatched = problem.code == Code::ExpectedOperation && self.is_brace(at);
             if dropped.n_searched > MAX_BRACES {
@@ -69,7 +69,7 @@ impl Source {
                 dropped.n_searched += 1;
                 if let Some((_, place)) = self.left_open(op) {
                     dropped.inside.push(place.start..self.ir.range(op).end);
-                    problems[n].1 = place;
+                    placed.1 = place;
                 }
             } else if is_unmatched {
                 dropped.n_searched += 1;
@@ -79,7 +79,7 @@ impl Source {
                 } else if let Some((closed, brace)) = extra {
                     let end = self.next_function(closed).map_or(at, |it| self.ir.start(it)).min(at);
                     dropped.behind.push((self.ir.op(closed).parent, brace + 1..end));
-                    problems[n].1 = brace..brace + 1;
+                    placed.1 = brace..brace + 1;
                 } else if let Some((function, end)) = self.without_body(op) {
                     dropped.behind.push((self.ir.op(function).parent, end..at));
                     if self.ir.has_problem(function) {
@@ -91,7 +91,7 @@ impl Source {
                         let name = name.map_or("", |it| self.ir.interner.str(it.0));
                         let message = format!("{MISSING_BODY} @{name}: its body follows");
                         let problem = Problem { code: Code::ExpectedToken, span, message };
-                        problems[n] = (function, end..end, problem);
+                        *placed = (function, end..end, problem);
                     }
                 }
             }
