@@ -123,6 +123,12 @@ impl Source {
         }
     }
 
+    /// An op from its start to the end of its name; nothing of a broken op without a name.
+    pub(super) fn head(&self, op: Op) -> Range<usize> {
+        let start = self.ir.range(op).start;
+        start..self.ir.name_range(op).end.max(start)
+    }
+
     fn is_brace(&self, at: usize) -> bool {
         at < self.rope.len_bytes() && self.rope.byte(at) == b'}'
     }
@@ -183,7 +189,7 @@ impl Source {
         self.walk(op, |step| match step {
             Step::Item(_, it) if self.ir.op(it).kind == OpKind::Label => None,
             Step::Item(around, it) => {
-                let place = self.ir.range(it).start..self.ir.name_range(it).end;
+                let place = self.head(it);
                 self.is_outdented(around, place.start).then_some((around, place))
             }
             Step::Behind(around, it) => {

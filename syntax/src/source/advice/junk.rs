@@ -122,7 +122,7 @@ impl Adviser<'_> {
             self.relate(start.saturating_sub(1)..start, "the region that it closes begins here");
         }
         if let Some(next) = self.ir.next(closed).filter(|&it| it != self.op) {
-            let range = self.ir.range(next).start..self.ir.name_range(next).end;
+            let range = self.source.head(next);
             self.relate(range, format!("so this op is outside of {name}"));
         }
         self.remove("Remove the `}`", at..at + 1);
@@ -152,7 +152,7 @@ impl Adviser<'_> {
             problem.map(|it| self.ir.absolute(self.op, it.span))
         } else {
             let next = self.ir.next(self.op);
-            next.map(|it| self.ir.range(it).start..self.ir.name_range(it).end)
+            next.map(|it| self.source.head(it))
         };
         if let Some(range) = body {
             self.relate(range, "the body begins here");
