@@ -68,9 +68,9 @@ pub struct Sites {
     missing: FxHashSet<Op>,
     /// Ops with operands at different levels.
     unequal: FxHashSet<Op>,
-    /// Ops that take a plaintext without an encoding.
+    /// Ops that may take a plaintext without an encoding.
     unencoded: FxHashSet<Op>,
-    /// Ops that are not lowered.
+    /// Ops that may not be lowered.
     unlowered: FxHashSet<Op>,
     /// Ops that give the first ciphertext with a scale over its modulus.
     over_modulus: FxHashSet<Op>,
@@ -207,8 +207,8 @@ impl Sites {
         let is_missing = data.kind == OpKind::Unknown && catalogue::is_missing(ir.op_name(op));
         put(&mut self.missing, op, is_missing);
         put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
-        put(&mut self.unencoded, op, plaintexts::unencoded(ir, heir, op).is_some());
-        put(&mut self.unlowered, op, unlowered::unlowered(ir, heir, op).is_some());
+        put(&mut self.unencoded, op, plaintexts::candidate(ir, heir, op).is_some());
+        put(&mut self.unlowered, op, unlowered::is_candidate(ir, heir, op));
         let is_over = results().any(|it| first_over_modulus(at, it).is_some());
         put(&mut self.over_modulus, op, is_over);
         let differ = verdict_scales::differ(ir, heir, at.scales, op);
@@ -377,10 +377,14 @@ impl Sites {
             let is_generic = ir.is_secret_generic(it) && has_params(heir, it);
             is_generic || is_judged(ir, heir, it) && !is_lowered(ir, it)
         };
-        let all = in_order(ir, &self.unlowered).into_iter();
-        all.filter(|&it| is_judged(it) && liveness.is_live(ir, it))
-            .filter_map(|it| unlowered::unlowered(ir, heir, it))
-            .collect()
+        let all = self.unlowered.iter().filter(|&&it| is_judged(it));
+        let mut out: Vec<Unlowered> =
+            all.flat_map(|&it| unlowered::unlowered(ir, heir, it)).collect();
+        out.retain(|it| is_judged(it.op) && liveness.is_live(ir, it.op));
+        // Of two reasons for one op the first.
+        out.sort_by_cached_key(|it| (ir.start(it.op), it.op, it.reason));
+        out.dedup_by_key(|it| it.op);
+        out
     }
 
     /// The operands outside of the ranges that their ops accept, in textual order.

@@ -20,8 +20,20 @@ pub struct Unencoded {
     pub value: Value,
 }
 
-/// The plaintext that an op takes without an encoding, if there is one.
-pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
+/// Returns true if a value is a plaintext whose facts are checked.
+pub(super) fn is_plain(heir: &Heir, value: Value) -> bool {
+    heir.ciphertext(value) == Ciphertext::Plain && !heir.unchecked(value).is_any()
+}
+
+/// Returns true if a value is an `arith.constant`.
+pub(super) fn is_constant(ir: &Ir, value: Value) -> bool {
+    ir.defining_op(value).is_some_and(|it| ir.op(it).kind == OpKind::ArithConstant)
+}
+
+/// The plaintext that an op takes beside a ciphertext, if an op or a function gives it without an
+/// encoding. It is a candidate: the ops before that op decide whether MLIR folds it, and change
+/// without this op.
+pub(crate) fn candidate(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     let name = ir.op_name(op);
     let (dialect, kind) = name.split_once('.')?;
     let is_judged = matches!(kind, "addf" | "addi" | "subf" | "subi" | "mulf" | "muli");
@@ -36,38 +48,51 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
         (false, true) => (0, left),
         _ => return None,
     };
-    let is_plain = heir.ciphertext(value) == Ciphertext::Plain && !heir.unchecked(value).is_any();
     let is_given = match ir.value(value).def {
-        Def::Result(by, _) => {
-            ir.op(by).kind == OpKind::ArithConstant && !folds(kind, at, constant(ir, by))
-                || is_computed(ir, by, MAX_STEPS)
-        }
+        Def::Result(by, _) => ir.op(by).kind == OpKind::ArithConstant || computes(ir, by),
         Def::Argument(block, _) => {
             let holder = ir.region(ir.block(block).region).parent;
             holder.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc)
         }
     };
-    (is_plain && is_given).then_some(Unencoded { op, at, value })
+    (is_plain(heir, value) && is_given).then_some(Unencoded { op, at, value })
+}
+
+/// The plaintext that an op takes without an encoding, if there is one.
+pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
+    let found = candidate(ir, heir, op)?;
+    let is_kept = ir.defining_op(found.value).is_none_or(|by| match ir.op(by).kind {
+        OpKind::ArithConstant => {
+            let (_, kind) = ir.op_name(op).split_once('.').unwrap_or_default();
+            !folds(kind, found.at, constant(ir, by))
+        }
+        _ => is_computed(ir, by, MAX_STEPS),
+    });
+    is_kept.then_some(found)
 }
 
 /// At most so many ops are followed from a plaintext to the arguments that it is computed from.
 const MAX_STEPS: u32 = 8;
 
+/// Returns true for sums, products and rotations.
+fn computes(ir: &Ir, op: Op) -> bool {
+    matches!(
+        ir.op_name(op),
+        "arith.addf" | "arith.addi" | "arith.mulf" | "arith.muli" | "tensor_ext.rotate"
+    )
+}
+
 /// Returns true if an op computes a plaintext from arguments by sums, products and rotations: MLIR
 /// does not fold these.
 fn is_computed(ir: &Ir, op: Op, steps: u32) -> bool {
-    let is_variable = |it: Value| match ir.value(it).def {
-        Def::Result(by, _) => steps > 0 && is_computed(ir, by, steps - 1),
-        Def::Argument(..) => true,
+    let is_variable = |it: Value| match ir.defining_op(it) {
+        Some(by) => steps > 0 && is_computed(ir, by, steps - 1),
+        None => true,
     };
-    let mut operands = ir.op(op).operands.iter().map(|it| it.value);
-    match ir.op_name(op) {
-        "arith.addf" | "arith.addi" | "arith.mulf" | "arith.muli" => {
-            operands.all(|it| it.is_some_and(is_variable))
-        }
-        "tensor_ext.rotate" => operands.next().flatten().is_some_and(is_variable),
-        _ => false,
-    }
+    // The shift of a rotation may be a constant.
+    let n = if ir.op_name(op) == "tensor_ext.rotate" { 1 } else { usize::MAX };
+    let mut operands = ir.op(op).operands.iter().take(n);
+    computes(ir, op) && operands.all(|it| it.value.is_some_and(is_variable))
 }
 
 /// Returns true if MLIR folds an op with a constant operand away: a sum with zero, a product with

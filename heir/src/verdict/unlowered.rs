@@ -1,16 +1,19 @@
 //! Ops that HEIR's lowering has no pattern for, or whose operands it cannot type.
 //!
 //! *Law.* Each case names the pass that refuses it, and the file of HEIR. A value whose facts are
-//! not checked is no ciphertext here. *Cost.* That of the operands, and of their uses for a loop.
+//! not checked is no ciphertext here. An edit elsewhere may decide about an op, so the ops that may
+//! be refused are kept, and judged when they are listed. *Cost.* That of the operands; for a loop,
+//! of the uses of the values that start it.
 
-use noisy_syntax::{Def, Ir, Op, OpKind, TypeData, Value};
+use noisy_syntax::{Ir, Op, OpKind, Operand, TypeData, Value};
 
 use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::text::setting::Scheme;
+use crate::verdict::plaintexts::{is_constant, is_plain};
 
-/// The reason why an op is not lowered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The reason why an op is not lowered, the one that is told before others first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// No pattern of `--secret-to-ckks` or `--secret-to-bgv` matches the op: `failed to legalize
     /// operation 'secret.generic' that was explicitly marked illegal`. Source:
@@ -43,40 +46,56 @@ pub struct Unlowered {
     pub scheme: Scheme,
 }
 
-/// Returns the reason why HEIR does not lower an op, if there is one.
-pub(crate) fn unlowered(ir: &Ir, heir: &Heir, op: Op) -> Option<Unlowered> {
+/// Returns true if an op may not be lowered, by its own text and the facts of its operands. Ops
+/// around it, and uses of values, decide later: they change without the op.
+pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let kind = ir.op(op).kind;
-    let name = ir.op_name(op);
-    let found = if ir.is_secret_generic(op) {
-        floats(ir, heir, op)
-    } else if ir.is_secret_yield(op) {
-        yielded_twice(ir, heir, op).map(|at| (at, Reason::YieldedTwice))
-    } else if matches!(kind, OpKind::ScfYield | OpKind::AffineYield) {
-        branches(ir, heir, op).map(|at| (at, Reason::Branches))
-    } else {
-        match name.split_once('.')?.0 {
-            "arith" | "math" | "linalg" | "tensor" | "mgmt" => {
-                no_pattern(ir, heir, op).or_else(|| start_of_loop(ir, heir, op))
-            }
-            _ => start_of_loop(ir, heir, op),
-        }
-    };
-    let (at, reason) = found?;
-    let scheme = heir.setting_of(op)?.scheme?;
-    Some(Unlowered { op, at, reason, scheme })
+    if ir.is_secret_generic(op) || is_loop(ir, op) {
+        return true;
+    }
+    if ir.is_secret_yield(op) {
+        return has_twice(ir, op);
+    }
+    matches!(kind, OpKind::ScfYield | OpKind::AffineYield) || no_pattern(ir, heir, op).is_some()
 }
 
+/// Returns why HEIR does not lower a candidate, or ops in a loop that is one, at most once per op.
+pub(crate) fn unlowered(ir: &Ir, heir: &Heir, op: Op) -> Vec<Unlowered> {
+    let Some(scheme) = heir.setting_of(op).and_then(|it| it.scheme) else { return Vec::new() };
+    let found = |op: Op, at: u32, reason: Reason| Unlowered { op, at, reason, scheme };
+    if is_loop(ir, op) {
+        let uses = uses_of_starts(ir, heir, op).into_iter();
+        return uses.map(|(user, at)| found(user, at, Reason::StartOfLoop)).collect();
+    }
+    let reason = if ir.is_secret_generic(op) {
+        floats(ir, scheme, op).map(|at| (at, Reason::FloatsInIntegers))
+    } else if ir.is_secret_yield(op) {
+        yielded_twice(ir, heir, op).map(|at| (at, Reason::YieldedTwice))
+    } else if matches!(ir.op(op).kind, OpKind::ScfYield | OpKind::AffineYield) {
+        branches(ir, heir, op).map(|at| (at, Reason::Branches))
+    } else {
+        let at = no_pattern(ir, heir, op).filter(|_| !may_fold(ir, op));
+        at.map(|at| (at, Reason::NoPattern))
+    };
+    reason.into_iter().map(|(at, reason)| found(op, at, reason)).collect()
+}
+
+fn is_loop(ir: &Ir, op: Op) -> bool {
+    matches!(ir.op(op).kind, OpKind::ScfFor | OpKind::AffineFor)
+}
+
+/// Returns true if a value is a ciphertext whose facts are checked.
 fn is_encrypted(heir: &Heir, value: Value) -> bool {
     matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
         && !heir.unchecked(value).is_any()
 }
 
 /// The first ciphertext that an op takes for which there is no pattern.
-fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<(u32, Reason)> {
+fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
     let scheme = heir.setting_of(op)?.scheme?;
     let (dialect, short) = ir.op_name(op).split_once('.')?;
     let is_ckks = scheme == Scheme::Ckks;
-    if !ir.op(op).regions.is_empty() || dialect == "arith" && may_fold(ir, op, short) {
+    if !ir.op(op).regions.is_empty() {
         return None;
     }
     let takes = |wanted: fn(&Heir, Value) -> bool| {
@@ -104,36 +123,24 @@ fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<(u32, Reason)> {
             "init" => false,
             "bootstrap" => is_ckks,
             // They are for ciphertexts.
-            "relinearize" | "modreduce" => {
-                return takes(is_plain).map(|at| (at, Reason::NoPattern));
-            }
+            "relinearize" | "modreduce" => return takes(is_plain),
             _ => true,
         },
-        _ => false,
+        "math" | "linalg" => false,
+        _ => true,
     };
-    if is_lowered {
-        return None;
-    }
-    takes(is_encrypted).map(|at| (at, Reason::NoPattern))
-}
-
-fn is_plain(heir: &Heir, value: Value) -> bool {
-    heir.ciphertext(value) == Ciphertext::Plain && !heir.unchecked(value).is_any()
+    if is_lowered { None } else { takes(is_encrypted) }
 }
 
 /// Returns true if MLIR may fold an op of `arith` with a constant operand away.
-fn may_fold(ir: &Ir, op: Op, short: &str) -> bool {
-    let is_constant = |value: Option<Value>| {
-        value.is_some_and(|it| match ir.value(it).def {
-            Def::Result(by, _) => ir.op(by).kind == OpKind::ArithConstant,
-            Def::Argument(..) => false,
-        })
-    };
+fn may_fold(ir: &Ir, op: Op) -> bool {
+    let Some(short) = ir.op_name(op).strip_prefix("arith.") else { return false };
     let operands = &ir.op(op).operands;
+    let is_constant = |it: &Operand| it.value.is_some_and(|it| is_constant(ir, it));
     match short {
-        "select" => operands.first().is_some_and(|it| is_constant(it.value)),
+        "select" => operands.first().is_some_and(is_constant),
         _ if short.ends_with('f') => false,
-        _ => operands.iter().any(|it| is_constant(it.value)),
+        _ => operands.iter().any(is_constant),
     }
 }
 
@@ -144,18 +151,18 @@ fn is_scalar(ir: &Ir, value: Value) -> bool {
     )
 }
 
+/// Returns true if an op takes a value twice.
+fn has_twice(ir: &Ir, op: Op) -> bool {
+    let operands = &ir.op(op).operands;
+    (1..operands.len()).any(|at| operands[..at].iter().any(|it| it.value == operands[at].value))
+}
+
 /// The operand of a yield that is the same as an earlier one, and the result of the last op.
 fn yielded_twice(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
-    let last = ir.prev(op)?;
-    let is_loop = matches!(ir.op(last).kind, OpKind::ScfFor | OpKind::AffineFor);
-    let generic = ir.parent_op(op)?;
-    if is_loop || !ir.is_secret_generic(generic) {
-        return None;
-    }
+    let last = ir.prev(op).filter(|&it| !is_loop(ir, it))?;
+    let generic = ir.parent_op(op).filter(|&it| ir.is_secret_generic(it))?;
     // A result of the generic that nothing uses is removed.
-    let results = &ir.op(generic).results;
-    let is_used =
-        |at: u32| results.get(at as usize).is_some_and(|&it| !ir.value(it).uses.is_empty());
+    let is_used = |at: u32| is_used(ir, generic, at);
     let operands = &ir.op(op).operands;
     let mut all = (0..).zip(operands).skip(1);
     let found = all.find(|(at, operand)| {
@@ -168,26 +175,29 @@ fn yielded_twice(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
     Some(found?.0)
 }
 
-/// The operand of an op in the body of a loop that is the value which starts the loop.
-fn start_of_loop(ir: &Ir, heir: &Heir, op: Op) -> Option<(u32, Reason)> {
-    let mut around = ir.parent_op(op);
-    while let Some(it) = around.filter(|&it| !ir.is_secret_generic(it)) {
-        let is_loop = matches!(ir.op(it).kind, OpKind::ScfFor | OpKind::AffineFor);
-        let results = ir.op(it).results.len();
-        if is_loop && results > 0 {
-            let starts = &ir.op(it).operands[ir.op(it).operands.len().saturating_sub(results)..];
-            let mut operands = (0..).zip(&ir.op(op).operands);
-            let found = operands.find(|(_, operand)| {
-                let is_start = starts.iter().any(|it| it.value == operand.value);
-                is_start && operand.value.is_some_and(|it| is_encrypted(heir, it))
-            });
-            if let Some((at, _)) = found {
-                return Some((at, Reason::StartOfLoop));
-            }
-        }
-        around = ir.parent_op(it);
-    }
-    None
+/// Returns true if something uses a result of an op.
+fn is_used(ir: &Ir, op: Op, at: u32) -> bool {
+    let result = ir.op(op).results.get(at as usize);
+    result.is_some_and(|&it| !ir.value(it).uses.is_empty())
+}
+
+/// The ops in the body of a loop that take a ciphertext which starts the loop, each with its first
+/// such operand.
+fn uses_of_starts(ir: &Ir, heir: &Heir, op: Op) -> Vec<(Op, u32)> {
+    let data = ir.op(op);
+    let first = data.operands.len().saturating_sub(data.results.len());
+    let starts = data.operands[first..].iter().filter_map(|it| it.value);
+    let starts = starts.filter(|&it| is_encrypted(heir, it));
+    let uses = starts.flat_map(|it| ir.value(it).uses.iter().copied());
+    let is_inside = |it: &(Op, u32)| {
+        let kind = ir.op(it.0).kind;
+        let is_end = matches!(kind, OpKind::ScfYield | OpKind::AffineYield);
+        it.0 != op && !is_end && ir.is_within(it.0, op)
+    };
+    let mut out: Vec<(Op, u32)> = uses.filter(is_inside).collect();
+    out.sort_unstable();
+    out.dedup_by_key(|it| it.0);
+    out
 }
 
 /// The operand of the last branch's yield that differs from that of the first in its level or in
@@ -211,20 +221,14 @@ fn branches(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
     };
     let pairs = ir.op(other).operands.iter().zip(&ir.op(op).operands);
     let found = (0..).zip(pairs).find(|(at, (a, b))| {
-        let is_used = ir
-            .op(parent)
-            .results
-            .get(*at as usize)
-            .is_some_and(|&it| !ir.value(it).uses.is_empty());
         let shapes = a.value.and_then(shape).zip(b.value.and_then(shape));
-        is_used && shapes.is_some_and(|(a, b)| a != b)
+        is_used(ir, parent, *at) && shapes.is_some_and(|(a, b)| a != b)
     });
     Some(found?.0)
 }
 
 /// The first secret float that a generic of a scheme for integers takes.
-fn floats(ir: &Ir, heir: &Heir, op: Op) -> Option<(u32, Reason)> {
-    let scheme = heir.setting_of(op)?.scheme?;
+fn floats(ir: &Ir, scheme: Scheme, op: Op) -> Option<u32> {
     if scheme == Scheme::Ckks {
         return None;
     }
@@ -240,6 +244,5 @@ fn floats(ir: &Ir, heir: &Heir, op: Op) -> Option<(u32, Reason)> {
         }
     };
     let mut operands = (0..).zip(&ir.op(op).operands);
-    let at = operands.find(|it| it.1.value.is_some_and(is_float))?.0;
-    Some((at, Reason::FloatsInIntegers))
+    Some(operands.find(|it| it.1.value.is_some_and(is_float))?.0)
 }

@@ -327,6 +327,69 @@ fn typing_in_headers_is_taken_in() {
 }
 
 #[test]
+fn what_is_not_lowered_follows_edits_elsewhere() {
+    let params = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks";
+    let ty = "tensor<8xf32>";
+    let text = format!(
+        "module attributes {{{params}}} {{
+  func.func @f(%x: !secret.secret<{ty}>, %y: !secret.secret<{ty}>, %p: {ty}, %c: i1) -> (!secret.secret<{ty}>, !secret.secret<{ty}>) {{
+    %r:2 = secret.generic(%x: !secret.secret<{ty}>, %y: !secret.secret<{ty}>) {{
+    ^body(%a: {ty}, %b: {ty}):
+      %q = arith.addf %p, %p : {ty}
+      %s = arith.addf %q, %p : {ty}
+      %t = mgmt.init %s : {ty}
+      %0 = arith.addf %a, %t : {ty}
+      %1 = affine.for %k = 0 to 2 iter_args(%it = %b) -> ({ty}) {{
+        %2 = arith.addf %it, %a : {ty}
+        affine.yield %2 : {ty}
+      }}
+      %m = arith.mulf %a, %b : {ty}
+      %n = mgmt.relinearize %m : {ty}
+      %d = mgmt.modreduce %n : {ty}
+      %3 = scf.if %c -> ({ty}) {{
+        %4 = arith.addf %d, %d : {ty}
+        scf.yield %4 : {ty}
+      }} else {{
+        %5 = arith.addf %d, %d : {ty}
+        scf.yield %5 : {ty}
+      }}
+      %6 = arith.addf %0, %1 : {ty}
+      secret.yield %3, %6 : {ty}, {ty}
+    }} -> (!secret.secret<{ty}>, !secret.secret<{ty}>)
+    return %r#0, %r#1 : !secret.secret<{ty}>, !secret.secret<{ty}>
+  }}
+}}
+"
+    );
+    let mut document = Document::with_model(&text, model());
+    assert!(!told(&document).contains("not-lowered"), "{}", told(&document));
+    // Each edit leaves the op alone that is then refused, or not refused any more.
+    let edits = [
+        ("%it = %b", "%it = %a", true),
+        ("%it = %a", "%it = %b", false),
+        ("%4 = arith.addf %d, %d", "%4 = arith.addf %a, %a", true),
+        ("%4 = arith.addf %a, %a", "%4 = arith.addf %d, %d", false),
+        ("secret.yield %3, %6", "secret.yield %6, %6", true),
+        ("return %r#0, %r#1", "return %r#0, %r#0", false),
+        ("return %r#0, %r#0", "return %r#0, %r#1", true),
+        ("secret.yield %6, %6", "secret.yield %3, %6", false),
+        ("arith.addf %a, %t", "arith.addf %a, %s", false),
+        ("%q = arith.addf", "%q = arith.subf", false),
+        ("%q = arith.subf", "%q = arith.mulf", false),
+        ("scheme.ckks", "scheme.bgv", true),
+    ];
+    for (old, new, is_refused) in edits {
+        let text = document.source().text().to_string();
+        let at = text.find(old).expect("it is there");
+        document.edit(at..at + old.len(), new);
+        let after = document.source().text().to_string();
+        let fresh = told(&Document::with_model(&after, model()));
+        assert_eq!(told(&document), fresh, "{new}");
+        assert_eq!(fresh.contains("not-lowered"), is_refused, "{new}: {fresh}");
+    }
+}
+
+#[test]
 fn what_comes_back_through_calls_falls_with_what_made_it() {
     // All that is passed to @f is joined: its argument goes through %0 and %2 into its argument
     // again.
