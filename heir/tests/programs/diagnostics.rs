@@ -579,3 +579,27 @@ fn what_goes_through_a_call_without_a_level_comes_back_without_one() {
     let known = "arith.constant dense<1.0> : tensor<8xf32>";
     assert!(told(&of(known)).contains(" level-mismatch"), "{}", told(&of(known)));
 }
+
+#[test]
+fn a_mistake_in_any_entry_of_an_annotation_is_told_with_its_correction() {
+    for (annotation, wanted) in [
+        ("level = 1, dimension: 3", "expected `=` after `dimension` of `mgmt.mgmt`, found `:`"),
+        ("level = 1, dimensoin = 3", "unknown key `dimensoin` of `mgmt.mgmt`"),
+        ("levle = 1", "unknown key `levle` of `mgmt.mgmt`"),
+    ] {
+        let text = format!(
+            "func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {{
+  %0 = mgmt.modreduce %x {{mgmt.mgmt = #mgmt.mgmt<{annotation}>}} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}}
+"
+        );
+        let found = Document::new(&text).diagnostics();
+        let found: Vec<&str> = found
+            .iter()
+            .filter(|it| it.code == "unreadable-attribute")
+            .map(|it| it.message.as_str())
+            .collect();
+        assert!(found.len() == 1 && found[0].starts_with(wanted), "{annotation}: {found:?}");
+    }
+}

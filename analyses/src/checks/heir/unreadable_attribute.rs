@@ -35,7 +35,9 @@ use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
-use noisy_heir::entry_faults;
+use noisy_heir::{EntryFault, entry_faults};
+use noisy_syntax::Op;
+use rustc_hash::FxHashMap;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "unreadable-attribute",
@@ -47,24 +49,25 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
+    let garbled = sites.garbled(ir);
     let mut faulty = sites.unreadable(ir);
+    faulty.extend(garbled.iter().map(|it| it.0));
     if let Some(heir) = index.heir_of(program) {
         faulty.extend(heir.scheme_faults().iter().map(|it| it.0));
     }
     faulty.sort_unstable();
     faulty.dedup();
+    let faults = |op: Op| (op, entry_faults(program.source(), op));
+    let faults: FxHashMap<Op, Vec<EntryFault>> = faulty.iter().map(|&it| faults(it)).collect();
     for op in faulty {
-        for it in entry_faults(program.source(), op) {
+        for it in faults[&op].clone() {
             let mut found = CHECK.at(it.range, it.message);
             found.help = Some(format!("Write `{}`", it.text.trim()));
             out.push(found);
         }
     }
-    for (op, it) in sites.garbled(ir) {
-        // Reported with its correction.
-        if !entry_faults(program.source(), op).is_empty() {
-            continue;
-        }
+    // The others are reported with their corrections.
+    for (op, it) in garbled.into_iter().filter(|it| faults[&it.0].is_empty()) {
         let place = it.place(program.source(), op);
         let range = place.unwrap_or_else(|| core_range(ir, op));
         out.push(CHECK.at(range, format!("`{}` {}", it.key, it.message)));
