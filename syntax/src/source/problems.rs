@@ -137,10 +137,10 @@ impl Source {
         };
         match problem.code {
             Code::EntryArguments => {
-                let label = ir.items(region).next();
-                let label = label.filter(|&it| ir.op(it).kind == OpKind::Label)?;
+                let entry = ir.block(ir.entry_block(region));
+                let label = entry.label?;
                 let Some(number) = number("argument ") else { return Some(ir.range(label)) };
-                let argument = *ir.block(ir.label_block(label)).args.get(number)?;
+                let argument = *entry.args.get(number)?;
                 Some(ir.absolute(label, ir.value(argument).span))
             }
             Code::ResultType => {

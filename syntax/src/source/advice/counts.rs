@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Adviser, words};
-use crate::{TokenKind, Type};
+use crate::{Region, TokenKind, Type};
 
 impl Adviser<'_> {
     pub(super) fn result_count(&mut self) {
@@ -222,7 +222,11 @@ impl Adviser<'_> {
     }
 
     pub(super) fn is_free(&self, name: &str) -> bool {
-        let region = self.ir.op(self.op).parent;
+        self.is_free_in(self.ir.op(self.op).parent, name)
+    }
+
+    /// Returns true if no value of a name is visible in a region.
+    pub(super) fn is_free_in(&self, region: Region, name: &str) -> bool {
         let id = self.ir.interner.find_name(name);
         id.is_none_or(|it| self.ir.visible(region, it).is_none())
     }

@@ -211,11 +211,7 @@ impl Adviser<'_> {
 
     /// A name that no value has that the op sees, such as `%sum_1` or `%7`.
     pub(super) fn fresh(&self, name: &str) -> String {
-        let region = self.ir.op(self.op).parent;
-        let is_free = |name: &String| {
-            let id = self.ir.interner.find_name(name);
-            id.is_none_or(|it| self.ir.visible(region, it).is_none())
-        };
+        let is_free = |name: &String| self.is_free(name);
         let next = match name.parse::<u32>() {
             Ok(n) => (1..1000).map(|it| n.saturating_add(it).to_string()).find(is_free),
             Err(_) => (1..1000).map(|it| format!("{name}_{it}")).find(is_free),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Adviser, words};
-use crate::{Code, Op, OpKind, Type, Value};
+use crate::{Code, Op, Region, Type, Value};
 
 /// At most so many ops are searched for names.
 const MAX_ITEMS: usize = 256;
@@ -34,12 +34,11 @@ impl Adviser<'_> {
             return;
         }
         let data = self.ir.op(self.op);
-        let label = data.regions.first().and_then(|it| self.ir.items(it.1).next());
-        let label = label.filter(|&it| self.ir.op(it).kind == OpKind::Label);
-        let arguments =
-            label.map_or(Vec::new(), |it| self.ir.block(self.ir.label_block(it)).args.to_vec());
+        let Some(&(_, region)) = data.regions.first() else { return };
+        let entry = self.ir.block(self.ir.entry_block(region));
+        let (label, arguments) = (entry.label, entry.args.to_vec());
         if arguments.len() != data.operands.len() {
-            return self.argument_count(label, &arguments);
+            return self.argument_count(region, label, &arguments);
         }
         let at = arguments.iter().position(|&it| self.definition(it).as_ref() == Some(&self.at));
         let Some((at, label)) = at.zip(label) else { return };
@@ -81,14 +80,13 @@ impl Adviser<'_> {
         Some(start..start + own.len())
     }
 
-    fn argument_count(&mut self, label: Option<Op>, arguments: &[Value]) {
+    fn argument_count(&mut self, region: Region, label: Option<Op>, arguments: &[Value]) {
         let operands = self.ir.op(self.op).operands.clone();
         self.say(format!(
             "the block of `secret.generic` has {} for {}",
             words::count(arguments.len(), "argument"),
             words::count(operands.len(), "operand")
         ));
-        let Some(region) = self.ir.op(self.op).regions.first().map(|it| it.1) else { return };
         if arguments.len() > operands.len() {
             let extra = arguments[operands.len()];
             let (name, ty) = (self.ir.value_text(extra), self.type_of(extra));
@@ -120,10 +118,7 @@ impl Adviser<'_> {
         let Some(types) = types else { return };
         self.help(format!("Add an argument of type {} to the block", types.join(" and one of ")));
         let n = arguments.len();
-        let is_free = |it: &String| {
-            let id = self.ir.interner.find_name(it);
-            id.is_none_or(|it| self.ir.visible(region, it).is_none())
-        };
+        let is_free = |it: &String| self.is_free_in(region, it);
         // Names that the block uses and nothing defines come first.
         let items = self.ir.items(region).take(MAX_ITEMS);
         let operands = items.flat_map(|it| self.ir.op(it).operands.iter());
@@ -180,11 +175,10 @@ impl Adviser<'_> {
         let around = self.ir.parent_op(self.op).filter(|&it| self.ir.is_secret_generic(it));
         let Some(around) = around else { return false };
         let data = self.ir.op(around);
-        let label = data.regions.first().and_then(|it| self.ir.items(it.1).next());
-        let Some(label) = label.filter(|&it| self.ir.op(it).kind == OpKind::Label) else {
-            return false;
-        };
-        let n = self.ir.block(self.ir.label_block(label)).args.len();
+        let Some(&(_, region)) = data.regions.first() else { return false };
+        let entry = self.ir.block(self.ir.entry_block(region));
+        let Some(label) = entry.label else { return false };
+        let n = entry.args.len();
         let Some(operand) = data.operands.get(n) else { return false };
         let Some(value) = operand.value else { return false };
         let inside = self.opened(self.type_of(value));

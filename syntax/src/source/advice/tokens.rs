@@ -244,7 +244,7 @@ impl Adviser<'_> {
                 let number = window.str(*token).to_owned();
                 let name = format!("c{}", number.replace(['.', '+', '-'], "_"));
                 let is_new = !known.contains(&name);
-                let name = if is_new && self.is_taken(&name) { self.fresh(&name) } else { name };
+                let name = if is_new && !self.is_free(&name) { self.fresh(&name) } else { name };
                 if !known.contains(&name) {
                     constants +=
                         &format!("{indentation}%{name} = arith.constant {number} : {ty}\n");
@@ -259,12 +259,6 @@ impl Adviser<'_> {
             all.extend(edits);
             self.propose(format!("Define constants of type {ty}"), all);
         }
-    }
-
-    fn is_taken(&self, name: &str) -> bool {
-        let region = self.ir.op(self.op).parent;
-        let id = self.ir.interner.find_name(name);
-        id.is_some_and(|it| self.ir.visible(region, it).is_some())
     }
 
     /// A type is expected, and another token stands there.
