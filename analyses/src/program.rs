@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::facts::noise::Noise;
 use crate::facts::noise::model::NoiseModel;
-use crate::facts::noise::{Findings, Growing, NoiseAnalysis, Root};
+use crate::facts::noise::{Findings, Growing, NoiseAnalysis, Overflow};
 use crate::program::depth::Depth;
 use crate::report::remarks::{Remark, Remarks};
 use noisy_dataflow::sparse::{Context, Input, Moved, Sparse};
@@ -316,8 +316,8 @@ impl Program {
 
     /// Values whose noise first exceeds the budget, each in the first of its contexts (see
     /// `Program::contexts`).
-    pub fn roots(&self) -> Vec<(Value, &Root)> {
-        let all = self.facts.observer.roots(self.ir()).into_iter();
+    pub fn overflows(&self) -> Vec<(Value, &Overflow)> {
+        let all = self.facts.observer.overflows(self.ir()).into_iter();
         self.first_of_each(
             all.map(|(value, it)| (value, self.ir().definition_site(value), it.context, it)),
         )

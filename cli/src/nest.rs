@@ -128,7 +128,7 @@ fn around(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
 
 /// The kind of dependence of an arrow, in one word.
 fn kind(it: &Arrow) -> &'static str {
-    it.flow.map_or("carried value", noisy_loops::Flow::name)
+    it.kind.map_or("carried value", noisy_loops::DependenceKind::name)
 }
 
 /// The space as JSON; points and arrows refer to each other by index.

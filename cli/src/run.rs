@@ -179,7 +179,7 @@ struct Sink<'a, 'b> {
     n_pieces: usize,
     outcome: Outcome,
     /// Entries of a new baseline.
-    entries: Vec<baseline::Entry>,
+    entries: Vec<baseline::BaselineFinding>,
 }
 
 impl<'a, 'b> Sink<'a, 'b> {

@@ -14,7 +14,7 @@ type Places = FxHashMap<noisy_syntax::Region, usize>;
 /// Builds the graph of a function; the title is its name and `what`.
 pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
     let ir = document.ir();
-    let roots: FxHashSet<Value> = document.roots().into_iter().map(|it| it.0).collect();
+    let roots: FxHashSet<Value> = document.overflows().into_iter().map(|it| it.0).collect();
     let title = format!("@{}{what}", document.function_name(function));
     let body = new_region(document, function, 0, 0);
     let mut out = Graph { title, nodes: Vec::new(), edges: Vec::new(), regions: vec![body] };

@@ -28,7 +28,7 @@ const SWEEPS: usize = 6;
 
 /// A box, given by its upper left corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Place {
+pub(super) struct NodeBox {
     pub x: f64,
     pub y: f64,
     pub width: f64,
@@ -40,19 +40,19 @@ pub(super) struct Place {
 pub(super) struct Layout {
     /// The rows of each region.
     pub rows: Vec<Vec<Vec<Item>>>,
-    pub nodes: Vec<Place>,
+    pub nodes: Vec<NodeBox>,
     /// The first is the function, without a border.
-    pub regions: Vec<Place>,
+    pub regions: Vec<NodeBox>,
 }
 
 /// Lays out a graph; `width` is the width of the text of a node or region.
 pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
     let edges = edges_of_regions(graph);
-    let node = |it| Place { width: width(Item::Node(it)), height: HEIGHT, ..Place::default() };
+    let node = |it| NodeBox { width: width(Item::Node(it)), height: HEIGHT, ..NodeBox::default() };
     let mut out = Layout {
         rows: vec![Vec::new(); graph.regions.len()],
         nodes: (0..graph.nodes.len()).map(node).collect(),
-        regions: vec![Place::default(); graph.regions.len()],
+        regions: vec![NodeBox::default(); graph.regions.len()],
     };
     // Inner regions come first: outer ones need their size.
     for region in (0..graph.regions.len()).rev() {
@@ -66,7 +66,7 @@ pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
     }
     // From positions in a region to positions in the picture.
     for region in 0..graph.regions.len() {
-        let Place { x, y, .. } = out.regions[region];
+        let NodeBox { x, y, .. } = out.regions[region];
         for &item in &graph.regions[region].items {
             let place = out.place_mut(item);
             place.x += x;
@@ -77,14 +77,14 @@ pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
 }
 
 impl Layout {
-    pub(super) fn place(&self, item: Item) -> Place {
+    pub(super) fn place(&self, item: Item) -> NodeBox {
         match item {
             Item::Node(it) => self.nodes[it],
             Item::Region(it) => self.regions[it],
         }
     }
 
-    fn place_mut(&mut self, item: Item) -> &mut Place {
+    fn place_mut(&mut self, item: Item) -> &mut NodeBox {
         match item {
             Item::Node(it) => &mut self.nodes[it],
             Item::Region(it) => &mut self.regions[it],
@@ -113,7 +113,7 @@ impl Layout {
             y += height + DROP;
         }
         let height = if rows.is_empty() { y } else { y - DROP } + pad;
-        self.regions[region] = Place { width: width + 2.0 * pad, height, ..Place::default() };
+        self.regions[region] = NodeBox { width: width + 2.0 * pad, height, ..NodeBox::default() };
     }
 }
 

@@ -159,7 +159,7 @@ pub fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
         });
     }
     let mut over: Vec<Op> = Vec::new();
-    for (value, _) in document.roots() {
+    for (value, _) in document.overflows() {
         over.extend(ir.definition_site(value).and_then(|it| ir.function_of(it)));
     }
     let first = functions.iter().find(|it| over.contains(it)).or_else(|| functions.first());

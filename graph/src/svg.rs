@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::layout::{DROP, GAP, HEAD, HEIGHT, Layout, PAD, Place, layout};
+use super::layout::{DROP, GAP, HEAD, HEIGHT, Layout, NodeBox, PAD, layout};
 use super::{Graph, Item, Look, colors};
 use noisy_page::xml;
 
@@ -70,7 +70,7 @@ impl Layout {
 }
 
 /// The x position of an edge that goes back.
-fn around(from: Place, to: Place) -> f64 {
+fn around(from: NodeBox, to: NodeBox) -> f64 {
     (from.x + from.width).max(to.x + to.width) + GAP
 }
 
@@ -84,7 +84,7 @@ fn one(out: &mut String, graph: &Graph, layout: &Layout, dx: f64) {
         MARGIN + TITLE
     );
     for (at, place) in layout.regions.iter().enumerate().skip(1) {
-        let Place { x, y, width, height } = place;
+        let NodeBox { x, y, width, height } = place;
         let _ = writeln!(
             out,
             "<g class=\"region\"><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"6\"/>\
@@ -112,7 +112,7 @@ fn one(out: &mut String, graph: &Graph, layout: &Layout, dx: f64) {
             y2 - bend
         );
     }
-    for (node, &Place { x, y, width, .. }) in graph.nodes.iter().zip(&layout.nodes) {
+    for (node, &NodeBox { x, y, width, .. }) in graph.nodes.iter().zip(&layout.nodes) {
         let (fill, rim) = colors(node.look);
         let class = match node.look {
             Look::Violation => "node violation",

@@ -51,7 +51,7 @@ impl Default for Constants {
 pub struct ConstantFacts(pub Sparse<Constants>);
 
 impl Base for ConstantFacts {
-    type Known<'a> = Elements<'a>;
+    type Facts<'a> = Elements<'a>;
 
     fn known(&self, _: &Interner, _: Type, value: Value) -> Elements<'_> {
         let constant = self.0.fact(value).copied().unwrap_or(Constant::Unknown);

@@ -205,7 +205,7 @@ impl Integers {
 }
 
 impl Base for Integers {
-    type Known<'a> = Constant;
+    type Facts<'a> = Constant;
 
     fn known(&self, interner: &Interner, ty: Type, value: Value) -> Constant {
         match (self.constants.0.fact(value).copied().unwrap_or_default(), self.range(value)) {

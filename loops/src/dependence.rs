@@ -27,7 +27,7 @@ use crate::memory::{Aliasing, Meeting};
 
 /// The kind of a dependence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Flow {
+pub enum DependenceKind {
     /// A load after a store.
     Flow,
     /// A store after a load.
@@ -38,22 +38,22 @@ pub enum Flow {
     Input,
 }
 
-impl Flow {
+impl DependenceKind {
     pub(crate) fn of(body: &Body, source: usize, target: usize) -> Self {
         match (body.accesses[source].is_store, body.accesses[target].is_store) {
-            (true, true) => Flow::Output,
-            (true, false) => Flow::Flow,
-            (false, true) => Flow::Anti,
-            (false, false) => Flow::Input,
+            (true, true) => DependenceKind::Output,
+            (true, false) => DependenceKind::Flow,
+            (false, true) => DependenceKind::Anti,
+            (false, false) => DependenceKind::Input,
         }
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Flow::Flow => "flow",
-            Flow::Anti => "anti",
-            Flow::Output => "output",
-            Flow::Input => "input",
+            DependenceKind::Flow => "flow",
+            DependenceKind::Anti => "anti",
+            DependenceKind::Output => "output",
+            DependenceKind::Input => "input",
         }
     }
 }
@@ -70,7 +70,7 @@ pub struct Dependence {
     /// The distance per common loop, outermost first: the variable of the target minus that of the
     /// source.
     pub distance: Vec<Interval>,
-    pub flow: Flow,
+    pub kind: DependenceKind,
     /// True if it exists with exactly these distances; false if it may exist.
     pub is_exact: bool,
 }
@@ -107,9 +107,9 @@ impl Unknown {
                     Ordering::Equal => Interval { least: Some(1), greatest: None },
                     Ordering::Greater => Interval { least: None, greatest: None },
                 });
-                let flow = Flow::of(body, source, target);
+                let kind = DependenceKind::of(body, source, target);
                 let distance = distance.collect();
-                out.push(Dependence { source, target, level, distance, flow, is_exact: false });
+                out.push(Dependence { source, target, level, distance, kind, is_exact: false });
             }
         }
         out
@@ -189,9 +189,9 @@ pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
         match answer {
             Ok(levels) => out.known.extend(levels.iter().map(|it| {
                 let (source, target) = if it.is_forward { (i, j) } else { (j, i) };
-                let flow = Flow::of(body, source, target);
+                let kind = DependenceKind::of(body, source, target);
                 let (level, distance) = (it.level, it.distance.clone());
-                Dependence { source, target, level, distance, flow, is_exact }
+                Dependence { source, target, level, distance, kind, is_exact }
             })),
             Err(_) => {
                 out.unknown.push(Unknown { source: i, target: j, why: Why::Budget });

@@ -59,7 +59,7 @@ fn write(out: &mut String, rows: &[usize], it: &Dependence, unknown: Option<&str
         let comma = if at > 0 { ", " } else { "" };
         let _ = write!(out, "{comma}[{}, {}]", end(least), end(greatest));
     }
-    let _ = write!(out, "], \"kind\": \"{}\"", it.flow.name());
+    let _ = write!(out, "], \"kind\": \"{}\"", it.kind.name());
     match unknown {
         Some(why) => {
             let _ = writeln!(out, ", \"unknown\": \"{why}\"}}");

@@ -18,10 +18,12 @@ mod refusal;
 pub mod space;
 
 pub use body::{Access, Body, Constraint, Loop, Scope, ScopeKind, Why, results_and_operands};
-pub use dependence::{Dependence, Dependences, Flow, Limits, MOST_PAIRED, Unknown, dependences};
+pub use dependence::{
+    Dependence, DependenceKind, Dependences, Limits, MOST_PAIRED, Unknown, dependences,
+};
 pub use domain::{stays_inside, surely_runs};
 pub use form::{Form, NotAffine, Quotient, Quotients, Term};
 pub use instances::{Condition, Differs, InstancePart, Instances, Time, instances};
 pub use legality::{Legality, Obstacle};
-pub use memory::{Aliasing, Meeting, MemrefView, Root};
+pub use memory::{Aliasing, Meeting, MemoryOrigin, MemrefView};
 pub use noisy_polyhedra::Interval;

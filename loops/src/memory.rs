@@ -4,7 +4,7 @@ use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
 /// The origin of elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Root {
+pub enum MemoryOrigin {
     /// An allocation.
     Allocation(Value),
     /// An argument of the function.
@@ -18,7 +18,7 @@ pub enum Root {
 /// A memref: a view of the elements of a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemrefView {
-    pub root: Root,
+    pub root: MemoryOrigin,
     /// The value whose indices are meant; casts are transparent.
     pub view: Value,
     /// Number of outer loops that must be in the same iteration for it to be the same memref.
@@ -63,14 +63,14 @@ impl MemrefView {
                     let owner = ir.region(region).parent;
                     let is_entry = ir.blocks(region).first() == Some(&block);
                     if is_entry && owner.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc) {
-                        Root::Argument(at)
+                        MemoryOrigin::Argument(at)
                     } else {
-                        Root::Unknown(at)
+                        MemoryOrigin::Unknown(at)
                     }
                 }
                 Def::Result(op, _) => match ir.op(op).kind {
-                    OpKind::MemrefAlloc | OpKind::MemrefAlloca => Root::Allocation(at),
-                    OpKind::MemrefGetGlobal => global(ir, op).unwrap_or(Root::Unknown(at)),
+                    OpKind::MemrefAlloc | OpKind::MemrefAlloca => MemoryOrigin::Allocation(at),
+                    OpKind::MemrefGetGlobal => global(ir, op).unwrap_or(MemoryOrigin::Unknown(at)),
                     kind if is_view(kind) => {
                         let Some(source) = ir.op(op).operands.first().and_then(|it| it.value)
                         else {
@@ -83,19 +83,19 @@ impl MemrefView {
                         }
                         continue;
                     }
-                    _ => Root::Unknown(at),
+                    _ => MemoryOrigin::Unknown(at),
                 },
             };
             return Self { root, view, depth: depth_of(view), is_whole: is_cast };
         }
-        Self { root: Root::Unknown(at), view, depth: depth_of(view), is_whole: false }
+        Self { root: MemoryOrigin::Unknown(at), view, depth: depth_of(view), is_whole: false }
     }
 
     /// Returns the relation of its elements to those of another memref.
     pub fn meets(&self, other: &MemrefView, aliasing: Aliasing) -> Meeting {
         if self.view == other.view {
             return match self.root {
-                Root::Allocation(value) if value == self.view => Meeting::Same(self.depth),
+                MemoryOrigin::Allocation(value) if value == self.view => Meeting::Same(self.depth),
                 // Another iteration may see the same elements in another way.
                 _ if self.depth > 0 => Meeting::Unknown,
                 _ => Meeting::Same(0),
@@ -103,25 +103,25 @@ impl MemrefView {
         }
         if self.root == other.root {
             // All uses of a global see the same elements.
-            let whole = |it: &MemrefView| matches!(it.root, Root::Global(_)) && it.is_whole;
+            let whole = |it: &MemrefView| matches!(it.root, MemoryOrigin::Global(_)) && it.is_whole;
             return if whole(self) && whole(other) { Meeting::Same(0) } else { Meeting::Unknown };
         }
         match (&self.root, &other.root) {
-            (Root::Unknown(_), _) | (_, Root::Unknown(_)) => Meeting::Unknown,
-            (Root::Allocation(_), _)
-            | (_, Root::Allocation(_))
-            | (Root::Global(_), Root::Global(_)) => Meeting::Never,
+            (MemoryOrigin::Unknown(_), _) | (_, MemoryOrigin::Unknown(_)) => Meeting::Unknown,
+            (MemoryOrigin::Allocation(_), _)
+            | (_, MemoryOrigin::Allocation(_))
+            | (MemoryOrigin::Global(_), MemoryOrigin::Global(_)) => Meeting::Never,
             _ if aliasing.arguments_may_alias => Meeting::Unknown,
             _ => Meeting::Never,
         }
     }
 }
 
-fn global(ir: &Ir, op: Op) -> Option<Root> {
+fn global(ir: &Ir, op: Op) -> Option<MemoryOrigin> {
     match ir.interner.attr_data(ir.attr(op, "name")?) {
         AttrData::Symbol(path) => {
             let path: Vec<&str> = path.iter().map(|it| ir.interner.str(*it)).collect();
-            Some(Root::Global(path.join("::")))
+            Some(MemoryOrigin::Global(path.join("::")))
         }
         _ => None,
     }

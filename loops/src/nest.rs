@@ -180,7 +180,7 @@ impl Nest {
         let (from, to) = (self.line(source, it.source), self.line(source, it.target));
         let may = if it.is_exact { "" } else { "possible " };
         let distance = distance(&it.distance);
-        format!("{may}{} from line {from} to line {to}, distance {distance}", it.flow.name())
+        format!("{may}{} from line {from} to line {to}, distance {distance}", it.kind.name())
     }
 
     /// Returns a table of dependences in Markdown with aligned columns, which is readable even
@@ -195,7 +195,7 @@ impl Nest {
                 self.line(source, it.source).to_string(),
                 self.line(source, it.target).to_string(),
                 format!("`{memref}`"),
-                format!("{}{may}", it.flow.name()),
+                format!("{}{may}", it.kind.name()),
                 distance(&it.distance),
             ]
         }));

@@ -22,7 +22,7 @@ pub use self::change::Change;
 use self::draw::{Attempt, names};
 use self::run::Stop;
 use crate::body::{Body, ScopeKind};
-use crate::dependence::Flow;
+use crate::dependence::DependenceKind;
 use crate::memory::Aliasing;
 use crate::nest::{Nest, root_of};
 
@@ -59,7 +59,7 @@ pub struct Arrow {
     /// The line of the op that runs later.
     pub target: usize,
     /// The kind; `None` for a value that the loop carries.
-    pub flow: Option<Flow>,
+    pub kind: Option<DependenceKind>,
 }
 
 /// Another order of the points, and the verdict on it.

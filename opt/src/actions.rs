@@ -63,13 +63,13 @@ struct Counter {
 
 /// A file, optionally with line and column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct SourcePlace {
     file: String,
     line: Option<u32>,
     column: Option<u32>,
 }
 
-impl Place {
+impl SourcePlace {
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, ':');
         let file = parts.next().filter(|it| !it.is_empty())?.to_owned();
@@ -104,7 +104,7 @@ impl Place {
 pub struct Actions {
     log: Option<Log>,
     /// If there are any, only actions on ops from these places are logged.
-    log_places: Vec<Place>,
+    log_places: Vec<SourcePlace>,
     /// For each action that has not ended: true if it was logged.
     open: Vec<bool>,
     counters: Vec<Counter>,
@@ -141,8 +141,8 @@ impl Actions {
     /// # Errors
     pub(crate) fn log_only(&mut self, places: &str) -> Result<(), String> {
         for text in places.split(',') {
-            let place =
-                Place::parse(text).ok_or_else(|| format!("Invalid location filter: {text}"))?;
+            let place = SourcePlace::parse(text)
+                .ok_or_else(|| format!("Invalid location filter: {text}"))?;
             self.log_places.push(place);
         }
         Ok(())

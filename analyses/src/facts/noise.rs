@@ -17,4 +17,4 @@ pub mod model;
 
 pub use analysis::NoiseAnalysis;
 pub use fact::Noise;
-pub use findings::{Findings, Growing, Root};
+pub use findings::{Findings, Growing, Overflow};

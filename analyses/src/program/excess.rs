@@ -80,7 +80,7 @@ impl Program {
         let ir = self.ir();
         let findings = &self.facts().observer;
         let roots =
-            findings.roots(ir).into_iter().filter_map(|(value, _)| ir.definition_site(value));
+            findings.overflows(ir).into_iter().filter_map(|(value, _)| ir.definition_site(value));
         let loops = findings.growing(ir).into_iter().map(|it| it.0);
         let breaches = self.breaches(ir.functions()).into_iter().map(|it| it.giver);
         let mut out = FxHashMap::default();

@@ -28,7 +28,7 @@ const STDIN: &str = "<stdin>";
 
 /// A finding of a baseline. Findings are written in this order: by file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-pub(crate) struct Entry {
+pub(crate) struct BaselineFinding {
     /// The file, relative to the folder of the baseline (absolute before the baseline is written),
     /// or [`STDIN`].
     filename: String,
@@ -39,19 +39,19 @@ pub(crate) struct Entry {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Baseline {
+struct BaselineFile {
     version: u32,
-    findings: Vec<Entry>,
+    findings: Vec<BaselineFinding>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct Baseline {
     folder: Folder,
     /// Pairs of a file and a fingerprint.
     findings: BTreeSet<(String, String)>,
 }
 
-impl Known {
+impl Baseline {
     /// Reads a baseline.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Known {
         if bytes.len() as u64 > MAX_FILE {
             return Err(named("a baseline has at most 256 MiB".to_owned()));
         }
-        let read: Baseline = serde_json::from_slice(&bytes)
+        let read: BaselineFile = serde_json::from_slice(&bytes)
             .map_err(|why| named(format!("not a baseline file: {why}")))?;
         if read.version != VERSION {
             return Err(named(format!(
@@ -80,23 +80,24 @@ impl Known {
     }
 
     /// For each finding of a file, true if the baseline has it.
-    pub(crate) fn has(&self, entries: &[Entry]) -> Vec<bool> {
+    pub(crate) fn has(&self, entries: &[BaselineFinding]) -> Vec<bool> {
         let Some(first) = entries.first() else { return Vec::new() };
         let name = self.folder.name(&first.filename);
-        let is_known = |it: &Entry| self.findings.contains(&(name.clone(), it.fingerprint.clone()));
+        let is_known =
+            |it: &BaselineFinding| self.findings.contains(&(name.clone(), it.fingerprint.clone()));
         entries.iter().map(is_known).collect()
     }
 }
 
 /// The entries of a baseline for the findings of a file, in the same order.
-pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entry> {
+pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<BaselineFinding> {
     let filename = if name == STDIN {
         name.to_owned()
     } else {
         absolute(Path::new(name)).to_string_lossy().into_owned()
     };
     let mut fingerprints = Fingerprints::new("", text);
-    let entries = found.iter().map(|it| Entry {
+    let entries = found.iter().map(|it| BaselineFinding {
         filename: filename.clone(),
         code: it.code.to_owned(),
         message: it.identity().to_owned(),
@@ -110,14 +111,14 @@ pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Entr
 }
 
 /// The text of a baseline to write to the file `baseline`.
-pub(crate) fn text(baseline: &Path, mut findings: Vec<Entry>) -> String {
+pub(crate) fn text(baseline: &Path, mut findings: Vec<BaselineFinding>) -> String {
     let folder = Folder::of(baseline);
     for it in &mut findings {
         it.filename = folder.name(&it.filename);
     }
     findings.sort_unstable();
     // Serialization of strings and numbers cannot fail.
-    serde_json::to_string_pretty(&Baseline { version: VERSION, findings }).unwrap_or_default()
+    serde_json::to_string_pretty(&BaselineFile { version: VERSION, findings }).unwrap_or_default()
         + "\n"
 }
 
@@ -232,7 +233,7 @@ mod tests {
         let entries = |it: &str| entries(&name(it), &text_of, &found);
         fs::write(&baseline, text(&baseline, entries("src/a.mlir"))).expect("a file");
         assert!(fs::read_to_string(&baseline).expect("a text").contains("\"../src/a.mlir\""));
-        let known = Known::read(&baseline).expect("a baseline");
+        let known = Baseline::read(&baseline).expect("a baseline");
         assert_eq!(known.has(&entries("ci/.././src//a.mlir")), [true]);
         assert_eq!(known.has(&entries("src/b.mlir")), [false]);
     }

@@ -55,7 +55,7 @@ pub(crate) struct Cache {
     base: Hash,
     /// A time before any file was read.
     start: Moment,
-    contexts: Mutex<FxHashMap<Known, Context>>,
+    contexts: Mutex<FxHashMap<SettingsKey, SettingsHash>>,
     /// One pack for each folder of checked files.
     packs: Mutex<HashMap<PathBuf, Arc<RwLock<Pack>>>>,
 }
@@ -65,14 +65,14 @@ pub(crate) struct Cache {
 pub(crate) struct Last {
     /// The folder as it was named, and its pack.
     pack: Option<(PathBuf, Arc<RwLock<Pack>>)>,
-    context: Option<(Known, Arc<str>)>,
+    context: Option<(SettingsKey, Arc<str>)>,
 }
 
 /// The address of the settings, which are kept alive so that the address stays theirs, and the
 /// rules that are off in addition.
-type Known = (usize, String);
+type SettingsKey = (usize, String);
 /// The settings, and the hash of everything but the text.
-type Context = (Arc<Settings>, Arc<str>);
+type SettingsHash = (Arc<Settings>, Arc<str>);
 
 /// The results of the files of one folder, by context. A file has one result.
 #[derive(Debug, Default)]
@@ -115,7 +115,7 @@ struct Said {
     /// Numbers of errors, warnings, hints, and findings left out.
     counts: [usize; 4],
     codes: Vec<(String, usize)>,
-    baseline: Vec<baseline::Entry>,
+    baseline: Vec<baseline::BaselineFinding>,
 }
 
 /// The position of a file in the cache.
@@ -229,14 +229,14 @@ impl Cache {
         pack
     }
 
-    fn context(&self, known: Known, settings: &Arc<Settings>, silenced: &[&str]) -> Arc<str> {
+    fn context(&self, key: SettingsKey, settings: &Arc<Settings>, silenced: &[&str]) -> Arc<str> {
         let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = || {
             let off = format!("{silenced:?}");
             let hash = hash(&[&self.base, settings.to_toml().as_bytes(), off.as_bytes()]);
             (Arc::clone(settings), hex(&hash).into())
         };
-        contexts.entry(known).or_insert_with(entry).1.clone()
+        contexts.entry(key).or_insert_with(entry).1.clone()
     }
 
     fn file(&self, folder: &Path) -> PathBuf {

@@ -14,7 +14,7 @@ use ropey::Rope;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::file::baseline::{self, Entry, Known};
+use crate::file::baseline::{self, Baseline, BaselineFinding};
 use crate::file::equality;
 use crate::file::fix::{self, Note, PlacedGroup};
 use crate::file::verify;
@@ -47,7 +47,7 @@ pub(crate) struct Checked {
     /// The reason why the file could not be checked or written.
     pub failure: Option<Failure>,
     /// The entries of a baseline, if requested.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<BaselineFinding>,
 }
 
 /// Numbers of diagnostics.
@@ -100,7 +100,7 @@ pub(crate) struct Task {
     /// Maximum number of diagnostics.
     pub most: usize,
     /// The baseline, whose findings are not reported.
-    pub known: Option<Arc<Known>>,
+    pub baseline: Option<Arc<Baseline>>,
     /// True if a baseline is written.
     pub wants_entries: bool,
     /// The file for the certificate.
@@ -261,10 +261,10 @@ fn analyze(
     if let Some(which) = task.verify {
         found = verify::verify(document, &found, which);
     }
-    if task.wants_entries || task.known.is_some() {
+    if task.wants_entries || task.baseline.is_some() {
         let entries = baseline::entries(&checked.name, rope, &found);
-        if let Some(known) = &task.known {
-            let mut is_known = known.has(&entries).into_iter();
+        if let Some(baseline) = &task.baseline {
+            let mut is_known = baseline.has(&entries).into_iter();
             found.retain(|_| is_known.next() != Some(true));
         }
         if task.wants_entries {

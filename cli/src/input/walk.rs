@@ -159,13 +159,13 @@ struct Walk {
     ignore_files: Option<IgnoreFiles>,
     /// The walk started in `.`, so paths are shown without it.
     is_here: bool,
-    state: Mutex<State>,
+    state: Mutex<UnreadFolders>,
     /// Signals new folders, or the end.
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct UnreadFolders {
     /// Folders still to read, each with the rules of its parent.
     folders: Vec<(PathBuf, Option<Arc<Rules>>)>,
     /// Number of threads that read a folder.
@@ -273,7 +273,7 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
         Err(it) => return (Vec::new(), vec![it]),
     };
     let folders = vec![(root.to_owned(), above.flatten())];
-    let state = Mutex::new(State { folders, ..State::default() });
+    let state = Mutex::new(UnreadFolders { folders, ..UnreadFolders::default() });
     let is_here = root == Path::new(".");
     let walk = Walk { ignore_files, is_here, state, changed: Condvar::new() };
     thread::scope(|scope| {

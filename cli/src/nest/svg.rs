@@ -290,7 +290,7 @@ fn arrows(
             .collect();
         let lines: Vec<String> =
             group.iter().flat_map(|it| [it.source, it.target]).map(|it| it.to_string()).collect();
-        let class = first.flow.map_or("value", noisy_loops::Flow::name);
+        let class = first.kind.map_or("value", noisy_loops::DependenceKind::name);
         let (backward, tip) = if is_backward { (" backward", "bad") } else { ("", "tip") };
         let _ = writeln!(
             out,

@@ -198,7 +198,7 @@ impl Plan<'_> {
             verify: show.verify_diagnostics,
             wants_proofs: args.statistics,
             wants_fixes: matches!(self.format, Format::Sarif | Format::Json | Format::JsonLines),
-            known: self.known.clone(),
+            baseline: self.baseline.clone(),
             wants_entries: args.write_baseline.is_some(),
             certificate: args.certificate.clone(),
             most: if show.verify_diagnostics.is_some() { usize::MAX } else { args.max_diagnostics },

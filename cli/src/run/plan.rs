@@ -11,7 +11,7 @@ use noisy_output::{Kind, identity, is_no_input, is_replaceable};
 use noisy_settings::Resolver;
 use noisy_syntax::parallel;
 
-use crate::file::baseline::Known;
+use crate::file::baseline::Baseline;
 use crate::file::cache::Cache;
 use crate::file::equality;
 use crate::input::args::{Check, Color, Format, Stage};
@@ -31,7 +31,7 @@ pub(crate) struct Plan<'a> {
     pub resolver: Resolver,
     pub selection: Selection,
     /// The baseline, whose findings are not reported.
-    pub known: Option<Arc<Known>>,
+    pub baseline: Option<Arc<Baseline>>,
     /// The files.
     pub inputs: Vec<Input>,
     /// True if standard input was named and its name is excluded.
@@ -52,7 +52,7 @@ impl<'a> Plan<'a> {
         let resolver = setup::resolver(&args.settings)?;
         let files = &args.files;
         let selection = Selection::new(&files.exclude, &files.per_file_ignores)?;
-        let known = args.baseline.as_deref().map(Known::read).transpose()?.map(Arc::new);
+        let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?.map(Arc::new);
         let mut configs = resolver.in_a_row();
         let filter = Filter {
             is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
@@ -103,7 +103,7 @@ impl<'a> Plan<'a> {
             look,
             resolver,
             selection,
-            known,
+            baseline,
             inputs,
             excludes_stdin,
             unreadable,
@@ -121,8 +121,14 @@ impl<'a> Plan<'a> {
             && show.verify_diagnostics.is_none()
             && !show.show_ranges;
         let wants_entries = self.args.write_baseline.is_some();
-        let options =
-            (self.format, self.look, fixing, self.args.max_diagnostics, &self.known, wants_entries);
+        let options = (
+            self.format,
+            self.look,
+            fixing,
+            self.args.max_diagnostics,
+            &self.baseline,
+            wants_entries,
+        );
         if is_kept { Cache::new(cache, settings.isolated, &options) } else { None }
     }
 

@@ -10,12 +10,12 @@ use crate::flow::Interval;
 /// which of these moved.
 pub trait Base {
     /// Facts about a value.
-    type Known<'a>
+    type Facts<'a>
     where
         Self: 'a;
 
     /// Returns the facts about a value of a type.
-    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Self::Known<'_>;
+    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Self::Facts<'_>;
 
     /// Returns the range of an integer of a type: it decides where control goes and how often loops
     /// run.
@@ -24,7 +24,7 @@ pub trait Base {
 
 /// The base of an analysis that stands on no other.
 impl Base for () {
-    type Known<'a> = ();
+    type Facts<'a> = ();
 
     fn known(&self, _: &Interner, _: Type, _: Value) {}
 

@@ -239,7 +239,7 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
 
     /// Returns the facts of the base about a value.
     #[inline]
-    pub fn known(&self, value: Value) -> B::Known<'_> {
+    pub fn known(&self, value: Value) -> B::Facts<'_> {
         if self.ir.definition_site(value) == Some(self.op) {
             self.log.reads_own.set(true);
         } else {

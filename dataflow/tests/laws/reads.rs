@@ -136,7 +136,7 @@ impl SparseForward for Curious {
 struct Below(Sparse<Curious>);
 
 impl Base for Below {
-    type Known<'a> = Option<Digest>;
+    type Facts<'a> = Option<Digest>;
 
     fn known(&self, _: &Interner, _: Type, value: Value) -> Option<Digest> {
         self.0.fact(value).copied()

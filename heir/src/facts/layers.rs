@@ -74,7 +74,7 @@ impl Solved {
 }
 
 impl Base for Solved {
-    type Known<'a> = LowerFacts;
+    type Facts<'a> = LowerFacts;
 
     fn known(&self, interner: &Interner, ty: Type, value: Value) -> LowerFacts {
         let kept = self.heir.get().and_then(Option::as_deref);

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::run::{Extent, Run, Stop};
 use super::{Arrow, Change, Changed, DrawingSize, Point, PointPart, Space};
 use crate::body::{Body, ScopeKind};
-use crate::dependence::{Flow, Limits, paths};
+use crate::dependence::{DependenceKind, Limits, paths};
 use crate::legality::Legality;
 use crate::memory::{Aliasing, Meeting};
 use crate::nest::{LIMITS, Nest, line};
@@ -169,8 +169,9 @@ impl Attempt<'_> {
         for it in &mut arrows {
             (it.from, it.to) = (number[it.from], number[it.to]);
         }
-        let arrow =
-            |it: &Arrow| (it.from, it.to, it.source, it.target, it.flow.map_or("", Flow::name));
+        let arrow = |it: &Arrow| {
+            (it.from, it.to, it.source, it.target, it.kind.map_or("", DependenceKind::name))
+        };
         arrows.sort_by_key(arrow);
         arrows.dedup();
         out.arrows = arrows;
@@ -241,13 +242,13 @@ impl Attempt<'_> {
             if from.point != to.point && seen.insert((from.point, to.point, from.access, to.access))
             {
                 let line = |it: &Instance| line(self.source, body.accesses[it.access].op);
-                let flow = Some(Flow::of(body, from.access, to.access));
+                let kind = Some(DependenceKind::of(body, from.access, to.access));
                 out.push(Arrow {
                     from: from.point,
                     to: to.point,
                     source: line(from),
                     target: line(to),
-                    flow,
+                    kind,
                 });
             }
         };
@@ -291,7 +292,7 @@ impl Attempt<'_> {
                     }
                 };
                 if is_next {
-                    out.push(Arrow { from, to, source: line, target: line, flow: None });
+                    out.push(Arrow { from, to, source: line, target: line, kind: None });
                 }
             }
         }

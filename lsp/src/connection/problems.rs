@@ -12,11 +12,11 @@ use super::{Connection, status};
 /// The mistakes, and the configuration files whose diagnostics show them.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
-    state: Mutex<State>,
+    state: Mutex<ProblemLists>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ProblemLists {
     messages: Vec<String>,
     /// Diagnostics of the files on the disk.
     on_disk: FxHashMap<lsp::Uri, Vec<lsp::Diagnostic>>,
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Problems {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ProblemLists> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Effective {
 
 /// A root of the workspace.
 #[derive(Debug)]
-struct Root {
+struct WorkspaceRoot {
     /// Its URI, for questions about its settings; `None` for documents outside of all roots.
     uri: Option<lsp::Uri>,
     path: Option<PathBuf>,
@@ -34,7 +34,7 @@ struct Root {
     files: Arc<Resolver>,
 }
 
-impl Root {
+impl WorkspaceRoot {
     fn new(uri: Option<lsp::Uri>, editor: Arc<Config>) -> Self {
         let path = uri.as_ref().and_then(lsp::Uri::to_file_path).map(std::borrow::Cow::into_owned);
         let files = resolver(&editor, path.as_deref());
@@ -57,7 +57,7 @@ pub(crate) struct Store {
     /// Settings from `initialize`, until the editor sends others.
     initial: Mutex<Option<Config>>,
     /// The first is for documents outside of all others.
-    roots: Mutex<Vec<Root>>,
+    roots: Mutex<Vec<WorkspaceRoot>>,
     /// Number of turns given ([`Store::turn`]).
     turns: AtomicU64,
     /// The latest turn that took settings of the editor.
@@ -66,7 +66,7 @@ pub(crate) struct Store {
 
 impl Default for Store {
     fn default() -> Self {
-        let roots = vec![Root::new(None, Arc::new(Config::new()))];
+        let roots = vec![WorkspaceRoot::new(None, Arc::new(Config::new()))];
         Self {
             initial: Mutex::default(),
             roots: Mutex::new(roots),
@@ -77,7 +77,7 @@ impl Default for Store {
 }
 
 impl Store {
-    fn roots(&self) -> MutexGuard<'_, Vec<Root>> {
+    fn roots(&self) -> MutexGuard<'_, Vec<WorkspaceRoot>> {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,7 +90,7 @@ impl Store {
         });
         for uri in add {
             let editor = roots[0].editor.clone();
-            roots.push(Root::new(Some(uri), editor));
+            roots.push(WorkspaceRoot::new(Some(uri), editor));
         }
     }
 
@@ -155,12 +155,12 @@ impl Store {
             let roots = self.roots();
             // The innermost root that contains the file; a document without a path belongs to the
             // first root.
-            let holds = |it: &&Root| match (&path, &it.path) {
+            let holds = |it: &&WorkspaceRoot| match (&path, &it.path) {
                 (Some(path), Some(root)) => path.starts_with(root),
                 (None, Some(_)) => true,
                 (_, None) => false,
             };
-            let depth = |it: &&Root| match path {
+            let depth = |it: &&WorkspaceRoot| match path {
                 Some(_) => it.path.as_ref().map_or(0, |it| it.components().count()),
                 None => 0,
             };

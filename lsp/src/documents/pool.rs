@@ -28,17 +28,17 @@ pub(super) trait Actor: Send + Sized + 'static {
 pub(super) type Messages<A> = Arc<Mailbox<A>>;
 
 /// The messages of an actor, and the actor while it is idle.
-pub(super) struct Mailbox<A: Actor>(Mutex<Inside<A>>);
+pub(super) struct Mailbox<A: Actor>(Mutex<MailboxContent<A>>);
 
-struct Inside<A: Actor> {
+struct MailboxContent<A: Actor> {
     messages: VecDeque<A::Message>,
-    place: Place<A>,
+    state: ActorState<A>,
 }
 
-enum Place<A> {
-    Waits(Box<A>),
-    Works,
-    Gone,
+enum ActorState<A> {
+    Idle(Box<A>),
+    Running,
+    Ended,
 }
 
 impl<A: Actor> Mailbox<A> {
@@ -50,7 +50,7 @@ impl<A: Actor> Mailbox<A> {
     pub(super) fn open(
         new: impl FnOnce(&Messages<A>) -> A + Send + 'static,
     ) -> io::Result<Messages<A>> {
-        let inside = Inside { messages: VecDeque::new(), place: Place::Works };
+        let inside = MailboxContent { messages: VecDeque::new(), state: ActorState::Running };
         let mailbox = Arc::new(Self(Mutex::new(inside)));
         let of = mailbox.clone();
         host::run_document(Box::new(move || of.work(|| new(&of))))?;
@@ -60,13 +60,13 @@ impl<A: Actor> Mailbox<A> {
     /// Sends a message. A message to an ended actor is dropped.
     pub(super) fn post(self: &Arc<Self>, message: A::Message) {
         let mut inside = self.lock();
-        if matches!(inside.place, Place::Gone) {
+        if matches!(inside.state, ActorState::Ended) {
             // Dropping the message may send an answer, which needs the lock.
             drop(inside);
             return;
         }
         inside.messages.push_back(message);
-        if let Place::Waits(actor) = std::mem::replace(&mut inside.place, Place::Works) {
+        if let ActorState::Idle(actor) = std::mem::replace(&mut inside.state, ActorState::Running) {
             drop(inside);
             if self.clone().go_on(*actor).is_err() {
                 self.close();
@@ -91,7 +91,7 @@ impl<A: Actor> Mailbox<A> {
             while let Some(it) = actor.run(self) {
                 let mut inside = self.lock();
                 if inside.messages.is_empty() && !it.is_busy() {
-                    inside.place = Place::Waits(Box::new(it));
+                    inside.state = ActorState::Idle(Box::new(it));
                     return true;
                 }
                 if !host::has_time() {
@@ -111,13 +111,13 @@ impl<A: Actor> Mailbox<A> {
     /// The actor has ended; waiting senders are told.
     fn close(&self) {
         let mut inside = self.lock();
-        inside.place = Place::Gone;
+        inside.state = ActorState::Ended;
         let lost = std::mem::take(&mut inside.messages);
         drop(inside);
         drop(lost);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inside<A>> {
+    fn lock(&self) -> MutexGuard<'_, MailboxContent<A>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         mailbox.post(usize::MAX);
         // The actor has dropped its sender, and its thread is about to close the mailbox.
         assert!(receiver.recv().is_err());
-        while !matches!(mailbox.lock().place, Place::Gone) {
+        while !matches!(mailbox.lock().state, ActorState::Ended) {
             thread::yield_now();
         }
         mailbox.post(2);

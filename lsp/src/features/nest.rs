@@ -18,10 +18,10 @@ use rustc_hash::FxHashMap;
 
 /// Cached dependences of nests, shared by all queries.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Nests(Arc<Mutex<Known>>);
+pub(crate) struct Nests(Arc<Mutex<CachedVerdicts>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct CachedVerdicts {
     verdicts: FxHashMap<String, Arc<[LoopVerdict]>>,
     n_computed: usize,
 }

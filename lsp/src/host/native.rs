@@ -27,27 +27,27 @@ const LINGER: Duration = Duration::from_secs(5);
 /// The threads of all documents.
 static THREADS: Pool = Pool::new();
 
-type Work = Box<dyn FnOnce() + Send>;
+type Task = Box<dyn FnOnce() + Send>;
 
 /// Threads that are started when there is work.
 struct Pool {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     work_came: Condvar,
 }
 
-struct State {
-    waiting: VecDeque<Work>,
+struct PoolState {
+    waiting: VecDeque<Task>,
     n_threads: usize,
     n_idle: usize,
 }
 
 impl Pool {
     const fn new() -> Self {
-        let state = State { waiting: VecDeque::new(), n_threads: 0, n_idle: 0 };
+        let state = PoolState { waiting: VecDeque::new(), n_threads: 0, n_idle: 0 };
         Self { state: Mutex::new(state), work_came: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -56,7 +56,7 @@ impl Pool {
     /// # Errors
     ///
     /// If there is no thread and none can be started; the work is dropped.
-    fn run(&'static self, work: Work) -> io::Result<()> {
+    fn run(&'static self, work: Task) -> io::Result<()> {
         let mut state = self.lock();
         state.waiting.push_back(work);
         if state.n_idle >= state.waiting.len() {
@@ -108,7 +108,7 @@ impl Pool {
 /// # Errors
 ///
 /// If no thread can be started.
-pub(crate) fn run_document(work: Work) -> io::Result<()> {
+pub(crate) fn run_document(work: Task) -> io::Result<()> {
     THREADS.run(work)
 }
 

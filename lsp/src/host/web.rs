@@ -21,7 +21,7 @@ pub(crate) const TURN: Duration = Duration::from_millis(8);
 /// The runtime may fire a timer so much later than it is due.
 const LATE: Duration = Duration::from_millis(2);
 
-static STATE: Mutex<Option<State>> = Mutex::new(None);
+static STATE: Mutex<Option<PageState>> = Mutex::new(None);
 
 /// True if a task has run since [`begin_round`].
 static IS_BUSY: AtomicBool = AtomicBool::new(false);
@@ -29,7 +29,7 @@ static IS_BUSY: AtomicBool = AtomicBool::new(false);
 static LAST_SEARCH: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Default)]
-struct State {
+struct PageState {
     turn_began: Option<Instant>,
     timers: BTreeSet<Instant>,
     orders: Vec<Order>,
@@ -50,7 +50,7 @@ struct Waiting {
     report: Box<dyn Fn(String) + Send>,
 }
 
-fn with<T>(act: impl FnOnce(&mut State) -> T) -> T {
+fn with<T>(act: impl FnOnce(&mut PageState) -> T) -> T {
     let mut state: MutexGuard<'_, _> = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     act(state.get_or_insert_default())
 }

@@ -28,13 +28,13 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<OutboxState>,
     changed: Condvar,
     spellings: Spellings,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct OutboxState {
     queue: VecDeque<Item>,
     /// Waiting diagnostics by document; each has one item in the queue.
     diagnostics: FxHashMap<Arc<str>, Vec<u8>>,
@@ -67,7 +67,7 @@ struct Notification<'a, P> {
 }
 
 impl Outbox {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutboxState> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,7 +131,7 @@ impl Outbox {
 
     fn queue(
         &self,
-        state: &mut State,
+        state: &mut OutboxState,
         uri: &Arc<str>,
         version: Option<i32>,
         diagnostics: &[lsp::Diagnostic],
@@ -188,13 +188,13 @@ impl Outbox {
     /// message is begun, so the end of the process cuts none in two.
     pub(crate) fn close(&self, limit: Duration) {
         let state = self.state();
-        let unwritten = |state: &mut State| state.writing || !state.queue.is_empty();
+        let unwritten = |state: &mut OutboxState| state.writing || !state.queue.is_empty();
         let wait = self.shared.changed.wait_timeout_while(state, limit, unwritten);
         wait.unwrap_or_else(PoisonError::into_inner).0.give_up();
     }
 }
 
-impl State {
+impl OutboxState {
     /// The next body to write, if any waits.
     fn take(&mut self) -> Option<JsonBuffer> {
         loop {

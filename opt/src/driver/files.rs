@@ -47,7 +47,7 @@ pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
 
 /// A part of a text between markers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct FilePart {
     /// The marker before it, with the rest of its line where MLIR reads nothing in that.
     pub separator: String,
     pub text: String,
@@ -57,17 +57,17 @@ pub(super) struct Part {
 
 /// The parts of a text between markers, as `mlir-opt` splits it: wherever a marker stands, but in a
 /// string. Text behind a marker in its line, other than a comment, is the start of the next part.
-pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<Part> {
+pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<FilePart> {
     let places = match marker {
         None => Vec::new(),
         Some(SPLIT_MARKER) => split_places(&text),
         Some(marker) => text.match_indices(marker).map(|it| it.0).collect(),
     };
     if places.is_empty() {
-        return vec![Part { text, ..Part::default() }];
+        return vec![FilePart { text, ..FilePart::default() }];
     }
     let marker = marker.unwrap_or_default();
-    let mut out = vec![Part::default()];
+    let mut out = vec![FilePart::default()];
     // The end of the last separator.
     let mut start = 0;
     for at in places {
@@ -84,7 +84,7 @@ pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<Part> {
             last.text.push_str(&text[start..at]);
             n_lines = last.first_line + text[start..end].matches('\n').count();
         }
-        out.push(Part { separator, text: String::new(), first_line: n_lines });
+        out.push(FilePart { separator, text: String::new(), first_line: n_lines });
         start = end;
     }
     if let Some(last) = out.last_mut() {

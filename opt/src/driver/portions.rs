@@ -112,7 +112,7 @@ impl Run {
             return None;
         }
         let cut = Cut::new(text, size)?;
-        let work = Work {
+        let work = PortionRunner {
             pipeline: &self.pipeline,
             settings: Settings { n_threads: 0, ..self.settings.clone() },
             accepted: self.accepted(),
@@ -133,13 +133,13 @@ impl Run {
 }
 
 /// The work on each portion.
-struct Work<'a> {
+struct PortionRunner<'a> {
     pipeline: &'a Pipeline,
     settings: Settings,
     accepted: Accepted,
 }
 
-impl Work<'_> {
+impl PortionRunner<'_> {
     /// Returns the result of a portion, and the names of its functions.
     fn on(&self, text: String) -> Option<(String, Vec<String>)> {
         let mut sink = Sink::new(Input::new("", text, 0), true);

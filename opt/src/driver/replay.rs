@@ -31,16 +31,16 @@ const REST: &str = "the remaining changes of the pass";
 
 /// A recording under construction, shared with its owner.
 #[derive(Debug)]
-pub(super) struct Recorder(Arc<Mutex<State>>);
+pub(super) struct Recorder(Arc<Mutex<ReplayState>>);
 
 /// Records all changes from now on.
 pub(super) fn record(actions: &mut Actions) -> Recorder {
-    let state = Arc::new(Mutex::new(State::default()));
+    let state = Arc::new(Mutex::new(ReplayState::default()));
     actions.watch_by(Box::new(Watcher(Arc::clone(&state))));
     Recorder(state)
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn locked(state: &Mutex<ReplayState>) -> MutexGuard<'_, ReplayState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -57,7 +57,13 @@ impl Recorder {
         let has_begun = state.has_begun;
         let input = Input::new(&input.file, input.text.clone(), input.first_line);
         let n_looked = state.n_looked;
-        *state = State { recording, has_begun, input: Some(input), n_looked, ..State::default() };
+        *state = ReplayState {
+            recording,
+            has_begun,
+            input: Some(input),
+            n_looked,
+            ..ReplayState::default()
+        };
     }
 
     /// Returns the page, or lines of JSON if the name of the file says so.
@@ -68,7 +74,7 @@ impl Recorder {
 }
 
 /// The name that passes use.
-struct Watcher(Arc<Mutex<State>>);
+struct Watcher(Arc<Mutex<ReplayState>>);
 
 impl Watch for Watcher {
     fn shown(&mut self, ir: &Ir, is_before: bool) {
@@ -115,7 +121,7 @@ impl Rows {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ReplayState {
     recording: Recording,
     /// True after the start of a part of the file.
     has_begun: bool,
@@ -133,7 +139,7 @@ struct State {
     n_looked: usize,
 }
 
-impl State {
+impl ReplayState {
     fn begin(&mut self, ir: &Ir) {
         let now = self.program(ir);
         self.owners = now.owners;

@@ -43,7 +43,7 @@ pub(crate) enum SiteDecision {
 
 /// An independent part of an instance.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Component {
     /// The part as an instance. Every site is open and at least one of its nodes matters.
     pub instance: Instance,
     /// The index of each of its sites in the whole instance.
@@ -58,7 +58,7 @@ pub(crate) struct Simplified {
     /// The decision about each site.
     pub fixed: Vec<SiteDecision>,
     /// The parts, ordered by their first node.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Component>,
 }
 
 /// Simplifies a graph under decisions already taken. With `split` off the rest is one part. With
@@ -348,7 +348,12 @@ fn force_sites(
 }
 
 /// Phase 3: split.
-fn parts(graph: &Graph, levels: &NoiseRanges, fixed: &[SiteDecision], split: bool) -> Vec<Part> {
+fn parts(
+    graph: &Graph,
+    levels: &NoiseRanges,
+    fixed: &[SiteDecision],
+    split: bool,
+) -> Vec<Component> {
     let n = graph.n_nodes();
     let mut sets = DisjointSets { parent: (0..n as u32).collect() };
     let kept: Vec<u32> = graph.order.iter().copied().filter(|&v| levels.node_matters(v)).collect();
@@ -402,7 +407,7 @@ fn part(
     nodes: Vec<u32>,
     new_node: &mut [u32],
     new_site: &mut [u32],
-) -> Part {
+) -> Component {
     let mut instance = Instance::default();
     let mut sites = Vec::new();
     for (i, &v) in nodes.iter().enumerate() {
@@ -465,11 +470,11 @@ fn part(
         new_site[s as usize] = NONE;
     }
     if constants.is_empty() {
-        return Part { instance, sites, nodes };
+        return Component { instance, sites, nodes };
     }
     let (instance, n_sources) = with_sources(&instance, &constants);
     let nodes = std::iter::repeat_n(NONE, n_sources).chain(nodes).collect();
-    Part { instance, sites, nodes }
+    Component { instance, sites, nodes }
 }
 
 /// Puts sources before the nodes of an instance, one per noise, for the operands at the given

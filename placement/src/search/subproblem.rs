@@ -8,7 +8,7 @@ use crate::question::graph::{Graph, NONE};
 use crate::question::infeasible::{Infeasible, Why};
 use crate::question::instance::Node;
 use crate::question::limits::Budget;
-use crate::question::simplify::Part;
+use crate::question::simplify::Component;
 use crate::search::compact::{self, AnyLegal};
 use crate::search::greedy;
 use crate::search::incumbent::Incumbent;
@@ -28,7 +28,7 @@ pub(crate) struct Subproblem {
 
 impl Subproblem {
     /// Finds a first legal choice, greedily or with the solver.
-    pub(crate) fn new(mut part: Part, budget: &Budget) -> Result<Subproblem, Infeasible> {
+    pub(crate) fn new(mut part: Component, budget: &Budget) -> Result<Subproblem, Infeasible> {
         let grain = part.instance.sites.iter().fold(0, |grain, site| gcd(grain, site.cost)).max(1);
         for site in &mut part.instance.sites {
             site.cost /= grain;
@@ -70,7 +70,7 @@ impl Subproblem {
 
 /// Asks the solver for a legal choice. The cheap ways always find one unless a site can raise
 /// noise.
-fn ask_solver(graph: &Graph, part: &Part, budget: &Budget) -> Result<Vec<bool>, Infeasible> {
+fn ask_solver(graph: &Graph, part: &Component, budget: &Budget) -> Result<Vec<bool>, Infeasible> {
     let node = part.nodes.iter().copied().find(|&v| v != NONE).unwrap_or(0);
     let err = |why| Err(Infeasible { node: Node(node), why });
     match compact::any_legal(graph, budget) {

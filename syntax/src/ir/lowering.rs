@@ -10,7 +10,7 @@ use crate::ir::names::Use;
 use crate::ir::seq::{self, Piece};
 use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
 use crate::lex::error_in;
-use crate::skeleton::{DIALECT, Inner, Item, OpenParts, Part, Shape, Skeleton};
+use crate::skeleton::{DIALECT, Inner, Item, OpenParts, RegionPart, Shape, Skeleton};
 use crate::token_stream::TokenStream;
 use crate::{
     Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, TokenKind, Type, Value,
@@ -22,7 +22,7 @@ mod names;
 
 /// The ops made so far, and those that must be linked.
 #[derive(Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct LoweringWork {
     /// Ops that are new or were changed, in textual order, nested ones after the op that holds
     /// them.
     pub(crate) fresh: Vec<Op>,
@@ -41,7 +41,7 @@ pub(crate) struct Work {
     /// The first of each run of old items that is taken over, and how many they are.
     pub(crate) kept: FxHashMap<Op, usize>,
     /// These runs, cut out.
-    pub(crate) trees: Vec<seq::Root>,
+    pub(crate) trees: Vec<seq::TreeRoot>,
     /// The ops whose items are open where the last stretch ended, outermost first.
     open: Vec<Option<OpenOp>>,
     parsed: Option<Box<Parsed>>,
@@ -103,13 +103,13 @@ impl Ir {
         &mut self,
         run: Run<'_>,
         region: Region,
-        parts: &[Part],
-        work: &mut Work,
+        parts: &[RegionPart],
+        work: &mut LoweringWork,
     ) -> Vec<Piece> {
         let mut pieces = Vec::with_capacity(parts.len());
         for &part in parts {
             pieces.push(match part {
-                Part::Item(index) => {
+                RegionPart::Item(index) => {
                     let op = match work.pairs.get(index as usize).copied().flatten() {
                         Some(op) => self.lower_inside(run, index, op, work),
                         None => self.lower(run, index, region, work),
@@ -117,7 +117,7 @@ impl Ir {
                     seq::note_own(self, op);
                     Piece::Item(op, run.item(index).len)
                 }
-                Part::Kept(index) => {
+                RegionPart::Kept(index) => {
                     let tree = work.trees[index as usize];
                     if run.skeleton.kept[index as usize].region != region {
                         for op in seq::items(self, tree) {
@@ -138,7 +138,7 @@ impl Ir {
         run: Run<'_>,
         region: Region,
         open: &[OpenParts],
-        work: &mut Work,
+        work: &mut LoweringWork,
     ) {
         let mut parent = region;
         for (level, it) in open.iter().enumerate() {
@@ -163,14 +163,14 @@ impl Ir {
     }
 
     /// A new op that says nothing yet, in a region (not yet in its sequence).
-    fn start_op(&mut self, parent: Region, work: &mut Work) -> Op {
+    fn start_op(&mut self, parent: Region, work: &mut LoweringWork) -> Op {
         let op = self.new_op(OpData::new(parent, OpKind::Unknown));
         work.fresh.push(op);
         op
     }
 
     /// Gives an old op what its item holds now.
-    fn lower_inside(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) -> Op {
+    fn lower_inside(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut LoweringWork) -> Op {
         for (n, inner) in run.item(index).regions.iter().enumerate() {
             let region = self.op(op).regions[n].1;
             self.lower_parts(run, region, inner, Vec::new(), work);
@@ -185,7 +185,7 @@ impl Ir {
         region: Region,
         inner: &Inner,
         mut pieces: Vec<Piece>,
-        work: &mut Work,
+        work: &mut LoweringWork,
     ) {
         pieces.extend(self.build_parts(run, region, &inner.parts, work));
         seq::fill(self, region, &pieces);
@@ -196,7 +196,7 @@ impl Ir {
 
     /// Lowers an item into a new op of a region (not yet in its sequence), or into the one that was
     /// made when it was open.
-    fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut Work) -> Op {
+    fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut LoweringWork) -> Op {
         let item = run.item(index);
         let open = item.level.and_then(|level| work.open.get_mut(level)?.take());
         let (op, made) = match open {

@@ -187,7 +187,7 @@ pub struct BlockData {
 /// A region.
 #[derive(Debug)]
 pub struct RegionData {
-    pub(crate) items: seq::Root,
+    pub(crate) items: seq::TreeRoot,
     /// The op that holds it; `None` for the root.
     pub parent: Option<Op>,
     /// The implicit first block (if the region starts with a label, that block is empty and not

@@ -66,7 +66,7 @@ impl Default for Link {
 
 /// The root of the tree of a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Root(Option<Op>);
+pub(crate) struct TreeRoot(Option<Op>);
 
 /// The sums over the items of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +162,7 @@ fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Piece {
     Item(Op, u32),
-    Tree(Root),
+    Tree(TreeRoot),
 }
 
 /// Makes these pieces the contents of an empty region.
@@ -177,7 +177,7 @@ fn join(ir: &mut Ir, pieces: &[Piece]) -> Op {
     for piece in pieces {
         match *piece {
             Piece::Item(op, len) => items.push((op, len)),
-            Piece::Tree(Root(tree)) => {
+            Piece::Tree(TreeRoot(tree)) => {
                 let run = build_tree(ir, &items);
                 items.clear();
                 root = merge(ir, root, run);
@@ -190,7 +190,7 @@ fn join(ir: &mut Ir, pieces: &[Piece]) -> Op {
 }
 
 /// Takes items out of a region: `n` from `from` on.
-pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> Root {
+pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> TreeRoot {
     let root = root_of(ir, region);
     let (before, rest) = split(ir, root, from as u32);
     let (middle, after) = split(ir, rest, n as u32);
@@ -199,7 +199,7 @@ pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> Root {
     if middle != NONE {
         ir.links[middle.index()].up = NONE;
     }
-    Root((middle != NONE).then_some(middle))
+    TreeRoot((middle != NONE).then_some(middle))
 }
 
 /// Takes one item out of its region in an IR without text: its children take its place. The
@@ -246,7 +246,7 @@ pub(crate) fn insert(ir: &mut Ir, region: Region, at: usize, pieces: &[Piece]) {
 }
 
 /// The items of a tree, in order.
-pub(crate) fn items(ir: &Ir, root: Root) -> Vec<Op> {
+pub(crate) fn items(ir: &Ir, root: TreeRoot) -> Vec<Op> {
     let mut out = Vec::new();
     let mut at = root.0.map(|it| leftmost(ir, it));
     while let Some(op) = at {
@@ -265,7 +265,7 @@ fn set_root(ir: &mut Ir, region: Region, root: Op) {
     if root != NONE {
         ir.links[root.index()].up = NONE;
     }
-    ir.regions[region.index()].items = Root((root != NONE).then_some(root));
+    ir.regions[region.index()].items = TreeRoot((root != NONE).then_some(root));
 }
 
 /// Splits a tree into its first `n` items and the rest.

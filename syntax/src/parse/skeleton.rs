@@ -91,14 +91,14 @@ pub(crate) struct Inner {
     /// Bytes that the regions before it in the same item hold.
     pub(crate) cut: u32,
     /// Its items, without those that a [`Pause`] has given out before.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<RegionPart>,
     /// True if there is a `}`.
     pub(crate) closed: bool,
 }
 
 /// A part of what a region holds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part {
+pub(crate) enum RegionPart {
     /// An item that was read: index into [`Skeleton::items`].
     Item(u32),
     /// Old items that were not: index into [`Skeleton::kept`].
@@ -113,7 +113,7 @@ pub(crate) struct OpenParts {
     /// The number of the first of the regions of `parts`: of the one that was open then.
     pub(crate) from: usize,
     /// The parts of each region from there on.
-    pub(crate) parts: Vec<Vec<Part>>,
+    pub(crate) parts: Vec<Vec<RegionPart>>,
 }
 
 /// Old items next to each other that are taken over.
@@ -141,7 +141,7 @@ pub(crate) struct Skeleton {
     /// The runs of items that were not.
     pub(crate) kept: Vec<Kept>,
     /// The outermost ones in order.
-    pub(crate) roots: Vec<Part>,
+    pub(crate) roots: Vec<RegionPart>,
     /// The own tokens of items that have regions.
     pub(crate) own: Vec<Token>,
 }

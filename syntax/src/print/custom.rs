@@ -4,7 +4,7 @@
 //! if the op fits, and in the end all of its operands, results, successors and regions must be
 //! printed.
 
-use super::printer::{Fits, HOLE, Place, Printer, SYMBOL, ShownRegion, Unfit, fits};
+use super::printer::{Fits, HOLE, PrintProgress, Printer, SYMBOL, ShownRegion, Unfit, fits};
 use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, namespace};
 
 impl Printer<'_> {
@@ -21,7 +21,7 @@ impl Printer<'_> {
             return false;
         }
         let len = self.text.out.len();
-        let inner = Place {
+        let inner = PrintProgress {
             op,
             n_operands: 0,
             n_results: 0,

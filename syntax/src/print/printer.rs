@@ -41,7 +41,7 @@ pub(crate) fn fits(condition: bool) -> Fits {
 
 /// The op that is being printed, and the counts of its parts that are printed.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct PrintProgress {
     pub(crate) op: Op,
     pub(crate) n_operands: usize,
     pub(crate) n_results: usize,
@@ -69,7 +69,7 @@ pub(crate) struct Printer<'a> {
     /// The dialect that op names may leave out.
     pub(crate) default_dialect: Option<&'static str>,
     /// The op that is being printed in its custom form.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<PrintProgress>,
     /// The regions in order, if they are noted instead of printed.
     pub(crate) shown: Option<Vec<ShownRegion>>,
 }
@@ -109,7 +109,7 @@ impl<'a> Printer<'a> {
         self.ir.op(self.op_id()).kind
     }
 
-    pub(crate) fn place(&mut self) -> Fits<&mut Place> {
+    pub(crate) fn place(&mut self) -> Fits<&mut PrintProgress> {
         self.place.as_mut().ok_or(Unfit)
     }
 

@@ -12,7 +12,7 @@ use ropey::str_utils::byte_to_line_idx;
 
 use crate::ir::names::Touched;
 use crate::ir::seq;
-use crate::lowering::{Run, Work};
+use crate::lowering::{LoweringWork, Run};
 use crate::skeleton::{Context, End, Here, OpenParts, Pause, Skeleton, Stop, Take, resume};
 use crate::token_stream::TokenStream;
 use crate::{Ir, namespace, reserve_with_slack};
@@ -122,7 +122,7 @@ const LEAST_LINE: usize = 8;
 fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir {
     let mut ir = Ir::default();
     let root = ir.root;
-    let mut work = Work::default();
+    let mut work = LoweringWork::default();
     let mut chunks = Vec::new();
     ir.names.in_order = true;
     // About as many items as lines, of which none is shorter than an op. Room that is not used

@@ -33,7 +33,7 @@ use crate::grammar::Aliases;
 use crate::ir::seq;
 use crate::lowering::Run;
 use crate::skeleton::{
-    Context, DIALECT, End, Here, Kept, PLACE, Part, Skeleton, Stop, Take, skeleton,
+    Context, DIALECT, End, Here, Kept, PLACE, RegionPart, Skeleton, Stop, Take, skeleton,
 };
 use crate::token_stream::TokenStream;
 use crate::{Ir, MAX_REGION_DEPTH, Op, OpKind, Region};
@@ -251,7 +251,7 @@ impl Edit<'_> {
         };
         let mut graft = Graft::new(ir, self.old, run, self.stale.map(|it| it.0));
         let olds = graft.items(Some(first), synced);
-        let mut targets: Vec<(Option<Region>, &[Part])> = Vec::new();
+        let mut targets: Vec<(Option<Region>, &[RegionPart])> = Vec::new();
         for (n, chunk) in chunks.iter().enumerate() {
             let region = olds.get(n).map(|&old| graft.ir.op(old).regions[0].1);
             if let Some(region) = region {
@@ -343,5 +343,5 @@ impl Edit<'_> {
 struct Chunk {
     head: Head,
     end: End,
-    roots: Vec<Part>,
+    roots: Vec<RegionPart>,
 }

@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 use crate::Delta;
 use crate::ir::names::Replaced;
 use crate::ir::seq;
-use crate::lowering::{Run, Work};
-use crate::skeleton::{DIALECT, Part, Shape};
+use crate::lowering::{LoweringWork, Run};
+use crate::skeleton::{DIALECT, RegionPart, Shape};
 use crate::{Form, Ir, Op, OpKind, Region};
 
 /// The way in which an old op becomes a new item.
@@ -25,7 +25,7 @@ pub(super) struct Graft<'a> {
     /// The text before the change.
     old: &'a Rope,
     pub(super) run: Run<'a>,
-    pub(super) work: Work,
+    pub(super) work: LoweringWork,
     /// Items that are parsed again, with the op and the chunk of each.
     again: Vec<(u32, Op, Region)>,
     /// Ops that leave, with all they hold that is not taken over.
@@ -48,7 +48,7 @@ impl<'a> Graft<'a> {
     pub(super) fn new(ir: &'a mut Ir, old: &'a Rope, run: Run<'a>, stale: Option<Op>) -> Self {
         let kept = run.skeleton.kept.iter().map(|it| (it.first, it.n)).collect();
         let pairs = vec![None; run.skeleton.items.len()];
-        let mut work = Work::default();
+        let mut work = LoweringWork::default();
         (work.kept, work.pairs) = (kept, pairs);
         let (again, leaving, moving, changed, freed, begun_anew) = Default::default();
         let n_again = 0;
@@ -89,12 +89,12 @@ impl<'a> Graft<'a> {
 
     /// Finds for items that were read the old ones that they are, or that they stand in the place
     /// of, and so on inside of these. The old ones that are left will be removed.
-    pub(super) fn pair(&mut self, olds: &[Op], parts: &[Part]) {
+    pub(super) fn pair(&mut self, olds: &[Op], parts: &[RegionPart]) {
         let items: Vec<u32> = parts
             .iter()
             .filter_map(|part| match part {
-                Part::Item(index) => Some(*index),
-                Part::Kept(_) => None,
+                RegionPart::Item(index) => Some(*index),
+                RegionPart::Kept(_) => None,
             })
             .collect();
         // From both ends, those that are the same; then from both ends of the rest, those that are
@@ -153,13 +153,13 @@ impl<'a> Graft<'a> {
     }
 
     /// Pairs all that a region holds.
-    pub(super) fn pair_inside(&mut self, region: Region, parts: &[Part]) {
+    pub(super) fn pair_inside(&mut self, region: Region, parts: &[RegionPart]) {
         self.note_start(region, self.starts_with(parts) == Some(true));
         let olds = self.ir.not_kept(region, &self.work.kept);
         self.pair(&olds, parts);
         let first = parts.first().and_then(|part| match *part {
-            Part::Item(index) => self.work.pairs[index as usize],
-            Part::Kept(index) => Some(self.run.skeleton.kept[index as usize].first),
+            RegionPart::Item(index) => self.work.pairs[index as usize],
+            RegionPart::Kept(index) => Some(self.run.skeleton.kept[index as usize].first),
         });
         if first != seq::first(self.ir, region) {
             self.begun_anew.insert(region);
@@ -208,10 +208,10 @@ impl<'a> Graft<'a> {
     }
 
     /// The start of a region: nothing, a label, or something else.
-    fn starts_with(&self, parts: &[Part]) -> Option<bool> {
+    fn starts_with(&self, parts: &[RegionPart]) -> Option<bool> {
         parts.first().map(|part| match *part {
-            Part::Item(index) => self.run.item(index).shape == Shape::Label,
-            Part::Kept(index) => {
+            RegionPart::Item(index) => self.run.item(index).shape == Shape::Label,
+            RegionPart::Kept(index) => {
                 self.ir.op(self.run.skeleton.kept[index as usize].first).kind == OpKind::Label
             }
         })
@@ -224,18 +224,18 @@ impl<'a> Graft<'a> {
     /// Finds what moves, given the old region of each list of parts.
     fn find_moves(
         &self,
-        parts: &[Part],
+        parts: &[RegionPart],
         to: Option<Region>,
         moves: &mut Vec<(u32, Option<Region>)>,
     ) {
         for &part in parts {
             match part {
-                Part::Kept(index) => {
+                RegionPart::Kept(index) => {
                     if Some(self.run.skeleton.kept[index as usize].region) != to {
                         moves.push((index, to));
                     }
                 }
-                Part::Item(index) => {
+                RegionPart::Item(index) => {
                     let op = self.work.pairs[index as usize];
                     for (n, inner) in self.run.item(index).regions.iter().enumerate() {
                         let to = op.map(|op| self.ir.op(op).regions[n].1);
@@ -249,7 +249,7 @@ impl<'a> Graft<'a> {
     /// Once all is paired: parses anew what is to be, takes what leaves and what moves out of the
     /// tables of names, and cuts what is taken over out of its sequences. The old sequences are
     /// whole until then.
-    pub(super) fn release(&mut self, targets: &[(Option<Region>, &[Part])]) {
+    pub(super) fn release(&mut self, targets: &[(Option<Region>, &[RegionPart])]) {
         let mut moves = Vec::new();
         for &(region, parts) in targets {
             self.find_moves(parts, region, &mut moves);
@@ -293,12 +293,12 @@ impl<'a> Graft<'a> {
 
     /// Tells where in a region, from number `rank` on, items stand that were not next to each other
     /// before.
-    pub(super) fn note_runs(&mut self, region: Region, mut rank: usize, parts: &[Part]) {
+    pub(super) fn note_runs(&mut self, region: Region, mut rank: usize, parts: &[RegionPart]) {
         let mut run = Replaced { region, rank, n: 0 };
         let mut runs = Vec::new();
         for &part in parts {
             let (n, stays) = match part {
-                Part::Item(index) => {
+                RegionPart::Item(index) => {
                     let op = self.work.pairs[index as usize];
                     for (n, inner) in self.run.item(index).regions.iter().enumerate() {
                         if let Some(op) = op {
@@ -308,7 +308,7 @@ impl<'a> Graft<'a> {
                     }
                     (1, op.is_some())
                 }
-                Part::Kept(index) => {
+                RegionPart::Kept(index) => {
                     let kept = &self.run.skeleton.kept[index as usize];
                     (kept.n, kept.region == region)
                 }
@@ -372,7 +372,7 @@ impl Ir {
 
     /// An item came from another region: everything that it and the ops in it use may mean
     /// something else, and what they define may be defined around it.
-    fn retry_inside(&mut self, op: Op, work: &mut Work, changed: &mut Vec<Op>) {
+    fn retry_inside(&mut self, op: Op, work: &mut LoweringWork, changed: &mut Vec<Op>) {
         changed.push(op);
         for index in 0..self.op(op).operands.len() {
             work.retry.push((op, index as u32));
@@ -389,7 +389,7 @@ impl Ir {
 
 /// Links what is fresh and what lost or may have changed its meaning. Returns how many uses were
 /// resolved; the ops concerned are added to `changed`.
-fn relink(ir: &mut Ir, work: &mut Work, changed: &mut Vec<Op>) -> usize {
+fn relink(ir: &mut Ir, work: &mut LoweringWork, changed: &mut Vec<Op>) -> usize {
     let mut n_linked = 0;
     for &op in &work.fresh {
         ir.link(op);

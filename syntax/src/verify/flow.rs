@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 
 /// The dominator tree of a region with several blocks.
 #[derive(Debug, Default)]
-pub(super) struct Flow {
+pub(super) struct RegionDominators {
     /// The blocks that control can reach.
     nodes: FxHashMap<Block, Node>,
     /// The successors of each branch when this was computed.
@@ -29,15 +29,19 @@ struct Node {
     numbers: (u32, u32),
 }
 
-impl Flow {
+impl RegionDominators {
     /// Computes the flow of a region; `None` if it has only one block. `block_of` returns the block
     /// that contains an op.
-    pub(super) fn of(ir: &Ir, region: Region, block_of: &dyn Fn(Op) -> Block) -> Option<Flow> {
+    pub(super) fn of(
+        ir: &Ir,
+        region: Region,
+        block_of: &dyn Fn(Op) -> Block,
+    ) -> Option<RegionDominators> {
         let blocks = ir.blocks(region);
         if blocks.len() < 2 {
             return None;
         }
-        let mut out = Flow::default();
+        let mut out = RegionDominators::default();
         let number: FxHashMap<Block, u32> =
             blocks.iter().enumerate().map(|(n, &it)| (it, n as u32)).collect();
         let mut successors: Vec<Vec<u32>> = vec![Vec::new(); blocks.len()];
@@ -91,12 +95,12 @@ fn targets(ir: &Ir, op: Op) -> Targets {
 pub(super) fn moved(
     ir: &Ir,
     region: Region,
-    before: Option<&Flow>,
-    now: Option<&Flow>,
+    before: Option<&RegionDominators>,
+    now: Option<&RegionDominators>,
 ) -> Vec<Block> {
     let blocks = ir.blocks(region);
     let entry = blocks.first().copied();
-    let idom = |flow: &Flow, block: Block| flow.nodes.get(&block).map(|it| it.idom);
+    let idom = |flow: &RegionDominators, block: Block| flow.nodes.get(&block).map(|it| it.idom);
     let mut order = blocks;
     if let Some(now) = now {
         order.sort_by_key(|it| now.nodes.get(it).map_or(NONE, |it| it.numbers.0));

@@ -35,7 +35,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::seq;
 use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value};
-use flow::Flow;
+use flow::RegionDominators;
 pub(crate) use verdicts::Verdicts;
 
 /// The start of messages about the values that a region passes on, before its number. Such a
@@ -126,7 +126,7 @@ impl Order {
 #[derive(Debug)]
 pub(crate) struct Verifier<'a> {
     ir: &'a Ir,
-    flows: &'a FxHashMap<Region, Flow>,
+    flows: &'a FxHashMap<Region, RegionDominators>,
     order: Option<&'a Order>,
     /// The op ranked last, and its rank.
     ranked: Cell<Option<(Op, usize)>>,
@@ -135,7 +135,11 @@ pub(crate) struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(ir: &'a Ir, flows: &'a FxHashMap<Region, Flow>, order: Option<&'a Order>) -> Self {
+    fn new(
+        ir: &'a Ir,
+        flows: &'a FxHashMap<Region, RegionDominators>,
+        order: Option<&'a Order>,
+    ) -> Self {
         Self { ir, flows, order, ranked: Cell::new(None), problems: Vec::new() }
     }
 

@@ -24,7 +24,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::affine::MAX_STEPS;
-use super::flow::{Flow, moved};
+use super::flow::{RegionDominators, moved};
 use super::symbols::Callee;
 use super::{Order, Verdict, Verifier};
 use crate::ir::names::{Replaced, Touched};
@@ -40,7 +40,7 @@ const SHARE: usize = 4096;
 pub(crate) struct Verdicts {
     of_ops: FxHashMap<Op, Verdict>,
     /// Of each region with several blocks.
-    flows: FxHashMap<Region, Flow>,
+    flows: FxHashMap<Region, RegionDominators>,
     /// The definition of each symbol, as its users see it.
     callees: FxHashMap<(Region, Name), Callee>,
     /// There may be an op that reads how an index is computed: there was one.
@@ -53,7 +53,7 @@ impl Verdicts {
         let mut out = Self::default();
         let order = Order::of(ir);
         for &region in &order.with_labels {
-            let flow = Flow::of(ir, region, &|op| order.block[op.index()]);
+            let flow = RegionDominators::of(ir, region, &|op| order.block[op.index()]);
             out.flows.extend(flow.map(|it| (region, it)));
         }
         for (region, name) in ir.all_symbols() {
@@ -172,7 +172,7 @@ impl Verdicts {
             }
             seen.insert(region);
             again.extend(ir.region(region).parent);
-            let now = Flow::of(ir, region, &|op| ir.block_of(op));
+            let now = RegionDominators::of(ir, region, &|op| ir.block_of(op));
             for block in moved(ir, region, before, now.as_ref()) {
                 for op in ir.block_ops(block) {
                     enter(ir, op, again);

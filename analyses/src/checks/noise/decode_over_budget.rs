@@ -52,8 +52,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     if allowed.is_empty() {
         return;
     }
-    let roots = program
-        .roots()
+    let overflows = program
+        .overflows()
         .into_iter()
         .map(|(value, _)| (value, value_range(ir, value), noise_overflow::CHECK.code));
     let growing = program.growing().into_iter().map(|(op, growing)| {
@@ -61,9 +61,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         (growing.root, range, noise_grows::CHECK.code)
     });
     let (silenced, reported): (Vec<_>, Vec<_>) =
-        roots.chain(growing).partition(|(_, range, code)| allowed.has(program, code, range));
-    let decodes = |roots: Vec<(Value, _, _)>| {
-        later_overflows(program, roots.into_iter().map(|it| it.0), usize::MAX).decodes
+        overflows.chain(growing).partition(|(_, range, code)| allowed.has(program, code, range));
+    let decodes = |values: Vec<(Value, _, _)>| {
+        later_overflows(program, values.into_iter().map(|it| it.0), usize::MAX).decodes
     };
     let reported: FxHashSet<Op> = decodes(reported).into_iter().collect();
     let mut silent = decodes(silenced);

@@ -36,7 +36,7 @@ use rustc_hash::FxHashSet;
 
 use crate::checks::{Check, Index};
 use crate::explain::{Saturation, core_range, derivation, excess_in_words, value_range};
-use crate::facts::noise::Root;
+use crate::facts::noise::Overflow;
 use crate::facts::noise::model::Bits;
 use crate::facts::noise::model::GrowthKind;
 use crate::program::Program;
@@ -61,7 +61,7 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let mut known = Saturation::default();
-    for (value, root) in program.roots() {
+    for (value, root) in program.overflows() {
         let mut it = found(program, value, root);
         it.related = called(program, value, root).into_iter().collect();
         it.related.extend(related(program, value, &mut known));
@@ -77,7 +77,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
 
 /// Says at the value itself how much noise it has in the iteration that the message names, and at
 /// most.
-fn name_round(program: &Program, value: Value, root: &Root, it: &mut Diagnostic) {
+fn name_round(program: &Program, value: Value, root: &Overflow, it: &mut Diagnostic) {
     let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) else { return };
     let (now, Some(most)) = (root.noise, program.noise(value).hi()) else { return };
     if now == most {
@@ -95,10 +95,10 @@ fn name_round(program: &Program, value: Value, root: &Root, it: &mut Diagnostic)
 }
 
 fn in_brief(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
-    out.extend(program.roots().into_iter().map(|(value, root)| found(program, value, root)));
+    out.extend(program.overflows().into_iter().map(|(value, root)| found(program, value, root)));
 }
 
-fn found(program: &Program, value: Value, root: &Root) -> Diagnostic {
+fn found(program: &Program, value: Value, root: &Overflow) -> Diagnostic {
     let ir = program.ir();
     let mut at = String::new();
     if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
@@ -117,7 +117,7 @@ fn found(program: &Program, value: Value, root: &Root) -> Diagnostic {
 }
 
 /// The call that causes it, if it does not happen with the arguments that are assumed.
-fn called(program: &Program, value: Value, root: &Root) -> Option<Related> {
+fn called(program: &Program, value: Value, root: &Overflow) -> Option<Related> {
     let ir = program.ir();
     let function = ir.function_of(ir.definition_site(value)?)?;
     let contexts = program.contexts(function);

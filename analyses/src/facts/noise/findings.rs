@@ -6,7 +6,7 @@
 //! counted, not reported. In a cycle every value may be computed from one that is over; the root of
 //! a cycle is the op that first goes over when the iterations are replayed, noted with its
 //! iteration. If an unknown number of iterations would add more noise, the loop itself is at fault
-//! ([`Growing`]) and its roots are the evidence.
+//! ([`Growing`]) and its overflows are the evidence.
 
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,7 +20,7 @@ use noisy_dataflow::sparse::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 
 /// A value whose noise first exceeds the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
+pub struct Overflow {
     /// The upper bound of its noise, in bits, when it first exceeded the budget.
     pub noise: Bits,
     /// The iterations of the cycles around in which that happened, outermost first; empty outside
@@ -55,12 +55,12 @@ pub struct Growing {
 /// The growth of a loop in each context of its function.
 type InContexts = SmallVec<[(Option<u32>, Growing); 1]>;
 
-/// The roots and the growing loops.
+/// The overflows and the growing loops.
 #[derive(Debug, Default)]
 pub struct Findings {
     /// By the op that defines the values: a result's own, the function of an argument.
-    roots: FxHashMap<Op, SmallVec<[(Value, Root); 1]>>,
-    /// Roots found in the cycle that is being iterated.
+    overflows: FxHashMap<Op, SmallVec<[(Value, Overflow); 1]>>,
+    /// Overflows found in the cycle that is being iterated.
     recent: FxHashSet<(Op, Value)>,
     /// By loop or label.
     growing: FxHashMap<Op, InContexts>,
@@ -81,10 +81,10 @@ struct Entered {
 }
 
 impl Findings {
-    /// The roots in all contexts, in no particular order; see [`crate::Program::roots`].
-    pub(crate) fn roots(&self, ir: &Ir) -> Vec<(Value, &Root)> {
-        let roots = self.roots.iter().filter(|(op, _)| ir.is_alive(**op));
-        roots.flat_map(|(_, it)| it.iter().map(|(value, root)| (*value, root))).collect()
+    /// The overflows in all contexts, in no particular order; see [`crate::Program::overflows`].
+    pub(crate) fn overflows(&self, ir: &Ir) -> Vec<(Value, &Overflow)> {
+        let overflows = self.overflows.iter().filter(|(op, _)| ir.is_alive(**op));
+        overflows.flat_map(|(_, it)| it.iter().map(|(value, root)| (*value, root))).collect()
     }
 
     /// The loops that add noise in each iteration without bound, in all contexts, in no particular
@@ -113,28 +113,30 @@ impl Findings {
         let Some(noise) = noise.hi() else { return };
         let context = self.context();
         let turn = self.entered.last().map_or(1, |it| it.turn);
-        let roots = self.roots.entry(op).or_default();
-        if roots.iter().any(|it| it.0 == value && it.1.context == context) {
+        let overflows = self.overflows.entry(op).or_default();
+        if overflows.iter().any(|it| it.0 == value && it.1.context == context) {
             return;
         }
-        roots.push((value, Root { noise, rounds: SmallVec::from_slice(rounds), turn, context }));
+        overflows
+            .push((value, Overflow { noise, rounds: SmallVec::from_slice(rounds), turn, context }));
         if !rounds.is_empty() {
             self.recent.insert((op, value));
         }
     }
 
-    /// A root in the context that is looked into is told of in another way.
-    fn forget_root(&mut self, op: Op, value: Value) {
+    /// Drops an overflow of the current context, which is reported in another way.
+    fn forget_overflow(&mut self, op: Op, value: Value) {
         let context = self.context();
-        if let Some(roots) = self.roots.get_mut(&op) {
-            roots.retain(|it| it.0 != value || it.1.context != context);
+        if let Some(overflows) = self.overflows.get_mut(&op) {
+            overflows.retain(|it| it.0 != value || it.1.context != context);
         }
     }
 
-    fn root(&self, op: Op, value: Value) -> Option<&Root> {
+    fn overflow_of(&self, op: Op, value: Value) -> Option<&Overflow> {
         let context = self.context();
-        let mut roots = self.roots.get(&op)?.iter().filter(|it| it.0 == value).map(|it| &it.1);
-        roots.find(|it| it.context == context)
+        let mut overflows =
+            self.overflows.get(&op)?.iter().filter(|it| it.0 == value).map(|it| &it.1);
+        overflows.find(|it| it.context == context)
     }
 }
 
@@ -161,7 +163,7 @@ impl Observer<NoiseAnalysis> for Findings {
         let operands = it.operands.iter().enumerate();
         let mut carriers =
             operands.filter(|at| model.is_carrier(ir, it.op, rule, at.0)).map(|at| *at.1);
-        let is_root = match growth {
+        let is_first = match growth {
             Growth::Reset(level) => {
                 if carriers.next().and_then(Noise::hi).is_some_and(|hi| hi <= level) {
                     self.idle_resets.insert(it.op);
@@ -171,7 +173,7 @@ impl Observer<NoiseAnalysis> for Findings {
             Growth::Fresh(_) => true,
             Growth::Max(_) | Growth::Sum(_) => !carriers.any(|at| at.is_over(model.budget)),
         };
-        if is_over && is_root {
+        if is_over && is_first {
             self.note(it.op, ir.op(it.op).results[it.result], *it.fact, rounds);
         }
     }
@@ -191,7 +193,7 @@ impl Observer<NoiseAnalysis> for Findings {
             let mut evidence: Vec<(u64, usize, Op, Value)> = Vec::new();
             #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
             for &(defining_op, value) in &self.recent {
-                let Some(root) = self.root(defining_op, value) else { continue };
+                let Some(root) = self.overflow_of(defining_op, value) else { continue };
                 let here = root.rounds.iter().find(|it| it.op == op);
                 if let Some(round) = here.filter(|it| it.number > 1) {
                     evidence.push((round.number, ir.start(defining_op), defining_op, value));
@@ -199,9 +201,9 @@ impl Observer<NoiseAnalysis> for Findings {
             }
             evidence.sort_unstable_by_key(|it| (it.0, it.1, ir.value(it.3).number));
             let growing = if let Some(&(round, _, defining_op, root)) = evidence.first() {
-                let noise = self.root(defining_op, root).map_or(0, |it| it.noise);
+                let noise = self.overflow_of(defining_op, root).map_or(0, |it| it.noise);
                 for (_, _, defining_op, value) in evidence {
-                    self.forget_root(defining_op, value);
+                    self.forget_overflow(defining_op, value);
                 }
                 let (index, by) = growth_in(trace.starts, round);
                 let carrier = flow::carried_operand(ir, op, index);
@@ -228,13 +230,13 @@ impl Observer<NoiseAnalysis> for Findings {
         rounds: &[Round],
     ) {
         let context = self.context();
-        // The roots that the cycle brought about, each with the innermost one around it.
+        // The overflows that the cycle brought about, each with the innermost one around it.
         let mut heads: Vec<&GrowthTrace<Noise>> = growths.iter().collect();
         heads.dedup_by_key(|it| it.label);
         let mut evidence: Vec<(Op, u64, usize, Op, Value)> = Vec::new();
         #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
         for &(defining_op, value) in &self.recent {
-            let Some(root) = self.root(defining_op, value) else { continue };
+            let Some(root) = self.overflow_of(defining_op, value) else { continue };
             let here = root.rounds.iter().find(|it| it.op == op && it.number > 1);
             let Some(at) = place(defining_op) else { continue };
             let around = heads.iter().filter(|it| it.start <= at && at <= it.end);
@@ -251,9 +253,9 @@ impl Observer<NoiseAnalysis> for Findings {
         evidence.sort_unstable_by_key(|it| (it.1, it.2, ir.value(it.4).number));
         for head in heads.iter().map(|it| it.label) {
             let of_head = || growths.iter().filter(|it| it.label == head);
-            let mut roots = evidence.iter().filter(|it| it.0 == head);
-            let growing = if let Some(&(_, round, _, defining_op, root)) = roots.next() {
-                let noise = self.root(defining_op, root).map_or(0, |it| it.noise);
+            let mut overflows = evidence.iter().filter(|it| it.0 == head);
+            let growing = if let Some(&(_, round, _, defining_op, root)) = overflows.next() {
+                let noise = self.overflow_of(defining_op, root).map_or(0, |it| it.noise);
                 // The first of those that grew most.
                 let grew = of_head().map(|it| (it.index, grown(&it.moves, round)));
                 let most = grew.fold((0, 0), |best, it| if it.1 > best.1 { it } else { best });
@@ -269,7 +271,7 @@ impl Observer<NoiseAnalysis> for Findings {
             }
         }
         for (.., defining_op, value) in evidence {
-            self.forget_root(defining_op, value);
+            self.forget_overflow(defining_op, value);
         }
         if rounds.is_empty() {
             self.recent.clear();
@@ -290,28 +292,28 @@ impl Observer<NoiseAnalysis> for Findings {
     fn forget(&mut self, op: Op) {
         if let Some(context) = self.context() {
             // While one context is visited, the findings of the others stay.
-            if let Some(roots) = self.roots.get_mut(&op) {
-                roots.retain(|it| it.1.context != Some(context));
+            if let Some(overflows) = self.overflows.get_mut(&op) {
+                overflows.retain(|it| it.1.context != Some(context));
             }
             if let Some(growing) = self.growing.get_mut(&op) {
                 growing.retain(|it| it.0 != Some(context));
             }
             return;
         }
-        self.roots.remove(&op);
+        self.overflows.remove(&op);
         self.growing.remove(&op);
         self.idle_resets.remove(&op);
     }
 
     fn clear(&mut self) {
-        self.roots.clear();
+        self.overflows.clear();
         self.recent.clear();
         self.growing.clear();
         self.idle_resets.clear();
     }
 }
 
-/// An argument of a block that goes over without a root in the cycle: in a callee, then.
+/// An argument of a block that exceeds the budget although no op in the cycle overflows: the overflow is in a callee.
 fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Option<Growing> {
     let at = growth.moves.iter().position(|it| it.1.is_over(budget)).filter(|&it| it > 0)?;
     let (before, after) = (growth.moves[at - 1].1.hi()?, growth.moves[at].1.hi()?);
@@ -324,8 +326,8 @@ fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Optio
     Some(Growing { index, carrier, by, round, root, noise })
 }
 
-/// A carried value that goes over from one iteration to the next without a root in the loop: its
-/// root is in a callee.
+/// A carried value that exceeds the budget from one iteration to the next although no op in the
+/// loop overflows: the overflow is in a callee.
 fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Option<Growing> {
     let round = starts.windows(2).position(|it| {
         it[0]

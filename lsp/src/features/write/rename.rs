@@ -72,14 +72,14 @@ fn names(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
 }
 
 /// One name of a symbol reference, and the op that it means.
-struct Part {
+struct SymbolPart {
     range: Range<usize>,
     target: Option<Op>,
 }
 
 /// The names of a symbol reference in an op with their meanings: the first as visible from the op,
 /// each other one inside of the previous one.
-fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<Part> {
+fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<SymbolPart> {
     let ir = source.ir();
     let mut outer = None;
     let part = |(n, (range, name)): (usize, (Range<usize>, String))| {
@@ -94,7 +94,7 @@ fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<Part> {
             _ => None,
         };
         outer = target;
-        Part { range, target }
+        SymbolPart { range, target }
     };
     names(source, &range).into_iter().enumerate().map(part).collect()
 }

@@ -10,7 +10,7 @@ use noisy_page::recording::Hunk;
 use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
 use rustc_hash::FxHashMap;
 
-use super::{Rows, State, fingerprint, hunks};
+use super::{ReplayState, Rows, fingerprint, hunks};
 
 /// If more ops changed, the whole program is compared.
 const MOST: usize = 48;
@@ -34,7 +34,7 @@ enum Fate {
     Moves,
 }
 
-impl State {
+impl ReplayState {
     /// Returns the changes of lines since the last call. `None` if the whole program has to be
     /// compared.
     pub(super) fn edits(&mut self, ir: &Ir) -> Option<Vec<Hunk>> {

@@ -26,7 +26,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let facts = &facts.0;
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut rewriter = Rewriter::new(cx.ir);
-    let mut known = Known { facts, uniqued: Uniqued::default() };
+    let mut known = KnownValues { facts, uniqued: Uniqued::default() };
     let mut n = 0;
     let mut stack: Vec<Block> = Vec::new();
     let add = |ir: &Ir, regions: &[Region], stack: &mut Vec<Block>| {
@@ -77,12 +77,12 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 }
 
 /// The known values, with the ops of their constants.
-struct Known<'a> {
+struct KnownValues<'a> {
     facts: &'a Sparse<Constants>,
     uniqued: Uniqued,
 }
 
-impl Known<'_> {
+impl KnownValues<'_> {
     /// Replaces a value by a constant if it is known. Returns true if it did.
     fn replace(&mut self, rewriter: &mut Rewriter<'_>, value: Value, user: Op) -> bool {
         let fact = self.facts.fact(value).copied().unwrap_or(Constant::Unknown);

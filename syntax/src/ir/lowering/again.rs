@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Own, Run, Work};
+use super::{LoweringWork, Own, Run};
 use crate::grammar::{Parsed, ParsedArgument, ParsedOperand};
 use crate::skeleton::{Item, Shape};
 use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Operand, Region, Type, Value};
@@ -19,7 +19,13 @@ struct Signature {
 impl Ir {
     /// Parses an item anew into an op that is alike ([`Ir::is_alike`]). The op keeps its id and its
     /// regions, its results keep their ids as far as they go.
-    pub(crate) fn lower_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
+    pub(crate) fn lower_again(
+        &mut self,
+        run: Run<'_>,
+        index: u32,
+        op: Op,
+        work: &mut LoweringWork,
+    ) {
         if self.op(op).kind == OpKind::Label {
             self.label_again(run, index, op, work);
             return;
@@ -66,7 +72,7 @@ impl Ir {
     }
 
     /// As [`Ir::lower_again`], of a label: its block stays.
-    fn label_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
+    fn label_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut LoweringWork) {
         let item = run.item(index);
         let mut parsed = work.parsed.take().unwrap_or_default();
         self.parse(run, item, &mut parsed);
@@ -132,7 +138,7 @@ impl Ir {
 
     /// Gives the regions of an op that was read again, without them, their new places and
     /// arguments.
-    fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, work: &mut Work) {
+    fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, work: &mut LoweringWork) {
         let own = Own { item };
         let arguments = std::mem::take(&mut parsed.region_arguments);
         for (n, inner) in item.regions.iter().enumerate() {
@@ -166,7 +172,7 @@ impl Ir {
         block: Block,
         item: &Item,
         new: &[ParsedArgument],
-        work: &mut Work,
+        work: &mut LoweringWork,
     ) -> SmallVec<[Value; 2]> {
         let own = Own { item };
         let old = self.blocks[block.index()].args.clone();

@@ -51,7 +51,7 @@ impl Ir {
 
     pub(crate) fn new_region(&mut self, parent: Option<Op>) -> Region {
         let data = RegionData {
-            items: seq::Root::default(),
+            items: seq::TreeRoot::default(),
             parent,
             entry: Block::from_index(0),
             tail: 0,

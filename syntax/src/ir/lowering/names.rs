@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Work;
+use super::LoweringWork;
 use crate::ir::names::Use;
 use crate::ir::seq;
 use crate::{Form, Ir, Name, Op, OpKind, Region, Value};
@@ -39,7 +39,7 @@ impl Ir {
 
     /// Enters the definitions of a new op: results or block arguments, header arguments, label,
     /// symbols.
-    pub(crate) fn add_defs(&mut self, op: Op, work: &mut Work) {
+    pub(crate) fn add_defs(&mut self, op: Op, work: &mut LoweringWork) {
         if self.op(op).kind == OpKind::Label {
             self.add_label_defs(op, work);
         } else {
@@ -126,7 +126,7 @@ impl Ir {
     }
 
     /// Takes the names that an item gives to a block and to values out of the tables.
-    fn remove_names(&mut self, op: Op, work: &mut Work) {
+    fn remove_names(&mut self, op: Op, work: &mut LoweringWork) {
         if self.op(op).kind != OpKind::Label {
             self.remove_result_defs(op, &mut work.retry);
             return;
@@ -145,7 +145,7 @@ impl Ir {
 
     /// Takes an item that goes to another region, with all that it holds, out of the tables of
     /// names.
-    pub(crate) fn unplace(&mut self, op: Op, work: &mut Work) {
+    pub(crate) fn unplace(&mut self, op: Op, work: &mut LoweringWork) {
         self.remove_names(op, work);
         for index in 0..self.extra(op).successors.len() {
             self.unlink_successor((op, index as u32));
@@ -155,7 +155,7 @@ impl Ir {
     }
 
     /// Enters a label and the names of its arguments.
-    fn add_label_defs(&mut self, op: Op, work: &mut Work) {
+    fn add_label_defs(&mut self, op: Op, work: &mut LoweringWork) {
         for value in self.op(op).results.clone() {
             if self.value(value).name != Name::EMPTY {
                 self.define(value, &mut work.retry);
@@ -167,7 +167,7 @@ impl Ir {
 
     /// Enters an item that came from another region in the tables of names; its uses are to be
     /// resolved again.
-    pub(crate) fn place(&mut self, op: Op, work: &mut Work) {
+    pub(crate) fn place(&mut self, op: Op, work: &mut LoweringWork) {
         if self.op(op).kind == OpKind::Label {
             let block = self.label_block(op);
             self.blocks[block.index()].region = self.op(op).parent;
@@ -179,7 +179,7 @@ impl Ir {
     }
 
     /// Takes an op and all that it holds out of the IR, but for its place in its sequence.
-    pub(crate) fn remove(&mut self, op: Op, work: &mut Work) {
+    pub(crate) fn remove(&mut self, op: Op, work: &mut LoweringWork) {
         for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
             for item in self.not_kept(region, &work.kept) {
                 self.remove(item, work);

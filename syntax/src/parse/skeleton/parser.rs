@@ -1,8 +1,8 @@
 //! Reads a run token by token, the open items on a stack.
 
 use super::{
-    Context, DIALECT, End, Here, Inner, Item, Kept, OpenParts, PLACE, Part, Shape, Skeleton, Stop,
-    Take, may_be_result,
+    Context, DIALECT, End, Here, Inner, Item, Kept, OpenParts, PLACE, RegionPart, Shape, Skeleton,
+    Stop, Take, may_be_result,
 };
 use crate::lex::LOOK_AHEAD;
 use crate::token_stream::TokenStream;
@@ -281,13 +281,13 @@ impl<'a, 't> Parser<'a, 't> {
         self.no_results_before = self.at;
         self.results = None;
         self.seen = self.seen.max(self.stream.base() + self.trivia as usize + kept.far);
-        let part = Part::Kept(self.out.kept.len() as u32);
+        let part = RegionPart::Kept(self.out.kept.len() as u32);
         self.out.kept.push(kept);
         self.add(part, kept.context_deps);
     }
 
     /// Adds a part to the region that is being read.
-    fn add(&mut self, part: Part, context_deps: u8) {
+    fn add(&mut self, part: RegionPart, context_deps: u8) {
         let Some(op) = self.ops.last_mut() else {
             self.out.roots.push(part);
             return;
@@ -570,6 +570,6 @@ impl<'a, 't> Parser<'a, 't> {
         });
         self.brackets = op.around;
         self.trivia = end;
-        self.add(Part::Item(index), op.context_deps);
+        self.add(RegionPart::Item(index), op.context_deps);
     }
 }

@@ -16,7 +16,7 @@ use noisy_analyses::facts::effects;
 
 /// The split of a carried value.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct SplitValue {
     /// The op that combines it. `None` if there is no single op, and nobody reads the result: then
     /// the first part is the result.
     name: Option<String>,
@@ -32,20 +32,20 @@ const SUMS: &[(&str, i128)] = &[("arith.addi", 0), ("arith.xori", 0), ("arith.mu
 const ROUNDED: &[&str] = &["arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf"];
 
 /// Returns the split of each value that a loop carries. `None` if one cannot be split.
-pub(super) fn parts(ir: &Ir, it: &For) -> Option<Vec<Part>> {
+pub(super) fn parts(ir: &Ir, it: &For) -> Option<Vec<SplitValue>> {
     let yielded = operands(ir, it.end(ir));
     let results = &ir.op(it.op).results;
     let all = it.carried(ir).into_iter().zip(yielded).zip(results);
     all.map(|((carried, yielded), &result)| part(ir, it, carried, yielded, result)).collect()
 }
 
-fn part(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<Part> {
+fn part(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<SplitValue> {
     sum(ir, it, carried, yielded, result)
-        .or_else(|| is_for_nothing(ir, carried).then_some(Part { name: None, neutral: None }))
+        .or_else(|| is_for_nothing(ir, carried).then_some(SplitValue { name: None, neutral: None }))
 }
 
 /// A value that is used by one op of the body, whose result is only used by the next iteration.
-fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<Part> {
+fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<SplitValue> {
     let [(adds, _)] = ir.value(carried).uses[..] else { return None };
     let is_all = ir.op(adds).results[..] == [yielded]
         && ir.value(yielded).uses.len() == 1
@@ -62,7 +62,7 @@ fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Opti
         || (is_integer && IDEMPOTENT.contains(&&*name))
         || (is_unread && ROUNDED.contains(&&*name));
     let neutral = neutral.filter(|_| !is_unread);
-    (is_all && is_known).then_some(Part { name: Some(name), neutral })
+    (is_all && is_known).then_some(SplitValue { name: Some(name), neutral })
 }
 
 /// Returns true if a value has no effect: everything computed from it, through loops and choices,
@@ -105,7 +105,7 @@ fn is_for_nothing(ir: &Ir, value: Value) -> bool {
 
 /// Combines the parts after a loop with all of them as results: first those of the first copy, and
 /// so on.
-pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[Part]) {
+pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[SplitValue]) {
     let results = ir.op(op).results.to_vec();
     let n = parts.len();
     let first_init = operands(ir, op).len() - results.len();
