@@ -24,8 +24,8 @@ pub(crate) use support::slack;
 #[cfg(test)]
 pub(crate) use support::work;
 pub use support::{dominance, parallel};
+pub(crate) use text::{dialect_body, problem, token, token_stream};
 pub use text::{identifier, lex, string};
-pub(crate) use text::{problem, token, token_stream};
 pub use values::affine;
 pub(crate) use values::{dense, entity, float, intern};
 
@@ -49,5 +49,5 @@ pub use op_traits::Traits;
 pub use problem::Problem;
 pub use slack::reserve_with_slack;
 pub use source::{Advice, Proposal, Source, nearest};
-pub use token::{Span, Token, TokenKind};
+pub use token::{SPLIT_MARKER, Span, Token, TokenKind};
 pub use tool::Tool;

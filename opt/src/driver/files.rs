@@ -6,7 +6,8 @@ use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 use noisy_output::{MAX_FILE, MAX_STREAM, Output, clean_up_on_signals, reason};
-use noisy_syntax::lex::{SPLIT_MARKER, split_places};
+use noisy_syntax::SPLIT_MARKER;
+use noisy_syntax::lex::split_places;
 
 /// Reads a file, `-` for standard input. Fails early if it is too long.
 pub(super) fn read(file: &str) -> io::Result<String> {

@@ -6,6 +6,7 @@
 //! each with its reader, its printer, its snippet and its attributes, one file per kind of syntax.
 
 pub(super) mod affine;
+pub(super) mod affine_loops;
 pub(super) mod branch;
 pub(super) mod element;
 pub(super) mod flags;

@@ -16,11 +16,11 @@
 
 use std::ops::Range;
 
+use crate::dialect_body::DialectBodies;
 use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, number_end, skip};
-use crate::string::Escape;
-use crate::{OpKind, Token, TokenKind};
+use crate::string::{Escape, string_end};
+use crate::{SPLIT_MARKER, Token, TokenKind};
 
-/// The line that splits a file.
 const SPLIT: &[u8] = SPLIT_MARKER.as_bytes();
 
 /// The text that follows it where a pass has printed the program.
@@ -127,7 +127,7 @@ pub struct Lexer {
     at_file_start: bool,
     /// Nothing but blanks and comments since the last line break.
     at_line_start: bool,
-    bodies: Bodies,
+    bodies: DialectBodies,
 }
 
 impl Lexer {
@@ -297,25 +297,6 @@ impl Lexer {
     }
 }
 
-/// The end of the string that starts at `at` and whether it is well-formed; an unterminated one
-/// ends with its line.
-fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
-    at += 1;
-    let mut fine = true;
-    loop {
-        match bytes.get(at) {
-            Some(b'"') => return (at + 1, fine),
-            None | Some(b'\n' | 0x0B | 0x0C) => return (at, false),
-            Some(b'\\') => {
-                let escape = Escape::at(bytes, at);
-                fine &= escape.is_some();
-                at += escape.map_or(1, Escape::len);
-            }
-            Some(_) => at += 1,
-        }
-    }
-}
-
 fn line_end(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     rest.iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
@@ -346,9 +327,6 @@ fn is_over(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with(b"//")
 }
 
-/// The marker at which `mlir-opt --split-input-file` splits a text.
-pub const SPLIT_MARKER: &str = "// -----";
-
 /// Returns the places of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text,
 /// those in strings and dialect bodies left out. These are the places of all tokens that split, and
 /// those in comments where MLIR reads the rest of the line: in `// ----- func.func private @f()`
@@ -364,137 +342,6 @@ pub fn split_places(text: &str) -> Vec<usize> {
         });
     }
     places
-}
-
-/// The ends of dialect bodies found so far.
-///
-/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of
-/// every `<` that it passed: those still open fail where it failed. Thus nothing is looked at
-/// twice, however many bodies are left open.
-#[derive(Debug, Default)]
-struct Bodies {
-    /// Each `<` that the last failed look passed and the byte after its `>`; 0 if it is still open.
-    passed: Vec<(u32, u32)>,
-    /// The byte after the last that it looked at.
-    looked: usize,
-    /// The brackets that are open: what closes each, and its place in `passed` if it is a `<`.
-    open: Vec<(u8, u32)>,
-}
-
-impl Bodies {
-    fn forget(&mut self) {
-        self.passed.clear();
-    }
-
-    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op,
-    /// and the byte after the last that was looked at.
-    fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
-        if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
-            return match self.passed[found].1 {
-                0 => (None, self.looked),
-                end => (Some(end as usize), end as usize),
-            };
-        }
-        self.passed.clear();
-        self.open.clear();
-        let (end, looked) = self.look(bytes, start);
-        #[cfg(test)]
-        crate::work::count(looked - start);
-        self.looked = looked;
-        if end.is_some() {
-            self.passed.clear();
-        }
-        (end, looked)
-    }
-
-    fn look(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
-        let mut at = start;
-        while let Some(&byte) = bytes.get(at) {
-            let close = match byte {
-                b'"' => {
-                    let (end, is_fine) = string_end(bytes, at);
-                    if !is_fine {
-                        return (None, end);
-                    }
-                    at = end;
-                    continue;
-                }
-                b'-' if bytes.get(at + 1) == Some(&b'>') => {
-                    at += 2;
-                    continue;
-                }
-                b'\n' | b'\r' => {
-                    at += 1;
-                    if let Some(looked) = line_starts_op(bytes, at) {
-                        return (None, looked);
-                    }
-                    continue;
-                }
-                b'<' => b'>',
-                b'(' => b')',
-                b'[' => b']',
-                b'{' => b'}',
-                b'>' | b')' | b']' | b'}' => {
-                    at += 1;
-                    match self.open.pop() {
-                        Some((close, passed)) if close == byte => {
-                            if byte == b'>' {
-                                self.passed[passed as usize].1 = at as u32;
-                            }
-                        }
-                        _ => return (None, at),
-                    }
-                    if self.open.is_empty() {
-                        return (Some(at), at);
-                    }
-                    continue;
-                }
-                _ => {
-                    at += 1;
-                    continue;
-                }
-            };
-            self.open.push((close, self.passed.len() as u32));
-            if byte == b'<' {
-                self.passed.push((at as u32, 0));
-            }
-            at += 1;
-        }
-        (None, bytes.len())
-    }
-}
-
-/// Returns an offset if the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the
-/// name of a known op) or splits the file; if so, how far that had to be looked at.
-fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
-    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
-        at += 1;
-    }
-    if let Some(after) = bytes[at..].strip_prefix(SPLIT) {
-        // NB no byte is looked at after one that is not as it must be: it may be the last of the
-        // body.
-        let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
-        let is_split = match after.get(blanks) {
-            None | Some(b'\n' | b'\r') => true,
-            Some(_) => after[blanks..].starts_with(b"//"),
-        };
-        return is_split.then_some(at + SPLIT.len() + blanks + 2);
-    }
-    let start = at;
-    if bytes.get(at) == Some(&b'%') {
-        while bytes
-            .get(at)
-            .is_some_and(|&b| is(b, SUFFIX) || matches!(b, b'%' | b',' | b' ' | b':' | b'\t'))
-        {
-            at += 1;
-        }
-        return (bytes.get(at) == Some(&b'=')).then_some(at + 1);
-    }
-    while bytes.get(at).is_some_and(|&b| is(b, BARE)) {
-        at += 1;
-    }
-    let word = std::str::from_utf8(&bytes[start..at]).ok()?;
-    (word.contains('.') && OpKind::of(word) != OpKind::Unknown).then_some(at)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Text and its tokens.
 
+pub(crate) mod dialect_body;
 pub mod identifier;
 pub mod lex;
 pub(crate) mod near;

@@ -26,6 +26,25 @@ pub(crate) fn string_len(text: &str) -> usize {
     (at + 1).min(bytes.len())
 }
 
+/// Returns the end of the string that starts at `at`, and true if it is well-formed. An
+/// unterminated string ends with its line.
+pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
+    at += 1;
+    let mut is_fine = true;
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => return (at + 1, is_fine),
+            None | Some(b'\n' | 0x0B | 0x0C) => return (at, false),
+            Some(b'\\') => {
+                let escape = Escape::at(bytes, at);
+                is_fine &= escape.is_some();
+                at += escape.map_or(1, Escape::len);
+            }
+            Some(_) => at += 1,
+        }
+    }
+}
+
 /// An escape in a string literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// The marker at which `mlir-opt --split-input-file` splits a text.
+pub const SPLIT_MARKER: &str = "// -----";
+
 /// The kind of a token. Its spelling is in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

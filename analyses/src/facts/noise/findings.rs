@@ -313,7 +313,8 @@ impl Observer<NoiseAnalysis> for Findings {
     }
 }
 
-/// An argument of a block that exceeds the budget although no op in the cycle overflows: the overflow is in a callee.
+/// An argument of a block that exceeds the budget although no op in the cycle overflows: the
+/// overflow is in a callee.
 fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Option<Growing> {
     let at = growth.moves.iter().position(|it| it.1.is_over(budget)).filter(|&it| it > 0)?;
     let (before, after) = (growth.moves[at - 1].1.hi()?, growth.moves[at].1.hi()?);

@@ -2,9 +2,10 @@
 
 use crate::dialect::prelude::*;
 use crate::dialect::syntax::affine::{
-    ACCESS, AFFINE_FOR, AFFINE_PARALLEL, CONDITION, COPIED_TYPES, DELINEARIZE, DESTINATION_ACCESS,
-    LINEARIZE, MAP, OPT_STRIDE, PREFETCH_KIND, SOURCE_ACCESS, TAG_ACCESS, WAITED_TYPE,
+    ACCESS, CONDITION, COPIED_TYPES, DELINEARIZE, DESTINATION_ACCESS, LINEARIZE, MAP, OPT_STRIDE,
+    PREFETCH_KIND, SOURCE_ACCESS, TAG_ACCESS, WAITED_TYPE,
 };
+use crate::dialect::syntax::affine_loops::{AFFINE_FOR, AFFINE_PARALLEL};
 use crate::dialect::syntax::loops::OPT_ELSE;
 
 pub(in crate::dialect) const FOR: OpSpec = OpSpec {

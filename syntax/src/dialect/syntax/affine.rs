@@ -1,39 +1,12 @@
-//! The syntax of `affine` ops: bounds, accesses, applications of maps.
+//! The syntax of `affine` ops: accesses, applications of maps, copies, indices.
 
 use super::element::{Element, Syntax};
 use crate::affine::{Affine, Body, Expr};
-use crate::grammar::ParsedOperand;
 use crate::grammar::reader::{Reader, Res};
-use crate::grammar::resolve_types::MAX_TERMS;
 use crate::intern::Types;
-use crate::op_traits::{DYNAMIC, RMW};
+use crate::op_traits::DYNAMIC;
 use crate::print::printer::{Fits, Printer, Unfit, fits};
-use crate::{Attr, AttrData, Code, Dim, TokenKind, Type, TypeData, Value};
-
-/// `%i = 0 to 4 step 2 iter_args(%x = %y) -> (f32)`
-pub(in crate::dialect) const AFFINE_FOR: Element = Element::Own(&Syntax {
-    read: |it| it.affine_for(),
-    write: |it| it.write_affine_for(),
-    snippet: " «%i» = «0» to «4»",
-    attributes: &["lowerBoundMap", "operandSegmentSizes", "step", "upperBoundMap"],
-    ..Syntax::EMPTY
-});
-
-/// `(%i) = (0) to (4) step (2) reduce ("addf") -> f32`
-pub(in crate::dialect) const AFFINE_PARALLEL: Element = Element::Own(&Syntax {
-    read: |it| it.affine_parallel(),
-    write: |it| it.write_affine_parallel(),
-    snippet: " («%i») = («0») to («4»)",
-    attributes: &[
-        "lowerBoundsGroups",
-        "lowerBoundsMap",
-        "reductions",
-        "steps",
-        "upperBoundsGroups",
-        "upperBoundsMap",
-    ],
-    ..Syntax::EMPTY
-});
+use crate::{Attr, AttrData, Code, TokenKind, Type, Value};
 
 /// `affine_map<(d0) -> (d0)>(%i)`, the attribute `map` and its operands.
 pub(in crate::dialect) const MAP: Element = Element::Own(&Syntax {
@@ -146,15 +119,15 @@ pub(in crate::dialect) const LINEARIZE: Element = Element::Own(&Syntax {
 });
 
 /// Dimensions, symbols and results of a map.
-type Shape = (u32, u32, usize);
+pub(super) type Shape = (u32, u32, usize);
 
 impl Reader<'_, '_> {
-    fn affine_attr(&mut self, map: Affine) -> Attr {
+    pub(super) fn affine_attr(&mut self, map: Affine) -> Attr {
         self.env.interner.attr(AttrData::Affine(map))
     }
 
     /// A map or set as an attribute; `None` where an alias is not known.
-    fn map(&mut self, is_set: bool) -> Res<(Attr, Option<Shape>)> {
+    pub(super) fn map(&mut self, is_set: bool) -> Res<(Attr, Option<Shape>)> {
         let span = self.token().span();
         if !matches!(self.peek(), TokenKind::Bare | TokenKind::Hash | TokenKind::HashBody) {
             return Err(self.expected("an affine map or a bound"));
@@ -173,7 +146,7 @@ impl Reader<'_, '_> {
     }
 
     /// `(%d0, %d1)[%s0]`: the operands of a map.
-    fn dims_and_symbols(&mut self, shape: Option<Shape>, is_applied: bool) -> Res {
+    pub(super) fn dims_and_symbols(&mut self, shape: Option<Shape>, is_applied: bool) -> Res {
         let first = self.out.operands.len();
         let span = self.token().span();
         self.expect(TokenKind::LParen)?;
@@ -265,187 +238,6 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads an integer that is an attribute of type `index`, for which MLIR rejects `-0`.
-    fn index_attribute(&mut self) -> Res<i64> {
-        let start = self.at;
-        let is_negative = self.peek() == TokenKind::Minus;
-        let value = self.integer()?;
-        if is_negative && value == 0 {
-            self.at = start;
-            return Err(self.wrong(Code::LiteralType, "integer constant out of range for its type"));
-        }
-        Ok(value)
-    }
-
-    /// `%n`, `-4` or a map with operands; as a map.
-    fn bound(&mut self, many: &str) -> Res<Attr> {
-        let may_be_many = self.eat_word(many);
-        // MLIR takes these for integers of one bit.
-        let is_bool = self.is_word("true") || self.is_word("false");
-        match self.peek() {
-            _ if is_bool && !may_be_many => {
-                let value = self.integer()?;
-                Ok(self.affine_attr(Affine::constant(value)))
-            }
-            TokenKind::Percent if !may_be_many => {
-                self.operand(Type::INDEX)?;
-                Ok(self.affine_attr(Affine::symbol()))
-            }
-            TokenKind::Int | TokenKind::Minus if !may_be_many => {
-                let value = self.index_attribute()?;
-                Ok(self.affine_attr(Affine::constant(value)))
-            }
-            _ => {
-                let span = self.token().span();
-                let (attr, shape) = self.map(false)?;
-                if let Some((_, _, n)) = shape
-                    && n > 1
-                    && !may_be_many
-                {
-                    let message = format!("a bound with several results needs '{many}'");
-                    return Err(self.broken(Code::InvalidBound, span, message));
-                }
-                self.dims_and_symbols(shape, false)?;
-                Ok(attr)
-            }
-        }
-    }
-
-    /// `%i = B to B [step 2] [iter_args(..) -> ..]`
-    pub(crate) fn affine_for(&mut self) -> Res {
-        let variable = self.argument(Type::INDEX)?;
-        self.header_arguments.push(variable);
-        self.expect(TokenKind::Equal)?;
-        let lower = self.bound("max")?;
-        let n_lower = self.out.operands.len();
-        self.expect_word("to")?;
-        let upper = self.bound("min")?;
-        let n_upper = self.out.operands.len() - n_lower;
-        let mut step = 1;
-        if self.eat_word("step") {
-            let start = self.at;
-            step = self.index_attribute()?;
-            // MLIR takes 0 in spite of its message.
-            if step < 0 {
-                self.at = start;
-                let message = "expected step to be representable as a positive signed integer";
-                return Err(self.wrong(Code::InvalidStep, message));
-            }
-        }
-        let first = self.opt_iter_args()?;
-        let n_inits = self.out.operands.len() - first;
-        self.set_attr("lowerBoundMap", lower);
-        self.set_attr("upperBoundMap", upper);
-        let step = self.int_attr(step, Type::INDEX);
-        self.set_attr("step", step);
-        self.segments(&[n_lower as i64, n_upper as i64, n_inits as i64]);
-        Ok(())
-    }
-
-    /// `(a, max(b, c))`: one map for all, the number of results of each bound, and the operands.
-    fn bounds(&mut self, many: &str) -> Res<(Affine, Vec<i64>)> {
-        self.expect(TokenKind::LParen)?;
-        let mut groups = Vec::new();
-        let (mut results, mut dims, mut symbols) = (Vec::new(), Vec::new(), Vec::new());
-        self.list(TokenKind::RParen, |it| {
-            let is_many = it.is_word(many);
-            if is_many {
-                it.at += 1;
-                it.expect(TokenKind::LParen)?;
-            }
-            let (map, operands) = if is_many { it.ssa_exprs()? } else { it.ssa_expr()? };
-            let Body::Map(list) = map.body else { return Ok(()) };
-            if groups.len() >= MAX_TERMS {
-                let message = format!("more than {MAX_TERMS} affine expressions");
-                return Err(it.wrong(Code::TooMany, message));
-            }
-            groups.push(list.len() as i64);
-            let (d, s) = operands.split_at(map.n_dims as usize);
-            for expr in list {
-                results.push(renumber(&expr, &place(&mut dims, d), &place(&mut symbols, s)));
-            }
-            if is_many {
-                it.expect(TokenKind::RParen)?;
-            }
-            Ok(())
-        })?;
-        let map = Affine {
-            n_dims: dims.len() as u32,
-            n_symbols: symbols.len() as u32,
-            body: Body::Map(results),
-        };
-        self.push_operands(dims.into_iter().chain(symbols));
-        Ok((map, groups))
-    }
-
-    /// `(%i) = (..) to (..) [step (..)] [reduce ("addf")] [-> T]`
-    pub(crate) fn affine_parallel(&mut self) -> Res {
-        let n = self.variables()?;
-        self.expect(TokenKind::Equal)?;
-        let (lower, lower_groups) = self.bounds("max")?;
-        self.expect_word("to")?;
-        let (upper, upper_groups) = self.bounds("min")?;
-        for groups in [&lower_groups, &upper_groups] {
-            if groups.len() != n {
-                let message = format!("expected {n} bounds, found {}", groups.len());
-                self.structure(Code::BoundCount, self.span_of_name(), message);
-            }
-        }
-        let mut steps = Vec::new();
-        if self.eat_word("step") {
-            self.expect(TokenKind::LParen)?;
-            self.list(TokenKind::RParen, |it| {
-                steps.push(it.integer()?);
-                Ok(())
-            })?;
-        } else {
-            steps.resize(n, 1);
-        }
-        let mut reductions = Vec::new();
-        if self.eat_word("reduce") {
-            self.expect(TokenKind::LParen)?;
-            self.list(TokenKind::RParen, |it| {
-                if it.peek() != TokenKind::Str {
-                    return Err(it.expected("a string"));
-                }
-                reductions.push(it.enum_case(RMW)? as i64);
-                Ok(())
-            })?;
-        }
-        self.opt_arrow_types()?;
-        for (name, map) in [("lowerBoundsMap", lower), ("upperBoundsMap", upper)] {
-            let attr = self.affine_attr(map);
-            self.set_attr(name, attr);
-        }
-        for (name, groups) in
-            [("lowerBoundsGroups", lower_groups), ("upperBoundsGroups", upper_groups)]
-        {
-            let attr = self.groups(&groups);
-            self.set_attr(name, attr);
-        }
-        let steps = self.i64_array(&steps);
-        self.set_attr("steps", steps);
-        let reductions = self.i64_array(&reductions);
-        self.set_attr("reductions", reductions);
-        Ok(())
-    }
-
-    /// `dense<[1, 2]> : tensor<2xi32>`
-    fn groups(&mut self, groups: &[i64]) -> Attr {
-        let is_splat = !groups.is_empty() && groups.iter().all(|it| *it == groups[0]);
-        let all: Vec<_> = groups.iter().map(ToString::to_string).collect();
-        let text = match (groups.is_empty(), is_splat) {
-            (true, _) => "dense<>".to_owned(),
-            (_, true) => format!("dense<{}>", groups[0]),
-            _ => format!("dense<[{}]>", all.join(", ")),
-        };
-        let element = self.i32_type();
-        let dims = Some([Dim::Fixed(groups.len() as u64)].into());
-        let ty = self.env.interner.ty(TypeData::Tensor { dims, element, encoding: None });
-        let text = self.name(&text);
-        self.env.interner.attr(AttrData::Elements(text, ty))
-    }
-
     /// `into (%b, 16) [dict] : index, index`
     pub(crate) fn delinearize(&mut self) -> Res {
         self.expect_word("into")?;
@@ -490,35 +282,9 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The position of each of `new` in `all`, to which missing ones are added.
-fn place(all: &mut Vec<ParsedOperand>, new: &[ParsedOperand]) -> Vec<u32> {
-    new.iter()
-        .map(|it| {
-            let same = |other: &ParsedOperand| other.name == it.name && other.number == it.number;
-            let at = all.iter().position(same).unwrap_or_else(|| {
-                all.push(*it);
-                all.len() - 1
-            });
-            at as u32
-        })
-        .collect()
-}
-
-fn renumber(expr: &crate::affine::Expr, dims: &[u32], symbols: &[u32]) -> crate::affine::Expr {
-    use crate::affine::Expr;
-    match expr {
-        Expr::Const(_) => expr.clone(),
-        Expr::Dim(at) => Expr::Dim(dims[*at as usize]),
-        Expr::Symbol(at) => Expr::Symbol(symbols[*at as usize]),
-        Expr::Binary(op, both) => {
-            Expr::binary(*op, renumber(&both.0, dims, symbols), renumber(&both.1, dims, symbols))
-        }
-    }
-}
-
 impl Printer<'_> {
     /// An attribute of the op that is an affine map or set.
-    fn map(&self, name: &str) -> Fits<(Attr, &Affine)> {
+    pub(super) fn map(&self, name: &str) -> Fits<(Attr, &Affine)> {
         let attr = self.op_attr(name).ok_or(Unfit)?;
         match self.ir.interner.attr_data(attr) {
             AttrData::Affine(map) => Ok((attr, map)),
@@ -527,7 +293,7 @@ impl Printer<'_> {
     }
 
     /// `(%d0, %d1)[%s0]`
-    fn write_dims_and_symbols(&mut self, n_dims: u32, values: &[Value]) -> Fits {
+    pub(super) fn write_dims_and_symbols(&mut self, n_dims: u32, values: &[Value]) -> Fits {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         let (dims, symbols) = values.split_at_checked(n_dims as usize).ok_or(Unfit)?;
         self.text.push("(");
@@ -552,7 +318,7 @@ impl Printer<'_> {
     }
 
     /// Expressions over the operands of a map: `%i + 1, symbol(%n)`.
-    fn write_exprs(&mut self, n_dims: u32, exprs: &[Expr], values: &[Value]) -> Fits {
+    pub(super) fn write_exprs(&mut self, n_dims: u32, exprs: &[Expr], values: &[Value]) -> Fits {
         let names: Vec<String> = values
             .iter()
             .map(|it| self.value_name(*it).map(ToOwned::to_owned))
@@ -621,108 +387,6 @@ impl Printer<'_> {
         let text = format!("{kind}, locality<{}>, {cache}", self.int("localityHint")?);
         self.word(&text);
         Ok(())
-    }
-
-    fn write_bound(&mut self, name: &str, many: &str, n: usize) -> Fits {
-        let values = self.take_operands(n)?;
-        let (attr, map) = self.map(name)?;
-        let map = map.clone();
-        fits(!map.is_set() && map.n_inputs() == n)?;
-        match &map.body {
-            Body::Map(exprs) => match exprs.as_slice() {
-                [] => return Err(Unfit),
-                [Expr::Const(value)] if n == 0 => {
-                    self.word(&value.to_string());
-                    return Ok(());
-                }
-                [Expr::Symbol(0)] if map.n_dims == 0 && n == 1 => {
-                    self.blank();
-                    return self.values(&values);
-                }
-                [_] => {}
-                _ => self.word(many),
-            },
-            Body::Set(_) => return Err(Unfit),
-        }
-        self.attr_word(attr, Types::All);
-        self.write_dims_and_symbols(map.n_dims, &values)
-    }
-
-    pub(crate) fn write_affine_for(&mut self) -> Fits {
-        let body = self.region_at(0)?;
-        let arguments = self.header_arguments(body)?;
-        let (variable, carried) = arguments.split_first().ok_or(Unfit)?;
-        fits(self.type_of(*variable) == Type::INDEX)?;
-        let [n_lower, n_upper, _] = self.segment_sizes()?;
-        self.blank();
-        self.value(*variable)?;
-        self.word("=");
-        self.write_bound("lowerBoundMap", "max", n_lower)?;
-        self.word("to");
-        self.write_bound("upperBoundMap", "min", n_upper)?;
-        let step = self.int("step")?;
-        fits(step > 0)?;
-        if step != 1 {
-            self.word(&format!("step {step}"));
-        }
-        self.write_carried("iter_args", carried)
-    }
-
-    /// `(a, max(b, c))`: the results of a map in groups.
-    fn write_bounds(&mut self, map: &Affine, groups: &[i64], many: &str) -> Fits {
-        let values = self.take_operands(map.n_inputs())?;
-        fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
-        let Body::Map(exprs) = &map.body else { return Err(Unfit) };
-        let mut exprs = exprs.as_slice();
-        self.word("(");
-        for (i, &n) in groups.iter().enumerate() {
-            let n = usize::try_from(n).map_err(|_| Unfit)?;
-            let (group, rest) = exprs.split_at_checked(n).ok_or(Unfit)?;
-            exprs = rest;
-            self.text.push(if i > 0 { ", " } else { "" });
-            if n != 1 {
-                self.text.push(many);
-                self.text.push("(");
-            }
-            self.write_exprs(map.n_dims, group, &values)?;
-            self.text.push(if n == 1 { "" } else { ")" });
-        }
-        self.text.push(")");
-        fits(exprs.is_empty())
-    }
-
-    pub(crate) fn write_affine_parallel(&mut self) -> Fits {
-        let ir = self.ir;
-        let body = self.region_at(0)?;
-        let variables = self.header_arguments(body)?;
-        self.write_list("", &variables)?;
-        for (word, many, map, groups) in [
-            ("=", "max", "lowerBoundsMap", "lowerBoundsGroups"),
-            ("to", "min", "upperBoundsMap", "upperBoundsGroups"),
-        ] {
-            let groups = self.op_attr(groups).ok_or(Unfit)?;
-            let groups = ir.interner.element_ints(groups, variables.len()).ok_or(Unfit)?;
-            let map = self.map(map)?.1.clone();
-            self.word(word);
-            self.write_bounds(&map, &groups, many)?;
-        }
-        let steps = self.ints("steps")?;
-        fits(steps.len() == variables.len())?;
-        if steps.iter().any(|it| *it != 1) {
-            self.word("step ");
-            self.write_mixed("(", &steps, ")")?;
-        }
-        let reductions = self.ints("reductions")?;
-        if !reductions.is_empty() {
-            self.word("reduce (");
-            for (i, kind) in reductions.iter().enumerate() {
-                let kind = usize::try_from(*kind).ok().and_then(|it| RMW.get(it)).ok_or(Unfit)?;
-                self.text.push(if i > 0 { ", " } else { "" });
-                self.text.push(&format!("\"{kind}\""));
-            }
-            self.text.push(")");
-        }
-        self.write_arrow_types()
     }
 
     pub(crate) fn write_delinearize(&mut self) -> Fits {

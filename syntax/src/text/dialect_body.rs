@@ -1,0 +1,136 @@
+//! The extent of the body of a dialect's type or attribute (`!a.b<..>`), which is one token.
+
+use crate::identifier::{BARE, SUFFIX, is};
+use crate::string::string_end;
+use crate::{OpKind, SPLIT_MARKER};
+
+/// The ends of dialect bodies found so far.
+///
+/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of
+/// every `<` that it passed: those still open fail where it failed. Thus nothing is looked at
+/// twice, however many bodies are left open.
+#[derive(Debug, Default)]
+pub(super) struct DialectBodies {
+    /// Each `<` that the last failed look passed and the byte after its `>`; 0 if it is still open.
+    passed: Vec<(u32, u32)>,
+    /// The byte after the last that it looked at.
+    looked: usize,
+    /// The brackets that are open: what closes each, and its place in `passed` if it is a `<`.
+    open: Vec<(u8, u32)>,
+}
+
+impl DialectBodies {
+    pub(super) fn forget(&mut self) {
+        self.passed.clear();
+    }
+
+    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op,
+    /// and the byte after the last that was looked at.
+    pub(super) fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
+        if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
+            return match self.passed[found].1 {
+                0 => (None, self.looked),
+                end => (Some(end as usize), end as usize),
+            };
+        }
+        self.passed.clear();
+        self.open.clear();
+        let (end, looked) = self.look(bytes, start);
+        #[cfg(test)]
+        crate::work::count(looked - start);
+        self.looked = looked;
+        if end.is_some() {
+            self.passed.clear();
+        }
+        (end, looked)
+    }
+
+    fn look(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
+        let mut at = start;
+        while let Some(&byte) = bytes.get(at) {
+            let close = match byte {
+                b'"' => {
+                    let (end, is_fine) = string_end(bytes, at);
+                    if !is_fine {
+                        return (None, end);
+                    }
+                    at = end;
+                    continue;
+                }
+                b'-' if bytes.get(at + 1) == Some(&b'>') => {
+                    at += 2;
+                    continue;
+                }
+                b'\n' | b'\r' => {
+                    at += 1;
+                    if let Some(looked) = line_starts_op(bytes, at) {
+                        return (None, looked);
+                    }
+                    continue;
+                }
+                b'<' => b'>',
+                b'(' => b')',
+                b'[' => b']',
+                b'{' => b'}',
+                b'>' | b')' | b']' | b'}' => {
+                    at += 1;
+                    match self.open.pop() {
+                        Some((close, passed)) if close == byte => {
+                            if byte == b'>' {
+                                self.passed[passed as usize].1 = at as u32;
+                            }
+                        }
+                        _ => return (None, at),
+                    }
+                    if self.open.is_empty() {
+                        return (Some(at), at);
+                    }
+                    continue;
+                }
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            self.open.push((close, self.passed.len() as u32));
+            if byte == b'<' {
+                self.passed.push((at as u32, 0));
+            }
+            at += 1;
+        }
+        (None, bytes.len())
+    }
+}
+
+/// Returns an offset if the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the
+/// name of a known op) or splits the file; if so, how far that had to be looked at.
+fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
+        at += 1;
+    }
+    if let Some(after) = bytes[at..].strip_prefix(SPLIT_MARKER.as_bytes()) {
+        // NB no byte is looked at after one that is not as it must be: it may be the last of the
+        // body.
+        let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
+        let is_split = match after.get(blanks) {
+            None | Some(b'\n' | b'\r') => true,
+            Some(_) => after[blanks..].starts_with(b"//"),
+        };
+        return is_split.then_some(at + SPLIT_MARKER.len() + blanks + 2);
+    }
+    let start = at;
+    if bytes.get(at) == Some(&b'%') {
+        while bytes
+            .get(at)
+            .is_some_and(|&b| is(b, SUFFIX) || matches!(b, b'%' | b',' | b' ' | b':' | b'\t'))
+        {
+            at += 1;
+        }
+        return (bytes.get(at) == Some(&b'=')).then_some(at + 1);
+    }
+    while bytes.get(at).is_some_and(|&b| is(b, BARE)) {
+        at += 1;
+    }
+    let word = std::str::from_utf8(&bytes[start..at]).ok()?;
+    (word.contains('.') && OpKind::of(word) != OpKind::Unknown).then_some(at)
+}
