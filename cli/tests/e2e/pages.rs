@@ -1,5 +1,7 @@
 //! Pages and pictures: graphs of noise and nests of loops.
 
+use expect_test::expect_file;
+
 use crate::tool::{Folder, STENCIL, TUTORIAL};
 
 #[test]
@@ -24,6 +26,32 @@ fn graphs() {
     assert!(folder.read("x.svg").starts_with("<svg"));
     assert_eq!(folder.run(&["graph", "none.mlir"]).code, 2);
     assert_eq!(folder.run(&["graph", "a.mlir", "--function", "x"]).code, 2);
+}
+
+/// Four products with a common factor, added one after another.
+const PRODUCTS: &str = "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: !noisy.i32, %d: !noisy.i32, %k: !noisy.i32) -> !noisy.i32 {
+  %1 = noisy.mul %a, %k : !noisy.i32
+  %2 = noisy.mul %b, %k : !noisy.i32
+  %3 = noisy.mul %c, %k : !noisy.i32
+  %4 = noisy.mul %d, %k : !noisy.i32
+  %5 = noisy.add %1, %2 : !noisy.i32
+  %6 = noisy.add %5, %3 : !noisy.i32
+  %7 = noisy.add %6, %4 : !noisy.i32
+  return %7 : !noisy.i32
+}
+";
+
+#[test]
+fn pictures_of_rewriting_in_the_docs_are_current() {
+    let folder = Folder::with(&[("placed.mlir", PRODUCTS), ("rewritten.mlir", PRODUCTS)]);
+    assert_eq!(folder.run(&["placed.mlir", "--fix"]).code, 0);
+    assert_eq!(folder.run(&["rewritten.mlir", "--fix", "--rewrite"]).code, 0);
+    for (name, picture) in [
+        ("placed.mlir", expect_file!["../../../docs/images/factor-placed.svg"]),
+        ("rewritten.mlir", expect_file!["../../../docs/images/factor-rewritten.svg"]),
+    ] {
+        picture.assert_eq(&folder.run(&["graph", name, "--format", "svg"]).out);
+    }
 }
 
 const COPY: &str = "func.func @f(%A: memref<8x8xf64>, %B: memref<8x8xf64>) {
